@@ -108,7 +108,7 @@ site: build
 	@documentation/make-site build/stepzero dist/site
 
 format:
-	@git ls-files '*.cpp' '*.hpp' | xargs -r clang-format -i
+	@git ls-files '*.cpp' '*.hpp' | xargs -r clang-format-19 -i
 
 # Likely mistakes (.clang-tidy); FILES='…' for some sources alone.
 tidy:

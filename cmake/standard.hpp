@@ -1,5 +1,5 @@
-// What most files of the floors include of the standard library, parsed once and not in every file. A file includes what
-// it uses all the same: it must not know of this one.
+// What most files of the floors include of the standard library, parsed once and not in every file. A file
+// includes what it uses all the same: it must not know of this one.
 #pragma once
 #include <algorithm>
 #include <array>

@@ -32,4 +32,4 @@ bool operator==(const Any& a, const Any& b) { return a.present() == b.present() 
 void to_json(Json& out, const Any& value) { out = value.json(); }
 void from_json(const Json& in, Any& out) { out = Any(in); }
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

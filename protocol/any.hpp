@@ -13,7 +13,7 @@ namespace stepzero::protocol {
 
 class Any {
 public:
-  Any() = default; // absent, which is not the same as null
+  Any() = default;  // absent, which is not the same as null
   explicit Any(Json value);
   Any(const Any&) = default;
   Any(Any&&) noexcept = default;
@@ -21,14 +21,14 @@ public:
   Any& operator=(Any&&) noexcept = default;
   ~Any() = default;
 
-  static Any parse(std::string_view text); // absent if the text is not JSON
-  static Any text(std::string_view value); // a JSON string
+  static Any parse(std::string_view text);  // absent if the text is not JSON
+  static Any text(std::string_view value);  // a JSON string
   static Any made_by(const std::function<void(Json&)>& write);
 
   bool present() const { return value_ != nullptr; }
   explicit operator bool() const { return present(); }
-  const Json& json() const; // null if absent
-  std::string dump() const; // compact text, valid UTF-8 whatever the value holds
+  const Json& json() const;  // null if absent
+  std::string dump() const;  // compact text, valid UTF-8 whatever the value holds
 
   friend bool operator==(const Any& a, const Any& b);
 
@@ -39,4 +39,4 @@ private:
 void to_json(Json& out, const Any& value);
 void from_json(const Json& in, Any& out);
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

@@ -31,7 +31,7 @@ bool is_integral(const Json& in) {
   return std::isfinite(value) && std::trunc(value) == value;
 }
 
-} // namespace
+}  // namespace
 
 DecodeError::DecodeError(std::string reason) : reason_(std::move(reason)) { compose(); }
 
@@ -60,7 +60,7 @@ int read_int_in(const Json& in, IntRange range) {
   Codec<std::int32_t>::read(in, value);
   if (value < range.first || value > range.last)
     throw DecodeError("expected a value from " + std::to_string(range.first) + " to " +
-                      std::to_string(range.last) + ", got " + std::to_string(value));
+        std::to_string(range.last) + ", got " + std::to_string(value));
   return value;
 }
 
@@ -116,7 +116,7 @@ void Codec<bool>::write(Json& out, const bool& in) { out = in; }
 void Codec<std::int32_t>::read(const Json& in, std::int32_t& out) {
   using Limits = std::numeric_limits<std::int32_t>;
   if (!is_integral(in)) throw DecodeError("an integer", in);
-  const double value = in.get<double>(); // exact up to 2^53, and far enough beyond
+  const double value = in.get<double>();  // exact up to 2^53, and far enough beyond
   if (value < Limits::min() || value > Limits::max()) throw DecodeError("expected an integer of 32 bits");
   out = static_cast<std::int32_t>(value);
 }
@@ -126,7 +126,7 @@ void Codec<std::uint32_t>::read(const Json& in, std::uint32_t& out) {
   if (!is_integral(in)) throw DecodeError("an unsigned integer", in);
   const double value = in.get<double>();
   if (value < 0) throw DecodeError("expected an unsigned integer, got a negative one");
-  constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max(); // of LSP's uinteger
+  constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();  // of LSP's uinteger
   out = value >= most ? most : static_cast<std::uint32_t>(value);
 }
 void Codec<std::uint32_t>::write(Json& out, const std::uint32_t& in) { out = in; }
@@ -143,4 +143,4 @@ void Codec<std::string>::read(const Json& in, std::string& out) {
 }
 void Codec<std::string>::write(Json& out, const std::string& in) { out = in; }
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

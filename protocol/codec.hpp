@@ -24,15 +24,15 @@ namespace stepzero::protocol {
 class DecodeError : public std::exception {
 public:
   explicit DecodeError(std::string reason);
-  DecodeError(std::string_view expected, const Json& got); // "expected a string, got null"
+  DecodeError(std::string_view expected, const Json& got);  // "expected a string, got null"
 
   // Called on the way out, from the innermost field to the outermost.
   void inside(std::string_view field);
   void inside(std::size_t index);
 
-  const std::string& path() const { return path_; } // "contentChanges[1].range.start"
+  const std::string& path() const { return path_; }  // "contentChanges[1].range.start"
   const std::string& reason() const { return reason_; }
-  const char* what() const noexcept override { return text_.c_str(); } // "path: reason"
+  const char* what() const noexcept override { return text_.c_str(); }  // "path: reason"
 
 private:
   void compose();
@@ -62,34 +62,31 @@ void read_map(const Json& in, const std::function<void(const std::string&, const
 void write_entry(Json& out, const std::string& key, const std::function<void(Json&)>& value);
 void write_empty_object(Json& out);
 
-template <class T>
-struct Codec {
+template <class T> struct Codec {
   static void read(const Json& in, T& out) { from_json(in, out); }
   static void write(Json& out, const T& in) { to_json(out, in); }
 };
 
 #define STEPZERO_PRIMITIVE(T)                                                                                \
-  template <>                                                                                                \
-  struct Codec<T> {                                                                                          \
+  template <> struct Codec<T> {                                                                              \
     static void read(const Json& in, T& out);                                                                \
     static void write(Json& out, const T& in);                                                               \
   };
 STEPZERO_PRIMITIVE(bool)
 STEPZERO_PRIMITIVE(std::int32_t)
-STEPZERO_PRIMITIVE(std::uint32_t) // saturates at 2^31 - 1: clients write "to the end" as very large numbers
+STEPZERO_PRIMITIVE(std::uint32_t)  // saturates at 2^31 - 1: clients write "to the end" as very large numbers
 STEPZERO_PRIMITIVE(double)
 STEPZERO_PRIMITIVE(std::string)
 #undef STEPZERO_PRIMITIVE
 
 template <class E>
-requires requires(E e) { values_of(e); }
+  requires requires(E e) { values_of(e); }
 struct Codec<E> {
   static void read(const Json& in, E& out) { out = static_cast<E>(read_int_in(in, values_of(E{}))); }
   static void write(Json& out, const E& in) { write_int(out, static_cast<std::int64_t>(in)); }
 };
 
-template <class T>
-struct Codec<std::vector<T>> {
+template <class T> struct Codec<std::vector<T>> {
   static void read(const Json& in, std::vector<T>& out) {
     out.clear();
     read_array(in, [&out](const Json& element) { Codec<T>::read(element, out.emplace_back()); });
@@ -99,8 +96,7 @@ struct Codec<std::vector<T>> {
   }
 };
 
-template <class T>
-struct Codec<std::map<std::string, T>> {
+template <class T> struct Codec<std::map<std::string, T>> {
   static void read(const Json& in, std::map<std::string, T>& out) {
     out.clear();
     read_map(in, [&out](const std::string& key, const Json& value) { Codec<T>::read(value, out[key]); });
@@ -113,7 +109,7 @@ struct Codec<std::map<std::string, T>> {
 };
 
 template <class T>
-struct Codec<std::optional<T>> { // standing alone, nullopt is null; a field is left out instead
+struct Codec<std::optional<T>> {  // standing alone, nullopt is null; a field is left out instead
   static void read(const Json& in, std::optional<T>& out) {
     if (is_null(in))
       out.reset();
@@ -129,8 +125,7 @@ struct Codec<std::optional<T>> { // standing alone, nullopt is null; a field is 
 };
 
 // A union is decoded as its first alternative that fits: put the one with more required fields first.
-template <class... Ts>
-struct Codec<std::variant<Ts...>> {
+template <class... Ts> struct Codec<std::variant<Ts...>> {
   static void read(const Json& in, std::variant<Ts...>& out) {
     std::optional<DecodeError> last;
     if (!(try_read<Ts>(in, out, last) || ...)) throw *last;
@@ -155,15 +150,13 @@ private:
 };
 
 // A value of the protocol as one it does not interpret, and back (throws DecodeError).
-template <class T>
-Any to_any(const T& value) {
+template <class T> Any to_any(const T& value) {
   return Any::made_by([&value](Json& out) { Codec<T>::write(out, value); });
 }
-template <class T>
-T from_any(const Any& any) {
+template <class T> T from_any(const Any& any) {
   T value{};
   Codec<T>::read(any.json(), value);
   return value;
 }
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

@@ -66,21 +66,21 @@ private:
   }
 
   EventLoop& loop_;
-  std::unique_ptr<Transport> transport_; // until leave(); not touched once ending_
+  std::unique_ptr<Transport> transport_;  // until leave(); not touched once ending_
   const Log log_;
   const Role role_;
-  std::function<void(int)> ended_; // on the loop's thread; empty once called
+  std::function<void(int)> ended_;  // on the loop's thread; empty once called
   Timer patience_;
   bool closing_ = false;
-  bool left_ = false; // the owner is gone
+  bool left_ = false;  // the owner is gone
 
-  mutable std::mutex mutex_; // guards what follows, and orders it with transport_->send
+  mutable std::mutex mutex_;  // guards what follows, and orders it with transport_->send
   Lifecycle lifecycle_;
   std::map<Id, std::shared_ptr<PendingRequest>> pending_;
   std::map<Id, ResponseHandler> asked_;
   std::int64_t next_id_ = 1;
-  bool draining_ = false; // nothing is taken any more, the last replies leave
-  bool ending_ = false;   // nothing leaves any more
+  bool draining_ = false;  // nothing is taken any more, the last replies leave
+  bool ending_ = false;    // nothing leaves any more
 };
 
 // ------------------------------------------------------------ in
@@ -109,7 +109,7 @@ void Connection::Core::handle(Request& message) {
   if (known != request_handlers.end()) return answer(message, known->second);
   if (message.method == "shutdown" && role_ == Role::server)
     return answer(message, [](const Json&, UntypedReply reply) { reply.result({}); });
-  if (message.method == "initialize") { // a server that knows none cannot be initialized
+  if (message.method == "initialize") {  // a server that knows none cannot be initialized
     const std::lock_guard lock(mutex_);
     lifecycle_.initialize_answered(false);
   }
@@ -139,7 +139,7 @@ void Connection::Core::answer(const Request& message, const RequestHandler& hand
     log(ours ? LogLevel::error : LogLevel::warning, "request " + show(message.id) + ": " + failure->message);
     UntypedReply(request).error(std::move(*failure));
   } else if (request->dropped) {
-    UntypedReply{request}; // its destructor says what there is to say
+    UntypedReply{request};  // its destructor says what there is to say
   }
 }
 
@@ -210,7 +210,7 @@ void Connection::Core::cancelled_by_peer(const Any& params) {
     const auto at = pending_.find(*id);
     if (at != pending_.end()) request = at->second;
   }
-  if (!request) return; // answered already
+  if (!request) return;  // answered already
   UntypedReply(request).error({error_code::request_cancelled, "cancelled", {}});
   request->stop.request_stop();
 }
@@ -218,7 +218,8 @@ void Connection::Core::cancelled_by_peer(const Any& params) {
 void Connection::Core::on_end(End why) {
   // Who sent the bytes hears what is wrong with them before nothing is read any more.
   const bool cut = why.kind == End::Kind::cut_frame && state() != Lifecycle::State::shut_down;
-  if (cut || why.kind == End::Kind::broken_frame) send(error_text(std::nullopt, {error_code::parse_error, why.reason, {}}));
+  if (cut || why.kind == End::Kind::broken_frame)
+    send(error_text(std::nullopt, {error_code::parse_error, why.reason, {}}));
   if (why.kind == End::Kind::end_of_input || why.kind == End::Kind::cut_frame)
     end_when_answered(exit_status(), why.reason);
   else
@@ -245,7 +246,7 @@ void Connection::Core::finish(PendingRequest& request, std::string text, bool wi
 
 bool Connection::Core::notify(std::string_view method, const Write& params) {
   {
-    const std::lock_guard lock(mutex_); // to spare the text; asked again when it is made
+    const std::lock_guard lock(mutex_);  // to spare the text; asked again when it is made
     if (ending_ || (role_ == Role::server && !lifecycle_.may_notify(method))) return false;
   }
   std::string text = notification_text(method, params);
@@ -276,7 +277,7 @@ Id Connection::Core::request(std::string_view method, const Write& params, Respo
 
 void Connection::Core::cancel(const Id& id) {
   notify("$/cancelRequest",
-         [&id](Json& params) { std::visit([&params](const auto& value) { params["id"] = value; }, id); });
+      [&id](Json& params) { std::visit([&params](const auto& value) { params["id"] = value; }, id); });
 }
 
 void Connection::Core::post(Task task) {
@@ -380,4 +381,4 @@ void Connection::end(int status, const std::string& reason) { core_->end(status,
 Lifecycle::State Connection::state() const { return core_->state(); }
 std::size_t Connection::unanswered() const { return core_->unanswered(); }
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

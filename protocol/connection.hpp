@@ -22,26 +22,25 @@
 namespace stepzero::protocol {
 
 enum class LogLevel { debug, info, warning, error };
-using Log = std::function<void(LogLevel, const std::string& line)>; // called from any thread
+using Log = std::function<void(LogLevel, const std::string& line)>;  // called from any thread
 
 // What a request of ours came back with.
-template <class Result>
-struct Outcome {
-  std::optional<Result> result; // else the error is meant
+template <class Result> struct Outcome {
+  std::optional<Result> result;  // else the error is meant
   Error error;
   explicit operator bool() const { return result.has_value(); }
 };
 
 enum class Role {
-  server, // the rules of Lifecycle hold
-  client, // for tests: none do
+  server,  // the rules of Lifecycle hold
+  client,  // for tests: none do
 };
 
 class Connection {
 public:
   Connection(EventLoop& loop, std::unique_ptr<Transport> transport, Log log = {}, Role role = Role::server);
-  ~Connection(); // on the loop's thread, or when it has stopped; not from a handler. No callback runs after
-                 // it.
+  ~Connection();  // on the loop's thread, or when it has stopped; not from a handler. No callback runs after
+                  // it.
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -55,8 +54,7 @@ public:
       handler(std::move(params), Reply<Result>(std::move(reply)));
     });
   }
-  template <class Params, class Handler>
-  void on_notification(std::string_view method, Handler handler) {
+  template <class Params, class Handler> void on_notification(std::string_view method, Handler handler) {
     static_assert(std::is_invocable_v<Handler&, Params>);
     set_notification_handler(method, [handler = std::move(handler)](const Json& json) mutable {
       Params params{};
@@ -68,8 +66,7 @@ public:
   void on(RequestMethod<Params, Result> method, Handler handler) {
     on_request<Params, Result>(method.name, std::move(handler));
   }
-  template <class Params, class Handler>
-  void on(NotificationMethod<Params> method, Handler handler) {
+  template <class Params, class Handler> void on(NotificationMethod<Params> method, Handler handler) {
     on_notification<Params>(method.name, std::move(handler));
   }
 
@@ -86,38 +83,36 @@ public:
 
   // The callback runs once, on the loop: with the result, the peer's error, or an error of ours (a result of
   // the wrong form; the session not in a state to be asked; the end of the connection).
-  template <class Params, class Result, class Callback>
-  Id request(RequestMethod<Params, Result> method, const std::type_identity_t<Params>& params,
-             Callback callback) {
-    return send_request(method.name, writer(params),
-                        [callback = std::move(callback)](const Json* json, Error error) mutable {
-                          Outcome<Result> outcome{std::nullopt, std::move(error)};
-                          if (json) {
-                            try {
-                              Codec<Result>::read(*json, outcome.result.emplace());
-                            } catch (const DecodeError& bad) {
-                              outcome = {std::nullopt, {error_code::invalid_params, bad.what(), {}}};
-                            }
-                          }
-                          callback(std::move(outcome));
-                        });
+  template <class Params, class Result, class Callback> Id request(
+      RequestMethod<Params, Result> method, const std::type_identity_t<Params>& params, Callback callback) {
+    return send_request(
+        method.name, writer(params), [callback = std::move(callback)](const Json* json, Error error) mutable {
+          Outcome<Result> outcome{std::nullopt, std::move(error)};
+          if (json) {
+            try {
+              Codec<Result>::read(*json, outcome.result.emplace());
+            } catch (const DecodeError& bad) {
+              outcome = {std::nullopt, {error_code::invalid_params, bad.what(), {}}};
+            }
+          }
+          callback(std::move(outcome));
+        });
   }
-  void cancel(const Id& ours); // asks the peer to; its answer still comes
+  void cancel(const Id& ours);  // asks the peer to; its answer still comes
 
-  void post(Task task); // runs on the loop, if the connection still exists then; may throw
-  void end(int status, const std::string& reason); // from any thread: closes, then `ended`
+  void post(Task task);  // runs on the loop, if the connection still exists then; may throw
+  void end(int status, const std::string& reason);  // from any thread: closes, then `ended`
   Lifecycle::State state() const;
-  std::size_t unanswered() const; // requests of the peer that wait for their reply
+  std::size_t unanswered() const;  // requests of the peer that wait for their reply
 
 private:
-  using RequestHandler = std::function<void(const Json&, UntypedReply)>; // throws DecodeError
+  using RequestHandler = std::function<void(const Json&, UntypedReply)>;  // throws DecodeError
   using NotificationHandler = std::function<void(const Json&)>;
   using ResponseHandler = std::function<void(const Json* result, Error)>;
 
-  template <class Params>
-  static Write writer(const Params& params) {
+  template <class Params> static Write writer(const Params& params) {
     if constexpr (std::is_same_v<Params, None>)
-      return {}; // no `params` at all
+      return {};  // no `params` at all
     else
       return [&params](Json& out) { Codec<Params>::write(out, params); };
   }
@@ -132,4 +127,4 @@ private:
   std::shared_ptr<Core> core_;
 };
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

@@ -15,11 +15,11 @@ inline constexpr int invalid_params = -32602;
 inline constexpr int internal_error = -32603;
 inline constexpr int server_not_initialized = -32002;
 inline constexpr int unknown_error = -32001;
-inline constexpr int request_failed = -32803;    // valid and failed: the message is for the user
-inline constexpr int server_cancelled = -32802;  // only for requests that say so: ask again
-inline constexpr int content_modified = -32801;  // the text moved on and the result would be unusable
-inline constexpr int request_cancelled = -32800; // the client asked for it
-} // namespace error_code
+inline constexpr int request_failed = -32803;     // valid and failed: the message is for the user
+inline constexpr int server_cancelled = -32802;   // only for requests that say so: ask again
+inline constexpr int content_modified = -32801;   // the text moved on and the result would be unusable
+inline constexpr int request_cancelled = -32800;  // the client asked for it
+}  // namespace error_code
 
 struct Error {
   int code = error_code::internal_error;
@@ -27,4 +27,4 @@ struct Error {
   Any data;
 };
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

@@ -11,7 +11,7 @@ struct Timer::State {
   State(boost::asio::io_context& context, std::chrono::milliseconds delay, Task work)
       : timer(context, delay), task(std::move(work)) {}
   boost::asio::steady_timer timer;
-  Task task; // empty once run or reset
+  Task task;  // empty once run or reset
 };
 
 Timer::Timer() = default;
@@ -64,4 +64,4 @@ Timer EventLoop::after(std::chrono::milliseconds delay, Task task) {
   return timer;
 }
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

@@ -28,15 +28,15 @@ private:
 class EventLoop {
 public:
   EventLoop();
-  ~EventLoop(); // tasks that never ran are destroyed, not run
+  ~EventLoop();  // tasks that never ran are destroyed, not run
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  void run();           // the calling thread becomes the loop's, until stop()
-  void stop();          // from any thread
-  std::size_t poll();   // runs what is ready now, and what that makes ready; for tests
-  void post(Task task); // from any thread; tasks of one thread run in its order, and do not throw
-  Timer after(std::chrono::milliseconds delay, Task task); // on the loop's thread, or before it runs
+  void run();            // the calling thread becomes the loop's, until stop()
+  void stop();           // from any thread
+  std::size_t poll();    // runs what is ready now, and what that makes ready; for tests
+  void post(Task task);  // from any thread; tasks of one thread run in its order, and do not throw
+  Timer after(std::chrono::milliseconds delay, Task task);  // on the loop's thread, or before it runs
 
   struct Impl;
   Impl& impl() { return *impl_; }
@@ -45,4 +45,4 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

@@ -17,4 +17,4 @@ struct EventLoop::Impl {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{context.get_executor()};
 };
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

@@ -24,38 +24,34 @@ namespace stepzero::protocol {
 
 class FieldReader {
 public:
-  template <class T>
-  using Ref = T&;
+  template <class T> using Ref = T&;
 
   explicit FieldReader(const Json& in) : in_(in) {
     if (!in.is_object()) throw DecodeError("an object", in);
   }
 
-  template <class T>
-  void operator()(const char* key, T& out) const { // required
+  template <class T> void operator()(const char* key, T& out) const {  // required
     const Json* value = find(key);
     if (!value) missing(key);
     read(key, *value, out);
   }
-  template <class T>
-  void operator()(const char* key,
-                  std::optional<T>& out) const { // left out if nullopt; null is taken for that
+  template <class T> void operator()(const char* key,
+      std::optional<T>& out) const {  // left out if nullopt; null is taken for that
     const Json* value = find(key);
     out.reset();
     if (value && !value->is_null()) read(key, *value, out.emplace());
   }
-  void operator()(const char* key, Any& out) const { // left out if absent
+  void operator()(const char* key, Any& out) const {  // left out if absent
     const Json* value = find(key);
     out = value ? Any(*value) : Any();
   }
-  template <class T>
-  void or_empty(const char* key, T& out) const { // left out if it equals T{}
+  template <class T> void or_empty(const char* key, T& out) const {  // left out if it equals T{}
     const Json* value = find(key);
     out = T{};
     if (value && !value->is_null()) read(key, *value, out);
   }
   template <class T>
-  void nullable(const char* key, std::optional<T>& out) const { // null if nullopt; leniently, may be missing
+  void nullable(const char* key, std::optional<T>& out) const {  // null if nullopt; leniently, may be missing
     (*this)(key, out);
   }
   void required(const char* key, Any& out) const {
@@ -71,8 +67,7 @@ public:
     throw error;
   }
   // A struct within, all of whose fields are optional.
-  template <class Body>
-  void group(const char* key, Body body) const {
+  template <class Body> void group(const char* key, Body body) const {
     static const Json empty = Json::object();
     const Json* value = find(key);
     try {
@@ -96,8 +91,7 @@ private:
     error.inside(key);
     throw error;
   }
-  template <class T>
-  static void read(const char* key, const Json& value, T& out) {
+  template <class T> static void read(const char* key, const Json& value, T& out) {
     try {
       Codec<T>::read(value, out);
     } catch (DecodeError& error) {
@@ -110,36 +104,30 @@ private:
 
 class FieldWriter {
 public:
-  template <class T>
-  using Ref = const T&;
+  template <class T> using Ref = const T&;
 
   explicit FieldWriter(Json& out) : out_(out) {
     if (!out.is_object()) out = Json::object();
   }
 
-  template <class T>
-  void operator()(const char* key, const T& value) const {
+  template <class T> void operator()(const char* key, const T& value) const {
     Codec<T>::write(out_[key], value);
   }
-  template <class T>
-  void operator()(const char* key, const std::optional<T>& value) const {
+  template <class T> void operator()(const char* key, const std::optional<T>& value) const {
     if (value) Codec<T>::write(out_[key], *value);
   }
   void operator()(const char* key, const Any& value) const {
     if (value) out_[key] = value.json();
   }
-  template <class T>
-  void or_empty(const char* key, const T& value) const {
+  template <class T> void or_empty(const char* key, const T& value) const {
     if (!(value == T{})) Codec<T>::write(out_[key], value);
   }
-  template <class T>
-  void nullable(const char* key, const std::optional<T>& value) const {
+  template <class T> void nullable(const char* key, const std::optional<T>& value) const {
     Codec<std::optional<T>>::write(out_[key], value);
   }
   void required(const char* key, const Any& value) const { out_[key] = value.json(); }
   void constant(const char* key, std::string_view value) const { out_[key] = value; }
-  template <class Body>
-  void group(const char* key, Body body) const {
+  template <class Body> void group(const char* key, Body body) const {
     Json inner = Json::object();
     FieldWriter writer(inner);
     body(writer);
@@ -150,8 +138,7 @@ private:
   Json& out_;
 };
 
-template <class F, class T>
-using Of = typename F::template Ref<T>;
+template <class F, class T> using Of = typename F::template Ref<T>;
 
 // An enumeration that travels as a word: the words in the order of the values, from 0.
 template <class E, std::size_t N>
@@ -173,7 +160,7 @@ void read_word(const Json& in, E& out, const std::array<std::string_view, N>& wo
   throw DecodeError("expected " + known);
 }
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol
 
 #define STEPZERO_LSP_CODEC(T)                                                                                \
   void to_json(Json& out, const T& value) {                                                                  \

@@ -33,7 +33,7 @@ std::string shown(std::string_view text) {
 bool is_name(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
     return std::isalnum(c) ||
-           std::string_view("!#$%&'*+-.^_`|~").find(static_cast<char>(c)) != std::string_view::npos;
+        std::string_view("!#$%&'*+-.^_`|~").find(static_cast<char>(c)) != std::string_view::npos;
   });
 }
 
@@ -49,7 +49,7 @@ std::optional<std::string> charset_of(std::string_view content_type) {
   return std::string(value);
 }
 
-} // namespace
+}  // namespace
 
 bool FrameDecoder::feed(std::string_view bytes, std::vector<std::string>& payloads) {
   while (!broken() && !bytes.empty()) {
@@ -94,17 +94,19 @@ std::size_t FrameDecoder::take_header(std::string_view bytes) {
   return bytes.size();
 }
 
-// What cannot become a header is refused at once, not when 8 KiB of it have come: each line once it is there, and of the last what has come.
+// What cannot become a header is refused at once, not when 8 KiB of it have come: each line once it is there,
+// and of the last what has come.
 void FrameDecoder::refuse_unfinished_block() {
   const std::string_view block = header_;
-  for (std::size_t end = 0; !broken() && (end = block.find('\n', checked_)) != std::string_view::npos; checked_ = end + 1) {
+  for (std::size_t end = 0; !broken() && (end = block.find('\n', checked_)) != std::string_view::npos;
+      checked_ = end + 1) {
     bool seen_length = false;
     std::string_view line = block.substr(checked_, end - checked_);
     if (!line.ends_with('\r')) return fail("a header line does not end in CR LF: " + shown(line));
     line.remove_suffix(1);
     read_field(line, seen_length);
   }
-  length_.reset(); // it counts with the empty line
+  length_.reset();  // it counts with the empty line
   if (!broken()) refuse_unfinished_line(block.substr(checked_));
 }
 
@@ -113,7 +115,8 @@ void FrameDecoder::refuse_unfinished_line(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   const std::size_t colon = line.find(':');
   const std::string_view name = line.substr(0, colon);
-  if ((colon != std::string_view::npos || !name.empty()) && !is_name(name)) return fail("not a header field: " + shown(line));
+  if ((colon != std::string_view::npos || !name.empty()) && !is_name(name))
+    return fail("not a header field: " + shown(line));
   if (colon == std::string_view::npos || lower(name) != "content-length") return;
   const std::string_view value = trim(line.substr(colon + 1));
   if (!value.empty()) length_of(value);
@@ -131,7 +134,8 @@ void FrameDecoder::read_header() {
 }
 
 void FrameDecoder::read_field(std::string_view line, bool& seen_length) {
-  if (const std::size_t end = line.find('\n'); end != std::string_view::npos) return fail("a header line does not end in CR LF: " + shown(line.substr(0, end)));
+  if (const std::size_t end = line.find('\n'); end != std::string_view::npos)
+    return fail("a header line does not end in CR LF: " + shown(line.substr(0, end)));
   const std::size_t colon = line.find(':');
   const std::string_view name = line.substr(0, colon);
   if (colon == std::string_view::npos || !is_name(name)) return fail("not a header field: " + shown(line));
@@ -158,7 +162,8 @@ std::optional<std::size_t> FrameDecoder::length_of(std::string_view value) {
   for (const char c : value) {
     length = length * 10 + static_cast<std::size_t>(c - '0');
     if (length > limits_.payload) {
-      fail("Content-Length is above the limit of " + std::to_string(limits_.payload) + " bytes: " + shown(value));
+      fail("Content-Length is above the limit of " + std::to_string(limits_.payload) +
+          " bytes: " + shown(value));
       return std::nullopt;
     }
   }
@@ -181,4 +186,4 @@ std::string frame(std::string_view payload) {
   return out;
 }
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

@@ -11,7 +11,7 @@ namespace stepzero::protocol {
 
 struct FrameLimits {
   std::size_t payload = std::size_t{64} << 20;
-  std::size_t header = std::size_t{8} << 10; // with its line ends and the empty line
+  std::size_t header = std::size_t{8} << 10;  // with its line ends and the empty line
 };
 
 // Takes bytes in any portions and gives the payloads of complete frames. Memory is never reserved on the word
@@ -24,7 +24,7 @@ public:
   bool feed(std::string_view bytes, std::vector<std::string>& payloads);
 
   bool broken() const { return !error_.empty(); }
-  const std::string& error() const { return error_; } // one line, for the log
+  const std::string& error() const { return error_; }  // one line, for the log
   bool inside_frame() const { return length_.has_value() || !header_.empty(); }
 
 private:
@@ -37,13 +37,13 @@ private:
   void fail(std::string reason);
 
   FrameLimits limits_;
-  std::string header_;                // bytes of an unfinished header block
-  std::size_t checked_ = 0;           // where its first line begins that is not known to be right
-  std::optional<std::size_t> length_; // set while in a payload
+  std::string header_;                 // bytes of an unfinished header block
+  std::size_t checked_ = 0;            // where its first line begins that is not known to be right
+  std::optional<std::size_t> length_;  // set while in a payload
   std::string payload_;
   std::string error_;
 };
 
 std::string frame(std::string_view payload);
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

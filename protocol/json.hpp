@@ -7,4 +7,4 @@ namespace stepzero::protocol {
 
 using Json = nlohmann::json;
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

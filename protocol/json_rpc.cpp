@@ -58,7 +58,7 @@ bool is_low(int unit) { return unit >= 0xdc00 && unit < 0xe000; }
 bool replace_lone_surrogates(std::string& text) {
   bool changed = false;
   for (std::size_t at = text.find('\\'); at != std::string::npos && at + 1 < text.size();
-       at = text.find('\\', at)) {
+      at = text.find('\\', at)) {
     const int unit = escaped_unit(text, at);
     if (is_high(unit) && is_low(escaped_unit(text, at + 6))) {
       at += 12;
@@ -67,7 +67,7 @@ bool replace_lone_surrogates(std::string& text) {
       changed = true;
       at += 6;
     } else {
-      at += 2; // any other escape; its second character may be a backslash
+      at += 2;  // any other escape; its second character may be a backslash
     }
   }
   return changed;
@@ -150,7 +150,7 @@ void set_params(Json& message, const Write& params) {
   if (params) params(message["params"]);
 }
 
-} // namespace
+}  // namespace
 
 std::string show(const Id& id) { return text_of(json_of(id)); }
 
@@ -200,4 +200,4 @@ std::string error_text(const std::optional<Id>& id, const Error& error) {
   return text_of(message);
 }
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

@@ -15,8 +15,8 @@
 
 namespace stepzero::protocol {
 
-using Id = std::variant<std::int64_t, std::string>; // echoed in kind
-std::string show(const Id& id);                     // for logs: 7 or "seven"
+using Id = std::variant<std::int64_t, std::string>;  // echoed in kind
+std::string show(const Id& id);                      // for logs: 7 or "seven"
 
 // Nesting beyond this is refused as a parse error: nothing of LSP comes near, and writers of JSON are
 // recursive.
@@ -36,11 +36,11 @@ struct Response {
   Id id;
   std::variant<Any, Error> outcome;
 };
-struct Malformed {      // to be answered with this error
-  std::optional<Id> id; // null on the wire if unknown
+struct Malformed {       // to be answered with this error
+  std::optional<Id> id;  // null on the wire if unknown
   Error error;
 };
-struct Unusable { // nobody to answer to: a response that is none, or to no request. For the log.
+struct Unusable {  // nobody to answer to: a response that is none, or to no request. For the log.
   std::string reason;
 };
 using Message = std::variant<Request, Notification, Response, Malformed, Unusable>;
@@ -56,4 +56,4 @@ std::string notification_text(std::string_view method, const Write& params);
 std::string result_text(const Id& id, const Write& result);
 std::string error_text(const std::optional<Id>& id, const Error& error);
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

@@ -10,7 +10,7 @@ bool is_one_of(std::string_view method, std::initializer_list<std::string_view> 
   return std::ranges::find(methods, method) != methods.end();
 }
 
-} // namespace
+}  // namespace
 
 std::optional<Error> Lifecycle::admit_request(std::string_view method) {
   const bool is_initialize = method == "initialize";
@@ -54,7 +54,7 @@ bool Lifecycle::may_notify(std::string_view method) const {
   switch (state_) {
   case State::created:
     return is_one_of(method, {"window/logMessage", "window/showMessage", "telemetry/event"});
-  case State::initializing: // $/progress for the token of the initialize request only: the caller's duty
+  case State::initializing:  // $/progress for the token of the initialize request only: the caller's duty
     return is_one_of(method, {"window/logMessage", "window/showMessage", "telemetry/event", "$/progress"});
   case State::answered:
   case State::running: return true;
@@ -75,4 +75,4 @@ bool Lifecycle::may_request(std::string_view method) const {
   return false;
 }
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

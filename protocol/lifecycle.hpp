@@ -12,9 +12,9 @@ namespace stepzero::protocol {
 class Lifecycle {
 public:
   enum class State {
-    created,      // nothing came yet
-    initializing, // initialize came and is not answered
-    answered,     // its result is sent, `initialized` has not come
+    created,       // nothing came yet
+    initializing,  // initialize came and is not answered
+    answered,      // its result is sent, `initialized` has not come
     running,
     shut_down,
   };
@@ -33,10 +33,12 @@ public:
   bool may_notify(std::string_view method) const;
   bool may_request(std::string_view method) const;
 
-  int exit_status() const { return state_ == State::shut_down ? 0 : 1; } // of `exit`, and of the end of input
+  int exit_status() const {
+    return state_ == State::shut_down ? 0 : 1;
+  }  // of `exit`, and of the end of input
 
 private:
   State state_ = State::created;
 };
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

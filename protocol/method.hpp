@@ -5,17 +5,15 @@
 
 namespace stepzero::protocol {
 
-template <class ParamsType, class ResultType>
-struct RequestMethod {
+template <class ParamsType, class ResultType> struct RequestMethod {
   using Params = ParamsType;
   using Result = ResultType;
   std::string_view name;
 };
 
-template <class ParamsType>
-struct NotificationMethod {
+template <class ParamsType> struct NotificationMethod {
   using Params = ParamsType;
   std::string_view name;
 };
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

@@ -26,14 +26,14 @@ struct PendingRequest {
 
   const Id id;
   const std::string method;
-  const std::weak_ptr<ReplySink> sink; // gone: nobody to answer to
+  const std::weak_ptr<ReplySink> sink;  // gone: nobody to answer to
   std::stop_source stop;
-  std::atomic<bool> answered = false; // set under the connection's lock
+  std::atomic<bool> answered = false;  // set under the connection's lock
 
   // While the handler runs, a reply that is dropped on its thread is left to the dispatcher, which knows
   // whether the handler threw.
   static thread_local const PendingRequest* in_handler;
-  bool dropped = false; // by the handler's own thread
+  bool dropped = false;  // by the handler's own thread
 };
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

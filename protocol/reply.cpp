@@ -15,7 +15,7 @@ UntypedReply& UntypedReply::operator=(UntypedReply&& other) noexcept {
 
 void UntypedReply::result(const Write& write) {
   if (!request_) return;
-  std::string text; // made first: if that throws, the duty is still here
+  std::string text;  // made first: if that throws, the duty is still here
   if (!request_->answered) text = result_text(request_->id, write);
   const auto request = std::exchange(request_, nullptr);
   const auto sink = request->sink.lock();
@@ -52,8 +52,8 @@ void UntypedReply::abandon() noexcept {
   }
   try {
     error({error_code::internal_error, "the handler of " + request_->method + " gave no answer", {}});
-  } catch (...) { // out of memory at worst: a destructor has nobody to tell
+  } catch (...) {  // out of memory at worst: a destructor has nobody to tell
   }
 }
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

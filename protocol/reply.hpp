@@ -24,7 +24,7 @@ public:
   UntypedReply& operator=(UntypedReply&& other) noexcept;
   ~UntypedReply() { abandon(); }
 
-  void result(const Write& write); // consumes the duty, as does error(); a second call is ignored
+  void result(const Write& write);  // consumes the duty, as does error(); a second call is ignored
   void error(Error error);
 
   // Stopped when the client cancels the request (the answer RequestCancelled is sent then, what comes later
@@ -32,15 +32,14 @@ public:
   std::stop_token cancelled() const;
   const Id& id() const;
   const std::string& method() const;
-  explicit operator bool() const { return request_ != nullptr; } // not answered yet, nor moved from
+  explicit operator bool() const { return request_ != nullptr; }  // not answered yet, nor moved from
 
 private:
   void abandon() noexcept;
   std::shared_ptr<PendingRequest> request_;
 };
 
-template <class Result>
-class Reply {
+template <class Result> class Reply {
 public:
   explicit Reply(UntypedReply reply) : reply_(std::move(reply)) {}
 
@@ -58,4 +57,4 @@ private:
   UntypedReply reply_;
 };
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

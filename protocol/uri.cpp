@@ -41,7 +41,7 @@ bool has_scheme(std::string_view uri, std::string_view scheme) {
   return parts && equals_ignoring_case(parts->scheme, scheme);
 }
 
-} // namespace
+}  // namespace
 
 std::optional<UriParts> split_uri(std::string_view uri) {
   const std::size_t colon = uri.find(':');
@@ -119,4 +119,4 @@ bool same_document(std::string_view a, std::string_view b) {
   return path && path == path_of(b);
 }
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

@@ -4,4 +4,4 @@ namespace stepzero::server {
 
 std::string_view version() { return STEPZERO_VERSION; }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -5,6 +5,6 @@
 
 namespace stepzero::server {
 
-std::string_view version(); // "0.1.0"
+std::string_view version();  // "0.1.0"
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -11,10 +11,11 @@ namespace stepzero::documents {
 namespace {
 constexpr std::uint32_t largest = 1u << 20;  // larger files are data, and no configuration
 constexpr std::size_t longest_word = 80;
-}
+}  // namespace
 
 const Field* Node::find(std::string_view key) const {
-  const auto found = std::find_if(fields.rbegin(), fields.rend(), [&](const Field& field) { return field.key == key; });
+  const auto found = std::find_if(
+      fields.rbegin(), fields.rend(), [&](const Field& field) { return field.key == key; });
   return found == fields.rend() ? nullptr : &*found;
 }
 
@@ -24,24 +25,29 @@ const Node* Node::at(std::string_view key) const {
 }
 
 std::string_view described(Node::Kind kind) {
-  constexpr std::string_view names[] = {"null", "a truth value", "an integer", "a number", "a text", "a list", "a table", "something else"};
+  constexpr std::string_view names[] = {
+      "null", "a truth value", "an integer", "a number", "a text", "a list", "a table", "something else"};
   return names[static_cast<int>(kind)];
 }
 
 Language language_of(std::string_view path, std::string_view text) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   const auto is_one_of = [&](std::initializer_list<std::string_view> endings) {
-    return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
+    return std::any_of(
+        endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
   };
   if (is_one_of({".json", ".jsonc", ".json5"})) return Language::json;
   if (is_one_of({".yaml", ".yml"})) return Language::yaml;
   if (is_one_of({".sh", ".bash", ".slurm", ".sbatch", ".job", ".ksh", ".zsh"})) return Language::shell;
-  if (name == "Makefile" || name == "makefile" || name == "GNUmakefile" || name.ends_with(".mk")) return Language::make;
-  if (name.starts_with("Dockerfile") || name.ends_with(".dockerfile") || name == "Containerfile") return Language::docker;
+  if (name == "Makefile" || name == "makefile" || name == "GNUmakefile" || name.ends_with(".mk"))
+    return Language::make;
+  if (name.starts_with("Dockerfile") || name.ends_with(".dockerfile") || name == "Containerfile")
+    return Language::docker;
   if (name == ".env" || name.ends_with(".env") || name.starts_with(".env.")) return Language::environment;
   if (name.find('.') != std::string_view::npos || !text.starts_with("#!")) return Language::none;
   const std::string_view first = text.substr(0, text.find('\n'));
-  return first.ends_with("sh") || first.find("sh ") != std::string_view::npos ? Language::shell : Language::none;
+  return first.ends_with("sh") || first.find("sh ") != std::string_view::npos ? Language::shell
+                                                                              : Language::none;
 }
 
 std::shared_ptr<const syntax::Module> unparsed(std::string text) {
@@ -50,8 +56,10 @@ std::shared_ptr<const syntax::Module> unparsed(std::string text) {
   return module;
 }
 
-std::shared_ptr<const syntax::Module> module_of(std::string_view path, std::string text, const syntax::Elsewhere& elsewhere) {
-  return language_of(path, text) != Language::none ? unparsed(std::move(text)) : syntax::parse(std::move(text), elsewhere);
+std::shared_ptr<const syntax::Module> module_of(
+    std::string_view path, std::string text, const syntax::BackgroundRunner& elsewhere) {
+  return language_of(path, text) != Language::none ? unparsed(std::move(text))
+                                                   : syntax::parse(std::move(text), elsewhere);
 }
 
 Document parse(Language language, std::shared_ptr<const syntax::Text> text, const ShellReader& reader) {
@@ -69,7 +77,8 @@ Document parse(Language language, std::shared_ptr<const syntax::Text> text, cons
     case Language::shell: whole = read_shell(bytes, document.script, document.comments, reader); break;
     case Language::none: break;
     }
-  if (bytes.size() <= largest) read_embedded(language, bytes, document.root, document.script, document.comments);
+  if (bytes.size() <= largest)
+    read_embedded(language, bytes, document.root, document.script, document.comments);
   document.is_broken = !whole;
   return document;
 }
@@ -80,7 +89,10 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
   std::string_view best;
   std::size_t least = std::max<std::size_t>(1, word.size() / 4) + 1;
   for (const std::string_view candidate : known)
-    if (const std::size_t away = syntax::letters_between(word, candidate); away < least || (away == least && !best.empty() && is_snake(candidate) == is_snake(word) && is_snake(best) != is_snake(word))) best = candidate, least = away;
+    if (const std::size_t away = syntax::letters_between(word, candidate); away < least ||
+        (away == least && !best.empty() && is_snake(candidate) == is_snake(word) &&
+            is_snake(best) != is_snake(word)))
+      best = candidate, least = away;
   return best;
 }
 
@@ -88,7 +100,8 @@ bool is_slip(std::string_view word, std::string_view meant) {
   const auto letters = [](std::string_view text) {
     std::string kept;
     for (const char letter : text)
-      if (letter != '-' && letter != '_') kept += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+      if (letter != '-' && letter != '_')
+        kept += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     return kept;
   };
   const std::string a = letters(word), b = letters(meant);
@@ -96,7 +109,8 @@ bool is_slip(std::string_view word, std::string_view meant) {
   const bool lacks_ending = a.size() >= least_stem && b.starts_with(a) && b.size() - a.size() <= most_ending;
   if (a == b || lacks_ending || syntax::letters_between(a, b) == 1) return true;
   const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
-  return a.size() == b.size() && a.end() - at > 1 && at[0] == other[1] && at[1] == other[0] && std::equal(at + 2, a.end(), other + 2);
+  return a.size() == b.size() && a.end() - at > 1 && at[0] == other[1] && at[1] == other[0] &&
+      std::equal(at + 2, a.end(), other + 2);
 }
 
-} // namespace stepzero::documents
+}  // namespace stepzero::documents

@@ -1,5 +1,5 @@
-// A file beside the program that has a say in the training job: a configuration or a script of the shell. Immutable once parsed; no
-// text makes the parse fail. Knows no file system and no framework.
+// A file beside the program that has a say in the training job: a configuration or a script of the shell.
+// Immutable once parsed; no text makes the parse fail. Knows no file system and no framework.
 #pragma once
 
 #include "documents/node.hpp"
@@ -20,14 +20,15 @@ Language language_of(std::string_view path, std::string_view text = {});
 struct Document {
   Language language = Language::none;
   std::shared_ptr<const syntax::Text> text;
-  bool is_broken = false;       // a part of it could not be read
-  Node root;                    // of data; of an empty file or a script: `unknown`
-  Script script;                // of a script, or of those that stand in the file
+  bool is_broken = false;  // a part of it could not be read
+  Node root;               // of data; of an empty file or a script: `unknown`
+  Script script;           // of a script, or of those that stand in the file
   std::vector<Span> comments;
 };
 
 // The module of a file: of one that is no Python its text alone, under which findings and edits name places.
-std::shared_ptr<const syntax::Module> module_of(std::string_view path, std::string text, const syntax::Elsewhere& elsewhere = {});
+std::shared_ptr<const syntax::Module> module_of(
+    std::string_view path, std::string text, const syntax::BackgroundRunner& elsewhere = {});
 std::shared_ptr<const syntax::Module> unparsed(std::string text);
 
 Document parse(Language language, std::shared_ptr<const syntax::Text> text, const ShellReader& reader = {});
@@ -36,7 +37,8 @@ Document parse(Language language, std::shared_ptr<const syntax::Text> text, cons
 bool read_json(std::string_view text, Node& into, std::vector<Span>& comments);
 
 // The scripts that stand in a file of another language; `root` is what it holds as data.
-bool read_embedded(Language language, std::string_view text, const Node& root, Script& into, std::vector<Span>& comments);
+bool read_embedded(
+    Language language, std::string_view text, const Node& root, Script& into, std::vector<Span>& comments);
 
 // Which reader's YAML: OmegaConf takes 1e-5 for a number, PyYAML for a text.
 enum class Exponents : std::uint8_t { need_a_dot, bare };
@@ -45,8 +47,9 @@ bool read_yaml(std::string_view text, Node& into, Exponents exponents = Exponent
 
 // The known word that was probably meant; empty if none is near enough.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known);
-// Is the word the other one but for a letter, two letters in the wrong order, a short ending, capitals, hyphens and underscores? What is further away may be another
-// thing: a fix is offered for it, and not applied by itself.
+// Is the word the other one but for a letter, two letters in the wrong order, a short ending, capitals,
+// hyphens and underscores? What is further away may be another thing: a fix is offered for it, and not
+// applied by itself.
 bool is_slip(std::string_view word, std::string_view meant);
 
-} // namespace stepzero::documents
+}  // namespace stepzero::documents

@@ -1,5 +1,6 @@
-// Scripts of the shell within other files: recipes of a Makefile, instructions of a Dockerfile, steps of a workflow, and the launches that
-// an editor's launch.json describes. What is no script is blanked, so that every place stays what it is in the file.
+// Scripts of the shell within other files: recipes of a Makefile, instructions of a Dockerfile, steps of a
+// workflow, and the launches that an editor's launch.json describes. What is no script is blanked, so that
+// every place stays what it is in the file.
 #include "documents/document.hpp"
 
 #include <algorithm>
@@ -38,7 +39,10 @@ std::string recipes(std::string_view text) {
     const bool recipe = line.starts_with('\t');
     if (recipe || continues) {
       std::size_t from = 0;
-      while (recipe && !continues && from < line.size() && (line[from] == '\t' || line[from] == ' ' || line[from] == '@' || line[from] == '-' || line[from] == '+')) ++from;
+      while (recipe && !continues && from < line.size() &&
+          (line[from] == '\t' || line[from] == ' ' || line[from] == '@' || line[from] == '-' ||
+              line[from] == '+'))
+        ++from;
       line.substr(from).copy(script.data() + at + from, line.size() - from);
     }
     continues = (recipe || continues) && is_continued(line);
@@ -90,8 +94,10 @@ std::string steps(std::string_view text, const Node& root) {
       if (!run || !run->is(Node::Kind::text) || run->span.end <= run->span.begin) continue;
       std::string_view written = text.substr(run->span.begin, run->span.end - run->span.begin);
       std::size_t from = 0;
-      if (written.starts_with('|')) from = std::min(written.find('\n'), written.size());
-      else if (written.starts_with('>') || written.starts_with('"') || written.starts_with('\'')) continue;
+      if (written.starts_with('|'))
+        from = std::min(written.find('\n'), written.size());
+      else if (written.starts_with('>') || written.starts_with('"') || written.starts_with('\''))
+        continue;
       written.substr(from).copy(script.data() + run->span.begin + from, written.size() - from);
       any = true;
     }
@@ -109,7 +115,9 @@ Word word_of(const Node& node) {
   made.text = node.text;
   for (const std::string_view folder : {"${workspaceFolder}/", "${workspaceRoot}/"})
     if (made.text.starts_with(folder)) made.text.erase(0, folder.size());
-  if (const std::size_t variable = made.text.find("${"); variable != std::string::npos || !node.is(Node::Kind::text)) made.text = std::string(1, Chars::words);
+  if (const std::size_t variable = made.text.find("${");
+      variable != std::string::npos || !node.is(Node::Kind::text))
+    made.text = std::string(1, Chars::words);
   // Without the quotes, so that an edit replaces the text.
   made.span = made.written = {node.span.begin + 1, std::max(node.span.begin + 1, node.span.end - 1)};
   return made;
@@ -140,28 +148,35 @@ void configured_launches(const Node& root, Script& into) {
       made.words.back().text = std::string(1, Chars::words);
     }
     if (const Node* variables = each.at("env"); variables && variables->is(Node::Kind::table))
-      for (const Field& field : variables->fields) made.environment.push_back({field.key, word_of(field.value), {field.key_span.begin + 1, field.key_span.end - 1}});
+      for (const Field& field : variables->fields)
+        made.environment.push_back(
+            {field.key, word_of(field.value), {field.key_span.begin + 1, field.key_span.end - 1}});
   }
 }
 
 bool is_in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 // NAME=value, where `at` stands; what follows it is left there.
-std::optional<Setting> setting_at(std::string_view line, std::size_t& at, std::uint32_t begin, bool to_the_end) {
+std::optional<Setting> setting_at(
+    std::string_view line, std::size_t& at, std::uint32_t begin, bool to_the_end) {
   const std::size_t first = at;
   while (at < line.size() && is_in_name(line[at])) ++at;
-  if (at == first || at >= line.size() || (line[at] != '=' && !(to_the_end && line[at] == ' '))) return std::nullopt;
+  if (at == first || at >= line.size() || (line[at] != '=' && !(to_the_end && line[at] == ' ')))
+    return std::nullopt;
   Setting made;
   made.name = line.substr(first, at - first);
   made.name_span = {begin + static_cast<std::uint32_t>(first), begin + static_cast<std::uint32_t>(at)};
   std::size_t from = ++at;
   const char quote = from < line.size() && (line[from] == '"' || line[from] == '\'') ? line[from] : '\0';
-  if (quote) at = line.find(quote, ++from);
-  else while (at < line.size() && line[at] != ' ' && line[at] != '\t' && line[at] != '\r') ++at;
+  if (quote)
+    at = line.find(quote, ++from);
+  else
+    while (at < line.size() && line[at] != ' ' && line[at] != '\t' && line[at] != '\r') ++at;
   at = std::min(at, line.size());
   made.value.text = line.substr(from, at - from);
   if (made.value.text.find('$') != std::string::npos) made.value.text = Chars::hole;
-  made.value.span = made.value.written = {begin + static_cast<std::uint32_t>(from), begin + static_cast<std::uint32_t>(at)};
+  made.value.span = made.value.written = {
+      begin + static_cast<std::uint32_t>(from), begin + static_cast<std::uint32_t>(at)};
   if (quote) ++at;
   return made;
 }
@@ -173,7 +188,8 @@ void settings(std::string_view text, bool of_docker, Script& into, std::vector<S
     const std::string_view line = text.substr(begin, end - begin);
     std::size_t at = std::min(line.find_first_not_of(" \t"), line.size());
     const auto offset = static_cast<std::uint32_t>(begin);
-    if (at < line.size() && line[at] == '#' && !of_docker) comments.push_back({offset + static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end)});
+    if (at < line.size() && line[at] == '#' && !of_docker)
+      comments.push_back({offset + static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end)});
     const std::string_view keyword = of_docker ? "ENV " : "export ";
     const bool has_keyword = line.substr(at).starts_with(keyword);
     if (has_keyword) at = std::min(line.find_first_not_of(" \t", at + keyword.size()), line.size());
@@ -187,11 +203,14 @@ void settings(std::string_view text, bool of_docker, Script& into, std::vector<S
   }
 }
 
-} // namespace
+}  // namespace
 
-bool read_embedded(Language language, std::string_view text, const Node& root, Script& into, std::vector<Span>& comments) {
+bool read_embedded(
+    Language language, std::string_view text, const Node& root, Script& into, std::vector<Span>& comments) {
   std::string script;
-  const auto is_list = [&](std::string_view key, Node::Kind kind) { return root.at(key) && root.at(key)->is(kind); };
+  const auto is_list = [&](std::string_view key, Node::Kind kind) {
+    return root.at(key) && root.at(key)->is(kind);
+  };
   switch (language) {
   case Language::make: script = recipes(text); break;
   case Language::docker:
@@ -212,4 +231,4 @@ bool read_embedded(Language language, std::string_view text, const Node& root, S
   return true;  // what is no script cannot be broken
 }
 
-} // namespace stepzero::documents
+}  // namespace stepzero::documents

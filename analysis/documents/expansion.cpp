@@ -61,7 +61,9 @@ private:
       const char op = take('*') ? '*' : take('/') ? '/' : take('%') ? '%' : 0;
       if (!op) break;
       const auto right = atom();
-      if (!right || (op != '*' && *right == 0) || std::abs(*left) > largest_number || std::abs(*right) > largest_number) return std::nullopt;
+      if (!right || (op != '*' && *right == 0) || std::abs(*left) > largest_number ||
+          std::abs(*right) > largest_number)
+        return std::nullopt;
       left = op == '*' ? *left * *right : op == '/' ? *left / *right : *left % *right;
     }
     return left;
@@ -79,7 +81,8 @@ private:
     std::string_view word = text_.substr(at_, end - at_);
     at_ = end;
     if (braced && !take('}')) return std::nullopt;
-    if (dollar && !word.empty() && std::isdigit(static_cast<unsigned char>(word.front()))) return std::nullopt;  // an argument
+    if (dollar && !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())))
+      return std::nullopt;  // an argument
     if (const auto found = variables_.find(word); found != variables_.end()) {
       if (found->second.items.size() != 1) return std::nullopt;
       by_default = by_default || found->second.by_default;
@@ -87,7 +90,10 @@ private:
     }
     std::int64_t number = 0;
     const auto [stop, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
-    return !word.empty() && failure == std::errc() && stop == word.data() + word.size() && number <= largest_number ? std::optional(number) : std::nullopt;
+    return !word.empty() && failure == std::errc() && stop == word.data() + word.size() &&
+            number <= largest_number
+        ? std::optional(number)
+        : std::nullopt;
   }
 
   std::string_view text_;
@@ -95,10 +101,12 @@ private:
   std::size_t at_ = 0;
 };
 
-} // namespace
+}  // namespace
 
 bool Variable::operator==(const Variable& other) const {
-  return is_array == other.is_array && std::equal(items.begin(), items.end(), other.items.begin(), other.items.end(), [](const Chars& a, const Chars& b) { return a.text == b.text; });
+  return is_array == other.is_array &&
+      std::equal(items.begin(), items.end(), other.items.begin(), other.items.end(),
+          [](const Chars& a, const Chars& b) { return a.text == b.text; });
 }
 
 void Variable::forget() {
@@ -109,16 +117,20 @@ void Variable::forget() {
 }
 
 void Variable::meet(const Variable& other) {
-  const bool is_shorter = items.size() < other.items.size() || (items.size() == 1 && other.items.size() == 1 && items[0].text.size() < other.items[0].text.size());
+  const bool is_shorter = items.size() < other.items.size() ||
+      (items.size() == 1 && other.items.size() == 1 && items[0].text.size() < other.items[0].text.size());
   const Variable& shorter = is_shorter ? *this : other;
   const Variable& longer = is_shorter ? other : *this;
   if (is_array != other.is_array || shorter.items.empty()) return forget();
   Variable made = shorter;
   if (is_array) {
-    if (!std::equal(shorter.items.begin(), shorter.items.end(), longer.items.begin(), [](const Chars& a, const Chars& b) { return a.text == b.text; })) return forget();
+    if (!std::equal(shorter.items.begin(), shorter.items.end(), longer.items.begin(),
+            [](const Chars& a, const Chars& b) { return a.text == b.text; }))
+      return forget();
     made.items.emplace_back().forget(made.name_span.begin);
   } else {
-    if (shorter.items[0].text.empty() || !longer.items[0].text.starts_with(shorter.items[0].text)) return forget();
+    if (shorter.items[0].text.empty() || !longer.items[0].text.starts_with(shorter.items[0].text))
+      return forget();
     made.items[0].add(' ', made.name_span.begin);
     made.items[0].add(Chars::words, made.name_span.begin);
   }
@@ -152,8 +164,10 @@ void Expansion::value(const Chars& chars, bool quoted) {
     return;
   }
   for (std::size_t i = 0; i < chars.text.size(); ++i) {
-    if (is_blank(chars.text[i])) break_word();
-    else put(chars.text[i], chars.at[i]);
+    if (is_blank(chars.text[i]))
+      break_word();
+    else
+      put(chars.text[i], chars.at[i]);
   }
 }
 
@@ -169,16 +183,21 @@ void Expansion::variable(std::string_view name, std::size_t at, bool quoted) {
   const auto found = variables_.find(name);
   if (found == variables_.end()) return unknown(at, quoted);
   by_default_ = by_default_ || found->second.by_default;
-  if (!found->second.items.empty()) value(found->second.items.front(), quoted);
-  else if (quoted) has_current_ = true;
+  if (!found->second.items.empty())
+    value(found->second.items.front(), quoted);
+  else if (quoted)
+    has_current_ = true;
 }
 
 std::size_t Expansion::matching(std::size_t at, std::size_t end, char open, char close) const {
   int depth = 0;
   for (std::size_t i = at; i < end; ++i) {
-    if (text_[i] == '\\') ++i;
-    else if (text_[i] == open) ++depth;
-    else if (text_[i] == close && --depth == 0) return i;
+    if (text_[i] == '\\')
+      ++i;
+    else if (text_[i] == open)
+      ++depth;
+    else if (text_[i] == close && --depth == 0)
+      return i;
   }
   return end;
 }
@@ -192,7 +211,9 @@ void Expansion::braced(std::size_t begin, std::size_t end, bool quoted) {
   while (stop < end && is_name(text_[stop])) ++stop;
   const std::string_view name = text_.substr(at, stop - at);
   if (name.empty()) return unknown(begin, quoted);
-  if (!counts && (name == "0" || name == "BASH_SOURCE") && (stop == end || text_.substr(stop, end - stop) == "[0]")) return value(own_path(begin), quoted);
+  if (!counts && (name == "0" || name == "BASH_SOURCE") &&
+      (stop == end || text_.substr(stop, end - stop) == "[0]"))
+    return value(own_path(begin), quoted);
   auto found = variables_.find(name);
   std::string_view rest = text_.substr(stop, end - stop);
   if (rest.starts_with("[@]") || rest.starts_with("[*]")) {
@@ -200,7 +221,9 @@ void Expansion::braced(std::size_t begin, std::size_t end, bool quoted) {
     by_default_ = by_default_ || found->second.by_default;
     if (!counts) return array(found->second, quoted);
     const auto& items = found->second.items;
-    if (std::any_of(items.begin(), items.end(), [](const Chars& item) { return item.text.find(Chars::words) != std::string::npos; })) return unknown(begin, quoted);
+    if (std::any_of(items.begin(), items.end(),
+            [](const Chars& item) { return item.text.find(Chars::words) != std::string::npos; }))
+      return unknown(begin, quoted);
     for (const char c : std::to_string(items.size())) put(c, begin);
     return;
   }
@@ -243,21 +266,30 @@ std::optional<Chars> Expansion::path_of_command(std::size_t begin, std::size_t e
   };
   trim();
   const auto all = [&] { return text_.substr(begin, end - begin); };
-  if (all() == "pwd") return variables_.contains("PWD") ? std::optional(variables_["PWD"].items.front()) : std::nullopt;
+  if (all() == "pwd")
+    return variables_.contains("PWD") ? std::optional(variables_["PWD"].items.front()) : std::nullopt;
   const auto argument = [&](std::size_t from, std::size_t to) -> std::optional<Chars> {
     Expansion inner(text_, variables_);
     inner.add({static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to)});
     std::vector<Chars> words = inner.take();
     by_default_ = by_default_ || inner.by_default();
-    std::erase_if(words, [](const Chars& word) { return word.text == "--" || word.text == "-P" || word.text == "-f" || word.text == "-e"; });
-    return words.size() == 1 && words[0].is_known() && words[0].text.starts_with(Chars::own) ? std::optional(words[0]) : std::nullopt;
+    std::erase_if(words, [](const Chars& word) {
+      return word.text == "--" || word.text == "-P" || word.text == "-f" || word.text == "-e";
+    });
+    return words.size() == 1 && words[0].is_known() && words[0].text.starts_with(Chars::own)
+        ? std::optional(words[0])
+        : std::nullopt;
   };
   if (all().starts_with("cd ")) {
     const std::string_view text = all();
-    const std::size_t joint = std::min(text.rfind("&&"), text.rfind(';') == std::string_view::npos ? std::string_view::npos : text.rfind(';'));
-    if (joint == std::string_view::npos || text.find("pwd", joint) == std::string_view::npos) return std::nullopt;
+    const std::size_t joint = std::min(text.rfind("&&"),
+        text.rfind(';') == std::string_view::npos ? std::string_view::npos : text.rfind(';'));
+    if (joint == std::string_view::npos || text.find("pwd", joint) == std::string_view::npos)
+      return std::nullopt;
     std::size_t stop = begin + joint;
-    if (const std::size_t redirect = text.find_first_of("&>", 3); redirect < joint && redirect != std::string_view::npos) stop = begin + redirect;
+    if (const std::size_t redirect = text.find_first_of("&>", 3);
+        redirect < joint && redirect != std::string_view::npos)
+      stop = begin + redirect;
     while (stop > begin && (is_blank(text_[stop - 1]) || text_[stop - 1] == '2')) --stop;
     return argument(begin + 3, stop);
   }
@@ -286,9 +318,12 @@ std::size_t Expansion::dollar(std::size_t at, std::size_t end, bool quoted) {
   };
   if (c == '(') {
     const std::size_t close = matching(next, end, '(', ')');
-    if (next + 1 < end && text_[next + 1] == '(' && close >= next + 3) compute(text_.substr(next + 2, close - 1 - (next + 2)));
-    else if (const auto path = path_of_command(next + 1, close)) value(*path, quoted);
-    else unknown(at, quoted);
+    if (next + 1 < end && text_[next + 1] == '(' && close >= next + 3)
+      compute(text_.substr(next + 2, close - 1 - (next + 2)));
+    else if (const auto path = path_of_command(next + 1, close))
+      value(*path, quoted);
+    else
+      unknown(at, quoted);
     return std::min(close + 1, end);
   }
   if (c == '[') {  // $[N * 2], as it was written before $((N * 2))
@@ -308,8 +343,10 @@ std::size_t Expansion::dollar(std::size_t at, std::size_t end, bool quoted) {
     return stop;
   }
   if (c == '@' || c == '*') {
-    if (const auto given = variables_.find("@"); given != variables_.end()) array(given->second, quoted);
-    else put(Chars::words, at);
+    if (const auto given = variables_.find("@"); given != variables_.end())
+      array(given->second, quoted);
+    else
+      put(Chars::words, at);
     return next + 1;
   }
   if (c == '#' || c == '?' || c == '$' || c == '!' || c == '-') return put(Chars::hole, at), next + 1;
@@ -317,8 +354,10 @@ std::size_t Expansion::dollar(std::size_t at, std::size_t end, bool quoted) {
     const auto given = variables_.find("@");
     const auto number = static_cast<std::size_t>(c - '0');
     if (number == 0) return value(own_path(at), quoted), next + 1;
-    if (given == variables_.end() || number == 0 || number > given->second.items.size()) unknown(at, quoted);
-    else value(given->second.items[number - 1], quoted);
+    if (given == variables_.end() || number == 0 || number > given->second.items.size())
+      unknown(at, quoted);
+    else
+      value(given->second.items[number - 1], quoted);
     return next + 1;
   }
   return put('$', at), next;
@@ -329,8 +368,10 @@ void Expansion::add(Span span) {
   for (std::size_t i = span.begin, end = std::min<std::size_t>(span.end, text_.size()); i < end;) {
     const char c = text_[i];
     if (quote == Quote::single) {
-      if (c == '\'') quote = Quote::none;
-      else put(c, i);
+      if (c == '\'')
+        quote = Quote::none;
+      else
+        put(c, i);
       ++i;
     } else if (c == '\\' && i + 1 < end) {
       const char next = text_[i + 1];
@@ -367,7 +408,8 @@ void Expansion::add(Span span) {
     } else if (quote == Quote::none && c == '{') {
       const std::size_t close = matching(i, end, '{', '}');
       const std::string_view inside = text_.substr(i, close - i);
-      if (close < end && (inside.find(',') != std::string_view::npos || inside.find("..") != std::string_view::npos)) {
+      if (close < end &&
+          (inside.find(',') != std::string_view::npos || inside.find("..") != std::string_view::npos)) {
         put(Chars::words, i);
         i = close + 1;
       } else {
@@ -379,4 +421,4 @@ void Expansion::add(Span span) {
   }
 }
 
-} // namespace stepzero::documents
+}  // namespace stepzero::documents

@@ -1,4 +1,5 @@
-// What the words of a script stand for: quotes, variables, defaults and arrays. Only for the files of this floor.
+// What the words of a script stand for: quotes, variables, defaults and arrays. Only for the files of this
+// floor.
 #pragma once
 
 #include "documents/shell.hpp"
@@ -15,7 +16,7 @@ struct Variable {
   std::vector<Chars> items;  // one, or those of an array
   bool is_array = false;
   bool is_exported = false;
-  bool by_default = false;   // holds where the environment does not say otherwise
+  bool by_default = false;  // holds where the environment does not say otherwise
   Span name_span;
 
   bool operator==(const Variable& other) const;
@@ -57,4 +58,4 @@ private:
   bool by_default_ = false;
 };
 
-} // namespace stepzero::documents
+}  // namespace stepzero::documents

@@ -25,8 +25,10 @@ GrammarTree tree_of(const TSLanguage* language, std::string_view text) {
   int patience = most_error_checks;
   TSParseOptions options{};
   options.payload = &patience;
-  options.progress_callback = [](TSParseState* state) { return state->has_error && --*static_cast<int*>(state->payload) < 0; };
+  options.progress_callback = [](TSParseState* state) {
+    return state->has_error && --*static_cast<int*>(state->payload) < 0;
+  };
   return GrammarTree(ts_parser_parse_with_options(parser.get(), nullptr, input, options));
 }
 
-} // namespace stepzero::documents
+}  // namespace stepzero::documents

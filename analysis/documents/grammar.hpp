@@ -13,7 +13,8 @@ struct GrammarTreeDeleter {
 };
 using GrammarTree = std::unique_ptr<TSTree, GrammarTreeDeleter>;
 
-// Null if the text holds so many errors that recovering from them takes too many steps: their cost grows with their square.
+// Null if the text holds so many errors that recovering from them takes too many steps: their cost grows with
+// their square.
 GrammarTree tree_of(const TSLanguage* language, std::string_view text);
 
-} // namespace stepzero::documents
+}  // namespace stepzero::documents

@@ -19,8 +19,10 @@ public:
     for (std::size_t i = 0; i < text_.size(); ++i) {
       const char c = text_[i];
       if (quote_ == '\'') {
-        if (c == '\'') quote_ = 0;
-        else put(c, i);
+        if (c == '\'')
+          quote_ = 0;
+        else
+          put(c, i);
       } else if (c == '\\' && i + 1 < text_.size()) {
         if (text_[++i] != '\n') put(text_[i], i);
       } else if (c == '"' || (c == '\'' && quote_ == 0)) {
@@ -66,8 +68,10 @@ private:
       }
       return end;
     }
-    if (end < text_.size() && !std::isalpha(static_cast<unsigned char>(text_[end])) && text_[end] != '_') return end;
-    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) || text_[end] == '_')) ++end;
+    if (end < text_.size() && !std::isalpha(static_cast<unsigned char>(text_[end])) && text_[end] != '_')
+      return end;
+    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) || text_[end] == '_'))
+      ++end;
     return end - 1;
   }
 
@@ -85,7 +89,8 @@ Chars remote_script(const std::vector<Chars>& texts, std::string& within) {
   constexpr std::string_view with_value = "BbcDEeFIiJLlmOopQRSWw";
   std::size_t at = 1;
   while (at < texts.size() && texts[at].text.starts_with('-') && texts[at].text.size() > 1) {
-    const bool takes_next = texts[at].text.size() == 2 && with_value.find(texts[at].text[1]) != std::string_view::npos;
+    const bool takes_next = texts[at].text.size() == 2 &&
+        with_value.find(texts[at].text[1]) != std::string_view::npos;
     at += takes_next ? 2 : 1;
   }
   Chars all;
@@ -102,7 +107,7 @@ bool is_shell(std::string_view word) {
   return word == "bash" || word == "sh" || word == "zsh";
 }
 
-} // namespace
+}  // namespace
 
 bool reads_script(std::string_view command, std::string& within) {
   std::vector<std::string_view> words;
@@ -116,12 +121,15 @@ bool reads_script(std::string_view command, std::string& within) {
   if (words[0] == "sbatch") {
     within = words[0];
     // Else it is the script that is named.
-    return std::none_of(words.begin() + 1, words.end(), [](std::string_view word) { return word.ends_with(".sh") || word.ends_with(".sbatch") || word.ends_with(".slurm"); });
+    return std::none_of(words.begin() + 1, words.end(), [](std::string_view word) {
+      return word.ends_with(".sh") || word.ends_with(".sbatch") || word.ends_with(".slurm");
+    });
   }
   const bool elsewhere = words[0] == "ssh" || words[0] == "srun" || words[0] == "mpirun";
   if (elsewhere) within = words[0];
   const std::string_view last = words.back();
-  const bool last_runs = is_shell(last) || (words.size() > 1 && is_shell(words[words.size() - 2]) && last == "-s");
+  const bool last_runs = is_shell(last) ||
+      (words.size() > 1 && is_shell(words[words.size() - 2]) && last == "-s");
   return (elsewhere || words.size() <= 2) && (last_runs || (words[0] == "ssh" && words.size() == 2));
 }
 
@@ -141,7 +149,8 @@ Chars inline_script_of(const std::vector<Chars>& texts, std::string& within) {
   if (texts[0].text == "ssh") return remote_script(texts, within);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::string& word = texts[i].text;
-    if (is_shell(word) && i + 2 < texts.size() && texts[i + 1].text.starts_with('-') && texts[i + 1].text.ends_with('c')) {
+    if (is_shell(word) && i + 2 < texts.size() && texts[i + 1].text.starts_with('-') &&
+        texts[i + 1].text.ends_with('c')) {
       if (i > 0) within = texts[0].text;
       return texts[i + 2];
     }
@@ -158,4 +167,4 @@ Chars inline_script_of(const std::vector<Chars>& texts, std::string& within) {
   return {};
 }
 
-} // namespace stepzero::documents
+}  // namespace stepzero::documents

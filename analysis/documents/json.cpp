@@ -55,7 +55,8 @@ std::string unescaped(std::string_view written) {
         high = code;
         continue;
       }
-      if (high != 0 && code >= 0xDC00 && code < 0xE000) code = 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00);
+      if (high != 0 && code >= 0xDC00 && code < 0xE000)
+        code = 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00);
       append_utf8(text, code);
       break;
     }
@@ -73,7 +74,8 @@ public:
   bool value(TSNode node, Node& into, int depth) {
     using enum Node::Kind;
     into.span = span(node);
-    const std::string_view type = ts_node_type(node), written = text_.substr(into.span.begin, into.span.end - into.span.begin);
+    const std::string_view type = ts_node_type(node),
+                           written = text_.substr(into.span.begin, into.span.end - into.span.begin);
     if (depth > deepest) return false;
     if (type == "object") {
       into.kind = table;
@@ -82,7 +84,9 @@ public:
     if (type == "array") {
       into.kind = list;
       bool whole = true;
-      each_child(node, [&](TSNode child) { whole = value(child, into.items.emplace_back(), depth + 1) && whole; }, whole);
+      each_child(
+          node, [&](TSNode child) { whole = value(child, into.items.emplace_back(), depth + 1) && whole; },
+          whole);
       return whole;
     }
     if (type == "string") {
@@ -101,7 +105,8 @@ public:
     }
     if (type != "number") return false;
     if (written.find_first_of(".eE") == std::string_view::npos) {
-      const auto [end, failure] = std::from_chars(written.data(), written.data() + written.size(), into.integer);
+      const auto [end, failure] = std::from_chars(
+          written.data(), written.data() + written.size(), into.integer);
       if (failure == std::errc() && end == written.data() + written.size()) into.kind = integer;
       return true;
     }
@@ -114,9 +119,12 @@ public:
     for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i) {
       const TSNode child = ts_node_named_child(node, i);
       const std::string_view type = ts_node_type(child);
-      if (type == "comment") comments_.push_back(span(child));
-      else if (ts_node_is_error(child)) whole = false;
-      else each(child);
+      if (type == "comment")
+        comments_.push_back(span(child));
+      else if (ts_node_is_error(child))
+        whole = false;
+      else
+        each(child);
     }
   }
 
@@ -125,25 +133,31 @@ private:
 
   bool fields(TSNode node, Node& into, int depth) {
     bool whole = true;
-    each_child(node, [&](TSNode pair) {
-      if (std::string_view(ts_node_type(pair)) != "pair") {
-        whole = false;
-        return;
-      }
-      const TSNode key = ts_node_child_by_field_name(pair, "key", 3), held = ts_node_child_by_field_name(pair, "value", 5);
-      if (ts_node_is_null(key) || std::string_view(ts_node_type(key)) != "string") {
-        whole = false;
-        return;
-      }
-      Node name;
-      value(key, name, depth + 1);
-      Field& field = into.fields.emplace_back();
-      field.key = std::move(name.text);
-      field.key_span = name.span;
-      field.is_quoted = true;
-      if (ts_node_is_null(held) || ts_node_is_missing(held)) whole = false;
-      else whole = value(held, field.value, depth + 1) && whole;
-    }, whole);
+    each_child(
+        node,
+        [&](TSNode pair) {
+          if (std::string_view(ts_node_type(pair)) != "pair") {
+            whole = false;
+            return;
+          }
+          const TSNode key = ts_node_child_by_field_name(pair, "key", 3),
+                       held = ts_node_child_by_field_name(pair, "value", 5);
+          if (ts_node_is_null(key) || std::string_view(ts_node_type(key)) != "string") {
+            whole = false;
+            return;
+          }
+          Node name;
+          value(key, name, depth + 1);
+          Field& field = into.fields.emplace_back();
+          field.key = std::move(name.text);
+          field.key_span = name.span;
+          field.is_quoted = true;
+          if (ts_node_is_null(held) || ts_node_is_missing(held))
+            whole = false;
+          else
+            whole = value(held, field.value, depth + 1) && whole;
+        },
+        whole);
     return whole;
   }
 
@@ -151,7 +165,7 @@ private:
   std::vector<Span>& comments_;
 };
 
-} // namespace
+}  // namespace
 
 bool read_json(std::string_view text, Node& into, std::vector<Span>& comments) {
   const GrammarTree tree = tree_of(tree_sitter_json(), text);
@@ -159,12 +173,17 @@ bool read_json(std::string_view text, Node& into, std::vector<Span>& comments) {
   const TSNode root = ts_tree_root_node(tree.get());
   bool whole = !ts_node_has_error(root), any = false;
   Reader reader(text, comments);
-  reader.each_child(root, [&](TSNode child) {
-    if (any) whole = false;
-    else whole = reader.value(child, into, 0) && whole;
-    any = true;
-  }, whole);
+  reader.each_child(
+      root,
+      [&](TSNode child) {
+        if (any)
+          whole = false;
+        else
+          whole = reader.value(child, into, 0) && whole;
+        any = true;
+      },
+      whole);
   return whole && any;
 }
 
-} // namespace stepzero::documents
+}  // namespace stepzero::documents

@@ -1,4 +1,5 @@
-// What a document holds, with places: the values of JSON and YAML, and the keys that they stand under. Knows no framework.
+// What a document holds, with places: the values of JSON and YAML, and the keys that they stand under. Knows
+// no framework.
 #pragma once
 
 #include "syntax/text.hpp"
@@ -22,9 +23,9 @@ struct Node {
   std::int64_t integer = 0;
   double real = 0;
   std::string text;
-  Span span;                  // of the value as it is written, quotes and brackets included
-  std::vector<Node> items;    // of a list
-  std::vector<Field> fields;  // of a table, in order; a later one of the same key wins
+  Span span;                    // of the value as it is written, quotes and brackets included
+  std::vector<Node> items;      // of a list
+  std::vector<Field> fields;    // of a table, in order; a later one of the same key wins
   bool has_other_keys = false;  // keys that are no text: they are left out
 
   bool is(Kind wanted) const { return kind == wanted; }
@@ -38,7 +39,7 @@ struct Node {
 
 struct Field {
   std::string key;
-  Span key_span;   // with its quotes
+  Span key_span;  // with its quotes
   bool is_quoted = false;
   bool is_merged = false;  // of YAML: it stands in another table, which is merged into this one
   Node value;
@@ -47,4 +48,4 @@ struct Field {
 // "an integer", "a text" …
 std::string_view described(Node::Kind kind);
 
-} // namespace stepzero::documents
+}  // namespace stepzero::documents

@@ -7,8 +7,8 @@ namespace stepzero::documents {
 
 namespace {
 
-// `# a comment` in backticks is a command of nothing, which keeps a continued line going. The grammar lets the comment take the second
-// backtick, and the script with it: the parser sees blanks.
+// `# a comment` in backticks is a command of nothing, which keeps a continued line going. The grammar lets
+// the comment take the second backtick, and the script with it: the parser sees blanks.
 std::string without_backtick_comments(std::string_view text) {
   std::string made(text);
   for (std::size_t at = 0; (at = made.find('`', at)) != std::string::npos; ++at) {
@@ -17,16 +17,20 @@ std::string without_backtick_comments(std::string_view text) {
     if (inner == std::string::npos || made[inner] != '#') continue;
     const std::size_t end = made.find_first_of("`\n", inner);
     if (end == std::string::npos || made[end] != '`') continue;
-    std::fill(made.begin() + static_cast<std::ptrdiff_t>(at), made.begin() + static_cast<std::ptrdiff_t>(end) + 1, ' ');
+    std::fill(made.begin() + static_cast<std::ptrdiff_t>(at),
+        made.begin() + static_cast<std::ptrdiff_t>(end) + 1, ' ');
   }
   return made;
 }
 
-} // namespace
+}  // namespace
 
 void Walk::source(const ShellCommand& command) {
   constexpr int most_nested = 4;
-  const auto text = reader_ && sourced_ < most_nested && command.words.size() > 1 && command.words[1].is_known() ? reader_(command.words[1].text) : nullptr;
+  const auto text = reader_ && sourced_ < most_nested && command.words.size() > 1 &&
+          command.words[1].is_known()
+      ? reader_(command.words[1].text)
+      : nullptr;
   Variables before = variables_;
   if (!text) {
     for (auto& [each, variable] : variables_) variable.by_default = true;
@@ -59,4 +63,4 @@ bool read_shell(std::string_view text, Script& into, std::vector<Span>& comments
   return !ts_node_has_error(root);
 }
 
-} // namespace stepzero::documents
+}  // namespace stepzero::documents

@@ -1,5 +1,6 @@
-// The commands of a script of the shell, with what is known of their words: variables, defaults, arrays and continued lines are
-// resolved as far as the text alone decides them. Nothing is ever executed. Knows no launcher.
+// The commands of a script of the shell, with what is known of their words: variables, defaults, arrays and
+// continued lines are resolved as far as the text alone decides them. Nothing is ever executed. Knows no
+// launcher.
 #pragma once
 
 #include "documents/node.hpp"
@@ -12,11 +13,12 @@
 
 namespace stepzero::documents {
 
-// A text of which each byte knows where it was written. A byte that is not known is `hole`, and stands for any text.
+// A text of which each byte knows where it was written. A byte that is not known is `hole`, and stands for
+// any text.
 struct Chars {
-  static constexpr char hole = '\x01';    // any text without a break between words
-  static constexpr char words = '\x02';   // any number of words
-  static constexpr char own = '\x03';     // the path of the folder that the script lies in
+  static constexpr char hole = '\x01';   // any text without a break between words
+  static constexpr char words = '\x02';  // any number of words
+  static constexpr char own = '\x03';    // the path of the folder that the script lies in
   std::string text;
   std::vector<std::uint32_t> at;
 
@@ -35,9 +37,9 @@ struct Chars {
 };
 
 struct Word {
-  std::string text;   // with `hole` and `words` for what is not known
-  Span span;          // in the command
-  Span written;       // where the text itself stands: in the command, or where the variable is set that holds it
+  std::string text;  // with `hole` and `words` for what is not known
+  Span span;         // in the command
+  Span written;  // where the text itself stands: in the command, or where the variable is set that holds it
   bool by_default = false;  // holds where the environment does not say otherwise: ${N:-8}
   bool is_known() const { return text.find_first_of("\x01\x02") == std::string::npos; }
 };
@@ -54,18 +56,19 @@ struct ShellCommand {
   std::vector<Setting> environment;  // what is exported by then, and what stands before the command
   std::string folder;                // where `cd` led, as text; with holes where it is not known
   bool is_conditional = false;       // in a branch, a loop or a function
-  std::string within;                // the program that runs it, where it stands in a text: "srun" of `srun bash -c "…"`
-  bool is_broken = false;            // something in it, or around it, cannot be read: its words may be those of another
+  std::string within;  // the program that runs it, where it stands in a text: "srun" of `srun bash -c "…"`
+  bool is_broken = false;  // something in it, or around it, cannot be read: its words may be those of another
 };
 
 struct Script {
   std::vector<ShellCommand> commands;
-  std::vector<Setting> exports;      // in order
+  std::vector<Setting> exports;  // in order
 };
 
 struct Document;
 // The text of a file that a script runs in itself, `source env.sh`: nothing where it is not there.
 using ShellReader = std::function<std::shared_ptr<const std::string>(const std::string& path)>;
-bool read_shell(std::string_view text, Script& into, std::vector<Span>& comments, const ShellReader& reader = {});
+bool read_shell(
+    std::string_view text, Script& into, std::vector<Span>& comments, const ShellReader& reader = {});
 
-} // namespace stepzero::documents
+}  // namespace stepzero::documents

@@ -30,7 +30,8 @@ void Walk::list(TSNode node, int depth) {
     const Variables otherwise = variables_;
     statement(child, depth + 1);
     for (auto& [name, variable] : variables_)
-      if (const auto found = otherwise.find(name); found == otherwise.end() || !(found->second == variable)) variable.by_default = true;
+      if (const auto found = otherwise.find(name); found == otherwise.end() || !(found->second == variable))
+        variable.by_default = true;
   }
 }
 
@@ -39,7 +40,10 @@ void Walk::take_settings(ShellCommand& command) {
   for (std::size_t i = 1; i < command.words.size(); ++i) {
     const Word& word = command.words[i];
     const std::size_t equals = word.text.find('=');
-    if (equals == std::string::npos || equals == 0 || word.text.starts_with('-') || word.text.substr(0, equals).find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") != std::string::npos) break;
+    if (equals == std::string::npos || equals == 0 || word.text.starts_with('-') ||
+        word.text.substr(0, equals).find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") !=
+            std::string::npos)
+      break;
     Setting& set = command.environment.emplace_back();
     set.name = word.text.substr(0, equals);
     set.value = word;
@@ -69,7 +73,9 @@ bool Walk::inner_commands(const ShellCommand& outer, const std::vector<Chars>& t
     if (elsewhere) made.environment.clear();
     for (const Chars& chars : each) {
       made.words.push_back(word(chars, outer.span));
-      made.words.back().by_default = elsewhere || std::any_of(outer.words.begin(), outer.words.end(), [](const Word& part) { return part.by_default; });
+      made.words.back().by_default = elsewhere ||
+          std::any_of(
+              outer.words.begin(), outer.words.end(), [](const Word& part) { return part.by_default; });
     }
     if (made.words.front().text == "cd") builtin(made);
     script_.commands.push_back(std::move(made));
@@ -94,8 +100,10 @@ void Walk::call(const std::string& name, TSNode body, std::vector<Chars> texts) 
   branches_at_call_ = branches;
   ended_ = false;
   for (auto it = for_caller_.rbegin(); it != for_caller_.rend(); ++it) {
-    if (it->second) variables_[it->first] = std::move(*it->second);
-    else variables_.erase(it->first);
+    if (it->second)
+      variables_[it->first] = std::move(*it->second);
+    else
+      variables_.erase(it->first);
   }
   for_caller_ = std::move(outer);
 }
@@ -105,8 +113,10 @@ void Walk::join(const Variables& other, std::string_view condition) {
     const auto found = other.find(name);
     if (found == other.end()) {
       // `[ -z "$N" ] && N=8`: a default.
-      if (condition.find("-z") != std::string_view::npos && condition.find(name) != std::string_view::npos) variable.by_default = true;
-      else forget(variable);
+      if (condition.find("-z") != std::string_view::npos && condition.find(name) != std::string_view::npos)
+        variable.by_default = true;
+      else
+        forget(variable);
     } else if (!(found->second == variable)) {
       variable.meet(found->second);
     } else {
@@ -124,10 +134,14 @@ void Walk::choice(TSNode node, int depth) {
   for (std::uint32_t i = 0; i < ts_node_child_count(node); ++i) {
     const TSNode child = ts_node_child(node, i);
     const std::string_view type = type_of(child);
-    if (type == "then") in_body = true;
-    else if (type == "elif_clause") others.push_back(child);
-    else if (type == "else_clause") others.push_back(child), has_else = true;
-    else if (ts_node_is_named(child)) (in_body ? body : conditions).push_back(child);
+    if (type == "then")
+      in_body = true;
+    else if (type == "elif_clause")
+      others.push_back(child);
+    else if (type == "else_clause")
+      others.push_back(child), has_else = true;
+    else if (ts_node_is_named(child))
+      (in_body ? body : conditions).push_back(child);
   }
   std::string_view condition;
   for (const TSNode each : conditions) {
@@ -148,28 +162,33 @@ void Walk::cases(TSNode node, int depth) {
   const Variables before = variables_;
   std::vector<Variables> results;
   for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i)
-    if (const TSNode item = ts_node_named_child(node, i); type_of(item) == "case_item") way(before, results, [&] { statements(item, depth + 1); });
+    if (const TSNode item = ts_node_named_child(node, i); type_of(item) == "case_item")
+      way(before, results, [&] { statements(item, depth + 1); });
   results.push_back(before);
   meet(results, before, {});
 }
 
 void Walk::names_set(TSNode node, std::set<std::string_view>& names) const {
   if (type_of(node) == "variable_assignment")
-    if (const TSNode name = ts_node_child_by_field_name(node, "name", 4); !ts_node_is_null(name)) names.insert(written(name));
-  for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i) names_set(ts_node_named_child(node, i), names);
+    if (const TSNode name = ts_node_child_by_field_name(node, "name", 4); !ts_node_is_null(name))
+      names.insert(written(name));
+  for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i)
+    names_set(ts_node_named_child(node, i), names);
 }
 
 void Walk::loop(TSNode node, int depth) {
   std::set<std::string_view> names;
   names_set(node, names);
-  if (const TSNode variable = ts_node_child_by_field_name(node, "variable", 8); !ts_node_is_null(variable)) names.insert(written(variable));
+  if (const TSNode variable = ts_node_child_by_field_name(node, "variable", 8); !ts_node_is_null(variable))
+    names.insert(written(variable));
   for (const std::string_view name : names) {
     Variable& variable = variables_[std::string(name)];
     forget(variable);
     ++times_set_[std::string(name)];
   }
   ++branches_;
-  if (const TSNode body = ts_node_child_by_field_name(node, "body", 4); !ts_node_is_null(body)) statements(body, depth + 1);
+  if (const TSNode body = ts_node_child_by_field_name(node, "body", 4); !ts_node_is_null(body))
+    statements(body, depth + 1);
   --branches_;
   ended_ = false;
   for (const std::string_view name : names) forget(variables_[std::string(name)]);
@@ -184,14 +203,19 @@ void Walk::builtin(const ShellCommand& command) {
     const bool is_whole = to.starts_with('/') || to.starts_with(Chars::own);
     folder_ = is_whole || folder_.empty() ? to : folder_ + "/" + to;
     Variable here;
-    for (const char c : folder_) here.items.empty() ? here.items.emplace_back().add(c, command.span.begin) : here.items.front().add(c, command.span.begin);
+    for (const char c : folder_)
+      here.items.empty() ? here.items.emplace_back().add(c, command.span.begin)
+                         : here.items.front().add(c, command.span.begin);
     // Of a relative one it is not known any more what it means once the script has gone on.
     if (!folder_.starts_with(Chars::own)) here.forget();
     variables_["PWD"] = here;
   } else if (name == "shift") {
     const auto given = variables_.find("@");
-    if (given != variables_.end() && command.words.size() == 1 && branches_at_call_ == branches_ && !given->second.items.empty()) given->second.items.erase(given->second.items.begin());
-    else if (given != variables_.end()) forget(given->second);
+    if (given != variables_.end() && command.words.size() == 1 && branches_at_call_ == branches_ &&
+        !given->second.items.empty())
+      given->second.items.erase(given->second.items.begin());
+    else if (given != variables_.end())
+      forget(given->second);
   } else if (name == "read" || name == "mapfile" || name == "readarray") {
     for (const Word& word : command.words)
       if (const auto found = variables_.find(word.text); found != variables_.end()) forget(found->second);
@@ -209,7 +233,8 @@ void Walk::redirected(TSNode node) {
     for (std::uint32_t i = 0; i < ts_node_named_child_count(redirect); ++i) {
       const TSNode part = ts_node_named_child(redirect, i);
       if (type_of(part) == "heredoc_body") body = part;
-      if (type_of(part) == "heredoc_start") is_quoted = written(part).find_first_of("'\"\\") != std::string_view::npos;
+      if (type_of(part) == "heredoc_start")
+        is_quoted = written(part).find_first_of("'\"\\") != std::string_view::npos;
     }
   };
   for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i) {
@@ -224,16 +249,22 @@ void Walk::redirected(TSNode node) {
     for (std::uint32_t i = span.begin; i < span.end; ++i) text.add(text_[i], i);
   } else {
     for (std::uint32_t i = span.begin; i < span.end; ++i)
-      if (text_[i] == '\\' && i + 1 < span.end && text_[i + 1] == '\n') ++i;
-      else text.add(text_[i], i);
+      if (text_[i] == '\\' && i + 1 < span.end && text_[i + 1] == '\n')
+        ++i;
+      else
+        text.add(text_[i], i);
   }
   const std::string_view line = written(command);
   if (line.starts_with("read ")) {
     // Up to a byte that never comes: the whole.
     const std::string name(line.substr(line.find_last_of(" \t") + 1));
-    const bool is_whole = line.find("-d ''") != std::string_view::npos || line.find("-d \"\"") != std::string_view::npos || line.find("-d $'\\0'") != std::string_view::npos;
+    const bool is_whole = line.find("-d ''") != std::string_view::npos ||
+        line.find("-d \"\"") != std::string_view::npos || line.find("-d $'\\0'") != std::string_view::npos;
     const bool is_plain = text.text.find_first_of("$`") == std::string::npos;
-    if (!is_whole || !is_plain || name.empty() || name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != std::string::npos) return;
+    if (!is_whole || !is_plain || name.empty() ||
+        name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") !=
+            std::string::npos)
+      return;
     while (!text.text.empty() && text.text.back() == '\n') text.text.pop_back(), text.at.pop_back();
     Variable made;
     made.items = {text};
@@ -260,12 +291,16 @@ void Walk::redirected(TSNode node) {
 }
 
 void Walk::declaration(TSNode node) {
-  const bool exports = written(node).starts_with("export") || written(node).find(" -x") != std::string_view::npos;
-  const bool is_local = calls_ > 0 && !written(node).starts_with("export") && !written(node).starts_with("readonly");
+  const bool exports = written(node).starts_with("export") ||
+      written(node).find(" -x") != std::string_view::npos;
+  const bool is_local = calls_ > 0 && !written(node).starts_with("export") &&
+      !written(node).starts_with("readonly");
   for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i) {
     const TSNode child = ts_node_named_child(node, i);
     if (type_of(child) == "variable_assignment") {
-      if (const TSNode name = ts_node_child_by_field_name(child, "name", 4); is_local && !ts_node_is_null(name)) keep_for_caller(written(name));
+      if (const TSNode name = ts_node_child_by_field_name(child, "name", 4);
+          is_local && !ts_node_is_null(name))
+        keep_for_caller(written(name));
       assignment(child, exports);
     } else if (type_of(child) == "variable_name" && exports) {
       if (const auto found = variables_.find(written(child)); found != variables_.end()) {
@@ -281,4 +316,4 @@ void Walk::keep_for_caller(std::string_view name) {
   for_caller_.emplace_back(name, known == variables_.end() ? std::nullopt : std::optional(known->second));
 }
 
-} // namespace stepzero::documents
+}  // namespace stepzero::documents

@@ -24,7 +24,8 @@ inline std::string_view type_of(TSNode node) { return ts_node_type(node); }
 
 class Walk {
 public:
-  Walk(std::string_view text, Script& script, std::vector<Span>& comments, const ShellReader& reader) : text_(text), script_(script), comments_(comments), reader_(reader) {
+  Walk(std::string_view text, Script& script, std::vector<Span>& comments, const ShellReader& reader)
+      : text_(text), script_(script), comments_(comments), reader_(reader) {
     Variable here;
     here.items.emplace_back().add('.', 0);
     variables_["PWD"] = here;
@@ -32,7 +33,8 @@ public:
 
   void run(TSNode root) {
     statements(root, 0);
-    // A function sees the variables as they are when it is called: those that are set more than once are not known.
+    // A function sees the variables as they are when it is called: those that are set more than once are not
+    // known.
     for (auto& [name, variable] : variables_)
       if (times_set_[name] > 1) forget(variable);
     ++branches_;
@@ -45,19 +47,23 @@ public:
   }
 
 private:
-  std::string_view written(TSNode node) const { return text_.substr(ts_node_start_byte(node), ts_node_end_byte(node) - ts_node_start_byte(node)); }
+  std::string_view written(TSNode node) const {
+    return text_.substr(ts_node_start_byte(node), ts_node_end_byte(node) - ts_node_start_byte(node));
+  }
 
   static void forget(Variable& variable) { variable.forget(); }
 
   void statements(TSNode node, int depth) {
-    for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i) statement(ts_node_named_child(node, i), depth);
+    for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i)
+      statement(ts_node_named_child(node, i), depth);
   }
 
   void statement(TSNode node, int depth) {
     if (depth > deepest || script_.commands.size() > most_commands) return;
     const std::string_view type = type_of(node);
     if (type == "comment") {
-      if (branches_ == 0 || std::find(comments_.begin(), comments_.end(), span_of(node)) == comments_.end()) comments_.push_back(span_of(node));
+      if (branches_ == 0 || std::find(comments_.begin(), comments_.end(), span_of(node)) == comments_.end())
+        comments_.push_back(span_of(node));
     } else if (type == "command") {
       command(node);
     } else if (type == "variable_assignment") {
@@ -66,7 +72,9 @@ private:
       declaration(node);
     } else if (type == "unset_command") {
       for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i)
-        if (const auto found = variables_.find(written(ts_node_named_child(node, i))); found != variables_.end()) forget(found->second);
+        if (const auto found = variables_.find(written(ts_node_named_child(node, i)));
+            found != variables_.end())
+          forget(found->second);
     } else if (type == "if_statement") {
       choice(node, depth);
     } else if (type == "case_statement") {
@@ -93,7 +101,8 @@ private:
     } else if (type == "redirected_statement") {
       statements(node, depth + 1);
       redirected(node);
-    } else if (type != "test_command" && type != "command_substitution" && type != "file_redirect" && type != "heredoc_redirect") {
+    } else if (type != "test_command" && type != "command_substitution" && type != "file_redirect" &&
+        type != "heredoc_redirect") {
       statements(node, depth + 1);
     }
   }
@@ -142,11 +151,13 @@ private:
 
   // The setting that it makes; a name of an array's item makes the array unknown.
   void assignment(TSNode node, bool exported) {
-    const TSNode name = ts_node_child_by_field_name(node, "name", 4), value = ts_node_child_by_field_name(node, "value", 5);
+    const TSNode name = ts_node_child_by_field_name(node, "name", 4),
+                 value = ts_node_child_by_field_name(node, "value", 5);
     if (ts_node_is_null(name)) return;
     if (type_of(name) != "variable_name") {
       const std::string_view all = written(name);
-      if (const auto found = variables_.find(all.substr(0, all.find('['))); found != variables_.end()) forget(found->second);
+      if (const auto found = variables_.find(all.substr(0, all.find('['))); found != variables_.end())
+        forget(found->second);
       return;
     }
     bool appendable = false;
@@ -157,8 +168,10 @@ private:
     const std::size_t behind = ts_node_end_byte(name);
     if (behind < text_.size() && text_[behind] == '+') {
       Variable before;
-      if (const auto found = variables_.find(key); found != variables_.end()) before = found->second;
-      else forget(before);
+      if (const auto found = variables_.find(key); found != variables_.end())
+        before = found->second;
+      else
+        forget(before);
       if (made.is_array || before.is_array) {
         before.items.insert(before.items.end(), made.items.begin(), made.items.end());
         before.is_array = true;
@@ -182,7 +195,9 @@ private:
     made.value.by_default = variable.by_default;
     return made;
   }
-  void note_export(const std::string& name, const Variable& variable) { script_.exports.push_back(setting(name, variable)); }
+  void note_export(const std::string& name, const Variable& variable) {
+    script_.exports.push_back(setting(name, variable));
+  }
 
   void declaration(TSNode node);
 
@@ -194,7 +209,8 @@ private:
     if (!chars.at.empty()) {
       made.written = {chars.at.front(), chars.at.back() + 1};
       // Text of several places has no place of its own.
-      if (chars.at.back() < chars.at.front() || chars.at.back() - chars.at.front() > 2 * chars.at.size() + 2) made.written = span;
+      if (chars.at.back() < chars.at.front() || chars.at.back() - chars.at.front() > 2 * chars.at.size() + 2)
+        made.written = span;
     }
     return made;
   }
@@ -214,9 +230,13 @@ private:
 
   // The grammar makes two of "$a/$b/c" at times: what no blank parts is one.
   void add_word(Span span, std::vector<Span>& all) const {
-    const bool parted = all.empty() || text_.substr(all.back().end, span.begin - all.back().end).find_first_of(" \t\r\n") != std::string_view::npos;
-    if (parted) all.push_back(span);
-    else all.back().end = span.end;
+    const bool parted = all.empty() ||
+        text_.substr(all.back().end, span.begin - all.back().end).find_first_of(" \t\r\n") !=
+            std::string_view::npos;
+    if (parted)
+      all.push_back(span);
+    else
+      all.back().end = span.end;
   }
 
   void command(TSNode node) {
@@ -251,7 +271,8 @@ private:
     const std::string name = made.words.front().text;
     const bool has_inner = inner_commands(made, texts);
     if (!has_inner) script_.commands.push_back(std::move(made));
-    if (const auto called = named_functions_.find(name); called != named_functions_.end()) call(name, called->second, std::move(texts));
+    if (const auto called = named_functions_.find(name); called != named_functions_.end())
+      call(name, called->second, std::move(texts));
   }
 
   // `env NAME=value program`: as if it stood before the command.
@@ -268,7 +289,8 @@ private:
   // Does what cannot be read follow right behind it?
   static bool is_cut_off(TSNode node) {
     for (; !ts_node_is_null(node); node = ts_node_parent(node))
-      if (const TSNode next = ts_node_next_sibling(node); !ts_node_is_null(next)) return ts_node_is_error(next) || ts_node_is_missing(next);
+      if (const TSNode next = ts_node_next_sibling(node); !ts_node_is_null(next))
+        return ts_node_is_error(next) || ts_node_is_missing(next);
     return false;
   }
 
@@ -283,7 +305,8 @@ private:
   // The variables are what they are on both ways, or unknown.
   void join(const Variables& other, std::string_view condition = {});
 
-  // One way of several, from the state before; what it leaves is joined into `result` unless it ends the script.
+  // One way of several, from the state before; what it leaves is joined into `result` unless it ends the
+  // script.
   template <class Body> void way(const Variables& before, std::vector<Variables>& results, const Body& body) {
     variables_ = before;
     ended_ = false;
@@ -318,13 +341,14 @@ private:
   Variables variables_;
   std::map<std::string, int> times_set_;
   std::vector<std::pair<std::string, TSNode>> functions_;
-  std::map<std::string, TSNode> named_functions_;   // those that are defined for certain
+  std::map<std::string, TSNode> named_functions_;  // those that are defined for certain
   std::set<std::string> called_;
-  std::vector<std::pair<std::string, std::optional<Variable>>> for_caller_;  // what the locals of a function hide
+  std::vector<std::pair<std::string, std::optional<Variable>>>
+      for_caller_;  // what the locals of a function hide
   int calls_ = 0;
   std::string folder_;
   int branches_ = 0, errors_ = 0, branches_at_call_ = 0, sourced_ = 0;
   bool ended_ = false;  // the way ends the script
 };
 
-} // namespace stepzero::documents
+}  // namespace stepzero::documents

@@ -26,9 +26,12 @@ bool is_one_of(std::string_view text, std::initializer_list<std::string_view> wo
   return false;
 }
 
-bool all_digits(std::string_view text, std::string_view digits) { return !text.empty() && text.find_first_not_of(digits) == std::string_view::npos; }
+bool all_digits(std::string_view text, std::string_view digits) {
+  return !text.empty() && text.find_first_not_of(digits) == std::string_view::npos;
+}
 
-// What YAML 1.1 takes a text without quotes for, as PyYAML does: numbers with an exponent need a dot and a sign, unless they may be bare.
+// What YAML 1.1 takes a text without quotes for, as PyYAML does: numbers with an exponent need a dot and a
+// sign, unless they may be bare.
 void resolve(std::string_view written, Node& into, bool bare_exponents) {
   using enum Node::Kind;
   into.kind = text;
@@ -42,7 +45,8 @@ void resolve(std::string_view written, Node& into, bool bare_exponents) {
     into.truth = true;
     return be(boolean);
   }
-  if (is_one_of(written, {"no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})) return be(boolean);
+  if (is_one_of(written, {"no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"}))
+    return be(boolean);
   const bool minus = written.front() == '-';
   std::string_view number = written;
   if (minus || written.front() == '+') number.remove_prefix(1);
@@ -54,21 +58,32 @@ void resolve(std::string_view written, Node& into, bool bare_exponents) {
     into.real = std::nan("");
     return be(real);
   }
-  if (number.empty() || !(std::isdigit(static_cast<unsigned char>(number.front())) || number.front() == '.')) return;
+  if (number.empty() || !(std::isdigit(static_cast<unsigned char>(number.front())) || number.front() == '.'))
+    return;
   // Dates, times and numbers to the base of 60 are left aside.
   if (number.find(':') != std::string_view::npos || number.find_first_of("-", 1) != std::string_view::npos) {
-    if (number.find_first_not_of("0123456789_:.-+TtZz ") == std::string_view::npos && number.find_first_of("eE") == std::string_view::npos) return be(unknown);
+    if (number.find_first_not_of("0123456789_:.-+TtZz ") == std::string_view::npos &&
+        number.find_first_of("eE") == std::string_view::npos)
+      return be(unknown);
   }
   std::string digits;
   for (const char c : number)
     if (c != '_') digits += c;
   int base = 10;
   std::string_view whole = digits;
-  if (whole.starts_with("0x")) base = 16, whole.remove_prefix(2);
-  else if (whole.starts_with("0b")) base = 2, whole.remove_prefix(2);
-  else if (whole.size() > 1 && whole.front() == '0') base = 8;
-  if (all_digits(whole, base == 16 ? "0123456789abcdefABCDEF" : base == 2 ? "01" : base == 8 ? "01234567" : "0123456789")) {
-    const auto [end, failure] = std::from_chars(whole.data(), whole.data() + whole.size(), into.integer, base);
+  if (whole.starts_with("0x"))
+    base = 16, whole.remove_prefix(2);
+  else if (whole.starts_with("0b"))
+    base = 2, whole.remove_prefix(2);
+  else if (whole.size() > 1 && whole.front() == '0')
+    base = 8;
+  if (all_digits(whole,
+          base == 16      ? "0123456789abcdefABCDEF"
+              : base == 2 ? "01"
+              : base == 8 ? "01234567"
+                          : "0123456789")) {
+    const auto [end, failure] = std::from_chars(
+        whole.data(), whole.data() + whole.size(), into.integer, base);
     if (failure != std::errc()) return be(unknown);
     if (minus) into.integer = -into.integer;
     return be(integer);
@@ -82,12 +97,17 @@ void resolve(std::string_view written, Node& into, bool bare_exponents) {
     }
   }
   const auto dot = digits.find('.');
-  if (base == 16 || base == 2 || dot == std::string::npos || digits.find('.', dot + 1) != std::string::npos) return;
+  if (base == 16 || base == 2 || dot == std::string::npos || digits.find('.', dot + 1) != std::string::npos)
+    return;
   if (const auto exponent = digits.find_first_of("eE"); exponent != std::string::npos) {
     // "1.0e5" is a text: the sign of the exponent is needed, and a digit before it.
-    if (exponent < dot || exponent + 2 >= digits.size() || (digits[exponent + 1] != '-' && digits[exponent + 1] != '+') || !all_digits(std::string_view(digits).substr(exponent + 2), "0123456789")) return;
+    if (exponent < dot || exponent + 2 >= digits.size() ||
+        (digits[exponent + 1] != '-' && digits[exponent + 1] != '+') ||
+        !all_digits(std::string_view(digits).substr(exponent + 2), "0123456789"))
+      return;
     if (!all_digits(digits.substr(0, dot) + digits.substr(dot + 1, exponent - dot - 1), "0123456789")) return;
-  } else if (digits.size() == 1 || !all_digits(digits.substr(0, dot) + digits.substr(dot + 1), "0123456789")) {
+  } else if (digits.size() == 1 ||
+      !all_digits(digits.substr(0, dot) + digits.substr(dot + 1), "0123456789")) {
     return;
   }
   into.real = std::strtod(digits.c_str(), nullptr) * (minus ? -1 : 1);
@@ -118,7 +138,9 @@ class Reader {
 public:
   Reader(std::string_view text, bool bare_exponents) : bare_exponents_(bare_exponents), places_(text) {
     ready_ = yaml_parser_initialize(&parser_) == 1;
-    if (ready_) yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    if (ready_)
+      yaml_parser_set_input_string(
+          &parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
   }
   ~Reader() {
     if (ready_) yaml_parser_delete(&parser_);
@@ -135,7 +157,8 @@ public:
       return true;
     }
     if (event.type() != YAML_DOCUMENT_START_EVENT || !next(event) || !node(event, into, 0)) return false;
-    return next(event) && event.type() == YAML_DOCUMENT_END_EVENT && next(event) && event.type() == YAML_STREAM_END_EVENT;
+    return next(event) && event.type() == YAML_DOCUMENT_END_EVENT && next(event) &&
+        event.type() == YAML_STREAM_END_EVENT;
   }
 
 private:
@@ -158,7 +181,9 @@ private:
     event.held = yaml_parser_parse(&parser_, &event.event) == 1;
     return event.held;
   }
-  static std::string text_of(const unsigned char* text) { return text ? reinterpret_cast<const char*>(text) : std::string(); }
+  static std::string text_of(const unsigned char* text) {
+    return text ? reinterpret_cast<const char*>(text) : std::string();
+  }
 
   bool count(const Node& data) {
     if (++nodes_ > most_nodes) return false;
@@ -168,7 +193,9 @@ private:
       if (!count(field.value)) return false;
     return true;
   }
-  Span span(const Event& event) { return {places_.offset(event.event.start_mark.index), places_.offset(event.event.end_mark.index)}; }
+  Span span(const Event& event) {
+    return {places_.offset(event.event.start_mark.index), places_.offset(event.event.end_mark.index)};
+  }
   void name(const unsigned char* anchor, const Node& data) {
     if (anchor) anchors_[text_of(anchor)] = data;
   }
@@ -189,9 +216,12 @@ private:
     case YAML_SCALAR_EVENT: {
       const auto& scalar = event.event.data.scalar;
       const std::string value(reinterpret_cast<const char*>(scalar.value), scalar.length);
-      if (scalar.tag) into.kind = unknown;
-      else if (scalar.style == YAML_PLAIN_SCALAR_STYLE) resolve(value, into, bare_exponents_);
-      else into.kind = text, into.text = value;
+      if (scalar.tag)
+        into.kind = unknown;
+      else if (scalar.style == YAML_PLAIN_SCALAR_STYLE)
+        resolve(value, into, bare_exponents_);
+      else
+        into.kind = text, into.text = value;
       name(scalar.anchor, into);
       return true;
     }
@@ -212,14 +242,17 @@ private:
       std::vector<Field> merged;
       while (next(event) && event.type() != YAML_MAPPING_END_EVENT) {
         Node key, value;
-        const bool plain = event.type() == YAML_SCALAR_EVENT && event.event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+        const bool plain = event.type() == YAML_SCALAR_EVENT &&
+            event.event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
         if (!node(event, key, depth + 1) || !next(event) || !node(event, value, depth + 1)) return false;
         if (plain && key.kind == text && key.text == "<<") {
           const auto merge = [&](const Node& from) {
             tagged = tagged || from.kind != table;
             into.has_other_keys = into.has_other_keys || from.has_other_keys;
             for (const Field& field : from.fields) {
-              if (std::any_of(merged.begin(), merged.end(), [&](const Field& each) { return each.key == field.key; })) continue;
+              if (std::any_of(
+                      merged.begin(), merged.end(), [&](const Field& each) { return each.key == field.key; }))
+                continue;
               merged.push_back(field);
               merged.back().is_merged = true;
             }
@@ -235,7 +268,8 @@ private:
       if (!event.held) return false;
       into.span.end = span(event).end;
       // What is written here is stronger than what is merged.
-      into.fields.insert(into.fields.begin(), std::make_move_iterator(merged.begin()), std::make_move_iterator(merged.end()));
+      into.fields.insert(into.fields.begin(), std::make_move_iterator(merged.begin()),
+          std::make_move_iterator(merged.end()));
       return end(anchor, tagged, into);
     }
     default: return false;
@@ -259,8 +293,10 @@ private:
   Places places_;
 };
 
-} // namespace
+}  // namespace
 
-bool read_yaml(std::string_view text, Node& into, Exponents exponents) { return Reader(text, exponents == Exponents::bare).read(into); }
+bool read_yaml(std::string_view text, Node& into, Exponents exponents) {
+  return Reader(text, exponents == Exponents::bare).read(into);
+}
 
-} // namespace stepzero::documents
+}  // namespace stepzero::documents

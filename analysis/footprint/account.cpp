@@ -34,7 +34,9 @@ void visit(const Block& block, const LoopEvent* loop, bool always, const Each& e
       for (const Block& round : inner->rounds) visit(round, inner, always, each);
       break;
     }
-    case EventKind::call: visit(static_cast<const interpreter::CallEvent*>(event)->body, loop, always, each); break;
+    case EventKind::call:
+      visit(static_cast<const interpreter::CallEvent*>(event)->body, loop, always, each);
+      break;
     case EventKind::attempt:
       visit(static_cast<const interpreter::AttemptEvent*>(event)->body, loop, always, each);
       visit(static_cast<const interpreter::AttemptEvent*>(event)->orelse, loop, always, each);
@@ -44,7 +46,9 @@ void visit(const Block& block, const LoopEvent* loop, bool always, const Each& e
     }
 }
 
-bool is_all_known(const ModelAccount& model) { return model.tree.complete && (!model.division || model.division->exact); }
+bool is_all_known(const ModelAccount& model) {
+  return model.tree.complete && (!model.division || model.division->exact);
+}
 
 // Through the same lines? Of rounds that are run one by one each has calls of its own.
 bool same_way(const interpreter::CallSite* a, const interpreter::CallSite* b) {
@@ -53,7 +57,7 @@ bool same_way(const interpreter::CallSite* a, const interpreter::CallSite* b) {
   return a == b;
 }
 
-} // namespace
+}  // namespace
 
 const Account& Account::of(const Record& record) {
   auto& known = record.derived[std::type_index(typeid(Account))];
@@ -61,17 +65,24 @@ const Account& Account::of(const Record& record) {
   return *static_cast<const Account*>(known.get());
 }
 
-Account::Account(const Record& record, const Options& options, const Record* names) : record_(record), options_(options), names_(names) {
+Account::Account(const Record& record, const Options& options, const Record* names)
+    : record_(record), options_(options), names_(names) {
   for (const auto* roots : {&record_.default_roots, &record_.roots}) {
     for (const auto& root : *roots)
-      if (!root->function) visit(root->block, nullptr, true, [&](const OperationEvent& event, const LoopEvent* loop, bool always) { look(event, loop, always); });
+      if (!root->function)
+        visit(
+            root->block, nullptr, true, [&](const OperationEvent& event, const LoopEvent* loop, bool always) {
+              look(event, loop, always);
+            });
     if (!backwards_.empty()) break;
   }
   for (const Backward& backward : backwards_)
     for (const values::Object* source : backward.event->self_state()->graph)
-      if (const auto* module = dynamic_cast<const Instance*>(source)) values_.push_back(Value::of(Kind::instance, module));
+      if (const auto* module = dynamic_cast<const Instance*>(source))
+        values_.push_back(Value::of(Kind::instance, module));
   for (const interpreter::Fact& fact : record_.facts)
-    if (fact.role == interpreter::Fact::Role::assignment || fact.role == interpreter::Fact::Role::expression) values_.push_back(fact.value);
+    if (fact.role == interpreter::Fact::Role::assignment || fact.role == interpreter::Fact::Role::expression)
+      values_.push_back(fact.value);
   for (const Instance* model : models_of(record_, values_)) add_model(*model);
   for (const ModelAccount& model : models_)
     for (const Module& module : model.tree.modules)
@@ -85,7 +96,8 @@ Account::Account(const Record& record, const Options& options, const Record* nam
   for (const Backward& backward : backwards_) add_graph(*backward.event, backward.loop);
   find_reach();
   for (ModelAccount& model : models_) count_gradients(model);
-  for (const OperationEvent* event : made_) optimizers_.push_back(optimizer_of(record_, *event, options_, locals, reach_ ? &*reach_ : nullptr));
+  for (const OperationEvent* event : made_)
+    optimizers_.push_back(optimizer_of(record_, *event, options_, locals, reach_ ? &*reach_ : nullptr));
   for (StepAccount& step : steps_) add_peak(step);
 }
 
@@ -95,15 +107,23 @@ void Account::look(const OperationEvent& event, const LoopEvent* loop, bool alwa
   if (event.row->operation == Operation::optimizer_made) {
     made_.push_back(&event);
     if (event.self.is(Kind::instance))
-      if (const Value given = attribute(record_, *event.self.as<Instance>(), values::OptimizerState::parameters); given.is(Kind::instance)) values_.push_back(attribute(record_, *given.as<Instance>(), values::OptimizerState::of));
+      if (const Value given = attribute(
+              record_, *event.self.as<Instance>(), values::OptimizerState::parameters);
+          given.is(Kind::instance))
+        values_.push_back(attribute(record_, *given.as<Instance>(), values::OptimizerState::of));
   }
   // With set_to_none=False they are zeros then, and there.
-  if (event.row->operation == Operation::zero_grad && always && !is_given_off(record_, event, "set_to_none")) zero_grads_.push_back(&event);
+  if (event.row->operation == Operation::zero_grad && always && !is_given_off(record_, event, "set_to_none"))
+    zero_grads_.push_back(&event);
   if (event.row->operation != Operation::backward || !event.self_state()) return;
   // Of one line, what the last round leaves.
-  const auto same = std::ranges::find_if(backwards_, [&](const Backward& other) { return other.event->place == event.place && same_way(other.event->calls, event.calls); });
-  if (same != backwards_.end()) *same = {&event, loop};
-  else backwards_.push_back({&event, loop});
+  const auto same = std::ranges::find_if(backwards_, [&](const Backward& other) {
+    return other.event->place == event.place && same_way(other.event->calls, event.calls);
+  });
+  if (same != backwards_.end())
+    *same = {&event, loop};
+  else
+    backwards_.push_back({&event, loop});
 }
 
 void Account::add_model(const Instance& model) {
@@ -126,7 +146,8 @@ void Account::add_model(const Instance& model) {
   if (shards)
     for (Bytes* each : {&made.parameters, &made.own_parameters}) each->add(made.division->parameters);
   if (!is_all_known(made))
-    for (Bytes* each : {&made.parameters, &made.buffers, &made.own_parameters, &made.own_buffers}) each->miss();
+    for (Bytes* each : {&made.parameters, &made.buffers, &made.own_parameters, &made.own_buffers})
+      each->miss();
 }
 
 void Account::count_gradients(ModelAccount& model) {
@@ -138,7 +159,8 @@ void Account::count_gradients(ModelAccount& model) {
     const bool restricted = reach_ && model.trained;
     for (const Module& module : model.tree.modules)
       for (const Held& held : module.own) {
-        if (!held.is_parameter || held.trained == values::Known::no || (restricted && !reach_->holds(held))) continue;
+        if (!held.is_parameter || held.trained == values::Known::no || (restricted && !reach_->holds(held)))
+          continue;
         const Int bytes = bytes_of(s, held.shape, held.dtype);
         model.gradients.add(s, bytes, held.copies);
         if (model.first.contains(&held)) model.own_gradients.add(s, bytes, held.copies);
@@ -195,7 +217,8 @@ void Account::add_peak(StepAccount& step) {
   }
   find_standing_gradients(step);
   Graph all(record_, *step.backward->self_state(), held_, options_.device, true);
-  // By the statements of the round: what has no gradient stands in the graph where something reads it, and may have run long before.
+  // By the statements of the round: what has no gradient stands in the graph where something reads it, and
+  // may have run long before.
   if (step.loop && step.loop->stmt) {
     std::vector<std::uint32_t> statements;
     for (const Node& node : all.nodes()) {
@@ -211,10 +234,13 @@ void Account::add_peak(StepAccount& step) {
 
 void Account::find_reach() {
   const auto is_divided = [](const ModelAccount& model) { return model.division.has_value(); };
-  if (steps_.empty() || std::ranges::any_of(models_, is_divided) || !std::ranges::all_of(steps_, [](const StepAccount& step) { return step.graph->complete(); })) return;
+  if (steps_.empty() || std::ranges::any_of(models_, is_divided) ||
+      !std::ranges::all_of(steps_, [](const StepAccount& step) { return step.graph->complete(); }))
+    return;
   Reach found;
   for (const StepAccount& step : steps_)
-    for (const Held* held : touched(step)) held->tensor ? (void)found.tensors.insert(held->tensor) : (void)found.layers.insert(held->module);
+    for (const Held* held : touched(step))
+      held->tensor ? (void)found.tensors.insert(held->tensor) : (void)found.layers.insert(held->module);
   reach_ = std::move(found);
 }
 
@@ -229,7 +255,9 @@ void Account::mark_trained(const Graph& graph) {
   }
   for (ModelAccount& model : models_)
     model.trained = model.trained || std::ranges::any_of(model.tree.modules, [&](const Module& module) {
-      return layers.contains(module.object) || std::ranges::any_of(module.own, [&](const Held& held) { return held.tensor && tensors.contains(identity(held.tensor->now())); });
+      return layers.contains(module.object) || std::ranges::any_of(module.own, [&](const Held& held) {
+        return held.tensor && tensors.contains(identity(held.tensor->now()));
+      });
     });
 }
 
@@ -245,7 +273,10 @@ std::unordered_set<const Held*> Account::touched(const StepAccount& step) const 
       if (const Instance* layer = layer_of(*node.made); layer && layers.insert(layer).second)
         // Its weight may be another module's.
         for (const auto& [name, slot] : layer->attributes.entries())
-          if (const Held* held = slot->value.is(Kind::tensor) ? step.graph->held(*slot->value.template as<values::Tensor>()->now()) : nullptr) found.insert(held);
+          if (const Held* held = slot->value.is(Kind::tensor)
+                  ? step.graph->held(*slot->value.template as<values::Tensor>()->now())
+                  : nullptr)
+            found.insert(held);
       if (is_checkpoint(*node.made)) self(self, step.graph->region(node));
     }
   };
@@ -264,7 +295,8 @@ std::unordered_set<const Held*> Account::touched(const StepAccount& step) const 
 
 std::unordered_set<const Held*> Account::reached(const StepAccount& step) const {
   std::unordered_set<const Held*> found = touched(step);
-  std::erase_if(found, [](const Held* held) { return !held->is_parameter || held->trained != values::Known::yes; });
+  std::erase_if(
+      found, [](const Held* held) { return !held->is_parameter || held->trained != values::Known::yes; });
   return found;
 }
 
@@ -272,10 +304,15 @@ std::vector<TimedNode> Account::timed_nodes(const Graph& graph, const StepAccoun
   std::vector<TimedNode> made;
   for (const Node& node : graph.nodes()) {
     TimedNode timed;
-    timed.has_gradient = std::ranges::any_of(node.results, [&](const TensorState* result) { return graph.requires_grad(*result); });
-    // Not what the step's own graph says: batches are operations of this one, and lie in the storages of those.
-    if (timed.has_gradient) timed.saving = saved_by(graph, node, options_.device);
-    else timed.is_new = !step.loop || !step.loop->stmt || !part_inside(step.loop, route_of(node.made->calls, node.made->born)).empty();
+    timed.has_gradient = std::ranges::any_of(
+        node.results, [&](const TensorState* result) { return graph.requires_grad(*result); });
+    // Not what the step's own graph says: batches are operations of this one, and lie in the storages of
+    // those.
+    if (timed.has_gradient)
+      timed.saving = saved_by(graph, node, options_.device);
+    else
+      timed.is_new = !step.loop || !step.loop->stmt ||
+          !part_inside(step.loop, route_of(node.made->calls, node.made->born)).empty();
     made.push_back(std::move(timed));
   }
   mark_named(graph, step.backward->place, made);
@@ -287,7 +324,9 @@ void Account::find_standing_gradients(StepAccount& step) const {
   if (backward.empty()) return;
   Route first;  // of the forward
   for (const Node& node : step.graph->nodes())
-    if (const Route route = part_inside(step.loop, route_of(node.made->calls, node.made->born)); !route.empty() && (first.empty() || before(route, first))) first = route;
+    if (const Route route = part_inside(step.loop, route_of(node.made->calls, node.made->born));
+        !route.empty() && (first.empty() || before(route, first)))
+      first = route;
   if (first.empty()) return;
   const auto is_cleared = [&](const auto& there) {
     return std::ranges::any_of(zero_grads_, [&](const OperationEvent* event) {
@@ -296,8 +335,10 @@ void Account::find_standing_gradients(StepAccount& step) const {
     });
   };
   // Behind the backward, or before the forward of the next round.
-  step.standing.gradients_stay = !is_cleared([&](const Route& route) { return before(backward, route) || before(route, first); });
-  step.standing.gradients_accumulate = step.standing.gradients_stay && !is_cleared([&](const Route& route) { return before(route, backward); });
+  step.standing.gradients_stay = !is_cleared(
+      [&](const Route& route) { return before(backward, route) || before(route, first); });
+  step.standing.gradients_accumulate = step.standing.gradients_stay &&
+      !is_cleared([&](const Route& route) { return before(route, backward); });
 }
 
 // The operations whose results have names where the backward is called: they outlive the step.
@@ -309,15 +350,17 @@ void Account::mark_named(const Graph& graph, values::Place backward, std::vector
     if (fact.role != interpreter::Fact::Role::assignment || !fact.tensor || !fact.tensor->made) continue;
     const auto& chunk = names_->chunk(fact.place);
     const syntax::Span around = chunk.absolute(chunk.chunk->stmt->span);
-    const Made& there = *fact.tensor->made;
+    const Producer& there = *fact.tensor->made;
     if (chunk.path != path || !around.holds(span) || !there.born) continue;
     for (std::size_t i = graph.nodes().size(); i-- > 0;) {
-      const Made& node = *graph.nodes()[i].made;
-      if (node.row != there.row || record_.chunk(node.born).path != names_->chunk(there.born).path || record_.span(node.born) != names_->span(there.born)) continue;
+      const Producer& node = *graph.nodes()[i].made;
+      if (node.row != there.row || record_.chunk(node.born).path != names_->chunk(there.born).path ||
+          record_.span(node.born) != names_->span(there.born))
+        continue;
       nodes[i].is_named = true;
       break;
     }
   }
 }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

@@ -1,5 +1,6 @@
-// The account of a run's training steps: its models, its optimizers, and for each backward the graph behind it, what is kept for it and the
-// peak. What footprint.hpp makes plain values of, and what rules about memory read.
+// The account of a run's training steps: its models, its optimizers, and for each backward the graph behind
+// it, what is kept for it and the peak. What footprint.hpp makes plain values of, and what rules about memory
+// read.
 #pragma once
 
 #include "footprint/optimizer.hpp"
@@ -14,22 +15,22 @@ namespace stepzero::footprint {
 struct ModelAccount {
   const Instance* object = nullptr;
   Tree tree;
-  Bytes parameters, buffers, gradients;  // gradients: of those that a backward reaches
+  Bytes parameters, buffers, gradients;              // gradients: of those that a backward reaches
   Bytes own_parameters, own_buffers, own_gradients;  // without what a model before it holds, too
-  std::unordered_set<const Held*> first; // of the tree: what no model before it holds
-  bool trained = false;                  // a step goes through it
-  std::optional<Division> division;      // among processes
+  std::unordered_set<const Held*> first;             // of the tree: what no model before it holds
+  bool trained = false;                              // a step goes through it
+  std::optional<Division> division;                  // among processes
 };
 
 struct StepAccount {
   const interpreter::OperationEvent* backward = nullptr;
   const interpreter::LoopEvent* loop = nullptr;  // the innermost around it
   std::unique_ptr<Graph> graph;
-  std::vector<Saving> savings;           // of each of its nodes
-  std::set<std::string> unknown;         // operators of which nothing is known
+  std::vector<Saving> savings;    // of each of its nodes
+  std::set<std::string> unknown;  // operators of which nothing is known
   bool complete = true;
-  Bytes saved;                           // each storage once
-  Standing standing;
+  Bytes saved;  // each storage once
+  StandingMemory standing;
   Peak peak;
 };
 
@@ -80,7 +81,8 @@ private:
   std::vector<StepAccount> steps_;
   std::unordered_map<const void*, const Held*> held_;
   std::unordered_set<const values::Tensor*> counted_;
-  std::optional<Reach> reach_;  // of all backwards; none where a graph is not all known, or processes divide the work
+  std::optional<Reach>
+      reach_;  // of all backwards; none where a graph is not all known, or processes divide the work
 };
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

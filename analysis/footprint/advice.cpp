@@ -14,7 +14,8 @@ struct Pass {
   std::int64_t saved = 0, input = 0, flops = 0;
 };
 
-// The modules of the tree that have the same type and stand side by side, by what holds them; each with its parts.
+// The modules of the tree that have the same type and stand side by side, by what holds them; each with its
+// parts.
 struct Stack {
   std::string path;
   std::unordered_map<const Instance*, int> of;  // a part: of which of the modules
@@ -28,12 +29,17 @@ std::vector<Stack> stacks_of(const Tree& tree) {
       if (all[j].depth == all[i].depth + 1) children.push_back(j);
     std::int64_t count = 0;
     for (const std::size_t child : children) count += all[child].copies;
-    const bool alike = !children.empty() && count >= 2 && std::ranges::all_of(children, [&](std::size_t child) { return all[child].type == all[children[0]].type; });
+    const bool alike = !children.empty() && count >= 2 &&
+        std::ranges::all_of(
+            children, [&](std::size_t child) { return all[child].type == all[children[0]].type; });
     // Of layers without parts nothing is spared that their own inputs do not cost.
-    if (!alike || children[0] + 1 >= all.size() || all[children[0] + 1].depth <= all[children[0]].depth) continue;
+    if (!alike || children[0] + 1 >= all.size() || all[children[0] + 1].depth <= all[children[0]].depth)
+      continue;
     Stack stack{all[i].path.empty() ? "its blocks" : all[i].path, {}};
     for (std::size_t n = 0; n < children.size(); ++n)
-      for (std::size_t j = children[n]; j < all.size() && (j == children[n] || all[j].depth > all[children[n]].depth); ++j) stack.of.emplace(all[j].object, static_cast<int>(n));
+      for (std::size_t j = children[n];
+          j < all.size() && (j == children[n] || all[j].depth > all[children[n]].depth); ++j)
+        stack.of.emplace(all[j].object, static_cast<int>(n));
     found.push_back(std::move(stack));
   }
   return found;
@@ -41,13 +47,17 @@ std::vector<Stack> stacks_of(const Tree& tree) {
 
 class Adviser {
 public:
-  Adviser(const Account& account, const StepAccount& step) : account_(account), step_(step), graph_(*step.graph) {}
+  Adviser(const Account& account, const StepAccount& step)
+      : account_(account), step_(step), graph_(*step.graph) {}
 
   std::optional<Advice> best() {
     std::optional<Advice> found;
     const std::int64_t peak = account_.number(step_.peak.bytes);
-    if (peak == 0 || step_.peak.bytes.open() || step_.peak.moment == "optimizer" || std::ranges::any_of(graph_.nodes(), [](const Node& node) { return is_checkpoint(*node.made); })) return found;
-    std::int64_t behind = account_.number(step_.standing.gradients) + account_.number(step_.standing.temporary);
+    if (peak == 0 || step_.peak.bytes.open() || step_.peak.moment == "optimizer" ||
+        std::ranges::any_of(graph_.nodes(), [](const Node& node) { return is_checkpoint(*node.made); }))
+      return found;
+    std::int64_t behind = account_.number(step_.standing.gradients) +
+        account_.number(step_.standing.temporary);
     for (const auto& [what, bytes] : step_.standing.kept) behind += account_.number(bytes);
     for (const ModelAccount& model : account_.models())
       for (const Stack& stack : stacks_of(model.tree)) {
@@ -59,7 +69,8 @@ public:
         }
         saves = peak - std::max(behind, peak - (saves - most));
         if (saves * 10 < peak || (found && found->saves >= saves)) continue;
-        found = Advice{stack.path, saves, peak, all_flops_ ? static_cast<double>(flops) / (3.0 * static_cast<double>(all_flops_)) : 0};
+        found = Advice{stack.path, saves, peak,
+            all_flops_ ? static_cast<double>(flops) / (3.0 * static_cast<double>(all_flops_)) : 0};
       }
     return found;
   }
@@ -95,7 +106,8 @@ private:
       all_flops_ += account_.number(flops);
       if (in >= 0) passes.back().flops += account_.number(flops);
       for (const Saved& saved : step_.savings[i].kept)
-        if (!saved.held && seen.insert(saved.storage).second && in >= 0) passes.back().saved += account_.number(saved.bytes);
+        if (!saved.held && seen.insert(saved.storage).second && in >= 0)
+          passes.back().saved += account_.number(saved.bytes);
     }
     return passes;
   }
@@ -106,14 +118,16 @@ private:
   std::int64_t all_flops_ = 0;
 };
 
-} // namespace
+}  // namespace
 
-std::optional<Advice> advice_of(const Account& account, const StepAccount& step) { return Adviser(account, step).best(); }
+std::optional<Advice> advice_of(const Account& account, const StepAccount& step) {
+  return Adviser(account, step).best();
+}
 
 std::string advice_text(const Advice& advice) {
   const auto percent = static_cast<int>(advice.more * 100 + 0.5);
-  return "activation checkpointing of `" + advice.what + "` would save " + bytes_text(advice.saves) + " of " + bytes_text(advice.peak) +
-         (percent ? " for " + std::to_string(percent) + " % more FLOPs" : "");
+  return "activation checkpointing of `" + advice.what + "` would save " + bytes_text(advice.saves) + " of " +
+      bytes_text(advice.peak) + (percent ? " for " + std::to_string(percent) + " % more FLOPs" : "");
 }
 
 std::vector<Region> regions_of(const Account& account, const StepAccount& step) {
@@ -139,4 +153,4 @@ std::vector<Region> regions_of(const Account& account, const StepAccount& step) 
   return found;
 }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

@@ -19,7 +19,8 @@ public:
   }
   bool flag(std::string_view name, bool otherwise) const {
     const Value value = attribute(record_, layer_, name);
-    return value.is(Kind::boolean) ? record_.symbols.decide(value.condition()) == symbolic::Answer::yes : otherwise;
+    return value.is(Kind::boolean) ? record_.symbols.decide(value.condition()) == symbolic::Answer::yes
+                                   : otherwise;
   }
 
 private:
@@ -29,15 +30,19 @@ private:
 
 class Builder {
 public:
-  Builder(const Record& record, const Instance& layer, std::string path) : s_(record.symbols), layer_(layer), path_(std::move(path)) {
-    const Value dtype = attribute(record, layer, values::ModuleState::dtype).is(Kind::dtype) ? attribute(record, layer, values::ModuleState::dtype) : attribute(record, layer, "dtype");
+  Builder(const Record& record, const Instance& layer, std::string path)
+      : s_(record.symbols), layer_(layer), path_(std::move(path)) {
+    const Value dtype = attribute(record, layer, values::ModuleState::dtype).is(Kind::dtype)
+        ? attribute(record, layer, values::ModuleState::dtype)
+        : attribute(record, layer, "dtype");
     dtype_ = dtype.is(Kind::dtype) ? dtype.dtype() : Dtype::float32;
   }
 
   void add(const std::string& name, std::initializer_list<Int> sizes) {
     Shape shape{true, {}};
     for (const Int size : sizes) shape.dims.push_back({size, nullptr, nullptr});
-    held.push_back({path_.empty() ? name : path_ + "." + name, nullptr, &layer_, std::move(shape), dtype_, true, values::Known::yes, 1});
+    held.push_back({path_.empty() ? name : path_ + "." + name, nullptr, &layer_, std::move(shape), dtype_,
+        true, values::Known::yes, 1});
   }
   void attention(const std::string& name, Int width, bool bias) {
     const Int three = s_.mul(s_.constant(3), width);
@@ -72,20 +77,23 @@ private:
   Dtype dtype_;
 };
 
-} // namespace
+}  // namespace
 
-std::optional<std::vector<Held>> held_by_built_layer(const Record& record, const Instance& layer, const std::string& path) {
+std::optional<std::vector<Held>> held_by_built_layer(
+    const Record& record, const Instance& layer, const std::string& path) {
   const Settings given(record, layer);
   symbolic::Context& s = record.symbols;
   Builder builder(record, layer, path);
-  const bool encodes = is_a(layer, "torch.nn.TransformerEncoderLayer"), decodes = is_a(layer, "torch.nn.TransformerDecoderLayer");
+  const bool encodes = is_a(layer, "torch.nn.TransformerEncoderLayer"),
+             decodes = is_a(layer, "torch.nn.TransformerDecoderLayer");
   if (encodes || decodes) {
     const Int width = given.size("d_model"), hidden = given.size("dim_feedforward");
     if (!width || !hidden) return std::nullopt;
     builder.block("", width, hidden, given.flag(values::ModuleState::bias, true), decodes);
     return std::move(builder.held);
   }
-  const bool stack = is_a(layer, "torch.nn.TransformerEncoder"), decoder_stack = is_a(layer, "torch.nn.TransformerDecoder");
+  const bool stack = is_a(layer, "torch.nn.TransformerEncoder"),
+             decoder_stack = is_a(layer, "torch.nn.TransformerDecoder");
   if (stack || decoder_stack) {
     const Value one = attribute(record, layer, values::ModuleState::layer);
     const Int layers = given.size("num_layers");
@@ -112,7 +120,8 @@ std::optional<std::vector<Held>> held_by_built_layer(const Record& record, const
       const auto count = layers ? s.value(layers) : std::nullopt;
       if (!width || !hidden || !count || *count > 512) return std::nullopt;
       const std::string side = decoding ? "decoder." : "encoder.";
-      for (std::int64_t i = 0; i < *count; ++i) builder.block(side + "layers." + std::to_string(i) + ".", width, hidden, bias, decoding);
+      for (std::int64_t i = 0; i < *count; ++i)
+        builder.block(side + "layers." + std::to_string(i) + ".", width, hidden, bias, decoding);
       builder.norm(side + "norm", width, bias);
     }
     return std::move(builder.held);
@@ -120,4 +129,4 @@ std::optional<std::vector<Held>> held_by_built_layer(const Record& record, const
   return std::nullopt;
 }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

@@ -36,19 +36,25 @@ void Bytes::add(symbolic::Context& s, const Bytes& other, std::int64_t times) {
 }
 
 namespace {
-std::vector<symbolic::Assignment> assignments(symbolic::Context& s, Int size, const std::vector<Setting>& settings, bool all) {
+std::vector<symbolic::Assignment> assignments(
+    symbolic::Context& s, Int size, const std::vector<Setting>& settings, bool all) {
   std::vector<symbolic::Assignment> found;
   s.atoms(size, [&](Int atom) {
     const auto* info = s.atom_info(atom);
-    if (!info || std::any_of(found.begin(), found.end(), [&](const auto& each) { return each.atom == atom; })) return;
-    const auto set = std::find_if(settings.begin(), settings.end(), [&](const Setting& each) { return each.name == info->name; });
-    if (set != settings.end()) found.push_back({atom, set->value});
-    else if (info->usual) found.push_back({atom, *info->usual});
-    else if (all) found.push_back({atom, std::max<std::int64_t>(1, info->lower.value_or(1))});
+    if (!info || std::any_of(found.begin(), found.end(), [&](const auto& each) { return each.atom == atom; }))
+      return;
+    const auto set = std::find_if(
+        settings.begin(), settings.end(), [&](const Setting& each) { return each.name == info->name; });
+    if (set != settings.end())
+      found.push_back({atom, set->value});
+    else if (info->usual)
+      found.push_back({atom, *info->usual});
+    else if (all)
+      found.push_back({atom, std::max<std::int64_t>(1, info->lower.value_or(1))});
   });
   return found;
 }
-} // namespace
+}  // namespace
 
 Int settled(symbolic::Context& s, Int size, const std::vector<Setting>& settings) {
   const auto values = assignments(s, size, settings, false);
@@ -69,8 +75,10 @@ std::string Bytes::text(symbolic::Context& s, const std::vector<Setting>& settin
   std::string made;
   for (const Int term : terms_) {
     const Int put = settled(s, term, settings);
-    if (const auto known = s.value(put)) whole += *known;
-    else made += (made.empty() ? "" : " + ") + s.text(put);
+    if (const auto known = s.value(put))
+      whole += *known;
+    else
+      made += (made.empty() ? "" : " + ") + s.text(put);
   }
   if (made.empty()) return made;
   return whole ? made + " + " + std::to_string(whole) : made;
@@ -80,7 +88,8 @@ std::vector<std::string> Bytes::open_names(symbolic::Context& s, const std::vect
   std::vector<std::string> names;
   for (const Int term : terms_)
     s.atoms(settled(s, term, settings), [&](Int atom) {
-      if (const auto* info = s.atom_info(atom); info && std::ranges::find(names, info->name) == names.end()) names.push_back(info->name);
+      if (const auto* info = s.atom_info(atom); info && std::ranges::find(names, info->name) == names.end())
+        names.push_back(info->name);
     });
   return names;
 }
@@ -101,4 +110,4 @@ Int bytes_of(symbolic::Context& s, const Shape& shape, Dtype dtype) {
   return width && count ? s.mul(count, s.constant(width)) : nullptr;
 }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

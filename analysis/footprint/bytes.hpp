@@ -1,4 +1,5 @@
-// Amounts of memory as sums: a number, terms with sizes that the program leaves open, and whether something is missing from it.
+// Amounts of memory as sums: a number, terms with sizes that the program leaves open, and whether something
+// is missing from it.
 #pragma once
 
 #include "footprint/footprint.hpp"
@@ -28,7 +29,8 @@ public:
 
   bool at_least() const { return at_least_; }
   bool open() const { return !terms_.empty(); }
-  // The number where the open sizes have the settings' values, or those that they usually have; of sizes without one 1 is taken.
+  // The number where the open sizes have the settings' values, or those that they usually have; of sizes
+  // without one 1 is taken.
   std::int64_t number(symbolic::Context& s, const std::vector<Setting>& settings) const;
   // The terms that no setting decides, in the program's own names: "50257*4*B*T"; empty: it is a number.
   std::string text(symbolic::Context& s, const std::vector<Setting>& settings) const;
@@ -48,6 +50,8 @@ Int settled(symbolic::Context& s, Int size, const std::vector<Setting>& settings
 Int elements(symbolic::Context& s, const Shape& shape);
 // … and their bytes.
 Int bytes_of(symbolic::Context& s, const Shape& shape, Dtype dtype);
-inline Int bytes_of(symbolic::Context& s, const TensorState& state) { return bytes_of(s, state.shape, state.dtype); }
+inline Int bytes_of(symbolic::Context& s, const TensorState& state) {
+  return bytes_of(s, state.shape, state.dtype);
+}
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

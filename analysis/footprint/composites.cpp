@@ -1,5 +1,5 @@
-// Layers and functions that are made of several operators: attention, recurrent layers, the Transformer's. What they keep, as recorded from
-// PyTorch 2.13 on the CPU and 2.11 on a GPU.
+// Layers and functions that are made of several operators: attention, recurrent layers, the Transformer's.
+// What they keep, as recorded from PyTorch 2.13 on the CPU and 2.11 on a GPU.
 #include "footprint/saving_kinds.hpp"
 
 #include "footprint/strides.hpp"
@@ -14,7 +14,9 @@ using values::Kind;
 namespace {
 
 Int size_at(const TensorState* state, std::size_t from_right) {
-  return state && state->shape.rank_known && state->shape.dims.size() > from_right ? state->shape.dims[state->shape.dims.size() - 1 - from_right].size : nullptr;
+  return state && state->shape.rank_known && state->shape.dims.size() > from_right
+      ? state->shape.dims[state->shape.dims.size() - 1 - from_right].size
+      : nullptr;
 }
 Int product(symbolic::Context& s, std::initializer_list<Int> sizes) {
   Int made = s.constant(1);
@@ -22,8 +24,8 @@ Int product(symbolic::Context& s, std::initializer_list<Int> sizes) {
   return made;
 }
 
-// What an attention of so many numbers keeps behind its projections. `weights`: one for each pair of a query and a key, in each head; `rows`: one
-// for each query, in each head.
+// What an attention of so many numbers keeps behind its projections. `weights`: one for each pair of a query
+// and a key, in each head; `rows`: one for each query, in each head.
 struct Sizes {
   Int queries, keys, weights, rows;
 };
@@ -41,33 +43,46 @@ constexpr std::int64_t rows_of_tile = 32;  // of the kernel that takes float32
 // Of fused kernels: a number for each query and, on a GPU, where the generator of random numbers stood.
 void keep_fused(Keeper& keeper, Int heads, Int length, Dtype dtype) {
   symbolic::Context& s = keeper.s;
-  if (keeper.device == Device::cuda && !is_half(dtype) && length) length = s.mul(s.floordiv(s.add(length, s.constant(rows_of_tile - 1)), s.constant(rows_of_tile)), s.constant(rows_of_tile));
+  if (keeper.device == Device::cuda && !is_half(dtype) && length)
+    length = s.mul(s.floordiv(s.add(length, s.constant(rows_of_tile - 1)), s.constant(rows_of_tile)),
+        s.constant(rows_of_tile));
   keeper.extra(product(s, {heads, length}), Dtype::float32, "log-sum-exp");
   if (keeper.device == Device::cuda) keeper.extra(s.constant(2), Dtype::int64, "random state");
 }
 
-// No fused kernel takes a query, key or value whose last dimension has its elements apart; nor does the one of float32 take fewer heads of keys.
+// No fused kernel takes a query, key or value whose last dimension has its elements apart; nor does the one
+// of float32 take fewer heads of keys.
 bool has_kernel(const Keeper& keeper, std::initializer_list<const TensorState*> inputs, Dtype dtype) {
   for (const TensorState* each : inputs) {
     const std::vector<Int> strides = strides_of(keeper.graph.record(), *each);
-    if (const auto step = strides.empty() || !strides.back() ? std::nullopt : keeper.s.value(strides.back()); step && *step != 1) return false;
+    if (const auto step = strides.empty() || !strides.back() ? std::nullopt : keeper.s.value(strides.back());
+        step && *step != 1)
+      return false;
   }
   return is_half(dtype) || !keeper.flag("enable_gqa");
 }
 
-} // namespace
+}  // namespace
 
-// A fused kernel keeps what it was given, its result and a number for each query; where there is none the weights of the attention are kept.
+// A fused kernel keeps what it was given, its result and a number for each query; where there is none the
+// weights of the attention are kept.
 void keep_attention(Keeper& keeper) {
-  const TensorState *query = keeper.tensor("query"), *key = keeper.tensor("key"), *value = keeper.tensor("value");
-  if (!query || !key || !value || !query->shape.rank_known || query->shape.dims.size() < 2) return keeper.unknown();
+  const TensorState *query = keeper.tensor("query"), *key = keeper.tensor("key"),
+                    *value = keeper.tensor("value");
+  if (!query || !key || !value || !query->shape.rank_known || query->shape.dims.size() < 2)
+    return keeper.unknown();
   symbolic::Context& s = keeper.s;
   const auto dropout = keeper.number("dropout_p");
   const bool drops = !dropout || *dropout > 0, on_gpu = keeper.device == Device::cuda;
   const Dtype dtype = keeper.dtype();
-  const Int rows = elements(s, Shape{true, std::vector(query->shape.dims.begin(), query->shape.dims.end() - 1)}), heads = elements(s, Shape{true, std::vector(query->shape.dims.begin(), query->shape.dims.end() - 2)});
+  const Int rows = elements(
+                s, Shape{true, std::vector(query->shape.dims.begin(), query->shape.dims.end() - 1)}),
+            heads = elements(
+                s, Shape{true, std::vector(query->shape.dims.begin(), query->shape.dims.end() - 2)});
   // On a GPU keys and values have the heads of the query by then.
-  const Sizes sizes{elements(s, query->shape), on_gpu ? product(s, {heads, size_at(key, 1), size_at(key, 0)}) : elements(s, key->shape), product(s, {rows, size_at(key, 1)}), rows};
+  const Sizes sizes{elements(s, query->shape),
+      on_gpu ? product(s, {heads, size_at(key, 1), size_at(key, 0)}) : elements(s, key->shape),
+      product(s, {rows, size_at(key, 1)}), rows};
   if (!on_gpu && drops) {
     keep_weights(keeper, sizes, dtype, true, true);
     keeper.keep(*value);
@@ -82,8 +97,10 @@ void keep_attention(Keeper& keeper) {
   }
   for (const TensorState* each : {query, key, value}) keeper.keep(*each);
   if (const TensorState* mask = keeper.tensor("attn_mask")) {
-    if (on_gpu && mask->dtype == Dtype::boolean) keeper.extra(elements(s, mask->shape), dtype, "mask in numbers");
-    else keeper.keep(*mask);
+    if (on_gpu && mask->dtype == Dtype::boolean)
+      keeper.extra(elements(s, mask->shape), dtype, "mask in numbers");
+    else
+      keeper.keep(*mask);
   }
   keeper.keep_result(keeper.result());
   keep_fused(keeper, heads, size_at(query, 1), dtype);
@@ -94,12 +111,14 @@ namespace {
 struct Attention {
   Int batch, heads, length, other, width;
 };
-// Of a layer with projections. As measured on GPUs of the Hopper kind, whose kernel for half precision gives its result in the order in which it is
-// needed then; in float32 it is copied.
+// Of a layer with projections. As measured on GPUs of the Hopper kind, whose kernel for half precision gives
+// its result in the order in which it is needed then; in float32 it is copied.
 void keep_attention_of(Keeper& keeper, const Attention& of, Dtype dtype, bool fused, bool drops) {
   symbolic::Context& s = keeper.s;
-  const Int queries = product(s, {of.batch, of.length, of.width}), keys = product(s, {of.batch, of.other, of.width});
-  const Sizes sizes{queries, keys, product(s, {of.batch, of.heads, of.length, of.other}), product(s, {of.batch, of.heads, of.length})};
+  const Int queries = product(s, {of.batch, of.length, of.width}),
+            keys = product(s, {of.batch, of.other, of.width});
+  const Sizes sizes{queries, keys, product(s, {of.batch, of.heads, of.length, of.other}),
+      product(s, {of.batch, of.heads, of.length})};
   for (const Int each : {queries, keys, keys}) keeper.extra(each, dtype, "projected");
   if (fused && !(keeper.device == Device::cpu && drops)) {
     keep_fused(keeper, product(s, {of.batch, of.heads}), of.length, dtype);
@@ -121,24 +140,30 @@ bool is_first(const Keeper& keeper, std::string_view name, const Instance* layer
   return flag.is(Kind::boolean) && keeper.s.decide(flag.condition()) == symbolic::Answer::yes;
 }
 
-} // namespace
+}  // namespace
 
 namespace {
-// Of projections, each input once: where batches come first they are transposed and copied; autocast copies, too. `as_is`: none is.
-void keep_inputs(Keeper& keeper, std::initializer_list<const TensorState*> inputs, bool transposed, bool as_is = false) {
+// Of projections, each input once: where batches come first they are transposed and copied; autocast copies,
+// too. `as_is`: none is.
+void keep_inputs(
+    Keeper& keeper, std::initializer_list<const TensorState*> inputs, bool transposed, bool as_is = false) {
   std::vector<const TensorState*> seen;
   for (const TensorState* each : inputs) {
     if (std::ranges::find(seen, each) != seen.end()) continue;
     seen.push_back(each);
-    if (as_is) keeper.keep(*each);
-    else if (transposed || keeper.dtype(*each) != keeper.inner_dtype()) keeper.extra(elements(keeper.s, each->shape), keeper.inner_dtype(), "input of a projection");
-    else keeper.keep(*each);
+    if (as_is)
+      keeper.keep(*each);
+    else if (transposed || keeper.dtype(*each) != keeper.inner_dtype())
+      keeper.extra(elements(keeper.s, each->shape), keeper.inner_dtype(), "input of a projection");
+    else
+      keeper.keep(*each);
   }
 }
-} // namespace
+}  // namespace
 
 void keep_multihead(Keeper& keeper) {
-  const TensorState *query = keeper.tensor("query"), *key = keeper.tensor("key"), *value = keeper.tensor("value");
+  const TensorState *query = keeper.tensor("query"), *key = keeper.tensor("key"),
+                    *value = keeper.tensor("value");
   symbolic::Context& s = keeper.s;
   const Int heads = keeper.size("num_heads"), width = keeper.size("embed_dim");
   if (!query || !key || !value || !heads || !width) return keeper.unknown();
@@ -150,7 +175,10 @@ void keep_multihead(Keeper& keeper) {
   const bool fused = asked.is(Kind::boolean) && s.decide(asked.condition()) == symbolic::Answer::no;
   const auto dropout = keeper.number("dropout");
   keep_casts(keeper, {product(s, {width, width, s.constant(4)})});
-  keep_attention_of(keeper, {!batched ? s.constant(1) : size_at(query, batch_first ? 2 : 1), heads, length(query), length(key), width}, keeper.inner_dtype(), fused, dropout && *dropout > 0);
+  keep_attention_of(keeper,
+      {!batched ? s.constant(1) : size_at(query, batch_first ? 2 : 1), heads, length(query), length(key),
+          width},
+      keeper.inner_dtype(), fused, dropout && *dropout > 0);
 }
 
 namespace {
@@ -158,14 +186,15 @@ struct Recurrent {
   std::int64_t layers, ways;
   Int outputs, states;  // numbers of one layer and one way
 };
-// What cuDNN reserves for each number that a layer gives in one direction, and how many states each of them begins with.
+// What cuDNN reserves for each number that a layer gives in one direction, and how many states each of them
+// begins with.
 struct OfCudnn {
   std::string_view layer;
   std::int64_t reserved;
   std::size_t states;
 };
 constexpr OfCudnn of_cudnn[] = {{"LSTM", 5, 2}, {"GRU", 6, 1}, {"RNN", 1, 1}};
-constexpr std::int64_t reserved_besides = 256;            // bytes
+constexpr std::int64_t reserved_besides = 256;              // bytes
 constexpr std::int64_t random_states_of_cudnn = 6'488'064;  // bytes, on an H200; made once for each device
 
 // What cuDNN reserves, and what it was given. As measured with PyTorch 2.11 and CUDA 13.
@@ -173,10 +202,13 @@ void keep_cudnn(Keeper& keeper, const Recurrent& of) {
   symbolic::Context& s = keeper.s;
   const Dtype dtype = keeper.inner_dtype();
   const TensorState& input = *keeper.first();
-  if (keeper.dtype(input) == dtype) keeper.keep(input);
-  else keeper.extra(elements(s, input.shape), dtype, "cast");
+  if (keeper.dtype(input) == dtype)
+    keeper.keep(input);
+  else
+    keeper.extra(elements(s, input.shape), dtype, "cast");
   const OfCudnn& kind = *std::ranges::find(of_cudnn, keeper.name, &OfCudnn::layer);
-  const Int all = product(s, {of.outputs, s.constant(of.ways)}), between = product(s, {all, s.constant(of.layers - 1)});
+  const Int all = product(s, {of.outputs, s.constant(of.ways)}),
+            between = product(s, {all, s.constant(of.layers - 1)});
   keeper.extra(product(s, {all, s.constant(kind.reserved * of.layers)}), dtype, "reserved by cuDNN");
   if (of.layers > 1) keeper.extra(between, dtype, "outputs of layers inside");
   keeper.extra(s.constant(reserved_besides), Dtype::uint8, "reserved by cuDNN");
@@ -189,42 +221,55 @@ void keep_cudnn(Keeper& keeper, const Recurrent& of) {
     if (state != &input) given.push_back(state);
   const Int states = product(s, {of.states, s.constant(of.layers * of.ways)});
   for (std::size_t i = 0; i < kind.states; ++i)
-    if (given.size() == kind.states && keeper.dtype(*given[i]) == dtype) keeper.keep(*given[i]);
-    else keeper.extra(states, dtype, "first state");
+    if (given.size() == kind.states && keeper.dtype(*given[i]) == dtype)
+      keeper.keep(*given[i]);
+    else
+      keeper.extra(states, dtype, "first state");
   keeper.keep_result(keeper.result());
 }
-} // namespace
+}  // namespace
 
 void keep_recurrent(Keeper& keeper) {
   const TensorState* input = keeper.first();
   symbolic::Context& s = keeper.s;
   const Int hidden = keeper.size("hidden_size");
   const auto layers = keeper.number("num_layers");
-  if (!input || !input->shape.rank_known || input->shape.dims.size() < 2 || !hidden || !layers || *layers > 64) return keeper.unknown();
+  if (!input || !input->shape.rank_known || input->shape.dims.size() < 2 || !hidden || !layers ||
+      *layers > 64)
+    return keeper.unknown();
   const std::int64_t ways = keeper.flag("bidirectional") ? 2 : 1;
   const bool batch_first = is_first(keeper, "batch_first", layer_of(keeper.made));
   const Int batch = input->shape.dims.size() == 3 ? size_at(input, batch_first ? 2 : 1) : s.constant(1);
-  const Int tokens = elements(s, Shape{true, std::vector(input->shape.dims.begin(), input->shape.dims.end() - 1)});
+  const Int tokens = elements(
+      s, Shape{true, std::vector(input->shape.dims.begin(), input->shape.dims.end() - 1)});
   const Int outputs = product(s, {tokens, hidden}), states = product(s, {batch, hidden});
   const Dtype dtype = keeper.dtype();
   const bool is_lstm = keeper.name == "LSTM";
-  if (keeper.device == Device::cuda) return keep_cudnn(keeper, {static_cast<std::int64_t>(*layers), ways, outputs, states});
+  if (keeper.device == Device::cuda)
+    return keep_cudnn(keeper, {static_cast<std::int64_t>(*layers), ways, outputs, states});
   keeper.keep(*input);
   for (int layer = 0; layer < static_cast<int>(*layers); ++layer) {
     for (std::int64_t way = 0; way < ways; ++way) {
       if (is_lstm) {
-        keeper.extra(outputs ? s.mul(outputs, s.constant(64)) : nullptr, Dtype::uint8, "workspace");  // of oneDNN, as measured
+        keeper.extra(outputs ? s.mul(outputs, s.constant(64)) : nullptr, Dtype::uint8,
+            "workspace");  // of oneDNN, as measured
         if (layer + 1 < static_cast<int>(*layers) || ways > 1) keeper.extra(outputs, dtype, "output");
       } else {
         const std::int64_t each = keeper.name == "GRU" ? 7 : 1;
         keeper.extra(outputs ? s.mul(outputs, s.constant(each)) : nullptr, dtype, "gates and states");
       }
       if (is_lstm)
-        for (const char* what : {"first state", "first cell", "last state", "last cell"}) keeper.extra(states, dtype, what);
+        for (const char* what : {"first state", "first cell", "last state", "last cell"})
+          keeper.extra(states, dtype, what);
     }
     // What runs backwards gets its input turned around.
-    if (ways > 1 && !is_lstm) keeper.extra(layer == 0 ? elements(s, input->shape) : outputs ? s.mul(outputs, s.constant(2)) : nullptr, dtype, "input turned around");
-    if (!is_lstm && layer + 1 < static_cast<int>(*layers)) keeper.extra(outputs ? s.mul(outputs, s.constant(ways)) : nullptr, dtype, "output");
+    if (ways > 1 && !is_lstm)
+      keeper.extra(layer == 0 ? elements(s, input->shape)
+              : outputs       ? s.mul(outputs, s.constant(2))
+                              : nullptr,
+          dtype, "input turned around");
+    if (!is_lstm && layer + 1 < static_cast<int>(*layers))
+      keeper.extra(outputs ? s.mul(outputs, s.constant(ways)) : nullptr, dtype, "output");
   }
   if (is_lstm) keeper.keep_result(keeper.result());
 }
@@ -246,7 +291,7 @@ struct Block {
   Int width, heads, hidden, batch, length, other;  // other: of the memory that a decoder attends to
   bool drops = false, is_relu = false;
   Dtype outside = Dtype::unknown;  // of what goes from part to part: under autocast not what products have
-  Int mask = nullptr;              // numbers of what the attention adds to its weights, for each layer; null: none
+  Int mask = nullptr;  // numbers of what the attention adds to its weights, for each layer; null: none
 };
 
 void keep_norm(Keeper& keeper, Int numbers, Int tokens, Dtype dtype) {
@@ -257,17 +302,23 @@ void keep_norm(Keeper& keeper, Int numbers, Int tokens, Dtype dtype) {
 // Each part keeps its input; what the first one gets is the layer's own.
 void keep_block(Keeper& keeper, const Block& block, bool decodes, bool is_last) {
   symbolic::Context& s = keeper.s;
-  const Int tokens = product(s, {block.batch, block.length}), numbers = product(s, {tokens, block.width}), inner = product(s, {tokens, block.hidden});
+  const Int tokens = product(s, {block.batch, block.length}), numbers = product(s, {tokens, block.width}),
+            inner = product(s, {tokens, block.hidden});
   const Dtype dtype = keeper.inner_dtype(), mask = keeper.device == Device::cuda ? Dtype::boolean : dtype;
   const Int square = product(s, {block.width, block.width, s.constant(4)});
-  keep_attention_of(keeper, {block.batch, block.heads, block.length, block.length, block.width}, dtype, true, block.drops);
+  keep_attention_of(
+      keeper, {block.batch, block.heads, block.length, block.length, block.width}, dtype, true, block.drops);
   if (block.mask) keeper.extra(block.mask, dtype, "mask of the attention");
   const int norms = decodes ? 3 : 2;
-  if (decodes) keep_attention_of(keeper, {block.batch, block.heads, block.length, block.other, block.width}, dtype, true, block.drops);
-  keep_casts(keeper, {square, decodes ? square : s.constant(0), product(s, {block.width, block.hidden, s.constant(2)})});
+  if (decodes)
+    keep_attention_of(
+        keeper, {block.batch, block.heads, block.length, block.other, block.width}, dtype, true, block.drops);
+  keep_casts(keeper,
+      {square, decodes ? square : s.constant(0), product(s, {block.width, block.hidden, s.constant(2)})});
   for (int i = 0; i < norms; ++i) {
     keep_norm(keeper, numbers, tokens, block.outside);
-    if (i + 1 < norms || !is_last) keeper.extra(numbers, dtype, "input of a part");  // what comes out of the last is the result
+    if (i + 1 < norms || !is_last)
+      keeper.extra(numbers, dtype, "input of a part");  // what comes out of the last is the result
     if (block.drops) keeper.extra(numbers, mask, "mask");
   }
   keeper.extra(inner, dtype, "hidden numbers");
@@ -277,7 +328,7 @@ void keep_block(Keeper& keeper, const Block& block, bool decodes, bool is_last) 
   keeper.extra(inner, dtype, "hidden numbers behind dropout");
 }
 
-} // namespace
+}  // namespace
 
 void keep_built(Keeper& keeper) {
   const Instance* layer = layer_of(keeper.made);
@@ -285,22 +336,33 @@ void keep_built(Keeper& keeper) {
   if (!layer || !first || !first->shape.rank_known || first->shape.dims.size() < 2) return keeper.unknown();
   const Value of = attribute(keeper.graph.record(), *layer, values::ModuleState::layer);
   const Instance* settings = of.is(Kind::instance) ? of.as<Instance>() : layer;
-  const auto option = [&](std::string_view name) { return attribute(keeper.graph.record(), *settings, name); };
-  const auto size = [&](std::string_view name) { return option(name).is(Kind::integer) ? option(name).integer() : nullptr; };
+  const auto option = [&](std::string_view name) {
+    return attribute(keeper.graph.record(), *settings, name);
+  };
+  const auto size = [&](std::string_view name) {
+    return option(name).is(Kind::integer) ? option(name).integer() : nullptr;
+  };
   const auto dropout = option("dropout");
-  const bool drops = !(dropout.is(Kind::real) && dropout.real() == 0) && !(dropout.is(Kind::integer) && keeper.s.value(dropout.integer()) == 0);
+  const bool drops = !(dropout.is(Kind::real) && dropout.real() == 0) &&
+      !(dropout.is(Kind::integer) && keeper.s.value(dropout.integer()) == 0);
   const bool batch_first = is_first(keeper, "batch_first", settings), batched = first->shape.dims.size() == 3;
-  const auto length = [&](const TensorState* state) { return size_at(state, batched && !batch_first ? 2 : 1); };
+  const auto length = [&](const TensorState* state) {
+    return size_at(state, batched && !batch_first ? 2 : 1);
+  };
   const Value activation = option("activation");
   const bool is_relu = activation.is(Kind::string) ? activation.text() == "relu" : !activation;
   const auto block = [&](const TensorState* state, const TensorState* other) {
     const TensorState *mask = keeper.tensor("src_mask"), *padding = keeper.tensor("src_key_padding_mask");
     if (!mask) mask = keeper.tensor("mask");
     if (!mask) mask = keeper.tensor("tgt_mask");
-    const Int batch = batched ? size_at(state, batch_first ? 2 : 1) : keeper.s.constant(1), spread = padding ? product(keeper.s, {batch, size("nhead"), length(state)}) : nullptr;
+    const Int batch = batched ? size_at(state, batch_first ? 2 : 1) : keeper.s.constant(1),
+              spread = padding ? product(keeper.s, {batch, size("nhead"), length(state)}) : nullptr;
     // Of both each query gets its own.
-    const Int added = !mask ? spread : padding ? product(keeper.s, {spread, length(state)}) : elements(keeper.s, mask->shape);
-    return Block{size("d_model"), size("nhead"), size("dim_feedforward"), batch, length(state), other ? length(other) : nullptr, drops, is_relu, keeper.dtype(), added};
+    const Int added = !mask ? spread
+        : padding           ? product(keeper.s, {spread, length(state)})
+                            : elements(keeper.s, mask->shape);
+    return Block{size("d_model"), size("nhead"), size("dim_feedforward"), batch, length(state),
+        other ? length(other) : nullptr, drops, is_relu, keeper.dtype(), added};
   };
   const auto count = [&](std::string_view name) {
     const Value layers = attribute(keeper.graph.record(), *layer, name);
@@ -309,7 +371,9 @@ void keep_built(Keeper& keeper) {
   };
   const bool norm_first = is_first(keeper, "norm_first", settings), transposed = batch_first && batched;
   // A norm in front keeps what the layer gets as it is.
-  const auto keep_first = [&](const TensorState* state) { keep_inputs(keeper, {state}, transposed && !norm_first, norm_first); };
+  const auto keep_first = [&](const TensorState* state) {
+    keep_inputs(keeper, {state}, transposed && !norm_first, norm_first);
+  };
   // Where batches come first, what a decoder attends to is transposed and copied in each of its layers.
   const auto stack = [&](std::int64_t layers, const Block& each, bool decodes, const TensorState* attended) {
     for (std::int64_t i = 0; i < layers; ++i) {
@@ -324,14 +388,19 @@ void keep_built(Keeper& keeper) {
     stack(count("num_encoder_layers"), block(first, nullptr), false, nullptr);
     // What the encoder makes of its input has its shape.
     stack(count("num_decoder_layers"), block(target, first), true, transposed ? first : nullptr);
-    for (const TensorState* state : {first, target}) keep_norm(keeper, elements(keeper.s, state->shape), keeper.s.mul(block(state, nullptr).batch, length(state)), keeper.dtype());
+    for (const TensorState* state : {first, target})
+      keep_norm(keeper, elements(keeper.s, state->shape),
+          keeper.s.mul(block(state, nullptr).batch, length(state)), keeper.dtype());
     return;
   }
   const bool decodes = keeper.name.find("Decoder") != std::string_view::npos;
   if (decodes && !memory) return keeper.unknown();
   keep_first(first);
   stack(keeper.name.ends_with("Layer") ? 1 : count("num_layers"), block(first, memory), decodes, memory);
-  if (attribute(keeper.graph.record(), *layer, "norm").is(Kind::instance)) keep_norm(keeper, elements(keeper.s, first->shape), elements(keeper.s, Shape{true, std::vector(first->shape.dims.begin(), first->shape.dims.end() - 1)}), keeper.dtype());
+  if (attribute(keeper.graph.record(), *layer, "norm").is(Kind::instance))
+    keep_norm(keeper, elements(keeper.s, first->shape),
+        elements(keeper.s, Shape{true, std::vector(first->shape.dims.begin(), first->shape.dims.end() - 1)}),
+        keeper.dtype());
 }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

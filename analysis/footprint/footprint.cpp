@@ -20,19 +20,25 @@ syntax::Span header_of(const syntax::Stmt& loop) {
 bool has_some(const Tree& tree, const Optimizer& optimizer) {
   return std::ranges::any_of(optimizer.tensors, [&](const Held& held) {
     return std::ranges::any_of(tree.modules, [&](const Module& module) {
-      return std::ranges::any_of(module.own, [&](const Held& own) { return held.tensor ? own.tensor == held.tensor : !own.tensor && own.module == held.module; });
+      return std::ranges::any_of(module.own, [&](const Held& own) {
+        return held.tensor ? own.tensor == held.tensor : !own.tensor && own.module == held.module;
+      });
     });
   });
 }
 
 class Maker {
 public:
-  Maker(const Record& record, const Record& shown, const Options& options) : account_(record, options, &shown), record_(record), shown_(shown), options_(options), s_(record.symbols) {}
+  Maker(const Record& record, const Record& shown, const Options& options)
+      : account_(record, options, &shown), record_(record), shown_(shown), options_(options),
+        s_(record.symbols) {}
 
   Footprint make() {
     for (const ModelAccount& model : account_.models())
       if (!is_empty(model)) add_model(model);
-    for (const Optimizer& optimizer : account_.optimizers()) made.optimizers.push_back({optimizer.type, where(optimizer.made->place), amount(optimizer.state), amount(optimizer.temporary), optimizer.known});
+    for (const Optimizer& optimizer : account_.optimizers())
+      made.optimizers.push_back({optimizer.type, where(optimizer.made->place), amount(optimizer.state),
+          amount(optimizer.temporary), optimizer.known});
     for (const StepAccount& step : account_.steps()) add_step(step);
     made.open.assign(open_.begin(), open_.end());
     return std::move(made);
@@ -52,7 +58,8 @@ private:
 
   // A loss, an activation, a transform: a module without tensors is no model.
   bool is_empty(const ModelAccount& model) const {
-    return model.tree.complete && account_.number(model.parameters) == 0 && account_.number(model.buffers) == 0 && !model.parameters.open() && !model.buffers.open();
+    return model.tree.complete && account_.number(model.parameters) == 0 &&
+        account_.number(model.buffers) == 0 && !model.parameters.open() && !model.buffers.open();
   }
 
   void add_model(const ModelAccount& model) {
@@ -60,21 +67,28 @@ private:
     Model shown;
     shown.trained = model.trained;
     shown.where = where(model.object->born);
-    if (model.object->cls && model.object->cls->stmt) shown.of_class = where({model.object->cls->chunk, model.object->cls->stmt->name_span});
+    if (model.object->cls && model.object->cls->stmt)
+      shown.of_class = where({model.object->cls->chunk, model.object->cls->stmt->name_span});
     for (std::size_t i = 0; i < account_.optimizers().size(); ++i)
       if (has_some(model.tree, account_.optimizers()[i])) shown.optimizers.push_back(i);
     for (const interpreter::Fact& fact : shown_.facts) {
-      if (fact.role != interpreter::Fact::Role::assignment || !fact.value.is(values::Kind::instance) || !shown.name.empty() || !shown_.in_file(fact.place)) continue;
+      if (fact.role != interpreter::Fact::Role::assignment || !fact.value.is(values::Kind::instance) ||
+          !shown.name.empty() || !shown_.in_file(fact.place))
+        continue;
       const values::Place born = fact.value.object()->born;
-      if (born && shown_.chunk(born).path == shown.where.path && shown_.span(born) == shown.where.span) shown.name = std::string(shown_.text(fact.place));
+      if (born && shown_.chunk(born).path == shown.where.path && shown_.span(born) == shown.where.span)
+        shown.name = std::string(shown_.text(fact.place));
     }
     for (std::size_t i = 0; i < tree.modules.size(); ++i) {
       const Module& module = tree.modules[i];
-      Share share{module.path, module.copies > 1 ? module.type + " ×" + std::to_string(module.copies) : module.type, module.depth, 0, 0, {}, {}, {}, {}};
+      Share share{module.path,
+          module.copies > 1 ? module.type + " ×" + std::to_string(module.copies) : module.type, module.depth,
+          0, 0, {}, {}, {}, {}};
       Bytes parameters, buffers;
       Dtype dtype = Dtype::unknown;
       // Those inside stand behind it, deeper.
-      for (std::size_t j = i; j < tree.modules.size() && (j == i || tree.modules[j].depth > module.depth); ++j)
+      for (std::size_t j = i; j < tree.modules.size() && (j == i || tree.modules[j].depth > module.depth);
+          ++j)
         for (const Held& held : tree.modules[j].own) {
           const Int bytes = bytes_of(s_, held.own(), held.dtype);
           if (!held.is_parameter) {
@@ -86,8 +100,10 @@ private:
           numbers.add(s_, elements(s_, held.shape), held.copies);
           share.numbers += account_.number(numbers);
           if (held.trained == values::Known::no) share.frozen += account_.number(numbers);
-          if (share.dtype.empty()) dtype = held.dtype, share.dtype = std::string(values::name(dtype));
-          else if (dtype != held.dtype) share.dtype = "mixed";
+          if (share.dtype.empty())
+            dtype = held.dtype, share.dtype = std::string(values::name(dtype));
+          else if (dtype != held.dtype)
+            share.dtype = "mixed";
         }
       share.parameters = amount(i == 0 ? model.parameters : parameters);
       share.buffers = amount(i == 0 ? model.buffers : buffers);
@@ -109,11 +125,12 @@ private:
     const Graph& graph = *account.graph;
     Step step;
     step.where = where(account.backward->place);
-    if (account.loop && account.loop->stmt) step.loop = where({account.loop->place.chunk, header_of(*account.loop->stmt)});
+    if (account.loop && account.loop->stmt)
+      step.loop = where({account.loop->place.chunk, header_of(*account.loop->stmt)});
     step.complete = account.complete;
     step.operations = static_cast<std::int64_t>(graph.nodes().size());
     struct Sum {
-      const Made* of = nullptr;
+      const Producer* of = nullptr;
       Bytes bytes;
       int count = 0;
     };
@@ -122,7 +139,7 @@ private:
     for (std::size_t i = 0; i < graph.nodes().size(); ++i)
       for (const Saved& each : account.savings[i].kept) {
         if (each.held || !seen.insert(each.storage).second) continue;
-        const Made& of = *graph.nodes()[i].made;
+        const Producer& of = *graph.nodes()[i].made;
         Sum& sum = lines[{of.born.chunk, of.born.span.begin}];
         sum.of = &of;
         sum.bytes.add(s_, each.bytes);
@@ -132,14 +149,17 @@ private:
     step.unknown.assign(account.unknown.begin(), account.unknown.end());
     step.saved = amount(account.saved);
     note_open(account.saved);
-    for (const auto& [at, line] : lines) step.lines.push_back({std::string(libraries::operator_name(*line.of->row)), where(line.of->born), amount(line.bytes), line.count});
+    for (const auto& [at, line] : lines)
+      step.lines.push_back({std::string(libraries::operator_name(*line.of->row)), where(line.of->born),
+          amount(line.bytes), line.count});
     const auto by_size = [](const Line& a, const Line& b) { return a.amount.bytes > b.amount.bytes; };
     std::ranges::stable_sort(step.lines, by_size);
     const Peak& peak = account.peak;
     step.peak = amount(peak.bytes);
     step.moment = peak.moment;
     step.peak_where = where(peak.place ? peak.place : account.backward->place);
-    for (const Peak::Part& part : peak.parts) step.at_peak.push_back({part.what, where(part.place), amount(part.bytes), part.count});
+    for (const Peak::Part& part : peak.parts)
+      step.at_peak.push_back({part.what, where(part.place), amount(part.bytes), part.count});
     std::ranges::stable_sort(step.at_peak, by_size);
     if (const auto advice = advice_of(account_, account)) step.advice = advice_text(*advice);
     made.steps.push_back(std::move(step));
@@ -164,7 +184,9 @@ private:
   void note_open(const Bytes& bytes) {
     for (const std::string& name : bytes.open_names(s_, options_.settings)) open_.insert(name);
     for (const std::string& name : bytes.open_names(s_, {}))
-      if (std::ranges::any_of(options_.settings, [&](const Setting& each) { return each.name == name; }) && std::ranges::find(made.settled, name) == made.settled.end()) made.settled.push_back(name);
+      if (std::ranges::any_of(options_.settings, [&](const Setting& each) { return each.name == name; }) &&
+          std::ranges::find(made.settled, name) == made.settled.end())
+        made.settled.push_back(name);
   }
 
   const Account account_;
@@ -176,7 +198,7 @@ private:
   Footprint made;
 };
 
-} // namespace
+}  // namespace
 
 Footprint footprint_of(const Record& record, const Record& shown, const Options& options) {
   Footprint made = Maker(record, shown, options).make();
@@ -186,4 +208,4 @@ Footprint footprint_of(const Record& record, const Record& shown, const Options&
   return other.models.empty() && other.steps.empty() ? made : other;
 }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

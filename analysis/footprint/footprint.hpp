@@ -23,45 +23,45 @@ struct Setting {
 };
 
 struct Amount {
-  std::int64_t bytes = 0;    // where sizes are open: with their usual values, or those that were set
-  std::string formula;       // of the open sizes; empty: it is a number
-  bool at_least = false;     // something is not known: it is more than this
+  std::int64_t bytes = 0;  // where sizes are open: with their usual values, or those that were set
+  std::string formula;     // of the open sizes; empty: it is a number
+  bool at_least = false;   // something is not known: it is more than this
 };
 
 struct Where {
   std::string path;
   syntax::Span span;
-  std::uint32_t line = 0;    // 1-based; 0: nowhere
+  std::uint32_t line = 0;  // 1-based; 0: nowhere
 };
 
 // A module with all that it holds.
 struct Share {
-  std::string path;          // "layers.0"; empty: the model
+  std::string path;  // "layers.0"; empty: the model
   std::string type;
   int depth = 0;
   std::int64_t numbers = 0;  // of its parameters
   std::int64_t frozen = 0;   // of these
   std::string dtype;         // of the parameters; "mixed"
   Amount parameters, buffers;
-  Where where;               // where it is made
+  Where where;  // where it is made
 };
 
 struct Model {
-  std::string name;          // "model"; empty: the program gives it none
-  Where where;               // where it is made
-  Where of_class;            // the name of its class
-  std::vector<Share> shares; // the model first
+  std::string name;           // "model"; empty: the program gives it none
+  Where where;                // where it is made
+  Where of_class;             // the name of its class
+  std::vector<Share> shares;  // the model first
   Amount gradients;
   // Of a model that several processes divide or copy; how is empty otherwise.
   std::string how;
   int units = 0, buckets = 0;
   Amount gathered, in_buckets;
-  bool trained = false;      // a step goes through it
+  bool trained = false;                 // a step goes through it
   std::vector<std::size_t> optimizers;  // of Footprint::optimizers, those that have parameters of it
 };
 
 struct Stepper {
-  std::string type;          // "AdamW"
+  std::string type;  // "AdamW"
   Where where;
   Amount state, temporary;
   bool known = true;
@@ -69,29 +69,29 @@ struct Stepper {
 
 // What one line keeps for the backward, or has alive at the peak.
 struct Line {
-  std::string what;          // "relu", "gradients", "AdamW"
+  std::string what;  // "relu", "gradients", "AdamW"
   Where where;
   Amount amount;
-  int count = 1;             // operations
+  int count = 1;  // operations
 };
 
 struct Step {
-  Where where;               // of the backward
-  Where loop;                // the header of the innermost loop around it
+  Where where;  // of the backward
+  Where loop;   // the header of the innermost loop around it
   bool complete = true;
-  Amount saved;              // what is kept until the backward
-  std::vector<Line> lines;   // of it, the largest first
-  Amount inputs;             // of it, what came in from outside: batches
+  Amount saved;                      // what is kept until the backward
+  std::vector<Line> lines;           // of it, the largest first
+  Amount inputs;                     // of it, what came in from outside: batches
   std::vector<std::string> unknown;  // operators of which nothing is known
   std::int64_t operations = 0;
-  std::int64_t flops = 0;    // of the forward
+  std::int64_t flops = 0;  // of the forward
   bool flops_at_least = false;
   // The peak of a step that is not the first.
   Amount peak;
-  std::string moment;        // "forward", "backward", "optimizer"
+  std::string moment;  // "forward", "backward", "optimizer"
   Where peak_where;
-  std::vector<Line> at_peak; // what stands then, the largest first
-  std::string advice;        // what checkpointing would spare; empty: nothing, or little
+  std::vector<Line> at_peak;  // what stands then, the largest first
+  std::string advice;         // what checkpointing would spare; empty: nothing, or little
 };
 
 struct Footprint {
@@ -104,11 +104,13 @@ struct Footprint {
 
 struct Options {
   Device device = Device::cuda;
-  int world = 1;             // processes; what is told is of one of them
+  int world = 1;  // processes; what is told is of one of them
   std::vector<Setting> settings;
 };
 
-// `record`: the program as it runs by itself, where its parameters have their defaults. `shown`: of the same text; its facts give the names.
-Footprint footprint_of(const interpreter::Record& record, const interpreter::Record& shown, const Options& options = {});
+// `record`: the program as it runs by itself, where its parameters have their defaults. `shown`: of the same
+// text; its facts give the names.
+Footprint footprint_of(
+    const interpreter::Record& record, const interpreter::Record& shown, const Options& options = {});
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

@@ -19,26 +19,39 @@ namespace {
 constexpr std::size_t most_nodes = 200'000;
 
 // What makes views, whatever it is given.
-constexpr std::string_view views[] = {"view", "view_as", "flatten", "unflatten", "Flatten", "Unflatten", "ravel", "reshape", "reshape_as", "unsqueeze", "squeeze",
-                                      "transpose", "t", "T", "H", "mT", "mH", "adjoint", "permute", "movedim", "expand", "broadcast_to", "expand_as", "split", "unsafe_split", "split_with_sizes", "chunk",
-                                      "tensor_split", "hsplit", "vsplit", "dsplit", "unbind", "select", "narrow", "diagonal", "detach", "data", "view_as_complex", "view_as_real", "real", "imag",
-                                      "Identity", "detach_", "requires_grad_", "positive", "resolve_conj", "resolve_neg", "atleast_1d", "atleast_2d", "atleast_3d", "pin_memory", "as_strided"};
+constexpr std::string_view views[] = {"view", "view_as", "flatten", "unflatten", "Flatten", "Unflatten",
+    "ravel", "reshape", "reshape_as", "unsqueeze", "squeeze", "transpose", "t", "T", "H", "mT", "mH",
+    "adjoint", "permute", "movedim", "expand", "broadcast_to", "expand_as", "split", "unsafe_split",
+    "split_with_sizes", "chunk", "tensor_split", "hsplit", "vsplit", "dsplit", "unbind", "select", "narrow",
+    "diagonal", "detach", "data", "view_as_complex", "view_as_real", "real", "imag", "Identity", "detach_",
+    "requires_grad_", "positive", "resolve_conj", "resolve_neg", "atleast_1d", "atleast_2d", "atleast_3d",
+    "pin_memory", "as_strided"};
 // … and those of them that copy where the order of the elements in memory does not allow a view.
 constexpr std::string_view reshapes[] = {"flatten", "Flatten", "ravel", "reshape", "reshape_as"};
 // What hands on what it was given where it is of the wanted kind already.
-constexpr std::string_view casts[] = {"to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "short", "char", "byte", "bool", "cuda", "cpu"};
+constexpr std::string_view casts[] = {"to", "type", "type_as", "float", "double", "half", "bfloat16", "long",
+    "int", "short", "char", "byte", "bool", "cuda", "cpu"};
 // What does nothing outside training, or with a probability of 0.
-constexpr std::string_view dropouts[] = {"Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"};
+constexpr std::string_view dropouts[] = {"Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout",
+    "FeatureAlphaDropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout",
+    "feature_alpha_dropout"};
 
-template <std::size_t n> bool among(std::string_view name, const std::string_view (&names)[n]) { return std::ranges::find(names, name) != std::end(names); }
+template <std::size_t n> bool among(std::string_view name, const std::string_view (&names)[n]) {
+  return std::ranges::find(names, name) != std::end(names);
+}
 
 // A subscript by numbers, slices, None and `...` alone.
 bool is_basic_index(const Record& record, Value index) {
   index = decided(record, index);
   switch (index.kind) {
-  case Kind::integer: case Kind::slice: case Kind::none: case Kind::ellipsis: return true;
+  case Kind::integer:
+  case Kind::slice:
+  case Kind::none:
+  case Kind::ellipsis: return true;
   case Kind::unknown: return true;  // a number, as a rule
-  case Kind::tuple: return std::ranges::all_of(index.as<values::Tuple>()->items, [&](Value item) { return is_basic_index(record, item); });
+  case Kind::tuple:
+    return std::ranges::all_of(
+        index.as<values::Tuple>()->items, [&](Value item) { return is_basic_index(record, item); });
   default: return false;
   }
 }
@@ -53,42 +66,47 @@ bool is_on(const Record& record, Value flag) {
 }
 bool is_zero(const Record& record, Value number) {
   number = decided(record, number);
-  return (number.is(Kind::real) && number.real() == 0) || (number.is(Kind::integer) && record.symbols.value(number.integer()) == 0);
+  return (number.is(Kind::real) && number.real() == 0) ||
+      (number.is(Kind::integer) && record.symbols.value(number.integer()) == 0);
 }
 
-} // namespace
+}  // namespace
 
-Value argument(const Made& made, std::string_view name) {
+Value argument(const Producer& made, std::string_view name) {
   for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i)
     if (made.row->parameters[i].text() == name) return made.arguments[i];
   return {};
 }
-const TensorState* operand(const Made& made, std::string_view name) {
+const TensorState* operand(const Producer& made, std::string_view name) {
   for (std::size_t i = 0; i < made.row->parameters.size() && i < made.states.size(); ++i)
     if (made.row->parameters[i].text() == name) return made.states[i];
   return nullptr;
 }
-Value setting(const Record& record, const Made& made, std::string_view name) {
+Value setting(const Record& record, const Producer& made, std::string_view name) {
   if (const Instance* layer = layer_of(made)) return attribute(record, *layer, name);
   const Value given = decided(record, argument(made, name));
   return given.is(Kind::none) ? Value{} : given;
 }
 
-bool is_checkpoint(const Made& made) { return made.row->path.starts_with("torch.utils.checkpoint."); }
+bool is_checkpoint(const Producer& made) { return made.row->path.starts_with("torch.utils.checkpoint."); }
 
-bool is_idle_dropout(const Record& record, const Made& made) {
+bool is_idle_dropout(const Record& record, const Producer& made) {
   if (!among(libraries::operator_name(*made.row), dropouts)) return false;
   const Instance* layer = layer_of(made);
-  const bool off = layer ? is_off(record, attribute(record, *layer, values::ModuleState::training)) : is_off(record, argument(made, "training")) || is_off(record, argument(made, "train"));
+  const bool off = layer
+      ? is_off(record, attribute(record, *layer, values::ModuleState::training))
+      : is_off(record, argument(made, "training")) || is_off(record, argument(made, "train"));
   return off || is_zero(record, setting(record, made, "p"));
 }
 
 namespace {
 // On the CPU the one, on a GPU the other.
-bool lie_on_different_devices(const values::Device* a, const values::Device* b) { return a && b && a != b && (a->text == "cpu") != (b->text == "cpu"); }
-} // namespace
+bool lie_on_different_devices(const values::Device* a, const values::Device* b) {
+  return a && b && a != b && (a->text == "cpu") != (b->text == "cpu");
+}
+}  // namespace
 
-bool shares_memory(const Record& record, const Made& made, const TensorState* result) {
+bool shares_memory(const Record& record, const Producer& made, const TensorState* result) {
   if (made.states.empty() || !made.states[0]) return false;
   if (made.row->variant != values::Variant::plain || (made.row->op && made.row->op->writes)) return true;
   const TensorState& from = *made.states[0];
@@ -97,7 +115,8 @@ bool shares_memory(const Record& record, const Made& made, const TensorState* re
   if (name == "contiguous") return in_order(record, from);
   if (among(name, views)) return true;
   if (name == "__getitem__") return is_basic_index(record, argument(made, "index"));
-  if (among(name, casts)) return result && result->dtype == from.dtype && !lie_on_different_devices(from.device, result->device);
+  if (among(name, casts))
+    return result && result->dtype == from.dtype && !lie_on_different_devices(from.device, result->device);
   if (is_idle_dropout(record, made)) return true;
   return is_on(record, setting(record, made, "inplace"));
 }
@@ -133,15 +152,18 @@ namespace {
 // A parameter, or a tensor that no module and no parameter went into: data.
 bool is_leaf(const TensorState& state) {
   if (state.graph.empty()) return true;
-  const auto* tensor = state.graph.size() == 1 ? dynamic_cast<const values::Tensor*>(*state.graph.begin()) : nullptr;
+  const auto* tensor = state.graph.size() == 1 ? dynamic_cast<const values::Tensor*>(*state.graph.begin())
+                                               : nullptr;
   return tensor && tensor->role != values::TensorRole::plain;
 }
 
 // Is something unknown in the place of its first tensor, or of the other one?
-bool lacks_operand(const Record& record, const Made& made) {
-  for (std::size_t i = 0; i < made.arguments.size() && i < made.states.size() && i < made.row->parameters.size(); ++i) {
+bool lacks_operand(const Record& record, const Producer& made) {
+  for (std::size_t i = 0;
+      i < made.arguments.size() && i < made.states.size() && i < made.row->parameters.size(); ++i) {
     const std::string_view name = made.row->parameters[i].text();
-    if ((i == 0 || name == "other" || name == "mat2" || name == "key" || name == "value") && !made.states[i]) {
+    if ((i == 0 || name == "other" || name == "mat2" || name == "key" || name == "value") &&
+        !made.states[i]) {
       const Value given = decided(record, made.arguments[i]);
       // A number is none.
       const auto* unknown = given.is(Kind::unknown) ? given.as<values::Unknown>() : nullptr;
@@ -164,11 +186,12 @@ struct Same {
 struct SameHash {
   std::size_t operator()(const Same& same) const {
     std::size_t made = std::hash<const void*>()(same.row);
-    for (const void* each : {static_cast<const void*>(same.calls), same.self, same.first, same.second}) made = made * 31 + std::hash<const void*>()(each);
+    for (const void* each : {static_cast<const void*>(same.calls), same.self, same.first, same.second})
+      made = made * 31 + std::hash<const void*>()(each);
     return made * 31 + same.born.span.begin;
   }
 };
-Same key_of(const Made& made) {
+Same key_of(const Producer& made) {
   const auto nth = [&](std::size_t i) -> const void* {
     for (const auto* list : {&made.states, &made.listed})
       for (const TensorState* state : *list)
@@ -177,9 +200,10 @@ Same key_of(const Made& made) {
   };
   return {made.row, made.born, made.calls, made.self ? made.self.object() : nullptr, nth(0), nth(1)};
 }
-} // namespace
+}  // namespace
 
-void Graph::walk(const TensorState& from, std::vector<Node>& into, std::unordered_map<const void*, std::size_t>& places, const std::vector<const TensorState*>& end) const {
+void Graph::walk(const TensorState& from, std::vector<Node>& into,
+    std::unordered_map<const void*, std::size_t>& places, const std::vector<const TensorState*>& end) const {
   std::unordered_map<Same, std::size_t, SameHash> several;
   struct Open {
     const TensorState* state;
@@ -189,8 +213,10 @@ void Graph::walk(const TensorState& from, std::vector<Node>& into, std::unordere
   std::vector<Open> stack;
   std::unordered_set<const void*> begun;
   const auto push = [&](const TensorState* state) {
-    // It came from somewhere, and where is not known: from one of several paths, or from code that was not seen.
-    if (!state->made && !held_.contains(identity(state)) && requires_grad(*state) && !is_leaf(*state)) complete_ = false;
+    // It came from somewhere, and where is not known: from one of several paths, or from code that was not
+    // seen.
+    if (!state->made && !held_.contains(identity(state)) && requires_grad(*state) && !is_leaf(*state))
+      complete_ = false;
     if (!state->made || held_.contains(identity(state)) || !begun.insert(identity(state)).second) return;
     if (std::ranges::find(end, state) != end.end()) return;
     if (!all_ && !requires_grad(*state)) return;
@@ -215,14 +241,16 @@ void Graph::walk(const TensorState& from, std::vector<Node>& into, std::unordere
       continue;
     }
     const TensorState* state = open.state;
-    const Made& made = *state->made;
-    const auto [at, is_new] = made.part < 0 ? std::pair{several.end(), true} : several.try_emplace(key_of(made), into.size());
+    const Producer& made = *state->made;
+    const auto [at, is_new] = made.part < 0 ? std::pair{several.end(), true}
+                                            : several.try_emplace(key_of(made), into.size());
     const std::size_t place = is_new ? into.size() : at->second;
     if (is_new) into.push_back({&made, {}, {}, false});
     places[identity(state)] = place;
     into[place].results.push_back(state);
     for (const TensorState* input : open.inputs)
-      if (const auto found = places.find(identity(input)); found != places.end() && found->second != place) into[place].from.push_back(found->second);
+      if (const auto found = places.find(identity(input)); found != places.end() && found->second != place)
+        into[place].from.push_back(found->second);
     stack.pop_back();
   }
 }
@@ -232,7 +260,7 @@ Dtype promoted(Dtype a, Dtype b) {
   if (a == Dtype::unknown || a == b) return b;
   return b == Dtype::unknown ? a : libraries::promote(a, b);
 }
-} // namespace
+}  // namespace
 
 Dtype Graph::half_of(const TensorState& state) const {
   if (!state.cast_by) return Dtype::unknown;
@@ -245,7 +273,7 @@ Dtype Graph::dtype(const TensorState& state) const {
   if (const auto known = dtypes_.find(identity(&state)); known != dtypes_.end()) return known->second;
   if (!state.made || !state.made->row->op) return state.dtype;
   dtypes_[identity(&state)] = Dtype::unknown;  // of what leads back to itself
-  const Made& made = *state.made;
+  const Producer& made = *state.made;
   Dtype found = Dtype::unknown;
   const Casts casts = state.cast_by ? casts_of(libraries::operator_name(*made.row), device_) : Casts::none;
   if (casts == Casts::lower) {
@@ -256,7 +284,8 @@ Dtype Graph::dtype(const TensorState& state) const {
     found = dtype(*made.states[0]);
   } else {
     if (const Instance* layer = layer_of(made))
-      if (const Value weight = attribute(record_, *layer, "weight"); weight.is(Kind::tensor)) found = weight.as<values::Tensor>()->now()->dtype;
+      if (const Value weight = attribute(record_, *layer, "weight"); weight.is(Kind::tensor))
+        found = weight.as<values::Tensor>()->now()->dtype;
     for (const auto* list : {&made.states, &made.listed})
       for (const TensorState* each : *list)
         if (each)
@@ -265,7 +294,8 @@ Dtype Graph::dtype(const TensorState& state) const {
   return dtypes_[identity(&state)] = found;
 }
 
-Graph::Graph(const Record& record, const TensorState& loss, const std::unordered_map<const void*, const Held*>& held, Device device, bool all)
+Graph::Graph(const Record& record, const TensorState& loss,
+    const std::unordered_map<const void*, const Held*>& held, Device device, bool all)
     : record_(record), held_(held), device_(device), all_(all) {
   walk(loss, nodes_, places_, {});
   note_data();
@@ -277,10 +307,13 @@ void Graph::note_data() {
   for (const Node& node : nodes_) {
     const Instance* layer = layer_of(*node.made);
     const TensorState* data = layer && !node.made->states.empty() ? node.made->states[0] : nullptr;
-    if (!data || data->made || data->dtype != Dtype::unknown || node.results.empty() || node.results[0]->cast_by || libraries::operator_name(*node.made->row).starts_with("Embedding")) continue;
+    if (!data || data->made || data->dtype != Dtype::unknown || node.results.empty() ||
+        node.results[0]->cast_by || libraries::operator_name(*node.made->row).starts_with("Embedding"))
+      continue;
     const Value weight = attribute(record_, *layer, "weight");
     if (!weight.is(Kind::tensor)) continue;
-    if (const Dtype dtype = weight.as<values::Tensor>()->now()->dtype; values::is_floating(dtype)) dtypes_.try_emplace(data, dtype);
+    if (const Dtype dtype = weight.as<values::Tensor>()->now()->dtype; values::is_floating(dtype))
+      dtypes_.try_emplace(data, dtype);
   }
 }
 
@@ -311,4 +344,4 @@ std::vector<Node> Graph::region(const Node& checkpoint) const {
   return inside;
 }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

@@ -1,5 +1,5 @@
-// The operations behind a loss, in the order in which they ran, and the storages that their tensors lie in: views and what is written in
-// place share one.
+// The operations behind a loss, in the order in which they ran, and the storages that their tensors lie in:
+// views and what is written in place share one.
 #pragma once
 
 #include "footprint/modules.hpp"
@@ -9,23 +9,26 @@
 
 namespace stepzero::footprint {
 
-using values::Made;
+using values::Producer;
 
-// What owns memory: the operation that made the first tensor in it (and which of its results), or a tensor that no operation made.
+// What owns memory: the operation that made the first tensor in it (and which of its results), or a tensor
+// that no operation made.
 struct Storage {
   const void* owner = nullptr;
   int part = 0;
   friend bool operator==(const Storage&, const Storage&) = default;
 };
 struct StorageHash {
-  std::size_t operator()(const Storage& storage) const { return std::hash<const void*>()(storage.owner) * 31 + static_cast<std::size_t>(storage.part); }
+  std::size_t operator()(const Storage& storage) const {
+    return std::hash<const void*>()(storage.owner) * 31 + static_cast<std::size_t>(storage.part);
+  }
 };
 
 // One operation, whatever number of tensors it made.
 struct Node {
-  const Made* made = nullptr;                // of the first of its results that is used
-  std::vector<const TensorState*> results;   // those that are used, at their first use
-  std::vector<std::size_t> from;             // nodes of the tensors that went in
+  const Producer* made = nullptr;           // of the first of its results that is used
+  std::vector<const TensorState*> results;  // those that are used, at their first use
+  std::vector<std::size_t> from;            // nodes of the tensors that went in
   bool inside_checkpoint = false;
 };
 
@@ -33,7 +36,8 @@ class Graph {
 public:
   // `until`: what the loop or the program computes; gradients are asked of it.
   // `all`: those too that no gradient goes through.
-  Graph(const Record& record, const TensorState& loss, const std::unordered_map<const void*, const Held*>& held, Device device, bool all = false);
+  Graph(const Record& record, const TensorState& loss,
+      const std::unordered_map<const void*, const Held*>& held, Device device, bool all = false);
 
   const std::vector<Node>& nodes() const { return nodes_; }
   bool complete() const { return complete_; }  // else something behind the loss is not known
@@ -57,8 +61,8 @@ public:
   std::size_t node_of(const TensorState& state) const;  // npos: none
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
-  // By these keys, one for each node; nodes with the same key keep their order. Nothing changes where an operation would come before one whose
-  // result it reads.
+  // By these keys, one for each node; nodes with the same key keep their order. Nothing changes where an
+  // operation would come before one whose result it reads.
   void sort_by(const std::vector<std::uint32_t>& keys);
 
   // The operations of a checkpointed region, in order, its inputs left out.
@@ -66,7 +70,8 @@ public:
 
 private:
   void note_data();
-  void walk(const TensorState& from, std::vector<Node>& into, std::unordered_map<const void*, std::size_t>& places, const std::vector<const TensorState*>& end) const;
+  void walk(const TensorState& from, std::vector<Node>& into,
+      std::unordered_map<const void*, std::size_t>& places, const std::vector<const TensorState*>& end) const;
 
   const Record& record_;
   const std::unordered_map<const void*, const Held*>& held_;
@@ -79,17 +84,22 @@ private:
 };
 
 // The same for all states of a tensor that came from one operation.
-inline const void* identity(const TensorState* state) { return state->made ? static_cast<const void*>(state->made) : state; }
-Value argument(const Made& made, std::string_view name);  // absent if there is none
-const TensorState* operand(const Made& made, std::string_view name);
+inline const void* identity(const TensorState* state) {
+  return state->made ? static_cast<const void*>(state->made) : state;
+}
+Value argument(const Producer& made, std::string_view name);  // absent if there is none
+const TensorState* operand(const Producer& made, std::string_view name);
 // Of a layer's forward: the layer; null for functions.
-inline const Instance* layer_of(const Made& made) { return made.self.is(values::Kind::instance) && made.row->op ? made.self.as<Instance>() : nullptr; }
+inline const Instance* layer_of(const Producer& made) {
+  return made.self.is(values::Kind::instance) && made.row->op ? made.self.as<Instance>() : nullptr;
+}
 // The setting of a layer, or the argument of a function.
-Value setting(const Record& record, const Made& made, std::string_view name);
-// Is the first tensor's memory also the result's: a view, a write in place, an operation that hands on what it was given?
-bool shares_memory(const Record& record, const Made& made, const TensorState* result);
-bool is_checkpoint(const Made& made);
+Value setting(const Record& record, const Producer& made, std::string_view name);
+// Is the first tensor's memory also the result's: a view, a write in place, an operation that hands on what
+// it was given?
+bool shares_memory(const Record& record, const Producer& made, const TensorState* result);
+bool is_checkpoint(const Producer& made);
 // A dropout outside training, or of a probability of 0.
-bool is_idle_dropout(const Record& record, const Made& made);
+bool is_idle_dropout(const Record& record, const Producer& made);
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

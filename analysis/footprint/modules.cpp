@@ -13,7 +13,9 @@ using values::TensorRole;
 namespace {
 
 const values::Row* class_row(const Instance& object) {
-  const values::LibrarySymbol* native = object.native ? object.native : object.cls ? object.cls->native : nullptr;
+  const values::LibrarySymbol* native = object.native ? object.native
+      : object.cls                                    ? object.cls->native
+                                                      : nullptr;
   return native ? native->row : nullptr;
 }
 
@@ -29,17 +31,21 @@ bool may_be_part(Value value) {
     const auto* choice = value.as<values::Choice>();
     return may_be_part(choice->yes) || may_be_part(choice->no);
   }
-  return is_module(value) || value.is(Kind::tensor) || (value.is(Kind::unknown) && value.as<values::Unknown>()->external);
+  return is_module(value) || value.is(Kind::tensor) ||
+      (value.is(Kind::unknown) && value.as<values::Unknown>()->external);
 }
 
-// Calls `each` with the name and the module of every part, and how many it stands for. False: there may be others.
+// Calls `each` with the name and the module of every part, and how many it stands for. False: there may be
+// others.
 template <class Each> bool each_part(const Record& record, const Instance& module, const Each& each) {
   bool complete = !module.symbolic && !(module.cls && module.open);
   for (const auto& [name, slot] : module.attributes.entries()) {
     if (!slot->value || name.text().starts_with('$') || name.text().starts_with("__")) continue;
     const Value value = decided(record, slot->value);
-    if (is_module(value)) each(name.text(), *value.template as<Instance>(), std::int64_t{1});
-    else if (!value.is(Kind::tensor) && may_be_part(value)) complete = false;
+    if (is_module(value))
+      each(name.text(), *value.template as<Instance>(), std::int64_t{1});
+    else if (!value.is(Kind::tensor) && may_be_part(value))
+      complete = false;
   }
   if (const Value list = attribute(record, module, values::ContainerState::items); list.is(Kind::list)) {
     const auto* items = values::Heap::list_state(list);
@@ -48,12 +54,20 @@ template <class Each> bool each_part(const Record& record, const Instance& modul
     for (std::size_t i = 0; i < items->items.size(); ++i) {
       const Value item = decided(record, items->items[i]);
       Value name;
-      if (names.is(Kind::list) && i < values::Heap::list_state(names)->items.size()) name = values::Heap::list_state(names)->items[i];
+      if (names.is(Kind::list) && i < values::Heap::list_state(names)->items.size())
+        name = values::Heap::list_state(names)->items[i];
       const bool stands = is_module(item) && item.template as<Instance>()->of_many;
-      if (stands && std::find(items->items.begin(), items->items.begin() + static_cast<std::ptrdiff_t>(i), items->items[i]) != items->items.begin() + static_cast<std::ptrdiff_t>(i)) continue;
-      const std::int64_t copies = stands ? std::count(items->items.begin(), items->items.end(), items->items[i]) : 1;
-      if (is_module(item)) each(name.is(Kind::string) ? name.text() : std::string_view(std::to_string(i)), *item.template as<Instance>(), copies);
-      else if (!item.is(Kind::none)) complete = false;
+      if (stands &&
+          std::find(items->items.begin(), items->items.begin() + static_cast<std::ptrdiff_t>(i),
+              items->items[i]) != items->items.begin() + static_cast<std::ptrdiff_t>(i))
+        continue;
+      const std::int64_t copies =
+          stands ? std::count(items->items.begin(), items->items.end(), items->items[i]) : 1;
+      if (is_module(item))
+        each(name.is(Kind::string) ? name.text() : std::string_view(std::to_string(i)),
+            *item.template as<Instance>(), copies);
+      else if (!item.is(Kind::none))
+        complete = false;
     }
   }
   if (const Value dict = attribute(record, module, values::ContainerState::dict); dict.is(Kind::dict)) {
@@ -61,8 +75,10 @@ template <class Each> bool each_part(const Record& record, const Instance& modul
     complete = complete && !items->open;
     for (const auto& [key, value] : items->items) {
       const Value item = decided(record, value);
-      if (key.is(Kind::string) && is_module(item)) each(key.text(), *item.template as<Instance>(), std::int64_t{1});
-      else complete = false;
+      if (key.is(Kind::string) && is_module(item))
+        each(key.text(), *item.template as<Instance>(), std::int64_t{1});
+      else
+        complete = false;
     }
   }
   return complete;
@@ -81,7 +97,9 @@ public:
     }
     const std::size_t at = tree.modules.size();
     tree.modules.push_back({path, type_of(module), &module, depth, copies, {}});
-    const auto inside = [&](std::string_view name) { return path.empty() ? std::string(name) : path + "." + std::string(name); };
+    const auto inside = [&](std::string_view name) {
+      return path.empty() ? std::string(name) : path + "." + std::string(name);
+    };
     bool any = false;
     const auto look = [&](std::string_view name, Value value) {
       if (value.is(Kind::choice) && may_be_part(value)) tree.complete = false;
@@ -91,15 +109,18 @@ public:
       any = true;
       if (!tensors_.insert(tensor).second) return;
       const TensorState& now = *tensor->now();
-      tree.modules[at].own.push_back({inside(name), tensor, &module, now.shape, now.dtype, tensor->role == TensorRole::parameter, record_.heap.requires_grad(now), copies});
+      tree.modules[at].own.push_back({inside(name), tensor, &module, now.shape, now.dtype,
+          tensor->role == TensorRole::parameter, record_.heap.requires_grad(now), copies});
     };
     for (const auto& [name, slot] : module.attributes.entries())
       if (slot->value && !name.text().starts_with('$')) look(name.text(), decided(record_, slot->value));
     // ParameterList, ParameterDict.
     if (const Value list = attribute(record_, module, values::ContainerState::items); list.is(Kind::list))
-      for (std::size_t i = 0; i < values::Heap::list_state(list)->items.size(); ++i) look(std::to_string(i), decided(record_, values::Heap::list_state(list)->items[i]));
+      for (std::size_t i = 0; i < values::Heap::list_state(list)->items.size(); ++i)
+        look(std::to_string(i), decided(record_, values::Heap::list_state(list)->items[i]));
     if (const Value dict = attribute(record_, module, values::ContainerState::dict); dict.is(Kind::dict))
-      for (const auto& [key, value] : values::Heap::dict_state(dict)->items) look(key.is(Kind::string) ? key.text() : "?", decided(record_, value));
+      for (const auto& [key, value] : values::Heap::dict_state(dict)->items)
+        look(key.is(Kind::string) ? key.text() : "?", decided(record_, value));
     bool built = false;
     if (!module.cls || !any)
       if (auto held = held_by_built_layer(record_, module, path)) {
@@ -109,8 +130,13 @@ public:
           tree.modules[at].own.push_back(std::move(each));
         }
       }
-    const bool parts = each_part(record_, module, [&](std::string_view name, const Instance& part, std::int64_t each) { add(part, inside(name), depth + 1, copies * each); });
-    const bool container = module.cls || attribute(record_, module, values::ContainerState::items) || attribute(record_, module, values::ContainerState::dict) || attribute(record_, module, values::ContainerState::complete);
+    const bool parts = each_part(
+        record_, module, [&](std::string_view name, const Instance& part, std::int64_t each) {
+          add(part, inside(name), depth + 1, copies * each);
+        });
+    const bool container = module.cls || attribute(record_, module, values::ContainerState::items) ||
+        attribute(record_, module, values::ContainerState::dict) ||
+        attribute(record_, module, values::ContainerState::complete);
     if (!built && !(parts && (container || any || parts_follow(at)))) tree.complete = false;
   }
 
@@ -124,7 +150,7 @@ private:
   std::unordered_set<const values::Tensor*> tensors_;
 };
 
-} // namespace
+}  // namespace
 
 bool is_a(const Instance& object, std::string_view class_path) {
   for (const values::Row* row = class_row(object); row; row = row->base_row)
@@ -180,7 +206,8 @@ std::vector<const Instance*> models_of(const Record& record, const std::vector<V
     std::unordered_set<const Instance*> inner;
     const auto walk = [&](const auto& self, const Instance& at, int depth) -> void {
       // What a stack was built from is copied.
-      if (const Value copied = attribute(record, at, values::ModuleState::layer); copied.is(Kind::instance)) parts.insert(copied.as<Instance>());
+      if (const Value copied = attribute(record, at, values::ModuleState::layer); copied.is(Kind::instance))
+        parts.insert(copied.as<Instance>());
       each_part(record, at, [&](std::string_view, const Instance& part, std::int64_t) {
         parts.insert(&part);
         if (depth < 64 && inner.insert(&part).second) self(self, part, depth + 1);
@@ -192,4 +219,4 @@ std::vector<const Instance*> models_of(const Record& record, const std::vector<V
   return found;
 }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

@@ -12,7 +12,9 @@ namespace stepzero::footprint {
 using values::Instance;
 
 bool is_a(const Instance& object, std::string_view class_path);
-inline bool is_module(Value value) { return value.is(values::Kind::instance) && is_a(*value.as<Instance>(), "torch.nn.Module"); }
+inline bool is_module(Value value) {
+  return value.is(values::Kind::instance) && is_a(*value.as<Instance>(), "torch.nn.Module");
+}
 // A choice whose condition is decided is its side.
 Value decided(const Record& record, Value value);
 // The attribute, decided; absent if there is none.
@@ -24,15 +26,16 @@ Value argument_of(const Record& record, const interpreter::OperationEvent& event
 bool is_given_off(const Record& record, const interpreter::OperationEvent& event, std::string_view name);
 
 struct Held {
-  std::string name;                       // "layers.0.weight"
-  const values::Tensor* tensor = nullptr; // null: one of a layer that PyTorch builds inside
-  const Instance* module = nullptr;       // that holds it
+  std::string name;                        // "layers.0.weight"
+  const values::Tensor* tensor = nullptr;  // null: one of a layer that PyTorch builds inside
+  const Instance* module = nullptr;        // that holds it
   Shape shape;
   Dtype dtype = Dtype::unknown;
   bool is_parameter = true;
   values::Known trained = values::Known::yes;
-  std::int64_t copies = 1;                // modules that were made alike in one line: the run knows one that stands for all of them
-  std::optional<Shape> local = {};        // of a shard: what one process has of it
+  std::int64_t copies =
+      1;  // modules that were made alike in one line: the run knows one that stands for all of them
+  std::optional<Shape> local = {};  // of a shard: what one process has of it
   const Shape& own() const { return local ? *local : shape; }
 };
 
@@ -40,25 +43,27 @@ struct Held {
 struct Reach {
   std::unordered_set<const values::Tensor*> tensors;
   std::unordered_set<const Instance*> layers;  // that hold tensors which PyTorch makes inside
-  bool holds(const Held& held) const { return held.tensor ? tensors.contains(held.tensor) : layers.contains(held.module); }
+  bool holds(const Held& held) const {
+    return held.tensor ? tensors.contains(held.tensor) : layers.contains(held.module);
+  }
 };
 
 struct Module {
-  std::string path;                       // "layers.0"; empty: the model itself
-  std::string type;                       // "Linear"
+  std::string path;  // "layers.0"; empty: the model itself
+  std::string type;  // "Linear"
   const Instance* object = nullptr;
   int depth = 0;
   std::int64_t copies = 1;
-  std::vector<Held> own;                  // without those of its parts
+  std::vector<Held> own;  // without those of its parts
 };
 
 struct Tree {
-  std::vector<Module> modules;            // the model first, each module once, those inside behind
-  bool complete = true;                   // else there are parts or tensors that are not known
+  std::vector<Module> modules;  // the model first, each module once, those inside behind
+  bool complete = true;         // else there are parts or tensors that are not known
 };
 Tree tree_of(const Record& record, const Instance& model);
 
 // Of these values the models: modules that the program makes and that are part of no other, in order.
 std::vector<const Instance*> models_of(const Record& record, const std::vector<Value>& values);
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

@@ -13,19 +13,20 @@ namespace {
 
 constexpr int never = -1;  // it steps one parameter after the other, wherever they are
 
-// Of each class: `copies` numbers for each number of a parameter, and `counters` of 4 bytes for each parameter, as found in torch/optim of PyTorch
-// 2.13. What it makes while it steps: `at_once` numbers for each number of all its parameters, where it steps them at once, as it does on a GPU; else
-// `in_turn` for each number of the one that it steps: as measured with torch.cuda.memory_stats of PyTorch 2.11 (tests/footprint), and 0 for the classes
-// that are not PyTorch's.
+// Of each class: `copies` numbers for each number of a parameter, and `counters` of 4 bytes for each
+// parameter, as found in torch/optim of PyTorch 2.13. What it makes while it steps: `at_once` numbers for
+// each number of all its parameters, where it steps them at once, as it does on a GPU; else `in_turn` for
+// each number of the one that it steps: as measured with torch.cuda.memory_stats of PyTorch 2.11
+// (tests/footprint), and 0 for the classes that are not PyTorch's.
 struct Kept {
   std::string_view type;
   int copies;
   int counters;
   int at_once, in_turn;
-  std::string_view if_set = {};     // one more copy where this argument is set
+  std::string_view if_set = {};  // one more copy where this argument is set
   std::string_view if_set_too = {};
   Width width = Width::of_parameter;
-  std::string_view needs = {};      // of copies and counters: none without it
+  std::string_view needs = {};         // of copies and counters: none without it
   std::string_view temporary_if = {};  // one more number while it steps where this argument is set
 };
 constexpr Kept table[] = {
@@ -48,14 +49,17 @@ constexpr Kept table[] = {
     {"FusedLAMB", 2, 0, 0, 0, {}, {}, Width::float32},
 };
 
-// Of the kinds of bitsandbytes, each of which comes in 32 and 8 bits, and some paged: the copies. As found in its source of version 0.50: in 8 bits a copy
-// has a byte for each number and a float32 for each block of 256; parameters of fewer than 4096 numbers stay in float32.
+// Of the kinds of bitsandbytes, each of which comes in 32 and 8 bits, and some paged: the copies. As found in
+// its source of version 0.50: in 8 bits a copy has a byte for each number and a float32 for each block of
+// 256; parameters of fewer than 4096 numbers stay in float32.
 struct KindOfBitsandbytes {
   std::string_view name;
   int copies;
 };
-constexpr KindOfBitsandbytes of_bitsandbytes[] = {{"Adam", 2}, {"AdamW", 2}, {"LAMB", 2}, {"AdEMAMix", 3}, {"Lion", 1}, {"SGD", 1}, {"RMSprop", 1}, {"Adagrad", 1}, {"LARS", 1}};
-constexpr std::string_view bitsandbytes = "bitsandbytes.", paged = "Paged", in_8_bits = "8bit", in_32_bits = "32bit";
+constexpr KindOfBitsandbytes of_bitsandbytes[] = {{"Adam", 2}, {"AdamW", 2}, {"LAMB", 2}, {"AdEMAMix", 3},
+    {"Lion", 1}, {"SGD", 1}, {"RMSprop", 1}, {"Adagrad", 1}, {"LARS", 1}};
+constexpr std::string_view bitsandbytes = "bitsandbytes.", paged = "Paged", in_8_bits = "8bit",
+                           in_32_bits = "32bit";
 constexpr std::int64_t fewest_in_bytes = 4096, numbers_of_block = 256;
 
 void gather(const Record& record, Value value, Optimizer& into, int depth) {
@@ -71,13 +75,16 @@ void gather(const Record& record, Value value, Optimizer& into, int depth) {
   case Kind::tensor: {
     const auto* tensor = value.as<values::Tensor>();
     const TensorState& now = *tensor->now();
-    into.tensors.push_back({"", tensor, nullptr, now.shape, now.dtype, true, record.heap.requires_grad(now), 1});
+    into.tensors.push_back(
+        {"", tensor, nullptr, now.shape, now.dtype, true, record.heap.requires_grad(now), 1});
     return;
   }
   case Kind::tuple:
     // Of named parameters.
-    if (const auto& items = value.as<values::Tuple>()->items; items.size() == 2 && items[0].is(Kind::string)) gather(record, items[1], into, depth + 1);
-    else each(items);
+    if (const auto& items = value.as<values::Tuple>()->items; items.size() == 2 && items[0].is(Kind::string))
+      gather(record, items[1], into, depth + 1);
+    else
+      each(items);
     return;
   case Kind::list:
   case Kind::iterator: {
@@ -118,7 +125,8 @@ bool is_set(const Record& record, const interpreter::OperationEvent& made, std::
 }
 
 // Of the class of that path, as it was made. Nothing: it is not known.
-std::optional<Kept> kept_by(const Record& record, const interpreter::OperationEvent& made, std::string_view type, std::string_view path) {
+std::optional<Kept> kept_by(const Record& record, const interpreter::OperationEvent& made,
+    std::string_view type, std::string_view path) {
   if (!path.starts_with(bitsandbytes)) {
     const auto found = std::ranges::find(table, type, &Kept::type);
     return found == std::end(table) ? std::nullopt : std::optional(*found);
@@ -126,8 +134,10 @@ std::optional<Kept> kept_by(const Record& record, const interpreter::OperationEv
   std::string_view name = type;
   if (name.starts_with(paged)) name.remove_prefix(paged.size());
   Width width = Width::float32;
-  if (name.ends_with(in_8_bits)) width = Width::byte, name.remove_suffix(in_8_bits.size());
-  else if (name.ends_with(in_32_bits)) name.remove_suffix(in_32_bits.size());
+  if (name.ends_with(in_8_bits))
+    width = Width::byte, name.remove_suffix(in_8_bits.size());
+  else if (name.ends_with(in_32_bits))
+    name.remove_suffix(in_32_bits.size());
   else if (const Value bits = argument_of(record, made, "optim_bits"); bits) {
     const std::int64_t number = record.number(bits).value_or(0);
     if (number != 8 && number != 32) return std::nullopt;
@@ -138,7 +148,7 @@ std::optional<Kept> kept_by(const Record& record, const interpreter::OperationEv
   return Kept{type, kind->copies, 0, 0, 0, {}, {}, width};
 }
 
-} // namespace
+}  // namespace
 
 Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& held) {
   symbolic::Context& s = record.symbols;
@@ -156,7 +166,12 @@ Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& 
       break;
     }
     made.add(s, count, copies);
-    made.add(s, count ? s.mul(s.floordiv(s.add(count, s.constant(numbers_of_block - 1)), s.constant(numbers_of_block)), s.constant(4)) : nullptr, copies);
+    made.add(s,
+        count
+            ? s.mul(s.floordiv(s.add(count, s.constant(numbers_of_block - 1)), s.constant(numbers_of_block)),
+                  s.constant(4))
+            : nullptr,
+        copies);
     break;
   case Width::factored:
     if (!shape.rank_known || shape.dims.size() < 2) {
@@ -176,7 +191,8 @@ Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& 
   return made;
 }
 
-Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made, const Options& options, const std::unordered_map<const values::Tensor*, Shape>& locals, const Reach* reach) {
+Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made, const Options& options,
+    const std::unordered_map<const values::Tensor*, Shape>& locals, const Reach* reach) {
   Optimizer optimizer;
   optimizer.made = &made;
   symbolic::Context& s = record.symbols;
@@ -185,19 +201,29 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   optimizer.type = std::string(path.substr(path.rfind('.') + 1));
   const Value taken = object ? attribute(record, *object, values::LoaderState::tensors) : Value{};
   const Value given = object ? attribute(record, *object, values::OptimizerState::parameters) : Value{};
-  // What was known of a whole module when it was made is less than the module: of layers that PyTorch builds inside only that speaks.
-  const Value of = given.is(Kind::instance) ? attribute(record, *given.as<Instance>(), values::OptimizerState::of) : Value{};
-  gather(record, !is_module(of) && taken.is(Kind::tuple) && !taken.as<values::Tuple>()->items.empty() ? taken : given, optimizer, 0);
+  // What was known of a whole module when it was made is less than the module: of layers that PyTorch builds
+  // inside only that speaks.
+  const Value of = given.is(Kind::instance)
+      ? attribute(record, *given.as<Instance>(), values::OptimizerState::of)
+      : Value{};
+  gather(record,
+      !is_module(of) && taken.is(Kind::tuple) && !taken.as<values::Tuple>()->items.empty() ? taken : given,
+      optimizer, 0);
   std::unordered_set<const values::Tensor*> seen;
-  std::erase_if(optimizer.tensors, [&](const Held& held) { return held.tensor && !seen.insert(held.tensor).second; });
+  std::erase_if(
+      optimizer.tensors, [&](const Held& held) { return held.tensor && !seen.insert(held.tensor).second; });
   for (Held& held : optimizer.tensors)
-    if (const auto local = locals.find(held.tensor); held.tensor && local != locals.end()) held.local = local->second;
+    if (const auto local = locals.find(held.tensor); held.tensor && local != locals.end())
+      held.local = local->second;
   if (optimizer.type == "ZeroRedundancyOptimizer") {
     const Value inner = argument_of(record, made, "optimizer_class");
-    if (inner.is(Kind::library)) optimizer.type = std::string(inner.as<values::LibrarySymbol>()->path.substr(inner.as<values::LibrarySymbol>()->path.rfind('.') + 1));
+    if (inner.is(Kind::library))
+      optimizer.type = std::string(inner.as<values::LibrarySymbol>()->path.substr(
+          inner.as<values::LibrarySymbol>()->path.rfind('.') + 1));
     optimizer.divided = true;
     std::vector<Held> part;
-    for (const std::size_t i : zero_part(record, optimizer.tensors, options.world)) part.push_back(optimizer.tensors[i]);
+    for (const std::size_t i : zero_part(record, optimizer.tensors, options.world))
+      part.push_back(optimizer.tensors[i]);
     optimizer.steps = std::move(part);
   } else {
     optimizer.steps = optimizer.tensors;
@@ -208,17 +234,20 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   if (!optimizer.known) return optimizer;
   int copies = kept->copies, counters = kept->counters;
   if (!kept->needs.empty() && !is_set(record, made, kept->needs)) copies = counters = 0;
-  for (const std::string_view more : {kept->if_set, kept->if_set_too}) copies += !more.empty() && is_set(record, made, more);
+  for (const std::string_view more : {kept->if_set, kept->if_set_too})
+    copies += !more.empty() && is_set(record, made, more);
   optimizer.copies = copies;
   optimizer.counters = counters;
   optimizer.width = kept->width;
   // An optimizer of nothing that is reached is stepped by a backward that is not seen.
-  const bool at_once = options.device == Device::cuda && kept->at_once != never && !is_given_off(record, made, "foreach");
+  const bool at_once = options.device == Device::cuda && kept->at_once != never &&
+      !is_given_off(record, made, "foreach");
   int temporaries = at_once ? kept->at_once : kept->in_turn;
   temporaries += !kept->temporary_if.empty() && is_set(record, made, kept->temporary_if);
   if (is_set(record, made, "fused")) temporaries = 0;
   Bytes largest;
-  const bool restricted = reach && std::ranges::any_of(optimizer.steps, [&](const Held& held) { return reach->holds(held); });
+  const bool restricted = reach &&
+      std::ranges::any_of(optimizer.steps, [&](const Held& held) { return reach->holds(held); });
   for (const Held& held : optimizer.steps) {
     if (held.trained == values::Known::no || (restricted && !reach->holds(held))) continue;
     if (held.trained == values::Known::unknown) optimizer.state.miss();
@@ -235,4 +264,4 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   return optimizer;
 }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

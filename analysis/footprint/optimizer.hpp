@@ -6,26 +6,30 @@
 
 namespace stepzero::footprint {
 
-// How many bytes a number of an optimizer's state has: those of the parameter's type; those of float32; one, with something for each block of
-// numbers; or the state has one number for each row and one for each column of a matrix.
+// How many bytes a number of an optimizer's state has: those of the parameter's type; those of float32; one,
+// with something for each block of numbers; or the state has one number for each row and one for each column
+// of a matrix.
 enum class Width : std::uint8_t { of_parameter, float32, byte, factored };
 
 struct Optimizer {
   const interpreter::OperationEvent* made = nullptr;
-  std::string type;                              // "AdamW"
-  std::vector<Held> tensors;                     // that it was given
-  std::vector<Held> steps;                       // of them, those that one process steps
-  bool divided = false;                          // among processes
-  bool complete = true;                          // no others
-  Bytes state;                                   // after the first step, of those that have a gradient
-  Bytes temporary;                               // while it steps
-  bool known = true;                             // its class
-  int copies = 0, counters = 0;                  // for each number of a parameter, and for each parameter
-  Width width = Width::of_parameter;             // of the copies
+  std::string type;                   // "AdamW"
+  std::vector<Held> tensors;          // that it was given
+  std::vector<Held> steps;            // of them, those that one process steps
+  bool divided = false;               // among processes
+  bool complete = true;               // no others
+  Bytes state;                        // after the first step, of those that have a gradient
+  Bytes temporary;                    // while it steps
+  bool known = true;                  // its class
+  int copies = 0, counters = 0;       // for each number of a parameter, and for each parameter
+  Width width = Width::of_parameter;  // of the copies
 };
 // What it keeps for a parameter that it steps.
 Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& held);
-// `locals`: what one process has of tensors that are divided. `reach`: what has a gradient; null: all that requires one.
-Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made, const Options& options = {}, const std::unordered_map<const values::Tensor*, Shape>& locals = {}, const Reach* reach = nullptr);
+// `locals`: what one process has of tensors that are divided. `reach`: what has a gradient; null: all that
+// requires one.
+Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made,
+    const Options& options = {}, const std::unordered_map<const values::Tensor*, Shape>& locals = {},
+    const Reach* reach = nullptr);
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

@@ -38,18 +38,22 @@ std::uint32_t begin_in(const syntax::Block& block, syntax::Span span) {
     };
     switch (stmt->kind) {
     case StmtKind::with: return first_in({&syntax::as<syntax::WithStmt>(*stmt).body});
-    case StmtKind::if_: return first_in({&syntax::as<syntax::IfStmt>(*stmt).body, &syntax::as<syntax::IfStmt>(*stmt).orelse});
-    case StmtKind::try_: return first_in({&syntax::as<syntax::TryStmt>(*stmt).body, &syntax::as<syntax::TryStmt>(*stmt).orelse});
+    case StmtKind::if_:
+      return first_in({&syntax::as<syntax::IfStmt>(*stmt).body, &syntax::as<syntax::IfStmt>(*stmt).orelse});
+    case StmtKind::try_:
+      return first_in({&syntax::as<syntax::TryStmt>(*stmt).body, &syntax::as<syntax::TryStmt>(*stmt).orelse});
     default: return stmt->span.begin;
     }
   }
   return 0;
 }
-} // namespace
+}  // namespace
 
 std::uint32_t statement_of(const interpreter::LoopEvent& loop, const Route& route) {
-  const syntax::Block& body = loop.stmt->kind == syntax::StmtKind::for_ ? syntax::as<syntax::ForStmt>(*loop.stmt).body : syntax::as<syntax::WhileStmt>(*loop.stmt).body;
+  const syntax::Block& body = loop.stmt->kind == syntax::StmtKind::for_
+      ? syntax::as<syntax::ForStmt>(*loop.stmt).body
+      : syntax::as<syntax::WhileStmt>(*loop.stmt).body;
   return begin_in(body, route.front().span);
 }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

@@ -28,7 +28,10 @@ bool is_on(const Record& record, const Instance& object, std::string_view name) 
 
 // kept: every rank has all of it, and its gradients are averaged one unit at a time.
 enum class Wrap : std::uint8_t { none, replicated, sharded, flat, kept };
-constexpr std::string_view sharded_marker = values::WrapperState::sharded, strategy = values::WrapperState::sharding_strategy, policy = values::WrapperState::auto_wrap_policy, precision = values::WrapperState::mixed_precision;
+constexpr std::string_view sharded_marker = values::WrapperState::sharded,
+                           strategy = values::WrapperState::sharding_strategy,
+                           policy = values::WrapperState::auto_wrap_policy,
+                           precision = values::WrapperState::mixed_precision;
 bool is_of_strategy(const Record& record, const Instance& wrapper, std::string_view name) {
   const Value given = attribute(record, wrapper, strategy);
   return given.is(Kind::library) && given.as<values::LibrarySymbol>()->path.ends_with(name);
@@ -43,7 +46,8 @@ Wrap wrap_of(const Record& record, const Instance& module) {
 bool is_whole_line(const Record& record, Value group) {
   if (!group.is(Kind::instance)) return false;
   const Value dims = attribute(record, *group.as<Instance>(), values::MeshState::dims);
-  return dims.is(Kind::tuple) && dims.as<values::Tuple>()->items.size() == 1 && !attribute(record, *group.as<Instance>(), values::MeshState::part);
+  return dims.is(Kind::tuple) && dims.as<values::Tuple>()->items.size() == 1 &&
+      !attribute(record, *group.as<Instance>(), values::MeshState::part);
 }
 // Is all counted that its settings say of the memory?
 bool is_exact(const Record& record, const Instance& wrapper, Wrap wrap) {
@@ -53,10 +57,14 @@ bool is_exact(const Record& record, const Instance& wrapper, Wrap wrap) {
   };
   if (wrap == Wrap::replicated) return true;
   const Value marker = attribute(record, wrapper, sharded_marker);
-  const Instance& settings = wrap == Wrap::sharded && marker.is(Kind::instance) ? *marker.as<Instance>() : wrapper;
+  const Instance& settings = wrap == Wrap::sharded && marker.is(Kind::instance) ? *marker.as<Instance>()
+                                                                                : wrapper;
   if (is_given(settings, precision) || is_given(settings, policy)) return false;
-  if (const Value group = attribute(record, settings, values::GroupState::group); group && !group.is(Kind::none) && !is_whole_line(record, group)) return false;
-  return !is_given(settings, strategy) || is_of_strategy(record, settings, ".FULL_SHARD") || is_of_strategy(record, settings, ".SHARD_GRAD_OP") || is_of_strategy(record, settings, ".NO_SHARD");
+  if (const Value group = attribute(record, settings, values::GroupState::group);
+      group && !group.is(Kind::none) && !is_whole_line(record, group))
+    return false;
+  return !is_given(settings, strategy) || is_of_strategy(record, settings, ".FULL_SHARD") ||
+      is_of_strategy(record, settings, ".SHARD_GRAD_OP") || is_of_strategy(record, settings, ".NO_SHARD");
 }
 
 // What is gathered at once: a wrapped module without the wrapped ones in it.
@@ -75,10 +83,16 @@ public:
     collect();
     if (units_.empty() || !choose_rank()) return std::nullopt;
     Division made;
-    made.exact = std::ranges::all_of(units_, [&](const Unit& unit) { return is_exact(record_, *unit.wrapper, unit.wrap); });
-    made.how = units_.front().wrap == Wrap::replicated ? "DistributedDataParallel" : units_.front().wrap == Wrap::sharded ? "fully_shard" : "FullyShardedDataParallel";
+    made.exact = std::ranges::all_of(
+        units_, [&](const Unit& unit) { return is_exact(record_, *unit.wrapper, unit.wrap); });
+    made.how = units_.front().wrap == Wrap::replicated ? "DistributedDataParallel"
+        : units_.front().wrap == Wrap::sharded         ? "fully_shard"
+                                                       : "FullyShardedDataParallel";
     for (Unit& unit : units_) {
-      if (unit.wrap == Wrap::replicated ? !fill_buckets(unit, made) : unit.wrap == Wrap::sharded ? !shard(unit) : !flatten(unit)) return std::nullopt;
+      if (unit.wrap == Wrap::replicated    ? !fill_buckets(unit, made)
+              : unit.wrap == Wrap::sharded ? !shard(unit)
+                                           : !flatten(unit))
+        return std::nullopt;
       if (unit.wrap == Wrap::replicated) continue;
       made.shards = true;
       made.units += !unit.parameters.empty();
@@ -116,7 +130,8 @@ private:
     for (Held* held : unit.parameters) {
       const auto count = count_of(record_, held->shape);
       if (!count || held->shape.dims.empty()) return false;
-      const std::int64_t rows = *s.value(held->shape.dims[0].size), mine = (rows + world_ - 1) / world_, each = rows ? *count / rows : 0, width = values::width(held->dtype);
+      const std::int64_t rows = *s.value(held->shape.dims[0].size), mine = (rows + world_ - 1) / world_,
+                         each = rows ? *count / rows : 0, width = values::width(held->dtype);
       held->local = held->shape;
       held->local->dims[0] = {s.constant(mine), nullptr, nullptr};
       unit.own += mine * each * width * held->copies;
@@ -129,7 +144,7 @@ private:
   struct Flat {
     std::vector<std::pair<std::int64_t, std::int64_t>> spans;  // of each parameter: where it begins and ends
     std::int64_t chunk = 0, width = 4;
-    bool views = false;                                        // each parameter keeps its own
+    bool views = false;  // each parameter keeps its own
   };
   std::int64_t parts_of(const Unit& unit) const { return unit.wrap == Wrap::kept ? 1 : world_; }
   std::optional<Flat> flat_of(const Unit& unit) const {
@@ -149,7 +164,9 @@ private:
     return flat;
   }
   static std::int64_t part_of(const Flat& flat, std::size_t i, std::int64_t rank) {
-    return std::max<std::int64_t>(0, std::min((rank + 1) * flat.chunk, flat.spans[i].second) - std::max(rank * flat.chunk, flat.spans[i].first));
+    return std::max<std::int64_t>(0,
+        std::min((rank + 1) * flat.chunk, flat.spans[i].second) -
+            std::max(rank * flat.chunk, flat.spans[i].first));
   }
   // That has the most of the parameters: padding between them belongs to none.
   bool choose_rank() {
@@ -159,7 +176,8 @@ private:
       const auto flat = flat_of(unit);
       if (!flat) return false;
       for (std::size_t rank = 0; flat->views && rank < sums.size(); ++rank)
-        for (std::size_t i = 0; i < flat->spans.size(); ++i) sums[rank] += part_of(*flat, i, static_cast<std::int64_t>(rank));
+        for (std::size_t i = 0; i < flat->spans.size(); ++i)
+          sums[rank] += part_of(*flat, i, static_cast<std::int64_t>(rank));
     }
     rank_ = std::ranges::max_element(sums) - sums.begin();
     return true;
@@ -170,7 +188,9 @@ private:
     if (!flat) return false;
     for (std::size_t i = 0; i < unit.parameters.size(); ++i) {
       // Without views the parameter is all of the unit.
-      const std::int64_t mine = flat->views ? part_of(*flat, i, unit.wrap == Wrap::kept ? 0 : rank_) : i == 0 ? flat->chunk : 0;
+      const std::int64_t mine = flat->views ? part_of(*flat, i, unit.wrap == Wrap::kept ? 0 : rank_)
+          : i == 0                          ? flat->chunk
+                                            : 0;
       unit.parameters[i]->local = Shape{true, {{s.constant(mine), nullptr, nullptr}}};
     }
     unit.own = flat->chunk * flat->width;
@@ -181,7 +201,8 @@ private:
   // In the order in which gradients come; the first is small, so that sending begins early.
   bool fill_buckets(const Unit& unit, Division& made) {
     std::int64_t limit = mebibyte, filled = 0, cap = 25 * mebibyte;
-    if (const Value given = attribute(record_, *unit.wrapper, values::WrapperState::bucket_cap_mb); given.is(Kind::integer))
+    if (const Value given = attribute(record_, *unit.wrapper, values::WrapperState::bucket_cap_mb);
+        given.is(Kind::integer))
       if (const auto number = record_.symbols.value(given.integer())) cap = *number * mebibyte;
     for (std::size_t i = unit.parameters.size(); i-- > 0;) {
       const Held& held = *unit.parameters[i];
@@ -207,7 +228,8 @@ private:
     // The outermost stays gathered; of the others the next is on its way while one runs.
     made.gathered = units_.front().whole;
     std::int64_t most = 0;
-    for (std::size_t i = 1; i < units_.size(); ++i) most = std::max(most, units_[i].whole + (i + 1 < units_.size() ? units_[i + 1].whole : 0));
+    for (std::size_t i = 1; i < units_.size(); ++i)
+      most = std::max(most, units_[i].whole + (i + 1 < units_.size() ? units_[i + 1].whole : 0));
     made.gathered += most;
   }
 
@@ -218,13 +240,16 @@ private:
   std::vector<Unit> units_;
 };
 
-} // namespace
+}  // namespace
 
-std::optional<Division> division_of(const Record& record, Tree& tree, int world) { return Divider(record, tree, world).run(); }
+std::optional<Division> division_of(const Record& record, Tree& tree, int world) {
+  return Divider(record, tree, world).run();
+}
 
 std::vector<std::size_t> zero_part(const Record& record, const std::vector<Held>& parameters, int world) {
   std::vector<std::pair<std::int64_t, std::size_t>> sorted;
-  for (std::size_t i = 0; i < parameters.size(); ++i) sorted.emplace_back(count_of(record, parameters[i].shape).value_or(0), i);
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    sorted.emplace_back(count_of(record, parameters[i].shape).value_or(0), i);
   std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(world), 0);
   std::vector<std::vector<std::size_t>> parts(static_cast<std::size_t>(world));
@@ -253,7 +278,8 @@ std::optional<UnitBytes> bytes_of_unit(const Record& record, const Instance& wra
   int inner = -1;  // the depth of a unit in it
   for (const Module& module : tree.modules) {
     if (inner >= 0 && module.depth <= inner) inner = -1;
-    if (inner < 0 && module.object != &unit && wrap_of(record, *module.object) != Wrap::none) inner = module.depth;
+    if (inner < 0 && module.object != &unit && wrap_of(record, *module.object) != Wrap::none)
+      inner = module.depth;
     if (inner >= 0) continue;
     for (const Held& held : module.own) {
       const auto count = held.is_parameter ? count_of(record, held.shape) : std::optional<std::int64_t>(0);
@@ -267,7 +293,7 @@ std::optional<UnitBytes> bytes_of_unit(const Record& record, const Instance& wra
 }
 bool gathers(Wrap wrap) { return wrap == Wrap::flat || wrap == Wrap::sharded; }
 
-} // namespace
+}  // namespace
 
 std::int64_t moved_by_backward(const Record& record, const Instance& wrapper) {
   const auto unit = bytes_of_unit(record, wrapper);
@@ -279,4 +305,4 @@ std::int64_t moved_by_forward(const Record& record, const Instance& wrapper) {
   return unit && gathers(unit->wrap) ? unit->parameters : 0;
 }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

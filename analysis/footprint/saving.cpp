@@ -22,7 +22,7 @@ void keep_word(Keeper& keeper, std::string_view word) {
   keeper.operand(word);
 }
 
-} // namespace
+}  // namespace
 
 Saving saved_by(const Graph& graph, const Node& node, Device device) {
   Saving saving;
@@ -30,9 +30,12 @@ Saving saved_by(const Graph& graph, const Node& node, Device device) {
   if (!rule) {
     // A view keeps nothing, whatever it is called.
     saving.known = node.results.empty() || shares_memory(graph.record(), *node.made, node.results[0]);
-    // Nor does what is made of nothing that has a gradient: numbers that are drawn, read, or taken from an array.
+    // Nor does what is made of nothing that has a gradient: numbers that are drawn, read, or taken from an
+    // array.
     const auto has_gradient = [&](const TensorState* state) { return state && graph.requires_grad(*state); };
-    saving.known = saving.known || (!layer_of(*node.made) && std::ranges::none_of(node.made->states, has_gradient) && std::ranges::none_of(node.made->listed, has_gradient));
+    saving.known = saving.known ||
+        (!layer_of(*node.made) && std::ranges::none_of(node.made->states, has_gradient) &&
+            std::ranges::none_of(node.made->listed, has_gradient));
     return saving;
   }
   if (is_idle_dropout(graph.record(), *node.made)) return saving;
@@ -47,17 +50,20 @@ Saving saved_by(const Graph& graph, const Node& node, Device device) {
 
 namespace {
 // Of a Transformer's layer, or of those that are stacked in it; null: not known.
-Int hidden_numbers(const Graph& graph, const Made& made, const TensorState& result) {
+Int hidden_numbers(const Graph& graph, const Producer& made, const TensorState& result) {
   const Instance* layer = layer_of(made);
   if (!layer) return nullptr;
   const Value inside = attribute(graph.record(), *layer, values::ModuleState::layer);
   const Instance& settings = inside.is(values::Kind::instance) ? *inside.as<Instance>() : *layer;
-  const Value hidden = attribute(graph.record(), settings, "dim_feedforward"), width = attribute(graph.record(), settings, "d_model");
+  const Value hidden = attribute(graph.record(), settings, "dim_feedforward"),
+              width = attribute(graph.record(), settings, "d_model");
   symbolic::Context& s = graph.record().symbols;
   const Int numbers = elements(s, result.shape);
-  return numbers && hidden.is(values::Kind::integer) && width.is(values::Kind::integer) ? s.floordiv(s.mul(numbers, hidden.integer()), width.integer()) : nullptr;
+  return numbers && hidden.is(values::Kind::integer) && width.is(values::Kind::integer)
+      ? s.floordiv(s.mul(numbers, hidden.integer()), width.integer())
+      : nullptr;
 }
-} // namespace
+}  // namespace
 
 Bytes temporaries_of_backward(const Graph& graph, const Node& node, Device device) {
   Bytes made;
@@ -71,7 +77,8 @@ Bytes temporaries_of_backward(const Graph& graph, const Node& node, Device devic
   switch (known->of) {
   case Temporaries::Of::input: made.add(s, graph.bytes(*input), known->times); break;
   case Temporaries::Of::spread_factor:
-    if (has_other && other->shape.rank_known && graph.bytes(*other) != graph.bytes(result)) made.add(s, graph.bytes(result), known->times);
+    if (has_other && other->shape.rank_known && graph.bytes(*other) != graph.bytes(result))
+      made.add(s, graph.bytes(result), known->times);
     break;
   case Temporaries::Of::divisor:
     if (has_other) made.add(s, graph.bytes(result), known->times);
@@ -89,6 +96,8 @@ Bytes temporaries_of_backward(const Graph& graph, const Node& node, Device devic
   return made;
 }
 
-std::optional<std::string_view> saving_rule(std::string_view operator_name) { return keeping_of(operator_name); }
+std::optional<std::string_view> saving_rule(std::string_view operator_name) {
+  return keeping_of(operator_name);
+}
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

@@ -1,4 +1,5 @@
-// What autograd keeps of an operation until its backward: a table by operator, and its evaluation for one operation of a run.
+// What autograd keeps of an operation until its backward: a table by operator, and its evaluation for one
+// operation of a run.
 #pragma once
 
 #include "footprint/graph.hpp"
@@ -8,13 +9,13 @@ namespace stepzero::footprint {
 struct Saved {
   Storage storage;
   Bytes bytes;
-  std::string_view what;     // "input", "result", "mask"…
+  std::string_view what;       // "input", "result", "mask"…
   const Held* held = nullptr;  // a parameter or buffer, which takes no memory of its own
 };
 
 struct Saving {
   std::vector<Saved> kept;
-  bool known = true;         // else nothing is known of the operator, and what it keeps is more than this
+  bool known = true;  // else nothing is known of the operator, and what it keeps is more than this
 };
 Saving saved_by(const Graph& graph, const Node& node, Device device);
 
@@ -24,7 +25,8 @@ Bytes temporaries_of_backward(const Graph& graph, const Node& node, Device devic
 // One line of the table, for tests: what the operator keeps; nullopt: nothing is known.
 std::optional<std::string_view> saving_rule(std::string_view operator_name);
 
-// Floating-point operations of the forward, as torch.utils.flop_counter counts them; null where it counts none, or a size is not known.
+// Floating-point operations of the forward, as torch.utils.flop_counter counts them; null where it counts
+// none, or a size is not known.
 Int forward_flops(const Graph& graph, const Node& node, bool& unknown);
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

@@ -62,10 +62,13 @@ void Keeper::keep(const TensorState& state) {
   const Dtype own = dtype(state);
   const bool half = is_half(dtype()), was_half = is_half(own);
   const Held* held = graph.held(state);
-  if ((casts == Casts::lower && half && own == Dtype::float32) || (casts == Casts::higher && was_half && dtype() == Dtype::float32)) {
+  if ((casts == Casts::lower && half && own == Dtype::float32) ||
+      (casts == Casts::higher && was_half && dtype() == Dtype::float32)) {
     // Autocast keeps what it made of a parameter for all its uses.
     if (held) {
-      Saved saved{{held->copies > 1 ? static_cast<const void*>(&made) : held->tensor, static_cast<int>(dtype()) + 1}, {}, "cast of a parameter"};
+      Saved saved{
+          {held->copies > 1 ? static_cast<const void*>(&made) : held->tensor, static_cast<int>(dtype()) + 1},
+          {}, "cast of a parameter"};
       saved.bytes.add(s, bytes_of(s, state.shape, dtype()));
       into_.kept.push_back(std::move(saved));
     } else {
@@ -89,24 +92,30 @@ void Keeper::operand(std::string_view parameter) {
   if (!state) return;
   // What is written over is copied first.
   const bool writes = made.row->variant != values::Variant::plain || flag("inplace");
-  if (writes && state == first()) extra(elements(s, state->shape), dtype(*state), "copy");
-  else keep(*state);
+  if (writes && state == first())
+    extra(elements(s, state->shape), dtype(*state), "copy");
+  else
+    keep(*state);
 }
 
 namespace {
 
-// Of a product of matrices: those whose factor needs a gradient. Rows of matrices that cannot be seen as one are copied.
+// Of a product of matrices: those whose factor needs a gradient. Rows of matrices that cannot be seen as one
+// are copied.
 void keep_operands(Keeper& keeper) {
   const auto all = keeper.tensors();
   const std::size_t batches = keeper.result().shape.rank_known ? keeper.result().shape.dims.size() : 0;
   for (const TensorState* state : all) {
-    const bool wanted = std::ranges::any_of(all, [&](const TensorState* other) { return (other != state || all.size() == 1) && keeper.graph.requires_grad(*other); });
+    const bool wanted = std::ranges::any_of(all, [&](const TensorState* other) {
+      return (other != state || all.size() == 1) && keeper.graph.requires_grad(*other);
+    });
     if (!wanted) continue;
     const auto& dims = state->shape.dims;
     if (keeper.name == "matmul" && state->shape.rank_known && dims.size() >= 4 && batches >= 4) {
       Shape rows{true, {}};
       Int count = keeper.s.constant(1);
-      for (std::size_t i = 0; i + 2 < dims.size(); ++i) count = count && dims[i].size ? keeper.s.mul(count, dims[i].size) : nullptr;
+      for (std::size_t i = 0; i + 2 < dims.size(); ++i)
+        count = count && dims[i].size ? keeper.s.mul(count, dims[i].size) : nullptr;
       rows.dims = {{count, nullptr, nullptr}, dims[dims.size() - 2], dims[dims.size() - 1]};
       if (!can_be_viewed(keeper.graph.record(), *state, rows)) {
         keeper.extra(elements(keeper.s, state->shape), keeper.dtype(), "copy");
@@ -121,18 +130,27 @@ void keep_result(Keeper& keeper) { keeper.keep_result(keeper.result()); }
 void keep_either(Keeper& keeper) {
   if (const TensorState* state = keeper.first()) keeper.keep(*state);
 }
-void keep_copy(Keeper& keeper) { keeper.extra(elements(keeper.s, keeper.result().shape), keeper.dtype(), "copy"); }
+void keep_copy(Keeper& keeper) {
+  keeper.extra(elements(keeper.s, keeper.result().shape), keeper.dtype(), "copy");
+}
 void keep_noise(Keeper& keeper) {
-  keeper.extra(elements(keeper.s, keeper.result().shape), keeper.device == Device::cuda ? Dtype::boolean : keeper.dtype(), "mask");
+  keeper.extra(elements(keeper.s, keeper.result().shape),
+      keeper.device == Device::cuda ? Dtype::boolean : keeper.dtype(), "mask");
 }
 void keep_feature_noise(Keeper& keeper) {
   const Shape& shape = keeper.result().shape;
-  const Int count = shape.rank_known && shape.dims.size() >= 2 && shape.dims[0].size && shape.dims[1].size ? keeper.s.mul(shape.dims[0].size, shape.dims[1].size) : nullptr;
+  const Int count = shape.rank_known && shape.dims.size() >= 2 && shape.dims[0].size && shape.dims[1].size
+      ? keeper.s.mul(shape.dims[0].size, shape.dims[1].size)
+      : nullptr;
   keeper.extra(count, keeper.dtype(), "mask");
 }
-void keep_indices(Keeper& keeper) { keeper.extra(elements(keeper.s, keeper.result().shape), Dtype::int64, "indices"); }
+void keep_indices(Keeper& keeper) {
+  keeper.extra(elements(keeper.s, keeper.result().shape), Dtype::int64, "indices");
+}
 
-Dtype statistics(const Keeper& keeper) { return keeper.dtype() == Dtype::float64 ? Dtype::float64 : Dtype::float32; }
+Dtype statistics(const Keeper& keeper) {
+  return keeper.dtype() == Dtype::float64 ? Dtype::float64 : Dtype::float32;
+}
 Int leading(Keeper& keeper, std::size_t last) {
   const TensorState* input = keeper.first();
   if (!input || !input->shape.rank_known || input->shape.dims.size() < last) return nullptr;
@@ -142,16 +160,22 @@ Int leading(Keeper& keeper, std::size_t last) {
 }
 std::size_t normalized(const Keeper& keeper) {
   const Value given = keeper.option("normalized_shape");
-  return given.is(Kind::tuple) ? given.as<values::Tuple>()->items.size() : given.is(Kind::list) ? values::Heap::list_state(given)->items.size() : 1;
+  return given.is(Kind::tuple) ? given.as<values::Tuple>()->items.size()
+      : given.is(Kind::list)   ? values::Heap::list_state(given)->items.size()
+                               : 1;
 }
 void keep_rows(Keeper& keeper) {
-  for (const char* what : {"mean", "deviation"}) keeper.extra(leading(keeper, normalized(keeper)), statistics(keeper), what);
+  for (const char* what : {"mean", "deviation"})
+    keeper.extra(leading(keeper, normalized(keeper)), statistics(keeper), what);
 }
-void keep_row(Keeper& keeper) { keeper.extra(leading(keeper, normalized(keeper)), statistics(keeper), "deviation"); }
+void keep_row(Keeper& keeper) {
+  keeper.extra(leading(keeper, normalized(keeper)), statistics(keeper), "deviation");
+}
 void keep_lengths(Keeper& keeper) {
   const TensorState* input = keeper.first();
   const auto given = keeper.number("dim");
-  const auto rank = input && input->shape.rank_known ? static_cast<std::int64_t>(input->shape.dims.size()) : 0;
+  const auto rank = input && input->shape.rank_known ? static_cast<std::int64_t>(input->shape.dims.size())
+                                                     : 0;
   std::int64_t at = given ? static_cast<std::int64_t>(*given) : rank;
   if (at < 0) at += rank;
   if (at < 0 || at >= rank) return keeper.unknown();
@@ -161,17 +185,22 @@ void keep_lengths(Keeper& keeper) {
 }
 Int dim(const Keeper& keeper, std::size_t at) {
   const TensorState* input = keeper.first();
-  return input && input->shape.rank_known && input->shape.dims.size() > at ? input->shape.dims[at].size : nullptr;
+  return input && input->shape.rank_known && input->shape.dims.size() > at ? input->shape.dims[at].size
+                                                                           : nullptr;
 }
 void keep_channels(Keeper& keeper) {
   const Instance* layer = layer_of(keeper.made);
-  const Value training = layer ? attribute(keeper.graph.record(), *layer, values::ModuleState::training) : keeper.option("training");
-  if (layer ? training.is(Kind::boolean) && keeper.s.decide(training.condition()) == symbolic::Answer::no : !keeper.flag("training")) return;
+  const Value training = layer ? attribute(keeper.graph.record(), *layer, values::ModuleState::training)
+                               : keeper.option("training");
+  if (layer ? training.is(Kind::boolean) && keeper.s.decide(training.condition()) == symbolic::Answer::no
+            : !keeper.flag("training"))
+    return;
   for (const char* what : {"mean", "deviation"}) keeper.extra(dim(keeper, 1), statistics(keeper), what);
 }
 void keep_groups(Keeper& keeper) {
   const Int rows = dim(keeper, 0), groups = keeper.size("num_groups");
-  for (const char* what : {"mean", "deviation"}) keeper.extra(rows && groups ? keeper.s.mul(rows, groups) : nullptr, statistics(keeper), what);
+  for (const char* what : {"mean", "deviation"})
+    keeper.extra(rows && groups ? keeper.s.mul(rows, groups) : nullptr, statistics(keeper), what);
 }
 void keep_instances(Keeper& keeper) {
   const Int rows = dim(keeper, 0), channels = dim(keeper, 1);
@@ -183,20 +212,28 @@ void keep_logs(Keeper& keeper) {
   const TensorState* input = keeper.first();
   if (!input) return keeper.unknown();
   const Int count = elements(keeper.s, input->shape);
-  // On a GPU autocast raises not the whole, but the second of its two parts, which gets what the first one made.
-  if (const Dtype own = keeper.dtype(*input); keeper.device == Device::cuda && keeper.result().cast_by && is_half(own)) keeper.extra(count, own, "logarithms in half precision");
-  keeper.extra(count, keeper.dtype() == Dtype::unknown ? keeper.dtype(*input) : keeper.dtype(), "logarithms of the probabilities");
+  // On a GPU autocast raises not the whole, but the second of its two parts, which gets what the first one
+  // made.
+  if (const Dtype own = keeper.dtype(*input);
+      keeper.device == Device::cuda && keeper.result().cast_by && is_half(own))
+    keeper.extra(count, own, "logarithms in half precision");
+  keeper.extra(count, keeper.dtype() == Dtype::unknown ? keeper.dtype(*input) : keeper.dtype(),
+      "logarithms of the probabilities");
 }
 void keep_difference(Keeper& keeper) {
   const TensorState *input = keeper.first(), *target = keeper.tensor("target");
   if (!input || !target) return keeper.unknown();
   const Dtype own = keeper.dtype(*input);
-  keeper.extra(elements(keeper.s, input->shape), keeper.result().cast_by && is_half(own) && keeper.device == Device::cuda ? Dtype::float32 : own, "difference");
+  keeper.extra(elements(keeper.s, input->shape),
+      keeper.result().cast_by && is_half(own) && keeper.device == Device::cuda ? Dtype::float32 : own,
+      "difference");
 }
 void keep_upcast(Keeper& keeper) {
   const TensorState* input = keeper.first();
-  if (!input || !keeper.result().cast_by || keeper.device != Device::cuda || !is_half(keeper.dtype(*input))) return keeper.operand("input");
-  for (const char* what : {"input in float32", "normalized input in float32"}) keeper.extra(elements(keeper.s, input->shape), Dtype::float32, what);
+  if (!input || !keeper.result().cast_by || keeper.device != Device::cuda || !is_half(keeper.dtype(*input)))
+    return keeper.operand("input");
+  for (const char* what : {"input in float32", "normalized input in float32"})
+    keeper.extra(elements(keeper.s, input->shape), Dtype::float32, what);
 }
 void keep_total(Keeper& keeper) { keeper.extra(keeper.s.constant(1), keeper.dtype(), "total weight"); }
 void keep_rows_of_input(Keeper& keeper) {
@@ -206,9 +243,11 @@ void keep_rows_of_input(Keeper& keeper) {
   if (input->shape.rank_known && dims.size() > 2) {
     Shape rows{true, {}};
     Int count = keeper.s.constant(1);
-    for (std::size_t i = 0; i + 1 < dims.size(); ++i) count = count && dims[i].size ? keeper.s.mul(count, dims[i].size) : nullptr;
+    for (std::size_t i = 0; i + 1 < dims.size(); ++i)
+      count = count && dims[i].size ? keeper.s.mul(count, dims[i].size) : nullptr;
     rows.dims = {{count, nullptr, nullptr}, dims.back()};
-    if (!can_be_viewed(keeper.graph.record(), *input, rows)) return keeper.extra(elements(keeper.s, input->shape), keeper.dtype(), "copy");
+    if (!can_be_viewed(keeper.graph.record(), *input, rows))
+      return keeper.extra(elements(keeper.s, input->shape), keeper.dtype(), "copy");
   }
   keeper.keep(*input);
 }
@@ -234,15 +273,21 @@ void keep_index(Keeper& keeper) {
   const auto all = keeper.tensors();
   for (const TensorState* state : all)
     if (state != keeper.first() && state->dtype != Dtype::unknown && !values::is_floating(state->dtype)) {
-      if (state->dtype == Dtype::boolean) keeper.unknown();  // as many indices as there are true ones
-      else keeper.keep(*state);
+      if (state->dtype == Dtype::boolean)
+        keeper.unknown();  // as many indices as there are true ones
+      else
+        keeper.keep(*state);
     }
 }
 void keep_unless_mean(Keeper& keeper) {
   const Shape& shape = keeper.result().shape;
-  const std::size_t axes = keeper.name.find("1d") != std::string_view::npos ? 1 : keeper.name.find("2d") != std::string_view::npos ? 2 : 3;
+  const std::size_t axes = keeper.name.find("1d") != std::string_view::npos ? 1
+      : keeper.name.find("2d") != std::string_view::npos                    ? 2
+                                                                            : 3;
   bool mean = shape.rank_known && shape.dims.size() > axes;
-  for (std::size_t i = 0; mean && i < axes; ++i) mean = shape.dims[shape.dims.size() - 1 - i].size && keeper.s.value(shape.dims[shape.dims.size() - 1 - i].size) == 1;
+  for (std::size_t i = 0; mean && i < axes; ++i)
+    mean = shape.dims[shape.dims.size() - 1 - i].size &&
+        keeper.s.value(shape.dims[shape.dims.size() - 1 - i].size) == 1;
   if (!mean) keeper.operand("input");
 }
 void keep_region(Keeper& keeper) {
@@ -251,14 +296,38 @@ void keep_region(Keeper& keeper) {
 }
 
 constexpr SpecialKind kinds[] = {
-    {"operands", keep_operands}, {"result", keep_result}, {"either", keep_either}, {"copy", keep_copy}, {"noise", keep_noise}, {"feature_noise", keep_feature_noise}, {"indices", keep_indices},
-    {"lengths", keep_lengths}, {"rows", keep_rows}, {"row", keep_row}, {"channels", keep_channels}, {"groups", keep_groups}, {"instances", keep_instances}, {"logs", keep_logs}, {"difference", keep_difference}, {"upcast", keep_upcast}, {"total", keep_total}, {"rows_of_input", keep_rows_of_input}, {"power", keep_power},
-    {"extreme", keep_extreme}, {"index", keep_index}, {"unless_mean", keep_unless_mean}, {"region", keep_region}, {"attention", keep_attention}, {"multihead", keep_multihead},
-    {"recurrent", keep_recurrent}, {"cell", keep_cell}, {"built", keep_built},
+    {"operands", keep_operands},
+    {"result", keep_result},
+    {"either", keep_either},
+    {"copy", keep_copy},
+    {"noise", keep_noise},
+    {"feature_noise", keep_feature_noise},
+    {"indices", keep_indices},
+    {"lengths", keep_lengths},
+    {"rows", keep_rows},
+    {"row", keep_row},
+    {"channels", keep_channels},
+    {"groups", keep_groups},
+    {"instances", keep_instances},
+    {"logs", keep_logs},
+    {"difference", keep_difference},
+    {"upcast", keep_upcast},
+    {"total", keep_total},
+    {"rows_of_input", keep_rows_of_input},
+    {"power", keep_power},
+    {"extreme", keep_extreme},
+    {"index", keep_index},
+    {"unless_mean", keep_unless_mean},
+    {"region", keep_region},
+    {"attention", keep_attention},
+    {"multihead", keep_multihead},
+    {"recurrent", keep_recurrent},
+    {"cell", keep_cell},
+    {"built", keep_built},
 };
 
-} // namespace
+}  // namespace
 
 std::span<const SpecialKind> special_kinds() { return kinds; }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

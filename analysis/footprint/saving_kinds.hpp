@@ -15,11 +15,12 @@ inline bool is_half(Dtype dtype) { return dtype == Dtype::float16 || dtype == Dt
 class Keeper {
 public:
   Keeper(const Graph& of, const Node& operation, Device runs_on, Saving& into)
-      : graph(of), node(operation), made(*operation.made), device(runs_on), s(of.record().symbols), name(libraries::operator_name(*operation.made->row)), into_(into) {}
+      : graph(of), node(operation), made(*operation.made), device(runs_on), s(of.record().symbols),
+        name(libraries::operator_name(*operation.made->row)), into_(into) {}
 
   const Graph& graph;
   const Node& node;
-  const Made& made;
+  const Producer& made;
   const Device device;
   symbolic::Context& s;
   const std::string_view name;  // of the operator
@@ -32,7 +33,7 @@ public:
   // The tensor of that argument, or of that name in the layer; null if there is none.
   const TensorState* tensor(std::string_view parameter) const;
   const TensorState* first() const { return made.states.empty() ? nullptr : made.states[0]; }
-  std::vector<const TensorState*> tensors() const;  // all that went in
+  std::vector<const TensorState*> tensors() const;            // all that went in
   bool any_requires_grad(std::string_view parameters) const;  // of several, by '|'
   Value option(std::string_view parameter) const { return setting(graph.record(), made, parameter); }
   std::optional<double> number(std::string_view parameter) const;
@@ -65,4 +66,4 @@ void keep_recurrent(Keeper& keeper);
 void keep_cell(Keeper& keeper);
 void keep_built(Keeper& keeper);
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

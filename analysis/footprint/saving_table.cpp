@@ -19,14 +19,16 @@ constexpr Keeping table[] = {
     {"addr", "vec1<vec2 vec2<vec1"},
     {"conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d "
      "LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d",
-     "input weight"},
+        "input weight"},
     {"scaled_dot_product_attention", "attention"},
     {"MultiheadAttention", "multihead"},
     {"LSTM GRU RNN", "recurrent"},
     {"LSTMCell GRUCell RNNCell", "cell"},
-    {"TransformerEncoderLayer TransformerEncoder TransformerDecoderLayer TransformerDecoder Transformer", "built"},
+    {"TransformerEncoderLayer TransformerEncoder TransformerDecoderLayer TransformerDecoder Transformer",
+        "built"},
     // Norms.
-    {"BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d batch_norm", "input weight channels"},
+    {"BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d batch_norm",
+        "input weight channels"},
     {"LayerNorm layer_norm native_layer_norm", "input weight rows"},
     {"RMSNorm rms_norm", "upcast weight row"},
     {"GroupNorm group_norm", "input weight groups"},
@@ -34,10 +36,11 @@ constexpr Keeping table[] = {
     {"LocalResponseNorm local_response_norm", "input copy copy"},
     {"normalize", "input lengths lengths"},
     // Element by element.
-    {"relu ReLU sigmoid Sigmoid tanh Tanh exp sqrt rsqrt reciprocal softmax log_softmax Softmax LogSoftmax Softmin softmin Softmax2d threshold Threshold expm1 exp2 tan logcumsumexp", "result"},
+    {"relu ReLU sigmoid Sigmoid tanh Tanh exp sqrt rsqrt reciprocal softmax log_softmax Softmax LogSoftmax Softmin softmin Softmax2d threshold Threshold expm1 exp2 tan logcumsumexp",
+        "result"},
     {"gelu GELU silu SiLU mish Mish hardswish Hardswish hardsigmoid Hardsigmoid softplus Softplus log log2 log10 log1p sin cos abs square erf erfc "
      "sinh cosh asin acos atan asinh acosh atanh clamp clamp_min clamp_max hardtanh Hardtanh relu6 ReLU6 hardshrink Hardshrink softshrink Softshrink lgamma digamma logit erfinv sinc entr i0 i0e",
-     "input"},
+        "input"},
     {"elu ELU celu CELU selu SELU leaky_relu LeakyReLU", "either"},
     {"logsigmoid LogSigmoid", "input copy"},
     {"glu GLU", "input"},
@@ -60,7 +63,8 @@ constexpr Keeping table[] = {
     {"masked_scatter masked_select", "mask"},
     {"tril triu diag diagflat diag_embed", ""},
     {"complex", ""},
-    {"empty_like zeros_like ones_like full_like rand_like randn_like randint_like new_empty new_zeros new_ones new_full new_tensor", ""},
+    {"empty_like zeros_like ones_like full_like rand_like randn_like randint_like new_empty new_zeros new_ones new_full new_tensor",
+        ""},
     {"polar", "result"},
     {"view_as_complex view_as_real real imag conj angle", ""},
     {"dropout Dropout", "noise"},
@@ -80,25 +84,35 @@ constexpr Keeping table[] = {
     {"embedding Embedding", "input"},
     {"embedding_bag EmbeddingBag", "input"},
     {"__getitem__", "index"},
-    {"gather take_along_dim index_select take index_fill index_copy scatter scatter_add index_add index_put scatter_reduce", "index"},
+    {"gather take_along_dim index_select take index_fill index_copy scatter scatter_add index_add index_put scatter_reduce",
+        "index"},
     {"repeat_interleave", ""},
-    {"one_hot argmax argmin argsort eq ne lt le gt ge isnan isinf isfinite isclose nonzero bincount searchsorted bucketize", ""},
-    {"bool byte char short int long logical_and logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_xor bitwise_not any all", ""},
-    {"cat stack hstack vstack dstack column_stack repeat tile roll flip rot90 pad constant_pad_nd ZeroPad1d ZeroPad2d ZeroPad3d ConstantPad1d ConstantPad2d ConstantPad3d meshgrid", ""},
-    {"ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d", "input"},
+    {"one_hot argmax argmin argsort eq ne lt le gt ge isnan isinf isfinite isclose nonzero bincount searchsorted bucketize",
+        ""},
+    {"bool byte char short int long logical_and logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_xor bitwise_not any all",
+        ""},
+    {"cat stack hstack vstack dstack column_stack repeat tile roll flip rot90 pad constant_pad_nd ZeroPad1d ZeroPad2d ZeroPad3d ConstantPad1d ConstantPad2d ConstantPad3d meshgrid",
+        ""},
+    {"ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d",
+        "input"},
     {"CircularPad1d CircularPad2d CircularPad3d", ""},
     {"contiguous to type type_as float double half bfloat16 cuda cpu", ""},
     {"view view_as reshape reshape_as flatten Flatten unflatten Unflatten ravel unsqueeze squeeze transpose t T H mT mH adjoint permute movedim expand expand_as broadcast_to "
      "split unsafe_split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind select narrow diagonal Identity detach data rearrange reduce as_strided",
-     ""},
+        ""},
     {"fill_ zero_ copy_ normal_ uniform_ requires_grad_ detach_", ""},
-    {"pixel_shuffle pixel_unshuffle PixelShuffle PixelUnshuffle channel_shuffle ChannelShuffle unfold fold Unfold Fold", ""},
+    {"pixel_shuffle pixel_unshuffle PixelShuffle PixelUnshuffle channel_shuffle ChannelShuffle unfold fold Unfold Fold",
+        ""},
     // Pooling and resizing.
-    {"max_pool1d max_pool2d max_pool3d MaxPool1d MaxPool2d MaxPool3d max_pool2d_with_indices", "input indices"},
-    {"adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d", "input indices"},
+    {"max_pool1d max_pool2d max_pool3d MaxPool1d MaxPool2d MaxPool3d max_pool2d_with_indices",
+        "input indices"},
+    {"adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d",
+        "input indices"},
     {"avg_pool1d avg_pool2d avg_pool3d AvgPool1d AvgPool2d AvgPool3d", "input"},
-    {"adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d", "unless_mean"},
-    {"interpolate upsample upsample_nearest upsample_bilinear Upsample UpsamplingNearest2d UpsamplingBilinear2d", ""},
+    {"adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d",
+        "unless_mean"},
+    {"interpolate upsample upsample_nearest upsample_bilinear Upsample UpsamplingNearest2d UpsamplingBilinear2d",
+        ""},
     {"grid_sample", "input grid"},
     {"affine_grid", ""},
     // Losses.
@@ -113,7 +127,8 @@ constexpr Keeping table[] = {
     {"ctc_loss CTCLoss", "log_probs targets copy"},
     {"cosine_similarity CosineSimilarity", "operands"},
     {"pairwise_distance PairwiseDistance cdist pdist", "operands result"},
-    {"cosine_embedding_loss CosineEmbeddingLoss margin_ranking_loss MarginRankingLoss triplet_margin_loss TripletMarginLoss", "operands"},
+    {"cosine_embedding_loss CosineEmbeddingLoss margin_ranking_loss MarginRankingLoss triplet_margin_loss TripletMarginLoss",
+        "operands"},
     // Computed again in the backward.
     {"checkpoint", "region"},
 };
@@ -126,7 +141,8 @@ constexpr Temporaries temporaries[] = {
     {" mul ", Temporaries::Of::spread_factor},
     {" div ", Temporaries::Of::divisor, 2},
     {" scaled_dot_product_attention ", Temporaries::Of::query},
-    {" TransformerEncoderLayer TransformerEncoder TransformerDecoderLayer TransformerDecoder Transformer ", Temporaries::Of::hidden},
+    {" TransformerEncoderLayer TransformerEncoder TransformerDecoderLayer TransformerDecoder Transformer ",
+        Temporaries::Of::hidden},
 };
 
 constexpr std::string_view lowered =
@@ -141,15 +157,18 @@ constexpr std::string_view raised_on_cpu =
     " cross_entropy CrossEntropyLoss nll_loss NLLLoss mse_loss MSELoss l1_loss L1Loss smooth_l1_loss SmoothL1Loss kl_div KLDivLoss huber_loss HuberLoss "
     "binary_cross_entropy binary_cross_entropy_with_logits BCEWithLogitsLoss prod quantile cosine_embedding_loss poisson_nll_loss grid_sample cumprod cdist ";
 
-constexpr std::string_view of_input = " BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm batch_norm InstanceNorm1d InstanceNorm2d InstanceNorm3d instance_norm RMSNorm rms_norm ";
+constexpr std::string_view of_input =
+    " BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm batch_norm InstanceNorm1d InstanceNorm2d InstanceNorm3d instance_norm RMSNorm rms_norm ";
 
 bool lists(std::string_view words, std::string_view name) {
   for (std::size_t at = words.find(name); at != std::string_view::npos; at = words.find(name, at + 1))
-    if ((at == 0 || words[at - 1] == ' ') && (at + name.size() == words.size() || words[at + name.size()] == ' ')) return true;
+    if ((at == 0 || words[at - 1] == ' ') &&
+        (at + name.size() == words.size() || words[at + name.size()] == ' '))
+      return true;
   return false;
 }
 
-} // namespace
+}  // namespace
 
 std::optional<std::string_view> keeping_of(std::string_view operator_name) {
   static const auto known = [] {
@@ -162,13 +181,15 @@ std::optional<std::string_view> keeping_of(std::string_view operator_name) {
       }
     return made;
   }();
-  if (operator_name.ends_with('_') && !operator_name.ends_with("__") && !known.contains(operator_name)) operator_name.remove_suffix(1);
+  if (operator_name.ends_with('_') && !operator_name.ends_with("__") && !known.contains(operator_name))
+    operator_name.remove_suffix(1);
   const auto found = known.find(operator_name);
   return found != known.end() ? std::optional(found->second) : std::nullopt;
 }
 
 const Temporaries* temporaries_of(std::string_view operator_name) {
-  const auto found = std::ranges::find_if(temporaries, [&](const Temporaries& line) { return lists(line.names, operator_name); });
+  const auto found = std::ranges::find_if(
+      temporaries, [&](const Temporaries& line) { return lists(line.names, operator_name); });
   return found == std::end(temporaries) ? nullptr : found;
 }
 
@@ -190,9 +211,12 @@ std::vector<libraries::Column> columns() {
   for (const Keeping& line : table) split(keeps, line.names);
   for (const Temporaries& line : temporaries) split(takes, line.names);
   std::vector<libraries::Column> all{keeps, takes};
-  for (const auto& [says, words] : {std::pair{"lower under autocast", lowered}, std::pair{"float32 under autocast", raised}, std::pair{"float32 under autocast on the CPU", raised_on_cpu}, std::pair{"the input's type under autocast", of_input}})
+  for (const auto& [says, words] :
+      {std::pair{"lower under autocast", lowered}, std::pair{"float32 under autocast", raised},
+          std::pair{"float32 under autocast on the CPU", raised_on_cpu},
+          std::pair{"the input's type under autocast", of_input}})
     split(all.emplace_back(libraries::Column{says, {}}), words);
   return all;
 }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

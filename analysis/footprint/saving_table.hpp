@@ -1,5 +1,5 @@
-// The data of saving.hpp: what each operator keeps for its backward, from derivatives.yaml of PyTorch 2.13 and as recorded with
-// torch.autograd.graph.saved_tensors_hooks.
+// The data of saving.hpp: what each operator keeps for its backward, from derivatives.yaml of PyTorch 2.13
+// and as recorded with torch.autograd.graph.saved_tensors_hooks.
 #pragma once
 
 #include "footprint/footprint.hpp"
@@ -11,18 +11,17 @@
 namespace stepzero::footprint {
 
 // Words of `keeps`:
-//   input, other, weight…  the argument of that name; `input<other` only where `other` requires a gradient, `input<other|bias` where one of them does
-//   result                 what it gave back; `copy`: as many numbers that nobody else holds
-//   mask, noise            what a dropout multiplies by: bools on a GPU, numbers on the CPU
-//   indices                an int64 for each number of the result
-//   rows, groups, channels a mean and a deviation in float32 for each row, group or channel that it normalizes
-//   lengths                one number for each vector along `dim`
-//   lse                    a float32 for each query and head
-//   logs, total            the logarithms of the probabilities of the input; the sum of the targets' weights
-//   either                 the input or, where that is written over, the result
-//   difference             of the input and the target
-//   upcast                 the input, but under autocast, where the norm is put together from other operators, two copies of it in float32
-//   rows_of_input          the input as a matrix: a copy where it cannot be seen as one
+//   input, other, weight…  the argument of that name; `input<other` only where `other` requires a gradient,
+//   `input<other|bias` where one of them does result                 what it gave back; `copy`: as many
+//   numbers that nobody else holds mask, noise            what a dropout multiplies by: bools on a GPU,
+//   numbers on the CPU indices                an int64 for each number of the result rows, groups, channels a
+//   mean and a deviation in float32 for each row, group or channel that it normalizes lengths one number for
+//   each vector along `dim` lse                    a float32 for each query and head logs, total the
+//   logarithms of the probabilities of the input; the sum of the targets' weights either                 the
+//   input or, where that is written over, the result difference             of the input and the target
+//   upcast                 the input, but under autocast, where the norm is put together from other
+//   operators, two copies of it in float32 rows_of_input          the input as a matrix: a copy where it
+//   cannot be seen as one
 struct Keeping {
   std::string_view names;  // of the operators, by spaces
   std::string_view keeps;
@@ -30,14 +29,16 @@ struct Keeping {
 // Nullopt: the table does not speak of it.
 std::optional<std::string_view> keeping_of(std::string_view operator_name);
 
-// What the operator's backward makes besides gradients and frees when it is done, as measured with torch.cuda.memory_stats of PyTorch 2.11.
+// What the operator's backward makes besides gradients and frees when it is done, as measured with
+// torch.cuda.memory_stats of PyTorch 2.11.
 struct Temporaries {
   enum class Of : std::uint8_t {
     input,          // as large as the input
     spread_factor,  // as large as the result, where the other operand has a gradient and is smaller
     divisor,        // as large as the result, where the other operand has a gradient
     query,          // the query in float32, where a fused kernel runs on a GPU
-    hidden,         // of a Transformer's layer: the gradients before and behind its activation, which take the place of the layer's own
+    hidden,  // of a Transformer's layer: the gradients before and behind its activation, which take the place
+             // of the layer's own
   };
   std::string_view names;  // of the operators, by spaces
   Of of = Of::input;
@@ -46,12 +47,12 @@ struct Temporaries {
 // Null: nothing.
 const Temporaries* temporaries_of(std::string_view operator_name);
 
-// What autocast makes of the operator: its operands become half precision, or float32. `of_input`: nothing, and the result has the input's
-// type, whatever the weights have.
+// What autocast makes of the operator: its operands become half precision, or float32. `of_input`: nothing,
+// and the result has the input's type, whatever the weights have.
 enum class Casts : std::uint8_t { none, lower, higher, of_input };
 Casts casts_of(std::string_view operator_name, Device device);
 
 // The names of these tables, which tests hold against those of operators.
 std::vector<libraries::Column> columns();
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

@@ -26,7 +26,9 @@ std::optional<std::size_t> axis(const Record& record, Value value, std::size_t r
   const auto at = value.is(Kind::integer) ? record.symbols.value(value.integer()) : std::nullopt;
   if (!at) return std::nullopt;
   const std::int64_t place = *at < 0 ? *at + static_cast<std::int64_t>(rank) : *at;
-  return place >= 0 && place < static_cast<std::int64_t>(rank) ? std::optional(static_cast<std::size_t>(place)) : std::nullopt;
+  return place >= 0 && place < static_cast<std::int64_t>(rank)
+      ? std::optional(static_cast<std::size_t>(place))
+      : std::nullopt;
 }
 
 // Dense, with two dimensions the other way around.
@@ -37,11 +39,11 @@ std::vector<Int> swapped(symbolic::Context& s, Shape shape, std::size_t a, std::
   return strides;
 }
 
-bool is_recurrent(const Made& made) {
+bool is_recurrent(const Producer& made) {
   const std::string_view name = libraries::operator_name(*made.row);
   return name == "LSTM" || name == "GRU" || name == "RNN";
 }
-bool setting_is_on(const Record& record, const Made& made, std::string_view name) {
+bool setting_is_on(const Record& record, const Producer& made, std::string_view name) {
   const Value flag = setting(record, made, name);
   return flag.is(Kind::boolean) && record.symbols.decide(flag.condition()) == symbolic::Answer::yes;
 }
@@ -50,23 +52,30 @@ bool setting_is_on(const Record& record, const Made& made, std::string_view name
 std::vector<Int> picked(const Record& record, const std::vector<Int>& strides, Value index) {
   symbolic::Context& s = record.symbols;
   index = decided(record, index);
-  const std::vector<Value> items = index.is(Kind::tuple) ? index.as<values::Tuple>()->items : std::vector{index};
+  const std::vector<Value> items = index.is(Kind::tuple) ? index.as<values::Tuple>()->items
+                                                         : std::vector{index};
   std::size_t named = 0;
-  for (const Value& item : items) named += !decided(record, item).is(Kind::none) && !decided(record, item).is(Kind::ellipsis);
+  for (const Value& item : items)
+    named += !decided(record, item).is(Kind::none) && !decided(record, item).is(Kind::ellipsis);
   std::vector<Int> made;
   std::size_t at = 0;
   for (const Value& each : items) {
     const Value item = decided(record, each);
-    if (item.is(Kind::none)) made.push_back(s.constant(1));
+    if (item.is(Kind::none))
+      made.push_back(s.constant(1));
     else if (item.is(Kind::ellipsis))
-      for (std::size_t left = strides.size() > named ? strides.size() - named : 0; left-- > 0 && at < strides.size();) made.push_back(strides[at++]);
-    else if (at >= strides.size()) return {};
+      for (std::size_t left = strides.size() > named ? strides.size() - named : 0;
+          left-- > 0 && at < strides.size();)
+        made.push_back(strides[at++]);
+    else if (at >= strides.size())
+      return {};
     else if (item.is(Kind::slice)) {
       const Value step = decided(record, item.as<values::SliceObject>()->step);
       if (step && !step.is(Kind::none) && !step.is(Kind::integer)) return {};
       made.push_back(step.is(Kind::integer) ? s.mul(strides[at], step.integer()) : strides[at]);
       ++at;
-    } else ++at;
+    } else
+      ++at;
   }
   while (at < strides.size()) made.push_back(strides[at++]);
   return made;
@@ -77,30 +86,39 @@ std::vector<Int> behind_view(const Record& record, const TensorState& state, int
 std::vector<Int> find(const Record& record, const TensorState& state, int depth) {
   if (!state.shape.rank_known) return {};
   if (!state.strides.empty() && state.strides.size() == state.shape.dims.size()) return state.strides;
-  if (state.made && state.shape.dims.size() == 4 && libraries::operator_name(*state.made->row) == "scaled_dot_product_attention") return swapped(record.symbols, state.shape, 1, 2);
-  if (state.made && state.shape.dims.size() == 3 && state.made->part == 0 && is_recurrent(*state.made) && setting_is_on(record, *state.made, "batch_first"))
+  if (state.made && state.shape.dims.size() == 4 &&
+      libraries::operator_name(*state.made->row) == "scaled_dot_product_attention")
+    return swapped(record.symbols, state.shape, 1, 2);
+  if (state.made && state.shape.dims.size() == 3 && state.made->part == 0 && is_recurrent(*state.made) &&
+      setting_is_on(record, *state.made, "batch_first"))
     return swapped(record.symbols, state.shape, 0, 1);
-  if (!state.made || depth > 16 || !shares_memory(record, *state.made, &state)) return dense(record.symbols, state.shape);
+  if (!state.made || depth > 16 || !shares_memory(record, *state.made, &state))
+    return dense(record.symbols, state.shape);
   return behind_view(record, state, depth);
 }
 
 std::vector<Int> behind_view(const Record& record, const TensorState& state, int depth) {
-  const Made& made = *state.made;
+  const Producer& made = *state.made;
   const TensorState& from = *made.states[0];
   const std::string_view name = libraries::operator_name(*made.row);
   std::vector<Int> strides = find(record, from, depth + 1);
   const std::size_t rank = from.shape.dims.size();
   if (strides.size() != rank) return {};
-  const auto is = [&](std::initializer_list<std::string_view> names) { return std::ranges::find(names, name) != names.end(); };
-  if (is({"split", "unsafe_split", "split_with_sizes", "chunk", "tensor_split", "narrow", "detach", "data"})) return strides;
+  const auto is = [&](std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  if (is({"split", "unsafe_split", "split_with_sizes", "chunk", "tensor_split", "narrow", "detach", "data"}))
+    return strides;
   if (is({"unbind", "select"})) {
-    const auto at = argument(made, "dim") ? axis(record, argument(made, "dim"), rank) : std::optional<std::size_t>(0);
+    const auto at = argument(made, "dim") ? axis(record, argument(made, "dim"), rank)
+                                          : std::optional<std::size_t>(0);
     if (!at) return {};
     strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(*at));
     return strides;
   }
   if (name == "transpose") {
-    const auto a = axis(record, made.arguments.size() > 1 ? made.arguments[1] : Value{}, rank), b = axis(record, made.arguments.size() > 2 ? made.arguments[2] : Value{}, rank);
+    const auto a = axis(record, made.arguments.size() > 1 ? made.arguments[1] : Value{}, rank),
+               b = axis(record, made.arguments.size() > 2 ? made.arguments[2] : Value{}, rank);
     if (!a || !b) return {};
     std::swap(strides[*a], strides[*b]);
     return strides;
@@ -113,16 +131,18 @@ std::vector<Int> behind_view(const Record& record, const TensorState& state, int
     std::vector<Int> left = picked(record, strides, argument(made, "index"));
     return left.size() == state.shape.dims.size() ? left : std::vector<Int>{};
   }
-  if (is({"view", "view_as", "reshape", "reshape_as", "flatten", "unflatten", "Flatten", "Unflatten", "ravel"}))
+  if (is({"view", "view_as", "reshape", "reshape_as", "flatten", "unflatten", "Flatten", "Unflatten",
+          "ravel"}))
     return strides_of_view(record.symbols, from.shape, strides, state.shape).value_or(std::vector<Int>{});
   return {};
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Int> strides_of(const Record& record, const TensorState& state) { return find(record, state, 0); }
 
-std::optional<std::vector<Int>> strides_of_view(symbolic::Context& s, const Shape& from, const std::vector<Int>& strides, const Shape& as) {
+std::optional<std::vector<Int>> strides_of_view(
+    symbolic::Context& s, const Shape& from, const std::vector<Int>& strides, const Shape& as) {
   if (strides.size() != from.dims.size() || !from.rank_known || !as.rank_known) return std::vector<Int>{};
   std::vector<Int> made(as.dims.size());
   // Runs of dimensions that lie behind each other, from the last; each covers some of the new ones.
@@ -170,4 +190,4 @@ bool can_be_viewed(const Record& record, const TensorState& from, const Shape& a
   return strides_of_view(record.symbols, from.shape, strides_of(record, from), as).has_value();
 }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

@@ -1,5 +1,5 @@
-// How the elements of a tensor lie in memory, found through the views that made it; for matrix products, which copy what they cannot see
-// as a row of matrices.
+// How the elements of a tensor lie in memory, found through the views that made it; for matrix products,
+// which copy what they cannot see as a row of matrices.
 #pragma once
 
 #include "footprint/graph.hpp"
@@ -8,11 +8,12 @@ namespace stepzero::footprint {
 
 // Empty: not known.
 std::vector<Int> strides_of(const Record& record, const TensorState& state);
-// Those of a view in another shape of a tensor with these sizes and strides, as at::detail::computeStride finds them. Nullopt: there is no
-// such view; empty: a size is not known.
-std::optional<std::vector<Int>> strides_of_view(symbolic::Context& s, const Shape& from, const std::vector<Int>& strides, const Shape& as);
+// Those of a view in another shape of a tensor with these sizes and strides, as at::detail::computeStride
+// finds them. Nullopt: there is no such view; empty: a size is not known.
+std::optional<std::vector<Int>> strides_of_view(
+    symbolic::Context& s, const Shape& from, const std::vector<Int>& strides, const Shape& as);
 bool in_order(const Record& record, const TensorState& state);
 // Would a reshape be a view? Where nothing is known it is taken to be one.
 bool can_be_viewed(const Record& record, const TensorState& from, const Shape& as);
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

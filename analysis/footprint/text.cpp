@@ -48,4 +48,4 @@ std::optional<std::int64_t> parse_size(std::string_view text) {
   return number < 9e18 ? std::optional(static_cast<std::int64_t>(number)) : std::nullopt;
 }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

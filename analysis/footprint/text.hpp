@@ -18,4 +18,4 @@ std::string count_text(std::int64_t count);
 // "80GB", "24 GiB", "81920MB": bytes; a GB is 2^30 of them, as GPUs are sold.
 std::optional<std::int64_t> parse_size(std::string_view text);
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

@@ -9,16 +9,18 @@
 
 namespace stepzero::footprint {
 
-void Standing::add(symbolic::Context& s, const std::string& what, const Bytes& bytes) {
+void StandingMemory::add(symbolic::Context& s, const std::string& what, const Bytes& bytes) {
   const auto same = std::ranges::find(kept, what, &std::pair<std::string, Bytes>::first);
-  if (same != kept.end()) same->second.add(s, bytes);
-  else kept.push_back({what, bytes});
+  if (same != kept.end())
+    same->second.add(s, bytes);
+  else
+    kept.push_back({what, bytes});
 }
 
 namespace {
 
 // What hands its gradient on as it got it.
-bool passes_gradient(const Made& made) {
+bool passes_gradient(const Producer& made) {
   const std::string_view name = libraries::operator_name(*made.row);
   return name == "add" || name == "positive";
 }
@@ -28,11 +30,11 @@ struct Block {
   std::int64_t number = 0;
   std::string_view what;
   values::Place place;
-  int savers = 0;            // operations that keep it until their backward
-  std::size_t last_use = 0;  // the last operation of the forward that reads it
-  bool held_by_name = false; // a variable of the loop has it, until the next round
+  int savers = 0;             // operations that keep it until their backward
+  std::size_t last_use = 0;   // the last operation of the forward that reads it
+  bool held_by_name = false;  // a variable of the loop has it, until the next round
   bool alive = false;
-  bool left = false;         // that of the round before is there still
+  bool left = false;  // that of the round before is there still
 };
 
 struct Gradient {
@@ -44,7 +46,8 @@ struct Gradient {
 
 class Timeline {
 public:
-  Timeline(const Graph& graph, const std::vector<TimedNode>& timed, const Standing& standing, const Options& options)
+  Timeline(const Graph& graph, const std::vector<TimedNode>& timed, const StandingMemory& standing,
+      const Options& options)
       : graph_(graph), timed_(timed), standing_(standing), options_(options), s_(graph.record().symbols) {}
 
   Peak run() {
@@ -66,7 +69,9 @@ public:
     Bytes named;
     for (const auto& [storage, block] : blocks_)
       if (block.alive) named.add(s_, block.bytes);
-    if (const std::int64_t then = base + number(named) + number(standing_.gradients) + number(standing_.temporary); then > best_) {
+    if (const std::int64_t then = base + number(named) + number(standing_.gradients) +
+            number(standing_.temporary);
+        then > best_) {
       peak_ = {};
       peak_.moment = "optimizer";
       part("gradients of parameters", {}, standing_.gradients);
@@ -98,25 +103,31 @@ private:
         block.bytes.add(s_, graph_.bytes(*result));
         block.what = libraries::operator_name(*nodes[i].made->row);
         block.place = nodes[i].made->born;
-        if (timed_[i].is_new) made_[i].push_back(graph_.storage(*result));
-        else inputs_.push_back(graph_.storage(*result)), block.held_by_name = true;
+        if (timed_[i].is_new)
+          made_[i].push_back(graph_.storage(*result));
+        else
+          inputs_.push_back(graph_.storage(*result)), block.held_by_name = true;
         block.last_use = std::max(block.last_use, i);
       }
       for (const auto* list : {&nodes[i].made->states, &nodes[i].made->listed})
         for (const TensorState* state : *list)
           if (state && !graph_.held(*state))
-            if (const auto found = blocks_.find(graph_.storage(*state)); found != blocks_.end()) found->second.last_use = i;
+            if (const auto found = blocks_.find(graph_.storage(*state)); found != blocks_.end())
+              found->second.last_use = i;
       for (const Saved& saved : timed_[i].saving.kept) {
         if (saved.held) continue;
         const bool is_new = !blocks_.contains(saved.storage);
         Block& block = block_of(saved.storage);
         if (is_new) {
           block.bytes = saved.bytes;
-          block.what = saved.what == "input" ? std::string_view("input") : libraries::operator_name(*nodes[i].made->row);
+          block.what = saved.what == "input" ? std::string_view("input")
+                                             : libraries::operator_name(*nodes[i].made->row);
           block.place = nodes[i].made->born;
           // What the operation made for itself, or what came in from outside and has a name there.
-          if (saved.what == "input" || saved.what == "result") inputs_.push_back(saved.storage), block.held_by_name = true;
-          else made_[i].push_back(saved.storage);
+          if (saved.what == "input" || saved.what == "result")
+            inputs_.push_back(saved.storage), block.held_by_name = true;
+          else
+            made_[i].push_back(saved.storage);
         }
         ++block.savers;
       }
@@ -124,12 +135,15 @@ private:
     for (std::size_t i = 0; i < nodes.size(); ++i)
       if (timed_[i].is_named)
         for (const TensorState* result : nodes[i].results)
-          if (const auto found = blocks_.find(graph_.storage(*result)); found != blocks_.end()) found->second.held_by_name = true;
+          if (const auto found = blocks_.find(graph_.storage(*result)); found != blocks_.end())
+            found->second.held_by_name = true;
     for (auto& [storage, block] : blocks_) block.number = number(block.bytes);
   }
 
   // On the CPU, while the step runs on a GPU.
-  bool is_on_cpu(const TensorState& state) const { return options_.device == Device::cuda && state.device && state.device->text == "cpu"; }
+  bool is_on_cpu(const TensorState& state) const {
+    return options_.device == Device::cuda && state.device && state.device->text == "cpu";
+  }
 
   Block& block_of(const Storage& storage) { return blocks_[storage]; }
 
@@ -164,13 +178,15 @@ private:
   void backward() {
     const auto& nodes = graph_.nodes();
     if (nodes.empty()) return;
-    std::vector<int> of(nodes.size(), -1);   // the gradient of each operation's result
+    std::vector<int> of(nodes.size(), -1);  // the gradient of each operation's result
     of.back() = gradient(nodes.size() - 1);
     for (std::size_t i = nodes.size(); i-- > 0;) {
       const Node& node = nodes[i];
       if (!timed_[i].has_gradient) continue;
       if (of[i] >= 0) {
-        const bool passes = passes_gradient(*node.made) || (!node.results.empty() && shares_memory(graph_.record(), *node.made, node.results[0]) && node.made->row->variant == values::Variant::plain);
+        const bool passes = passes_gradient(*node.made) ||
+            (!node.results.empty() && shares_memory(graph_.record(), *node.made, node.results[0]) &&
+                node.made->row->variant == values::Variant::plain);
         for (const std::size_t from : node.from) {
           if (of[from] >= 0 || !timed_[from].has_gradient) continue;
           if (passes && gradients_[static_cast<std::size_t>(of[i])].number == result_bytes(from)) {
@@ -194,7 +210,8 @@ private:
         if (!saved.held)
           if (Block& block = blocks_.at(saved.storage); --block.savers == 0) drop(block);
       if (of[i] >= 0)
-        if (Gradient& done = gradients_[static_cast<std::size_t>(of[i])]; --done.users == 0) now_ -= done.number;
+        if (Gradient& done = gradients_[static_cast<std::size_t>(of[i])]; --done.users == 0)
+          now_ -= done.number;
     }
   }
 
@@ -232,7 +249,8 @@ private:
   // Of the parameters that the operation uses, where no other did.
   void own_gradients(const Node& node) {
     const auto add = [&](const Held* held, const TensorState& state) {
-      if (!held || !held->is_parameter || held->trained == values::Known::no || done_[held]++ >= held->copies) return;
+      if (!held || !held->is_parameter || held->trained == values::Known::no || done_[held]++ >= held->copies)
+        return;
       Bytes bytes;
       bytes.add(s_, bytes_of(s_, held->local ? *held->local : state.shape, state.dtype));
       // One that is there already gets this one added, which is let go then.
@@ -279,7 +297,9 @@ private:
     Bytes accumulated;
     accumulated.add(accumulated_);
     part("gradients that are accumulated", place, accumulated);
-    part("gradients of parameters", {}, (in_backward_ ? standing_.gradients_accumulate : standing_.gradients_stay) ? standing_.gradients : parameter_gradients_);
+    part("gradients of parameters", {},
+        (in_backward_ ? standing_.gradients_accumulate : standing_.gradients_stay) ? standing_.gradients
+                                                                                   : parameter_gradients_);
     Bytes left;
     for (const auto& [storage, block] : blocks_)
       if (block.left) left.add(s_, block.bytes);
@@ -297,7 +317,7 @@ private:
 
   const Graph& graph_;
   const std::vector<TimedNode>& timed_;
-  const Standing& standing_;
+  const StandingMemory& standing_;
   const Options& options_;
   symbolic::Context& s_;
   std::unordered_map<Storage, Block, StorageHash> blocks_;
@@ -306,18 +326,19 @@ private:
   std::vector<Gradient> gradients_;
   std::unordered_map<const Held*, std::int64_t> done_;
   Bytes parameter_gradients_;
-  Bytes again_;            // of the checkpointed region whose backward runs
-  Bytes temporary_;          // of the operation whose backward runs
-  std::int64_t accumulated_ = 0; // gradients of its parameters that are added to others
+  Bytes again_;                   // of the checkpointed region whose backward runs
+  Bytes temporary_;               // of the operation whose backward runs
+  std::int64_t accumulated_ = 0;  // gradients of its parameters that are added to others
   std::int64_t now_ = 0, best_ = 0;
   bool in_backward_ = false;
   Peak peak_;
 };
 
-} // namespace
+}  // namespace
 
-Peak peak_of(const Graph& graph, const std::vector<TimedNode>& timed, const Standing& standing, const Options& options) {
+Peak peak_of(const Graph& graph, const std::vector<TimedNode>& timed, const StandingMemory& standing,
+    const Options& options) {
   return Timeline(graph, timed, standing, options).run();
 }
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

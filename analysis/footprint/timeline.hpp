@@ -1,4 +1,5 @@
-// The memory of one step in time: what the forward makes and keeps, what the backward makes and lets go, and what stands all the while.
+// The memory of one step in time: what the forward makes and keeps, what the backward makes and lets go, and
+// what stands all the while.
 #pragma once
 
 #include "footprint/footprint.hpp"
@@ -7,13 +8,13 @@
 namespace stepzero::footprint {
 
 // What is there before the step begins, and comes with it.
-struct Standing {
-  std::vector<std::pair<std::string, Bytes>> kept;  // parameters, buffers, the optimizer's state
+struct StandingMemory {
+  std::vector<std::pair<std::string, Bytes>> kept;    // parameters, buffers, the optimizer's state
   std::vector<std::pair<std::string, Bytes>> during;  // in forward and backward only
-  Bytes gradients;                                  // of all parameters that are trained
-  bool gradients_stay = false;                      // those of the step before are there in the forward, too …
-  bool gradients_accumulate = false;                    // … and in the backward, which adds to them
-  Bytes temporary;                                  // of the optimizer, while it steps
+  Bytes gradients;                                    // of all parameters that are trained
+  bool gradients_stay = false;        // those of the step before are there in the forward, too …
+  bool gradients_accumulate = false;  // … and in the backward, which adds to them
+  Bytes temporary;                    // of the optimizer, while it steps
   void add(symbolic::Context& s, const std::string& what, const Bytes& bytes);
 };
 
@@ -37,6 +38,7 @@ struct TimedNode {
   bool is_named = false;     // its result has a name, by which it outlives the step
 };
 // `nodes`: of each node of the graph, which has the operations too that no gradient goes through.
-Peak peak_of(const Graph& graph, const std::vector<TimedNode>& nodes, const Standing& standing, const Options& options);
+Peak peak_of(const Graph& graph, const std::vector<TimedNode>& nodes, const StandingMemory& standing,
+    const Options& options);
 
-} // namespace stepzero::footprint
+}  // namespace stepzero::footprint

@@ -1,4 +1,5 @@
-// The frame of a function that runs, the loops and `try` bodies in it, and the paths that left them on the way.
+// The frame of a function that runs, the loops and `try` bodies in it, and the paths that left them on the
+// way.
 #pragma once
 
 #include "interpreter/record.hpp"
@@ -15,9 +16,9 @@ namespace stepzero::interpreter {
 struct Arguments {
   std::vector<Value> positional;
   std::vector<std::pair<syntax::Name, Value>> keywords;
-  bool spread = false;  // `*unknown` or `**unknown` among them
-  Value rest{};         // what any one of the positional ones that are not known is like; may be absent
-  std::size_t behind = 0;  // how many of `positional` are known to stand behind it
+  bool spread = false;        // `*unknown` or `**unknown` among them
+  Value rest{};               // what any one of the positional ones that are not known is like; may be absent
+  std::size_t behind = 0;     // how many of `positional` are known to stand behind it
   Int rest_length = nullptr;  // how many the unknown ones are; null: not known
 };
 
@@ -58,10 +59,10 @@ struct Frame {
   const values::Function* function = nullptr;
   const CallSite* site = nullptr;
   std::uint32_t chunk = 0;
-  values::Mark mark;         // of the heap, when the frame began
-  std::size_t depth = 0;     // of the path
-  int generic_depth = 0;     // when the frame began
-  std::uint64_t steps = 0;   // until then
+  values::Mark mark;        // of the heap, when the frame began
+  std::size_t depth = 0;    // of the path
+  int generic_depth = 0;    // when the frame began
+  std::uint64_t steps = 0;  // until then
   std::vector<Exit> returns;
   std::vector<LoopTarget*> loops;
   std::vector<TryTarget*> tries;
@@ -80,4 +81,4 @@ struct Nested {
   int& level;
 };
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

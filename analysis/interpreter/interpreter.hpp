@@ -1,9 +1,9 @@
-// The abstract run: statements, expressions, calls, branches and loops over abstract values. Leaves a Record. Knows
-// Python, and what ranks are; library names mean what the Library's rows say.
+// The abstract run: statements, expressions, calls, branches and loops over abstract values. Leaves a Record.
+// Knows Python, and what ranks are; library names mean what the Library's rows say.
 //
-// A branch on an unknown condition is run on both sides and joined; a loop over something unknown is run to a state
-// that holds for every round; a function is run at each call with the values of that call. Everything is counted in
-// steps: out of budget, calls and loops answer "unknown".
+// A branch on an unknown condition is run on both sides and joined; a loop over something unknown is run to a
+// state that holds for every round; a function is run at each call with the values of that call. Everything
+// is counted in steps: out of budget, calls and loops answer "unknown".
 #pragma once
 
 #include "interpreter/frame.hpp"
@@ -12,7 +12,7 @@
 #include "interpreter/library_names.hpp"
 #include "interpreter/limits.hpp"
 #include "interpreter/one_rank.hpp"
-#include "interpreter/paths/questions.hpp"
+#include "interpreter/paths/open_questions.hpp"
 #include "interpreter/policy.hpp"
 #include "interpreter/record.hpp"
 #include "interpreter/statements/module_run.hpp"
@@ -39,22 +39,25 @@ public:
 
   // Runs the file as a program, then every function and method that was not reached, on symbols.
   void run_file(const std::string& path);
-  // After run_file, when the file changed and nothing else that was read: the record becomes what run_file would leave, with what the
-  // change does not touch taken over. False: that cannot be done, and this run and its record are of no use any more. Where it was cancelled, as
-  // the record says, the record lacks some roots, and can be run again.
-  // `only`: see Limits.
-  bool run_again(const std::atomic<bool>* cancelled, const std::unordered_set<const syntax::Stmt*>* only = nullptr);
+  // After run_file, when the file changed and nothing else that was read: the record becomes what run_file
+  // would leave, with what the change does not touch taken over. False: that cannot be done, and this run and
+  // its record are of no use any more. Where it was cancelled, as the record says, the record lacks some
+  // roots, and can be run again. `only`: see Limits.
+  bool run_again(
+      const std::atomic<bool>* cancelled, const std::unordered_set<const syntax::Stmt*>* only = nullptr);
   // Of the last run: functions that nobody calls, and classes, as far as they were not taken over.
   std::size_t units_run() const { return replay_.units_run; }
   // Was it a run_again after which all stands, because comments alone were edited?
   bool only_comments_changed() const { return replay_.only_comments; }
-  // Can there be a run_again? A run that was cancelled among the functions that nobody calls has left those that it finished.
+  // Can there be a run_again? A run that was cancelled among the functions that nobody calls has left those
+  // that it finished.
   bool can_run_again() const { return replay_.possible; }
 
-  // What a name in the text of a scope means, outside of the order in which the program runs: in an annotation. Absent if nothing does.
+  // What a name in the text of a scope means, outside of the order in which the program runs: in an
+  // annotation. Absent if nothing does.
   Value named_in(const values::Scope* scope, syntax::Name name);
-  // What a part of the run asks of the text of the program beyond what it runs: whether an attribute of that name is set anywhere, and what the
-  // bodies of functions say.
+  // What a part of the run asks of the text of the program beyond what it runs: whether an attribute of that
+  // name is set anywhere, and what the bodies of functions say.
   void note_asked_attribute(std::string_view name) {
     if (used_) used_->attributes.emplace(name);
   }
@@ -78,18 +81,24 @@ public:
   void set_attribute(Value object, syntax::Name name, Value value, Place where = {});
   // The class's attribute or method, as found on an object of it; absent if there is none.
   Value find_method(values::Instance* object, syntax::Name name);
-  Value library_symbol(std::string_view path) { return Value::of(values::Kind::library, names_.symbol(path)); }
+  Value library_symbol(std::string_view path) {
+    return Value::of(values::Kind::library, names_.symbol(path));
+  }
   // What `import a.b as c` would bind; external where nothing of the name is found.
   Value import_named(std::string_view dotted);
   // A new object of a library class; its constructor is not run.
   values::Instance* make_native(std::string_view class_path, Place place);
   bool is_a(Value object, std::string_view class_path) const { return names_.is_a(object, class_path); }
-  const Row* method_row(std::string_view class_path, std::string_view method) const { return names_.method_row(class_path, syntax::Name(method)); }
-  const Row* method_row(std::string_view class_path, syntax::Name method) const { return names_.method_row(class_path, method); }
+  const Row* method_row(std::string_view class_path, std::string_view method) const {
+    return names_.method_row(class_path, syntax::Name(method));
+  }
+  const Row* method_row(std::string_view class_path, syntax::Name method) const {
+    return names_.method_row(class_path, method);
+  }
   const Row* constructor_row(std::string_view class_path) const { return names_.constructor_row(class_path); }
 
   Cond truth(Value value);
-  Int to_int(Value value);            // null if it is no integer; unknowns become symbols
+  Int to_int(Value value);  // null if it is no integer; unknowns become symbols
   std::optional<std::int64_t> to_constant(Value value);
   Value binary(syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node);
   Value compare(syntax::CompareOp op, Value left, Value right);
@@ -98,7 +107,8 @@ public:
   // One that stands for itself alone, of an element that stands for many.
   Value one_of_many(Value element);
   Value any_element(Value iterable, Place where);  // for a list of them: each has numbers of its own
-  // The same, and an iterator is empty from then on. With `any_order` the elements of a set, too, in some order.
+  // The same, and an iterator is empty from then on. With `any_order` the elements of a set, too, in some
+  // order.
   std::optional<std::vector<Value>> take(Value iterable, Place place, bool any_order = false);
   // Any one element.
   Value element(Value iterable, Place place);
@@ -127,12 +137,15 @@ public:
   void fill_dataclass(values::Instance& object, Arguments arguments, Place place);
   std::vector<std::pair<syntax::Name, Value>> field_values(const values::Instance& object);
   Value named_tuple_class(std::string_view name, std::vector<values::ClassField> fields, Place place);
-  void hold(values::Instance& object, const Arguments& arguments, Place place);  // of a class that derives from dict or list
-  Value find_in_order(const std::vector<values::Class*>& order, syntax::Name name, std::size_t from = 0) const;
-  // What a call answers that fails with one of Python's exceptions. Where somebody may catch it, the path ends.
+  void hold(values::Instance& object, const Arguments& arguments,
+      Place place);  // of a class that derives from dict or list
+  Value find_in_order(
+      const std::vector<values::Class*>& order, syntax::Name name, std::size_t from = 0) const;
+  // What a call answers that fails with one of Python's exceptions. Where somebody may catch it, the path
+  // ends.
   Value raise_builtin(std::string_view exception, Place place);
   bool of_any_use() const { return any_use_; }  // the run of a class that nobody constructs
-  Value settled(Value value);         // resolved; an unknown that was found to be a tensor is that tensor
+  Value settled(Value value);  // resolved; an unknown that was found to be a tensor is that tensor
   // A choice whose condition is decided becomes its side.
   Value resolve(Value value) { return value.is(values::Kind::choice) ? decided(value) : value; }
   Value decided(Value choice);
@@ -140,9 +153,10 @@ public:
   Value over_choices(Value value, const std::function<Value(Value)>& each, Place place = {});
 
   const std::optional<OneRank>& as_rank() const { return limits_.as_rank; }
-  // Keeps how many messages of each channel the process has received so far; null where it is not known what was sent.
+  // Keeps how many messages of each channel the process has received so far; null where it is not known what
+  // was sent.
   values::Instance* heard() const { return in_roots_ ? nullptr : heard_; }
-  Int role(symbolic::Role role);      // the rank, the world size…: the same atom each time
+  Int role(symbolic::Role role);  // the rank, the world size…: the same atom each time
   Cond named_condition(std::string_view name, Sharing sharing);  // the same condition each time
   // A value for a name of a program: a parameter, an attribute of an unknown object.
   Value symbol(std::string_view name, Sharing sharing, Place born);
@@ -154,21 +168,26 @@ public:
   ProblemEvent* problem_at(values::ProblemKind kind, Place place, const syntax::Expr* node, std::string text);
   // The call is proven to fail: what follows from that is not told again. See values::TensorState::blamed.
   void blame(const Call& call);
-  // What both sides of the choices around have in common with the present operation: see ProblemEvent::assumption.
+  // What both sides of the choices around have in common with the present operation: see
+  // ProblemEvent::assumption.
   Cond assumption();
-  void exit_process() { killed_ = true; }  // the call that is evaluated does not return
+  void exit_process() { killed_ = true; }         // the call that is evaluated does not return
   const CallSite* site() const { return site_; }  // the calls around
   bool guarded() const { return guards_ > 0; }
   const Launch* launch() const { return limits_.launch; }
   bool with_defaults() const { return with_defaults_; }  // what may be given or left out is left out
-  // Its text decides what the program does: of a word that the command line may give the default does. Most of them only name a file.
+  // Its text decides what the program does: of a word that the command line may give the default does. Most
+  // of them only name a file.
   void note_choice_by_text(Value word);
-  // Are tensors made on the CPU where nothing else is said? What nobody calls may be called under any default.
+  // Are tensors made on the CPU where nothing else is said? What nobody calls may be called under any
+  // default.
   bool knows_default_device() const { return !in_roots_ && device_contexts_ == 0 && !default_device_set_; }
   void set_default_device() { default_device_set_ = true; }
   // What floats are where nothing else is said.
   values::Dtype default_dtype() const {
-    return default_dtype_.value.is(values::Kind::dtype) ? default_dtype_.value.dtype() : default_dtype_.value ? values::Dtype::unknown : values::Dtype::float32;
+    return default_dtype_.value.is(values::Kind::dtype) ? default_dtype_.value.dtype()
+        : default_dtype_.value                          ? values::Dtype::unknown
+                                                        : values::Dtype::float32;
   }
   bool default_dtype_set() const { return static_cast<bool>(default_dtype_.value); }  // whatever it is now
   void set_default_dtype(Value dtype) { heap().set(default_dtype_, dtype); }
@@ -188,21 +207,29 @@ public:
   void note_gradient_written(Value of, Place place);
   // Python, NumPy and PyTorch draw their random numbers from streams of their own.
   enum class Stream : std::uint8_t { python, numpy, torch };
-  // Random numbers are drawn from here on as this seed has it, of all streams or of one; `partly`: of some devices only.
+  // Random numbers are drawn from here on as this seed has it, of all streams or of one; `partly`: of some
+  // devices only.
   void note_seed(Value seed, std::optional<Stream> stream = {}, bool partly = false);
-  // An operator needs the two sizes equal, or one of them to be 1 where it `broadcasts`, and that is not known.
+  // An operator needs the two sizes equal, or one of them to be 1 where it `broadcasts`, and that is not
+  // known.
   void note_fit(Int a, Int b, bool broadcasts, Place where);
-  // A backward left gradients: those of this process alone, which relate among the ranks as its loss does, or (null) others. Unseen code that
-  // was handed what has them may have them reduced.
-  void note_gradients(std::optional<Sharing> own) { gradients_.own = own && gradients_.own ? symbolic::mix(*gradients_.own, *own) : own; }
+  // A backward left gradients: those of this process alone, which relate among the ranks as its loss does, or
+  // (null) others. Unseen code that was handed what has them may have them reduced.
+  void note_gradients(std::optional<Sharing> own) {
+    gradients_.own = own && gradients_.own ? symbolic::mix(*gradients_.own, *own) : own;
+  }
   void lose_gradients() { gradients_.lost = true; }
   std::optional<Sharing> own_gradients() const { return gradients_.lost ? std::nullopt : gradients_.own; }
-  // Do all ranks draw the same? Where it is not known it is taken to be so; and one process by itself cannot tell.
+  // Do all ranks draw the same? Where it is not known it is taken to be so; and one process by itself cannot
+  // tell.
   Sharing drawn_sharing(Stream stream) const {
     const Seeds seeds = seeds_[static_cast<std::size_t>(stream)];
-    return limits_.as_rank || seeds == Seeds::never || seeds == Seeds::by_rank ? Sharing::local : Sharing::uniform;
+    return limits_.as_rank || seeds == Seeds::never || seeds == Seeds::by_rank ? Sharing::local
+                                                                               : Sharing::uniform;
   }
-  bool casting() const { return casts_ > 0; }  // inside a `with` that may have operators choose their results' types
+  bool casting() const {
+    return casts_ > 0;
+  }  // inside a `with` that may have operators choose their results' types
   Place place(syntax::Span span) const { return {chunk_, span}; }
   Place place(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
 
@@ -211,9 +238,24 @@ private:
   friend struct BuiltinCall;
 
   // Components that take several steps, each defined in its file.
-  struct AnyOf; struct Arithmetic; struct Assignment; struct Attribute; struct ClassRoot; struct Comparison; struct Comprehension; struct Elements; class Escape; struct Evaluation;
-  class Fixpoint; struct ForLoop; struct InstanceOf; struct LibraryCall; struct Matching; struct Subscript; struct TryRun; struct WithItem;
-
+  struct AnyOf;
+  struct Arithmetic;
+  struct Assignment;
+  struct Attribute;
+  struct ClassRoot;
+  struct Comparison;
+  struct Comprehension;
+  struct Elements;
+  class Escape;
+  struct Evaluation;
+  class Fixpoint;
+  struct ForLoop;
+  struct InstanceOf;
+  struct LibraryCall;
+  struct Matching;
+  struct Subscript;
+  struct TryRun;
+  struct WithItem;
 
   // statements.cpp
   Flow run_block(syntax::Block block);
@@ -235,25 +277,31 @@ private:
   Flow leave(ExitKind kind, const syntax::Stmt& stmt, Value value);
   // annotations.cpp
   // The shape that an annotation gives; the same names are the same sizes.
-  std::optional<values::Shape> annotated_shape(const syntax::Expr* annotation, Place where, std::map<std::string, Int, std::less<>>& names);
+  std::optional<values::Shape> annotated_shape(
+      const syntax::Expr* annotation, Place where, std::map<std::string, Int, std::less<>>& names);
   // A tensor that contradicts its annotation becomes a problem.
-  void judge_annotation(const syntax::Expr* annotation, std::uint32_t chunk, Value value, Place where, std::string_view what);
+  void judge_annotation(
+      const syntax::Expr* annotation, std::uint32_t chunk, Value value, Place where, std::string_view what);
   // Sizes of the value that are not known are called as the comment behind the statement calls them.
   void name_by_comment(Value value, const syntax::Stmt& stmt);
 
   // assertions.cpp
   Flow run_assert(const syntax::AssertStmt& stmt);
   // An assertion on sizes that never holds becomes a problem.
-  void judge_assertion(const syntax::AssertStmt& stmt, const std::vector<std::pair<const syntax::Expr*, Value>>& values);
+  void judge_assertion(
+      const syntax::AssertStmt& stmt, const std::vector<std::pair<const syntax::Expr*, Value>>& values);
   bool in_test() const;  // is the code that runs part of a test, by its name?
   symbolic::Answer catches(Value type, Value raised);
   symbolic::Answer is_instance_of_raised(std::string_view exception);
 
   // paths.cpp
-  Flow fork(Cond condition, const syntax::Stmt* stmt, Place place, const std::function<Flow()>& yes, const std::function<Flow()>& no);
-  Value fork_value(Cond condition, Place place, const std::function<Value()>& yes, const std::function<Value()>& no);
-  // Brings the exits together with the present path (dead or not) and answers whether any path goes on. With `loose`, it
-  // is not known which of the paths is taken. Facts found since then are forgotten where paths meet.
+  Flow fork(Cond condition, const syntax::Stmt* stmt, Place place, const std::function<Flow()>& yes,
+      const std::function<Flow()>& no);
+  Value fork_value(
+      Cond condition, Place place, const std::function<Value()>& yes, const std::function<Value()>& no);
+  // Brings the exits together with the present path (dead or not) and answers whether any path goes on. With
+  // `loose`, it is not known which of the paths is taken. Facts found since then are forgotten where paths
+  // meet.
   Flow merge_exits(Speculation& since, std::vector<Exit>& exits, Flow flow, Value* value, bool loose);
   Exit make_exit(values::Mark mark, std::size_t depth, Value value);
   Cond path_since(std::size_t depth);
@@ -261,19 +309,24 @@ private:
   // loops.cpp, fixpoint.cpp, widening.cpp, comprehensions.cpp
   Flow run_for(const syntax::ForStmt& stmt);
   bool building() const;
-  // Would the rounds of an unrolled loop behind the first `ran` do what the last of these did, since `before`, to other objects? Asked only
-  // where no rule looks at the single round: in rehearsals, for one rank, to show.
-  bool rest_is_alike(const std::vector<Value>& items, std::size_t ran, values::Mark before, const Block& round);
+  // Would the rounds of an unrolled loop behind the first `ran` do what the last of these did, since
+  // `before`, to other objects? Asked only where no rule looks at the single round: in rehearsals, for one
+  // rank, to show.
+  bool rest_is_alike(
+      const std::vector<Value>& items, std::size_t ran, values::Mark before, const Block& round);
   Flow run_while(const syntax::WhileStmt& stmt);
-  Flow run_else(syntax::Block body, syntax::Block orelse, Flow flow);  // of a loop of which not all rounds are known
+  Flow run_else(
+      syntax::Block body, syntax::Block orelse, Flow flow);  // of a loop of which not all rounds are known
   bool run_known_rounds(const syntax::WhileStmt& stmt, Flow& flow, std::vector<Block>& first);
   Flow run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round);
   RoundCounts round_counts(Int length);
   std::string length_name(Place born) const;
   Int length_of_slice(Int size, const values::SliceObject& slice);
-  // How many elements of so many, which are numbered by an atom, fulfil a condition that deals them out in turn; null if it does not.
+  // How many elements of so many, which are numbered by an atom, fulfil a condition that deals them out in
+  // turn; null if it does not.
   Int length_of_share(Int size, Int number, Cond condition);
-  bool run_unrolled(const syntax::ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow);
+  bool run_unrolled(
+      const syntax::ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow);
   Flow run_generator_loop(const syntax::ForStmt& stmt, Value generator);
   Flow run_round(LoopTarget& target, const std::function<Flow()>& body, bool loose);
   bool covers(Value wide, Value value) const;
@@ -288,7 +341,8 @@ private:
   // traces.cpp
   bool in_loop() const;  // does a statement's loop run, here or in a caller?
   bool matters(const Call& call) const;
-  OperationEvent* record_implied(std::string_view row, Value self, std::vector<Value> arguments, Value result, Place where);
+  OperationEvent* record_implied(
+      std::string_view row, Value self, std::vector<Value> arguments, Value result, Place where);
   void note_assigned(const syntax::Expr& target, Value operand, Place where);
   void note_kept(const values::Slot& slot, Value added, Place where);
   void record_kept(const LoopTarget& target);
@@ -309,7 +363,8 @@ private:
   Value unary(syntax::UnaryOp op, Value operand, const syntax::Expr& node);
   std::optional<std::vector<Value>> iterated(Value iterator, Place place);
   std::optional<std::vector<Value>> counted(Value sequence, Place place);
-  std::optional<std::vector<Value>> until_raised(std::string_view exception, const std::function<Value(std::int64_t)>& next);
+  std::optional<std::vector<Value>> until_raised(
+      std::string_view exception, const std::function<Value(std::int64_t)>& next);
   std::optional<std::vector<std::int64_t>> slice_of(std::int64_t size, const values::SliceObject& slice);
 
   // texts.cpp
@@ -317,8 +372,10 @@ private:
   std::optional<std::string> format_percent(std::string_view pattern, Value argument);
   std::optional<std::string> format_braces(std::string_view pattern, const Arguments& arguments);
   Arguments evaluate_arguments(const syntax::CallExpr& expr);
-  // Of the arguments of a call it also notes how many are unknown (`rest_length`) and how many stand behind them (`behind`).
-  std::vector<Value> evaluate_elements(syntax::List<const syntax::Expr*> elements, bool& open, Value& rest, Arguments* of_call = nullptr);
+  // Of the arguments of a call it also notes how many are unknown (`rest_length`) and how many stand behind
+  // them (`behind`).
+  std::vector<Value> evaluate_elements(
+      syntax::List<const syntax::Expr*> elements, bool& open, Value& rest, Arguments* of_call = nullptr);
   Value lookup(syntax::Name name, const syntax::Expr& node);
   values::Slot& variable(syntax::Name name);
   Value make_function(const syntax::FunctionStmt& stmt);
@@ -327,33 +384,44 @@ private:
 
   // calls.cpp
   // `expr`: the call, where the program itself makes it.
-  Value call_function(const values::Function& function, Arguments arguments, Place place, Value bound_self, const syntax::CallExpr* expr = nullptr);
-  Value run_function(const values::Function& function, values::Scope* scope, Place place, std::function<Value(Value)>* on_yield);
+  Value call_function(const values::Function& function, Arguments arguments, Place place, Value bound_self,
+      const syntax::CallExpr* expr = nullptr);
+  Value run_function(const values::Function& function, values::Scope* scope, Place place,
+      std::function<Value(Value)>* on_yield);
   bool recurs_too_far(const values::Function& function);
   bool bind(const values::Function& function, Arguments& arguments, values::Scope& scope);
 
   // own_calls.cpp
   bool can_be_judged(const values::Function& function, const syntax::CallExpr& expr) const;
   bool may_be_another(const values::Function& function, Value self, const syntax::CallExpr& expr) const;
-  std::string misfit(const values::Function& function, const Arguments& arguments, const syntax::CallExpr& expr, std::string_view called, bool bound) const;
-  bool refuses(const values::Function& function, const Arguments& arguments, Value self, Place where, const syntax::CallExpr& expr, const values::Class* made = nullptr);
-  bool refuses_fields(const values::Class& cls, const Arguments& arguments, Place where, const syntax::CallExpr& expr);
-  bool refuses_all(const values::Class& cls, const Arguments& arguments, Place where, const syntax::CallExpr& expr);
+  std::string misfit(const values::Function& function, const Arguments& arguments,
+      const syntax::CallExpr& expr, std::string_view called, bool bound) const;
+  bool refuses(const values::Function& function, const Arguments& arguments, Value self, Place where,
+      const syntax::CallExpr& expr, const values::Class* made = nullptr);
+  bool refuses_fields(
+      const values::Class& cls, const Arguments& arguments, Place where, const syntax::CallExpr& expr);
+  bool refuses_all(
+      const values::Class& cls, const Arguments& arguments, Place where, const syntax::CallExpr& expr);
   void settle(ProblemEvent& event, Cond when, bool again);
-  Value call_wrapped(Value either, Value wrapper, Value module, Arguments arguments, Place place, const syntax::CallExpr* expr);
-  Value call_library(const values::LibrarySymbol& symbol, Value self, Arguments arguments, Place place, const syntax::CallExpr* expr);
+  Value call_wrapped(Value either, Value wrapper, Value module, Arguments arguments, Place place,
+      const syntax::CallExpr* expr);
+  Value call_library(const values::LibrarySymbol& symbol, Value self, Arguments arguments, Place place,
+      const syntax::CallExpr* expr);
   Value call_unknown(Value function, const Arguments& arguments, Place place);
-  void lose_patched(const Arguments& arguments, Place where);  // what a call names may be another thing behind it
+  void lose_patched(
+      const Arguments& arguments, Place where);  // what a call names may be another thing behind it
   void record_unseen(Value function, const Arguments& arguments, Place where);
   // unseen_communication.cpp
   bool may_communicate(const values::Function& function, int depth = 0);
   void note_unseen_communication(Value function, const Arguments& arguments, Place where);
   void escape(Value value, int depth = 0);
-  // What a module or class holds, as who nobody calls finds it: an empty list is there to be filled by somebody else.
+  // What a module or class holds, as who nobody calls finds it: an empty list is there to be filled by
+  // somebody else.
   Value found_outside(Value found);
   // … and a flag, number or None that a function of the module sets is there to be set.
   Value found_global(const values::Scope& globals, syntax::Name name, Value found);
-  // Somebody holds one of several containers, and which is not known: those that are empty are there to be filled.
+  // Somebody holds one of several containers, and which is not known: those that are empty are there to be
+  // filled.
   void open_empty(Value held, int depth = 0);
   // What the functions declare nonlocal or global is not known once unseen code may have called them.
   void lose_rebound(const values::Scope* scope, const syntax::Stmt* stmt);
@@ -367,7 +435,8 @@ private:
   Value decorate(Value function, const syntax::FunctionStmt& stmt);
   // Runs a generator's body; each value it yields goes to `consume`.
   static bool is_pending(Value value) {  // a generator that has not run yet
-    return value.is(values::Kind::iterator) && value.as<values::Iterator>()->pending && !value.as<values::Iterator>()->state.value;
+    return value.is(values::Kind::iterator) && value.as<values::Iterator>()->pending &&
+        !value.as<values::Iterator>()->state.value;
   }
   Value drain(Value generator, Place place, std::function<Value(Value)>& consume);
 
@@ -416,12 +485,15 @@ private:
   ModuleRun* installed_module(const values::Scope* globals);
   Value lazy_name(ModuleRun& module, syntax::Name name);
   const std::vector<syntax::Name>& exports(ModuleRun& module);
-  std::optional<program::Target> find_import(std::span<const std::string_view> names, const std::string& from);
+  std::optional<program::Target> find_import(
+      std::span<const std::string_view> names, const std::string& from);
   Value import_dotted(std::span<const syntax::Name> path, bool whole);
   Value module_attribute(values::ModuleObject& module, syntax::Name name, Place place);
   void run_module(ModuleRun& module, std::shared_ptr<const syntax::Module> syntax, bool as_main);
-  void run_items(ModuleRun& module, const std::shared_ptr<const syntax::Module>& syntax, std::size_t first, std::size_t last);
-  std::uint32_t add_chunk(const std::string& path, std::shared_ptr<const syntax::Module> module, const syntax::Item& item);
+  void run_items(ModuleRun& module, const std::shared_ptr<const syntax::Module>& syntax, std::size_t first,
+      std::size_t last);
+  std::uint32_t add_chunk(
+      const std::string& path, std::shared_ptr<const syntax::Module> module, const syntax::Item& item);
 
   // replay.cpp
   Moments moments() const;
@@ -433,32 +505,40 @@ private:
   void rewind_to(const Moments& before);
   // Forgets what was told, defined and made a class of behind the first ones.
   void shrink_lists(std::size_t facts, std::size_t functions, std::size_t classes);
-  // Runs the statements [first, last) of the file in place of [first, old_last), where everything that was run behind them is as if they
-  // had always been these. False: that is not so, or not known.
-  bool run_in_place(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module, std::size_t first, std::size_t last, std::size_t old_last);
-  bool fits_in_place(const ModuleRun& run_of, const std::deque<ItemRun>& made, std::size_t first, std::size_t old_last) const;
+  // Runs the statements [first, last) of the file in place of [first, old_last), where everything that was
+  // run behind them is as if they had always been these. False: that is not so, or not known.
+  bool run_in_place(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module, std::size_t first,
+      std::size_t last, std::size_t old_last);
+  bool fits_in_place(const ModuleRun& run_of, const std::deque<ItemRun>& made, std::size_t first,
+      std::size_t old_last) const;
   void put_in_place(std::deque<ItemRun>& made, std::size_t first, std::size_t old_last, const Moments& all);
   // The same, and those behind them that use what changed.
-  bool run_what_changed(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module, std::size_t first, std::size_t last, std::size_t old_last);
+  bool run_what_changed(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module,
+      std::size_t first, std::size_t last, std::size_t old_last);
   // Runs all statements once more; the modules that they import have run. False: see above.
-  bool run_statements_again(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module, const Moments& before);
+  bool run_statements_again(
+      ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module, const Moments& before);
   bool meddles(const Moments& before) const;
   bool is_left_by_import(const values::Slot& slot) const;  // its value
   void note_import(const ModuleRun& run_of, values::Mark before, bool meddled);
   void forget_facts(const std::unordered_set<std::uint32_t>& of_chunks);
-  // Lets all stand that was run of the statement but the one body that an edit changed. False: that cannot be done, and nothing was.
+  // Lets all stand that was run of the statement but the one body that an edit changed. False: that cannot be
+  // done, and nothing was.
   bool keep_standing(const std::shared_ptr<const syntax::Module>& module, std::size_t at);
-  void put_body(Standing& standing, const syntax::FunctionStmt& was, const syntax::FunctionStmt& is, std::size_t member, std::uint32_t chunk);
+  void put_body(StandingStatement& standing, const syntax::FunctionStmt& was, const syntax::FunctionStmt& is,
+      std::size_t member, std::uint32_t chunk);
   // The method of a class of the file's text, as the run has it.
   const syntax::FunctionStmt* as_run(const syntax::Chunk& chunk, const syntax::FunctionStmt* method) const;
   void drop_chunk(std::uint32_t index);
-  // What of the statement's chunks is of an older text; no longer needed where the statement itself is run again.
+  // What of the statement's chunks is of an older text; no longer needed where the statement itself is run
+  // again.
   std::unordered_set<std::uint32_t> drop_standing(const syntax::Chunk* chunk);
-  void move_chunks(const std::shared_ptr<const syntax::Module>& module, std::unordered_set<std::uint32_t>& gone);
+  void move_chunks(
+      const std::shared_ptr<const syntax::Module>& module, std::unordered_set<std::uint32_t>& gone);
   bool begins_alike(const Unit& unit, const std::vector<bool>& condition) const;  // as it did when it was run
   bool stands(const Unit& unit, const std::vector<bool>& condition) const;
-  // Of a class: runs the methods again that ran a changed body, in their places, and takes over the others. False: what they do to each other is not
-  // as it was, or not known, and nothing was done.
+  // Of a class: runs the methods again that ran a changed body, in their places, and takes over the others.
+  // False: what they do to each other is not as it was, or not known, and nothing was done.
   bool run_methods_again(Unit& unit, values::Class& cls);
   struct RootAgain;
   std::optional<RootAgain> run_method_again(Unit& unit, std::size_t nth, values::Class& cls);
@@ -466,11 +546,14 @@ private:
   void take_over(Unit& unit);
   void begin_root_run(RootRun run);
   void end_root_run();
-  Switched switched() const { return {switches_, unentered_, seeds_, gradients_, resized_, default_device_set_}; }
+  Switched switched() const {
+    return {switches_, unentered_, seeds_, gradients_, resized_, default_device_set_};
+  }
   void switch_back(const Switched& before);
   // Runs it, or takes over what it left. True: an equality was left open that the defaults may decide.
   // `cls`: the class, where the unit runs its methods on an object of it.
-  bool run_unit(UnitKey key, std::vector<bool> condition, const std::function<void()>& run, values::Class* cls = nullptr);
+  bool run_unit(UnitKey key, std::vector<bool> condition, const std::function<void()>& run,
+      values::Class* cls = nullptr);
   void note_used(const values::Scope* scope, syntax::Name name) {
     if (used_ && scope == globals_) used_->names.insert(name);
   }
@@ -481,7 +564,8 @@ private:
   void forget_reached(std::size_t behind);
 
   // focus.cpp
-  // Runs what shows the edit of one function, tells it, and takes it back: the run then goes on as if this had not been.
+  // Runs what shows the edit of one function, tells it, and takes it back: the run then goes on as if this
+  // had not been.
   void run_focus();
   const RootRun* root_of_focus() const;
   std::optional<FocusRoot> choose_focus() const;
@@ -490,37 +574,48 @@ private:
   void run_focus_root(const FocusRoot& root, bool with_defaults);
   values::Function* focus_function(const FocusRoot& root) const;
   values::Class* focus_class(syntax::Name name) const;
-  void open_up(values::Instance& object);  // it may have attributes that were not seen: for good, whatever path is taken back
+  void open_up(values::Instance&
+          object);  // it may have attributes that were not seen: for good, whatever path is taken back
   void note_model(const values::Object* object);
 
   // roots.cpp
   // What holds of every call of a function is shown, whatever else calls it.
   bool reached(const syntax::FunctionStmt* stmt) { return !policy_.runs_called_functions && reached_[stmt]; }
-  std::optional<values::Shape> given_shape(const values::Function& function, const syntax::Parameter& parameter);
+  std::optional<values::Shape> given_shape(
+      const values::Function& function, const syntax::Parameter& parameter);
   void tell_as_defaults();
   void run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module);
-  bool wanted(const syntax::Stmt* stmt) const { return !limits_.only || limits_.only->contains(record_.as_written(stmt)); }
+  bool wanted(const syntax::Stmt* stmt) const {
+    return !limits_.only || limits_.only->contains(record_.as_written(stmt));
+  }
   void run_root(values::Function& function, Value self, values::Class* owner);
   void run_class_roots(values::Class& cls);
   // Builds an object of the class on symbols and runs the methods on it.
   void run_class(values::Class& cls, const std::vector<values::Function*>& methods);
   void run_method(values::Class& cls, values::Function& method, Value self);
   bool prepares_tests(const values::Class& cls) const;
-  Root& begin_root(std::string name, const values::Function* function, values::Class* owner, bool of_built = false);
-  // What was run before on symbols, and left an equality open that the defaults decide, is run with the defaults.
+  Root& begin_root(
+      std::string name, const values::Function* function, values::Class* owner, bool of_built = false);
+  // What was run before on symbols, and left an equality open that the defaults decide, is run with the
+  // defaults.
   void each_operand(const Call& called, const std::function<void(Value)>& look);
   void run_defaults(const std::function<void()>& again);
   // Models that the program makes and does not call are run on symbols, as they were made.
   void note_built(values::Instance& object);
   void run_built(std::size_t from);
-  Value symbolic_parameter(const values::Function& function, const syntax::Parameter& parameter, std::size_t index);
-  const values::LibrarySymbol* annotated_class(const syntax::Expr* annotation, const values::Function& function, bool& optional);
+  Value symbolic_parameter(
+      const values::Function& function, const syntax::Parameter& parameter, std::size_t index);
+  const values::LibrarySymbol* annotated_class(
+      const syntax::Expr* annotation, const values::Function& function, bool& optional);
 
   Value frozen(Value value, int depth = 0);
   void note(Fact::Role role, Place place, Value value);
   bool step(std::uint64_t cost = 1);  // false: out of budget
   // Is what fails here caught, or expected? Where a callee was broken off, it may have gone another way, too.
-  bool may_not_fail() const { return guards_ > 0 || expected_ > 0 || (handling_ && handling_->calls != site_) || record_.steps >= step_limit_; }
+  bool may_not_fail() const {
+    return guards_ > 0 || expected_ > 0 || (handling_ && handling_->calls != site_) ||
+        record_.steps >= step_limit_;
+  }
   void append(const Event* event) { block_->events.push_back(event); }
   Cond mark_external(Cond condition, bool external) {
     if (external) record_.external.insert(condition);
@@ -535,34 +630,38 @@ private:
   Record& record_;
   program::Imports imports_;
   std::map<std::string, ModuleRun> modules_;
-  std::unordered_map<const values::Scope*, ModuleRun*> installed_;  // modules of installed libraries, by their globals
+  std::unordered_map<const values::Scope*, ModuleRun*>
+      installed_;  // modules of installed libraries, by their globals
   LibraryNames names_{library_, record_.heap};
-  Questions questions_;
-  std::unordered_set<Cond> of_unseen_class_;  // conditions: layers of the library are asked whether they are objects of classes that are not seen
+  OpenQuestions questions_;
+  std::unordered_set<Cond> of_unseen_class_;  // conditions: layers of the library are asked whether they are
+                                              // objects of classes that are not seen
   // Where it holds, a layer of the library is of a class that was not seen, and not what it is known to be.
   bool says_unseen_class(Cond condition);
-  std::unordered_map<const values::Scope*, std::vector<syntax::Name>> set_by_functions_;  // of modules, as roots find them
+  std::unordered_map<const values::Scope*, std::vector<syntax::Name>>
+      set_by_functions_;                                      // of modules, as roots find them
   std::unordered_map<const syntax::Stmt*, bool> may_rebind_;  // functions and classes
 
   Frame* frame_ = nullptr;
-  std::uint32_t chunk_ = 0;         // of the code that runs now
-  Block* block_ = nullptr;          // receives events
+  std::uint32_t chunk_ = 0;  // of the code that runs now
+  Block* block_ = nullptr;   // receives events
   const CallSite* site_ = nullptr;
-  std::vector<Cond> path_;          // conditions taken, outermost first
-  std::vector<Cond> assumed_;       // those of them that no statement makes: an operand is run for each of its values
+  std::vector<Cond> path_;  // conditions taken, outermost first
+  std::vector<Cond>
+      assumed_;  // those of them that no statement makes: an operand is run for each of its values
   std::uint64_t step_limit_ = 0;
-  int nesting_ = 0;                 // see Nested
-  int depth_ = 0;                   // of calls
-  int generic_depth_ = 0;           // loops around that stand for any number of rounds
-  int rehearsals_ = 0;              // rounds whose events and facts are thrown away
-  int guards_ = 0;                  // try bodies around
-  int branches_ = 0;                // forks around of which nothing decides which side is taken
+  int nesting_ = 0;        // see Nested
+  int depth_ = 0;          // of calls
+  int generic_depth_ = 0;  // loops around that stand for any number of rounds
+  int dry_runs_ = 0;       // rounds whose events and facts are thrown away
+  int guards_ = 0;         // try bodies around
+  int branches_ = 0;       // forks around of which nothing decides which side is taken
   // While the test of an assert is evaluated: the values of its parts, and the frame that they belong to.
   std::vector<std::pair<const syntax::Expr*, Value>>* traced_ = nullptr;
   const Frame* traced_frame_ = nullptr;
   bool with_defaults_ = limits_.with_defaults;  // parameters are their defaults
-  std::string defaults_;            // those that were taken
-  bool chosen_by_text_ = false;     // the command line may give a word instead of a default that is one
+  std::string defaults_;                        // those that were taken
+  bool chosen_by_text_ = false;  // the command line may give a word instead of a default that is one
   std::map<std::string, Int, std::less<>> annotated_names_;  // of the parameters of the root that begins
   std::map<const void*, Int> given_sizes_;                   // the same, by Given::Size::same
   std::map<std::string, int, std::less<>> stand_ins_;        // how often the names were given in the root
@@ -575,35 +674,37 @@ private:
   int device_contexts_ = 0;         // `with torch.device(…)`, or something that is not known
   bool default_device_set_ = false;
   values::Slot default_dtype_;
-  int casts_ = 0;                   // see casting()
-  int forwards_ = 0;                // modules around whose forward runs
+  int casts_ = 0;                                     // see casting()
+  int forwards_ = 0;                                  // modules around whose forward runs
   std::pair<const values::Object*, Value> answered_;  // see call_wrapped()
-  int switches_ = 0;                // see note_gradient_switch()
+  int switches_ = 0;                                  // see note_gradient_switch()
   const values::Instance* unentered_ = nullptr;
   const Around* around_ = nullptr;  // the managers around
   int expected_ = 0;                // with bodies around whose failure is expected: a test of it
-  std::set<std::string, std::less<>> resized_;  // "len(files)" of what the program appends to without that being seen
+  std::set<std::string, std::less<>>
+      resized_;  // "len(files)" of what the program appends to without that being seen
   Gradients gradients_;
-  std::array<Seeds, 3> seeds_{};    // of each stream
-  int catching_ = 0;                // try bodies with handlers around, in this module
-  bool any_use_ = false;            // see of_any_use()
-  std::uint64_t may_raise_ = 0;     // calls so far that may fail
-  Value raised_;                    // by what killed the path; absent if that is not known
-  Value caught_;                    // the exception that is handled
-  AttemptEvent* handling_ = nullptr;  // whose handler runs: of what is not known
+  std::array<Seeds, 3> seeds_{};          // of each stream
+  int catching_ = 0;                      // try bodies with handlers around, in this module
+  bool any_use_ = false;                  // see of_any_use()
+  std::uint64_t may_raise_ = 0;           // calls so far that may fail
+  Value raised_;                          // by what killed the path; absent if that is not known
+  Value caught_;                          // the exception that is handled
+  AttemptEvent* handling_ = nullptr;      // whose handler runs: of what is not known
   const syntax::Expr* callee_ = nullptr;  // the expression that is about to be called
-  bool calling_ = false;            // the attribute that is looked up is called
-  bool in_roots_ = false;           // the program itself has run
-  values::Instance* heard_ = nullptr;  // see heard()
+  bool calling_ = false;                  // the attribute that is looked up is called
+  bool in_roots_ = false;                 // the program itself has run
+  values::Instance* heard_ = nullptr;     // see heard()
   std::unordered_set<const syntax::FunctionStmt*> ran_;  // the functions that it reached
-  int quiet_ = 0;                   // calls around whose facts the program itself has told
-  bool killed_ = false;             // the expression that was evaluated does not return
+  int quiet_ = 0;        // calls around whose facts the program itself has told
+  bool killed_ = false;  // the expression that was evaluated does not return
   std::unordered_map<const values::Function*, int> active_;
-  std::unordered_map<const syntax::FunctionStmt*, values::Function*> functions_;  // of the analysed file, last made
+  std::unordered_map<const syntax::FunctionStmt*, values::Function*>
+      functions_;  // of the analysed file, last made
   std::vector<values::Function*> function_order_;
-  std::vector<values::Class*> classes_;            // of the analysed file
-  std::vector<values::Instance*> built_;                       // models that were made without condition, not run yet as such
-  std::unordered_set<const values::Object*> run_models_;       // objects whose forward ran
+  std::vector<values::Class*> classes_;   // of the analysed file
+  std::vector<values::Instance*> built_;  // models that were made without condition, not run yet as such
+  std::unordered_set<const values::Object*> run_models_;  // objects whose forward ran
   std::size_t built_runs_ = 0;
   std::unordered_map<const void*, bool> reached_;  // FunctionStmt
   // Whether the texts of functions communicate, and which texts say so.
@@ -612,17 +713,18 @@ private:
     std::unordered_set<const syntax::FunctionStmt*> read;
   };
   std::unordered_map<const syntax::FunctionStmt*, Communicates> communicating_;
-  std::unordered_set<const syntax::FunctionStmt*>* called_ = nullptr;  // by the constructor that runs as a root
-  Int roles_[6] = {};               // the atoms made for roles so far: see Record::roles
+  std::unordered_set<const syntax::FunctionStmt*>* called_ =
+      nullptr;         // by the constructor that runs as a root
+  Int roles_[6] = {};  // the atoms made for roles so far: see Record::roles
   std::string main_path_;
   const values::Scope* globals_ = nullptr;  // of the analysed file
-  Used* used_ = nullptr;            // of the part that runs
-  Unit* unit_ = nullptr;            // the unit that runs
+  Used* used_ = nullptr;                    // of the part that runs
+  Unit* unit_ = nullptr;                    // the unit that runs
   std::size_t doubts_before_root_ = 0;
-  bool following_ = false;          // the statements of the analysed file run
-  std::uint64_t part_begin_ = 0;    // of the part that runs: the heap's clock
+  bool following_ = false;              // the statements of the analysed file run
+  std::uint64_t part_begin_ = 0;        // of the part that runs: the heap's clock
   std::uint64_t module_steps_[2] = {};  // taken by imported modules so far: the program's own, installed ones
   Replay replay_;
 };
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

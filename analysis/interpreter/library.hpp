@@ -1,5 +1,5 @@
-// The shape of what is known of libraries: rows of data that a table above this floor provides. The interpreter knows no
-// library name; it looks names up here.
+// The shape of what is known of libraries: rows of data that a table above this floor provides. The
+// interpreter knows no library name; it looks names up here.
 #pragma once
 
 #include "values/heap.hpp"
@@ -13,7 +13,7 @@
 namespace stepzero::interpreter {
 class Interpreter;
 struct Call;
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter
 
 namespace stepzero::values {
 
@@ -21,43 +21,53 @@ enum class RowKind : std::uint8_t { function, class_, method, class_method, prop
 
 // What an operation means to the rules. Everything else about it is in its Row.
 enum class Operation : std::uint8_t {
-  none,              // not recorded
-  collective,        // all ranks of a group take part
+  none,        // not recorded
+  collective,  // all ranks of a group take part
   backward,
   optimizer_step,
   zero_grad,
-  gradient_written,  // the program writes a gradient, or takes it away, on its own
-  gradient_asked,    // it asks for gradients without a backward: torch.autograd.grad
-  trained_from_here, // a parameter or a module is no longer frozen
-  scale, unscale, scaler_step, scaler_update,
-  scale_asked,       // the program asks for the scale: it may divide by it
+  gradient_written,   // the program writes a gradient, or takes it away, on its own
+  gradient_asked,     // it asks for gradients without a backward: torch.autograd.grad
+  trained_from_here,  // a parameter or a module is no longer frozen
+  scale,
+  unscale,
+  scaler_step,
+  scaler_update,
+  scale_asked,  // the program asks for the scale: it may divide by it
   clip_gradients,
   parallel_forward,  // forward of a module that communicates
-  optimizer_made, scaler_made, scheduler_made, loader_made, sampler_made,
+  optimizer_made,
+  scaler_made,
+  scheduler_made,
+  loader_made,
+  sampler_made,
   scheduler_step,
-  train_mode, eval_mode,  // of a module; train(False) sets the latter, too
-  forward,           // of a module that no other module calls
-  loss,              // of scores or probabilities, by a function of the library
-  autocast_region,   // of a class: a `with` in which operators choose their types
-  grad_region,       // of a class: a `with` that says whether gradients are recorded
-  old_name,          // of something that has another name now
-  halved,            // a model becomes float16
-  halved_by_hand,    // a tensor does
-  host_read,         // the value of a tensor comes to the CPU
+  train_mode,
+  eval_mode,        // of a module; train(False) sets the latter, too
+  forward,          // of a module that no other module calls
+  loss,             // of scores or probabilities, by a function of the library
+  autocast_region,  // of a class: a `with` in which operators choose their types
+  grad_region,      // of a class: a `with` that says whether gradients are recorded
+  old_name,         // of something that has another name now
+  halved,           // a model becomes float16
+  halved_by_hand,   // a tensor does
+  host_read,        // the value of a tensor comes to the CPU
   set_epoch,
-  save, load,        // of a file with tensors
-  picked,            // one index of a dimension of a tensor
-  state_taken,       // state_dict() of a module, an optimizer…
-  state_put,         // load_state_dict()
-  part_read,         // an item of what was loaded
-  file_moved,        // one file takes the place of another
-  file_read,         // a file is opened, decoded or listed
-  tokenized,         // text is split into tokens
-  transfer,          // a tensor goes to a device
-  created,           // a tensor is made of sizes alone
+  save,
+  load,         // of a file with tensors
+  picked,       // one index of a dimension of a tensor
+  state_taken,  // state_dict() of a module, an optimizer…
+  state_put,    // load_state_dict()
+  part_read,    // an item of what was loaded
+  file_moved,   // one file takes the place of another
+  file_read,    // a file is opened, decoded or listed
+  tokenized,    // text is split into tokens
+  transfer,     // a tensor goes to a device
+  created,      // a tensor is made of sizes alone
   random_number,
-  viewed,            // a tensor in a shape that is given
-  has_to_fit,        // the size of a batch of which not all are equal has to be a given number, or, where that is allowed, 1
+  viewed,      // a tensor in a shape that is given
+  has_to_fit,  // the size of a batch of which not all are equal has to be a given number, or, where that is
+               // allowed, 1
   normalizes_batch,  // it needs more than one value per channel in training
   split,             // data is parted at random
   fitted,            // something learns from data: a scaler, a tokenizer
@@ -65,16 +75,16 @@ enum class Operation : std::uint8_t {
   kept,              // a round of a loop adds a tensor to what the next rounds add to
   refuses_autocast,  // it raises under autocast of CUDA to half precision
   framework,         // the loop, or a part of it, is handed to a library that does the rest
-  unseen,            // something of which nothing is known is handed objects: the first argument is a tuple of them
+  unseen,  // something of which nothing is known is handed objects: the first argument is a tuple of them
   unseen_communication,  // unseen code has what communicates, and may call it
-  message,           // one rank sends, another receives
-  await,             // waits until something that was started has ended
-  poll,              // asks whether it has, or hands it on
-  slow,              // takes long: downloads, sleeps
-  fallible,          // may fail in one process and not in another: it reads files
-  group_settings,    // the default process group is made, with its time limit
-  sharded,           // the parameters of a module are sharded in place
-  recomputed,        // activations are computed again in the backward instead of being kept
+  message,               // one rank sends, another receives
+  await,                 // waits until something that was started has ended
+  poll,                  // asks whether it has, or hands it on
+  slow,                  // takes long: downloads, sleeps
+  fallible,              // may fail in one process and not in another: it reads files
+  group_settings,        // the default process group is made, with its time limit
+  sharded,               // the parameters of a module are sharded in place
+  recomputed,            // activations are computed again in the backward instead of being kept
 };
 
 // Why an operation cannot succeed.
@@ -84,20 +94,21 @@ enum class ProblemKind : std::uint8_t {
   rank,              // an operand of a product has an impossible number of dimensions
   batch_dimensions,  // leading dimensions of a batched product do not broadcast
   // From here on the operator itself words what is wrong (ProblemEvent::text).
-  product,           // a matrix product
+  product,  // a matrix product
   broadcast,
   reshape,
   concat,
-  index,             // an index or a dimension outside the tensor
+  index,  // an index or a dimension outside the tensor
   layer_input,
-  argument,          // a value that the operation refuses whatever it is given
+  argument,  // a value that the operation refuses whatever it is given
   loss_target,
   dtype,
   device,
   unpack,
   assertion,
   own_call,          // a function of the program is called with arguments that it does not take
-  process_text,      // what another process gets as text is none, or cannot be what it has to be: variables, arguments, ports
+  process_text,      // what another process gets as text is none, or cannot be what it has to be: variables,
+                     // arguments, ports
   leaf_written,      // a tensor that is trained is written in place while gradients are recorded
   array_of_history,  // an array of NumPy is asked of a tensor that requires a gradient
   not_scalar,        // backward of more than one number
@@ -113,7 +124,7 @@ enum class ProblemKind : std::uint8_t {
   empty_slice,
   annotation,
   batch_mismatch,
-  truth_of_text,     // an argument of the command line is read with bool, which takes every text for true
+  truth_of_text,  // an argument of the command line is read with bool, which takes every text for true
   // Told to who compares ranks only: a process comes to a name of its function (`text`) that it never bound.
   unbound,
 };
@@ -124,62 +135,65 @@ enum class Waiting : std::uint8_t { all, all_but_root, root };
 // Of calls that communicate only sometimes: when they do.
 enum class When : std::uint8_t {
   always,
-  with_buffers,      // their module has buffers
-  training,          // their module is in training mode
-  sharded,           // the launcher shards the model, of which the text says nothing
-  parted,            // their tensor is a sharded one, of which the text says nothing
+  with_buffers,  // their module has buffers
+  training,      // their module is in training mode
+  sharded,       // the launcher shards the model, of which the text says nothing
+  parted,        // their tensor is a sharded one, of which the text says nothing
 };
 
-// Which ranks make the collective and what goes through it. Parameter numbers index the row's signature; -1: none.
+// Which ranks make the collective and what goes through it. Parameter numbers index the row's signature; -1:
+// none.
 struct CollectiveInfo {
-  std::string_view name;         // "broadcast"
-  int tensor = -1;               // the tensor sent or received into
-  int root = -1;                 // src or dst
+  std::string_view name;  // "broadcast"
+  int tensor = -1;        // the tensor sent or received into
+  int root = -1;          // src or dst
   int group = -1;
-  bool sends_from_root = false;  // the other ranks need a buffer
-  bool hidden = false;           // a call that does not look like communication
-  std::string_view because = {}; // of hidden ones: why all ranks have to call it
-  int async = -1;                // it only starts, where this is true; its result is waited for
-  int group_root = -1;           // src or dst as a rank of the group
-  int list = -1;                 // a list with one item for each rank of the group: of all ranks, or of the root only
+  bool sends_from_root = false;   // the other ranks need a buffer
+  bool hidden = false;            // a call that does not look like communication
+  std::string_view because = {};  // of hidden ones: why all ranks have to call it
+  int async = -1;                 // it only starts, where this is true; its result is waited for
+  int group_root = -1;            // src or dst as a rank of the group
+  int list = -1;  // a list with one item for each rank of the group: of all ranks, or of the root only
   bool makes_group = false;
-  int local = -1;                // of those that make groups: where this is true, only the members make it
+  int local = -1;  // of those that make groups: where this is true, only the members make it
   Waiting waits = Waiting::all;
-  bool own_sizes = false;        // what each rank receives may be of another size: these split what they send
+  bool own_sizes = false;  // what each rank receives may be of another size: these split what they send
   When when = When::always;
-  int only_if = -1;              // it communicates only where this is true
-  bool joins = false;            // inside Join, those that have ended take part, too
-  std::string_view inside = {};  // of a wrapper's forward: what one calls instead that does not communicate: "model.module"
+  int only_if = -1;    // it communicates only where this is true
+  bool joins = false;  // inside Join, those that have ended take part, too
+  std::string_view inside =
+      {};  // of a wrapper's forward: what one calls instead that does not communicate: "model.module"
 };
 
 // A message between two ranks. Numbers as in CollectiveInfo.
 struct MessageInfo {
-  std::string_view name;         // "send"
+  std::string_view name;  // "send"
   bool sends = false;
-  bool starts = false;           // its result is waited for
+  bool starts = false;  // its result is waited for
   int tensor = -1, peer = -1, tag = -1, group = -1, group_peer = -1;
-  int batch = -1;                // a list of messages that start together
+  int batch = -1;  // a list of messages that start together
 };
 
 // What an optimizer makes of its numbers.
 struct OptimizerInfo {
-  double rate = 0;               // learning rates from here on are far outside practice; 0: none is
-  std::string_view why = {};     // of that
-  double decay = 0;              // the same of weight_decay
-  // The variant that takes the decay off the weights, of one that adds it to the gradient and divides by its size; empty for others.
+  double rate = 0;            // learning rates from here on are far outside practice; 0: none is
+  std::string_view why = {};  // of that
+  double decay = 0;           // the same of weight_decay
+  // The variant that takes the decay off the weights, of one that adds it to the gradient and divides by its
+  // size; empty for others.
   std::string_view decoupled = {};
 };
 
 // A name that moved.
 struct MovedName {
-  std::string_view since;        // "2.4"
-  std::string_view to;           // "torch.amp.autocast"
-  std::string_view device;       // what it takes there as its first argument: "cuda"
+  std::string_view since;   // "2.4"
+  std::string_view to;      // "torch.amp.autocast"
+  std::string_view device;  // what it takes there as its first argument: "cuda"
 };
 
 // What a loss function takes as its input, and what it does to it.
 struct LossInfo {
-  std::string_view name;         // "CrossEntropyLoss"
+  std::string_view name;  // "CrossEntropyLoss"
   Outcome takes = Outcome::none;
   Outcome repeats = Outcome::none;  // it computes this itself
 };
@@ -201,46 +215,52 @@ enum class Variant : std::uint8_t { plain, in_place, in_shape };
 // What a context manager changes of the communication inside.
 enum class Covers : std::uint8_t {
   nothing,
-  no_sync,           // backward does not reduce the gradients of the module that it keeps
-  join,              // ranks that have ended take part in the collectives of the others
+  no_sync,  // backward does not reduce the gradients of the module that it keeps
+  join,     // ranks that have ended take part in the collectives of the others
 };
 
 // One name of a library. Rows are data: see torch/. All texts live as long as the process.
 struct Row {
-  std::string_view path;         // "torch.nn.Linear", "torch.Tensor.view"
+  std::string_view path;  // "torch.nn.Linear", "torch.Tensor.view"
   RowKind kind = RowKind::function;
-  std::string_view signature;    // "input, weight, bias=None": parameters as Python writes them, self left out
+  std::string_view signature;  // "input, weight, bias=None": parameters as Python writes them, self left out
   Value (*run)(interpreter::Call& call) = nullptr;  // null: a pure function with an unknown result
-  std::string_view base;         // of a class: the class that it derives from
+  std::string_view base;                            // of a class: the class that it derives from
   Operation operation = Operation::none;
   const CollectiveInfo* collective = nullptr;
   const MessageInfo* message = nullptr;
-  const OperatorInfo* op = nullptr;  // of an operator: signature and arguments are checked, choices are run side by side
+  const OperatorInfo* op =
+      nullptr;  // of an operator: signature and arguments are checked, choices are run side by side
   Variant variant = Variant::plain;
-  const CollectiveInfo* backward = nullptr;  // of a class of modules: what a backward through their forward enters
-  Covers covers = Covers::nothing;           // of a class of context managers
-  bool self_first = false;       // of a method: its object is the first parameter of the signature
-  std::string_view source;       // where its semantics were read
-  bool pure = false;             // it never raises on values that are known
-  bool one_device = false;       // its tensors have to lie on one device, those without dimensions left out
+  const CollectiveInfo* backward =
+      nullptr;                      // of a class of modules: what a backward through their forward enters
+  Covers covers = Covers::nothing;  // of a class of context managers
+  bool self_first = false;          // of a method: its object is the first parameter of the signature
+  std::string_view source;          // where its semantics were read
+  bool pure = false;                // it never raises on values that are known
+  bool one_device = false;  // its tensors have to lie on one device, those without dimensions left out
   const OptimizerInfo* optimizer = nullptr;  // of an optimizer's class
   const MovedName* moved = nullptr;
   const LossInfo* loss = nullptr;
-  bool by_mode = false;          // of a layer's class: it computes something else in training than in evaluation
-  bool explodes = false;         // the same: its gradients grow without bound now and then, so that programs clip them
-  bool by_annotation = false;    // of a class: a parameter that is annotated with it is taken for an object of it
-  bool exhausts = false;         // of an exception's class: one process has run out of something that others may have
-  bool whole = false;            // of a class: its objects have no attributes but those of its rows, its bases' and what the program gives them
+  bool by_mode = false;  // of a layer's class: it computes something else in training than in evaluation
+  bool explodes =
+      false;  // the same: its gradients grow without bound now and then, so that programs clip them
+  bool by_annotation =
+      false;  // of a class: a parameter that is annotated with it is taken for an object of it
+  bool exhausts =
+      false;           // of an exception's class: one process has run out of something that others may have
+  bool whole = false;  // of a class: its objects have no attributes but those of its rows, its bases' and
+                       // what the program gives them
   // Derived when the table is built.
   const Row* base_row = nullptr;  // of `base`
   std::vector<Name> parameters;
-  std::size_t positional = 0;    // of them, those that may be given by place
+  std::size_t positional = 0;      // of them, those that may be given by place
   std::vector<Constant> defaults;  // absent: required, or not a constant
-  bool takes_rest = false;       // has *args
-  bool takes_options = false;    // has **kwargs
+  bool takes_rest = false;         // has *args
+  bool takes_options = false;      // has **kwargs
 };
 
-} // namespace stepzero::values
+}  // namespace stepzero::values
 
 namespace stepzero::interpreter {
 
@@ -251,25 +271,26 @@ using values::Value;
 struct Call {
   Interpreter& run;
   const Row& row;
-  Value self;                    // of methods and of constructors (the new instance)
-  std::vector<Value> arguments;  // by the row's parameters; absent where not given (defaults of the signature filled in)
-  std::vector<Value> rest;       // further positional arguments
+  Value self;  // of methods and of constructors (the new instance)
+  std::vector<Value>
+      arguments;  // by the row's parameters; absent where not given (defaults of the signature filled in)
+  std::vector<Value> rest;                              // further positional arguments
   std::vector<std::pair<syntax::Name, Value>> options;  // further keyword arguments
   std::vector<bool> given;
   bool spread = false;           // *args or **kwargs that are not known: any argument may have been given
   const syntax::CallExpr* expr;  // may be null
   const syntax::Expr* node;      // the expression evaluated; may be null
   values::Place place;
-  std::size_t behind = 0;        // of the arguments given by place: how many are known to stand behind `*unknown`
+  std::size_t behind = 0;  // of the arguments given by place: how many are known to stand behind `*unknown`
   Value at(std::size_t i) const { return i < arguments.size() ? arguments[i] : Value{}; }
 };
 
 // A name that programs give to a value with a role: `local_rank`, `is_main_process`.
 struct Presumption {
   symbolic::Role role = symbolic::Role::none;
-  bool is_main = false;  // true on the first rank only
+  bool is_main = false;              // true on the first rank only
   std::string_view class_path = {};  // or: an object of this library class
-  bool of_each = false;  // or: each process has its own, and nobody says which
+  bool of_each = false;              // or: each process has its own, and nobody says which
 };
 
 // The library's names of the values that the interpreter knows. All live as long as the process.
@@ -282,7 +303,7 @@ struct TypeNames {
   std::string_view parameter;  // the class of tensors that are trained
   std::string_view size;       // the class of shapes, which are kept as tuples
   std::string_view dtype, device;
-  std::string_view context;    // the class of what `with` enters: no_grad, autocast…
+  std::string_view context;  // the class of what `with` enters: no_grad, autocast…
 };
 
 class Library {
@@ -291,7 +312,8 @@ public:
   // The canonical spelling of a dotted name: re-exports and old homes resolved.
   virtual std::string canonical(std::string_view path) const = 0;
   virtual const Row* find(std::string_view canonical_path) const = 0;
-  // Is the first part of a dotted name a library that the table speaks of? Such a name is not looked for in files.
+  // Is the first part of a dotted name a library that the table speaks of? Such a name is not looked for in
+  // files.
   virtual bool knows(std::string_view top_level) const = 0;
   // Is the library there wherever the program runs: Python's own, and PyTorch?
   virtual bool always_there(std::string_view top_level) const = 0;
@@ -309,32 +331,40 @@ public:
   virtual bool exhausts(std::string_view text) const = 0;
   // A method name that tells what an unknown object is: the path of the method; empty if it tells nothing.
   virtual std::string_view presume_method(std::string_view name) const = 0;
-  // A method that tensors have and arrays of other libraries do not: what has a shape and this method is a tensor.
+  // A method that tensors have and arrays of other libraries do not: what has a shape and this method is a
+  // tensor.
   virtual bool only_of_tensors(std::string_view method) const = 0;
   // x.shape[index] of a tensor of which not even the rank is known; absent if nothing can be said.
   virtual Value part_of_shape(Interpreter& run, Value tensor, Value index, values::Place place) const = 0;
   // Values of a subscript, operator or truth of a tensor: the rows named by these paths are used.
-  virtual Value binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
-                       values::Place place) const = 0;
-  virtual Value subscript(Interpreter& run, Value object, Value index, const syntax::Expr& node, values::Place place) const = 0;
+  virtual Value binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right,
+      const syntax::Expr& node, values::Place place) const = 0;
+  virtual Value subscript(
+      Interpreter& run, Value object, Value index, const syntax::Expr& node, values::Place place) const = 0;
   // -x, ~x of a tensor.
-  virtual Value unary(Interpreter& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node, values::Place place) const = 0;
+  virtual Value unary(Interpreter& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node,
+      values::Place place) const = 0;
   // a < b where one side is a tensor.
-  virtual Value compare(Interpreter& run, syntax::CompareOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const = 0;
+  virtual Value compare(Interpreter& run, syntax::CompareOp op, Value left, Value right,
+      const syntax::Expr& node, values::Place place) const = 0;
   // `x += y` of a tensor x: writes into it.
-  virtual Value augment(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const = 0;
+  virtual Value augment(Interpreter& run, syntax::BinaryOp op, Value left, Value right,
+      const syntax::Expr& node, values::Place place) const = 0;
   // x[index] = value.
-  virtual void store(Interpreter& run, Value object, Value index, Value value, const syntax::Expr& node, values::Place place) const = 0;
-  // `a, b = value`: the parts, where the library knows them; else what is known anyway. `names` may hold empty ones.
-  virtual std::optional<std::vector<Value>> unpack(Interpreter& run, Value value, std::span<const std::string_view> names, const syntax::Expr& node,
-                                                   values::Place place) const = 0;
+  virtual void store(Interpreter& run, Value object, Value index, Value value, const syntax::Expr& node,
+      values::Place place) const = 0;
+  // `a, b = value`: the parts, where the library knows them; else what is known anyway. `names` may hold
+  // empty ones.
+  virtual std::optional<std::vector<Value>> unpack(Interpreter& run, Value value,
+      std::span<const std::string_view> names, const syntax::Expr& node, values::Place place) const = 0;
   // Something is called of which nothing is known, with these arguments as the program writes them.
-  virtual void unseen_call(Interpreter& run, std::span<const Value> positional, std::span<const std::pair<syntax::Name, Value>> keywords,
-                           const syntax::CallExpr& expr, values::Place place) const = 0;
+  virtual void unseen_call(Interpreter& run, std::span<const Value> positional,
+      std::span<const std::pair<syntax::Name, Value>> keywords, const syntax::CallExpr& expr,
+      values::Place place) const = 0;
   // Of a wrapper that hands on to a module what it is called with: the module. Absent if the object is none.
   virtual Value wrapped(Value object) const = 0;
   // Makes of these arguments what a wrapper hands on.
   virtual void hand_on(Interpreter& run, std::span<const Value> positional) const = 0;
 };
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

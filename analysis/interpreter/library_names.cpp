@@ -6,7 +6,7 @@ using values::Row;
 
 namespace {
 constexpr int most_bases = 8;  // of a library class, up to object: a cycle in the table ends here
-} // namespace
+}  // namespace
 
 values::LibrarySymbol* LibraryNames::symbol(std::string_view path) {
   if (const auto known = spellings_.find(path); known != spellings_.end()) return known->second;
@@ -32,7 +32,8 @@ const Row* LibraryNames::method_row(std::string_view class_path, syntax::Name me
   const auto [known, fresh] = method_rows_.try_emplace({class_path.data(), method}, nullptr);
   if (!fresh) return known->second;
   for (int i = 0; i < most_bases && !class_path.empty(); ++i) {
-    if (const Row* row = library_.find(std::string(class_path) + "." + std::string(method.text()))) return known->second = row;
+    if (const Row* row = library_.find(std::string(class_path) + "." + std::string(method.text())))
+      return known->second = row;
     const Row* cls = library_.find(class_path);
     if (!cls) break;
     class_path = cls->base;
@@ -54,7 +55,9 @@ const Row* LibraryNames::constructor_row(std::string_view class_path) const {
 bool LibraryNames::is_a(values::Value object, std::string_view class_path) const {
   if (!object.is(values::Kind::instance)) return false;
   const auto* instance = object.as<values::Instance>();
-  const values::LibrarySymbol* native = instance->native ? instance->native : instance->cls ? instance->cls->native : nullptr;
+  const values::LibrarySymbol* native = instance->native ? instance->native
+      : instance->cls                                    ? instance->cls->native
+                                                         : nullptr;
   if (!native) return false;
   if (native->path == class_path) return true;
   const Row* row = native->row;
@@ -63,4 +66,4 @@ bool LibraryNames::is_a(values::Value object, std::string_view class_path) const
   return false;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

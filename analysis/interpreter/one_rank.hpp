@@ -13,7 +13,7 @@
 namespace stepzero::interpreter {
 
 // The messages of each other process, in their order.
-struct Told {
+struct PeerMessages {
   // The elements of a small tensor. Of a run of another process: numbers, no symbols.
   struct Sent {
     values::Dtype dtype = values::Dtype::unknown;
@@ -24,19 +24,23 @@ struct Told {
   };
   using Channel = std::pair<int, std::int64_t>;              // the sender, and the tag
   std::map<Channel, std::vector<std::optional<Sent>>> sent;  // none: a message that is not known
-  std::vector<bool> all;                                     // by sender: it is known to send no more than these, whatever else it does
-  friend bool operator==(const Told&, const Told&) = default;
+  std::vector<bool> all;  // by sender: it is known to send no more than these, whatever else it does
+  friend bool operator==(const PeerMessages&, const PeerMessages&) = default;
 
-  // Under which names the process counts what it has received; and whether it has received anything that cannot be counted.
-  static std::string counter(const Channel& channel) { return values::EngineNotes::received + (std::to_string(channel.first) + " " + std::to_string(channel.second)); }
+  // Under which names the process counts what it has received; and whether it has received anything that
+  // cannot be counted.
+  static std::string counter(const Channel& channel) {
+    return values::EngineNotes::received +
+        (std::to_string(channel.first) + " " + std::to_string(channel.second));
+  }
   static constexpr std::string_view lost = values::EngineNotes::lost;
 };
 
 struct OneRank {
   int rank = 0;
   int world = 1;
-  std::shared_ptr<const Told> told = {};  // null: nothing is known of what is sent to it
-  bool by_defaults = false;               // numbers that may be given to the program are not given
+  std::shared_ptr<const PeerMessages> told = {};  // null: nothing is known of what is sent to it
+  bool by_defaults = false;                       // numbers that may be given to the program are not given
 };
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

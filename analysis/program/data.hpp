@@ -9,7 +9,11 @@
 namespace stepzero::program {
 
 // What is to read the file: each makes other values of the same text.
-enum class DataFormat : std::uint8_t { json, yaml, omegaconf };  // OmegaConf reads YAML, with more forms of numbers
+enum class DataFormat : std::uint8_t {
+  json,
+  yaml,
+  omegaconf
+};  // OmegaConf reads YAML, with more forms of numbers
 
 struct Data {
   // `unknown`: a value that is no plain one, such as a date or an object with a tag.
@@ -19,10 +23,11 @@ struct Data {
   std::int64_t integer = 0;
   double real = 0;
   std::string text;
-  std::vector<Data> items;                            // of a list
-  std::vector<std::pair<std::string, Data>> fields;   // of a table, in order; a later one of the same name wins
+  std::vector<Data> items;  // of a list
+  std::vector<std::pair<std::string, Data>>
+      fields;  // of a table, in order; a later one of the same name wins
 
   bool operator==(const Data&) const = default;
 };
 
-} // namespace stepzero::program
+}  // namespace stepzero::program

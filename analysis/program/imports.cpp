@@ -15,7 +15,8 @@ bool Imports::is_file(const std::string& path) const {
   return sources_.is_file(path);
 }
 
-std::optional<Target> Imports::below(const std::string& folder, std::span<const std::string_view> names) const {
+std::optional<Target> Imports::below(
+    const std::string& folder, std::span<const std::string_view> names) const {
   std::string at = folder;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string next = at + "/" + std::string(names[i]);
@@ -34,26 +35,32 @@ std::optional<Target> Imports::below(const std::string& folder, std::span<const 
   return std::nullopt;
 }
 
-std::optional<Target> Imports::absolute(std::span<const std::string_view> names, const std::string& from) const {
+std::optional<Target> Imports::absolute(
+    std::span<const std::string_view> names, const std::string& from) const {
   if (names.empty()) return std::nullopt;
   // A namespace folder is only taken if no root has a real module of that name.
   std::optional<Target> folder;
   const auto look = [&](const std::string& root) -> std::optional<Target> {
     auto found = below(root, names);
-    if (found && found->path == from) return std::nullopt;  // `import visdom` in visdom.py means the other one
+    if (found && found->path == from)
+      return std::nullopt;  // `import visdom` in visdom.py means the other one
     if (found && found->is_namespace) {
       if (!folder) folder = found;
       return std::nullopt;
     }
     return found;
   };
-  // As Python runs a script: its own folder first. Then the roots that the file lies in, the nearest first, and the folder above its top
-  // package: of several copies of a package in one repository it means its own. Then the other roots.
+  // As Python runs a script: its own folder first. Then the roots that the file lies in, the nearest first,
+  // and the folder above its top package: of several copies of a package in one repository it means its own.
+  // Then the other roots.
   const std::string own = folder_of(from);
   if (auto found = look(own)) return found;
   std::vector<std::string_view> roots(sources_.roots().begin(), sources_.roots().end());
-  const auto around = std::stable_partition(roots.begin(), roots.end(), [&](std::string_view root) { return from.size() > root.size() && from.starts_with(root) && from[root.size()] == '/'; });
-  std::stable_sort(roots.begin(), around, [](std::string_view a, std::string_view b) { return a.size() > b.size(); });
+  const auto around = std::stable_partition(roots.begin(), roots.end(), [&](std::string_view root) {
+    return from.size() > root.size() && from.starts_with(root) && from[root.size()] == '/';
+  });
+  std::stable_sort(
+      roots.begin(), around, [](std::string_view a, std::string_view b) { return a.size() > b.size(); });
   for (auto root = roots.begin(); root != around; ++root)
     if (auto found = look(std::string(*root))) return found;
   std::string top = own;
@@ -83,13 +90,15 @@ std::string_view Imports::within_library(const std::string& path) const {
   for (const std::string& root : sources_.roots())
     if (const std::string_view rest = below_it(root); !rest.empty()) {
       const std::string_view top = rest.substr(0, rest.find('/'));
-      if (top.size() < rest.size() && reads_(top) && sources_.is_file(root + "/" + std::string(top) + "/__init__.py")) return rest;
+      if (top.size() < rest.size() && reads_(top) &&
+          sources_.is_file(root + "/" + std::string(top) + "/__init__.py"))
+        return rest;
     }
   return {};
 }
 
-std::optional<Target> Imports::relative(std::uint32_t level, std::span<const std::string_view> names,
-                                        const std::string& from) const {
+std::optional<Target> Imports::relative(
+    std::uint32_t level, std::span<const std::string_view> names, const std::string& from) const {
   std::string package = folder_of(from);
   for (std::uint32_t i = 1; i < level; ++i) {
     if (package.empty() || package == "/") return std::nullopt;
@@ -106,4 +115,4 @@ std::optional<Target> Imports::within(const Target& package, std::string_view na
   return below(folder, std::span(&name, 1));
 }
 
-} // namespace stepzero::program
+}  // namespace stepzero::program

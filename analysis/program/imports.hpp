@@ -19,18 +19,21 @@ struct Target {
   bool is_namespace = false;
 };
 
-// Resolves dotted imports as seen from one file. `tried` receives every path that was looked at, found or not: the
-// answer can change only if one of them does.
+// Resolves dotted imports as seen from one file. `tried` receives every path that was looked at, found or
+// not: the answer can change only if one of them does.
 class Imports {
 public:
-  // `reads`: is a top-level name that of a library whose sources are run? A root that holds its sources holds an installed library.
-  Imports(const Sources& sources, std::vector<std::string>& tried, std::function<bool(std::string_view)> reads = {})
+  // `reads`: is a top-level name that of a library whose sources are run? A root that holds its sources holds
+  // an installed library.
+  Imports(const Sources& sources, std::vector<std::string>& tried,
+      std::function<bool(std::string_view)> reads = {})
       : sources_(sources), tried_(tried), reads_(std::move(reads)) {}
 
   // `import a.b` seen from `from`; absolute.
   std::optional<Target> absolute(std::span<const std::string_view> names, const std::string& from) const;
   // `from ..a import …` with `level` dots; an empty `names` is the package itself.
-  std::optional<Target> relative(std::uint32_t level, std::span<const std::string_view> names, const std::string& from) const;
+  std::optional<Target> relative(
+      std::uint32_t level, std::span<const std::string_view> names, const std::string& from) const;
   // `import a.b` among the installed libraries.
   std::optional<Target> installed(std::span<const std::string_view> names) const;
   // Does the file belong to an installed library?
@@ -51,4 +54,4 @@ private:
 
 std::string folder_of(const std::string& path);
 
-} // namespace stepzero::program
+}  // namespace stepzero::program

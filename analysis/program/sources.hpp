@@ -1,5 +1,5 @@
-// Where the analysis reads Python from. The server implements it over open documents and the file system; tests over
-// strings. Paths are absolute and lexically normal, with '/'.
+// Where the analysis reads Python from. The server implements it over open documents and the file system;
+// tests over strings. Paths are absolute and lexically normal, with '/'.
 #pragma once
 
 #include "program/data.hpp"
@@ -12,15 +12,18 @@
 
 namespace stepzero::program {
 
-// Called from analysis threads: implementations are thread-safe, and for one run they answer as of one moment.
+// Called from analysis threads: implementations are thread-safe, and for one run they answer as of one
+// moment.
 class Sources {
 public:
   virtual ~Sources() = default;
-  // The file's module; null if there is no such file or it cannot be read as text. Kept by the implementation.
+  // The file's module; null if there is no such file or it cannot be read as text. Kept by the
+  // implementation.
   virtual std::shared_ptr<const syntax::Module> module(const std::string& path) const = 0;
   virtual bool is_file(const std::string& path) const = 0;
   virtual bool is_folder(const std::string& path) const = 0;
-  // What a file of data of the workspace holds; null if there is none, or it cannot be read so. None by default.
+  // What a file of data of the workspace holds; null if there is none, or it cannot be read so. None by
+  // default.
   virtual std::shared_ptr<const Data> data(const std::string&, DataFormat) const { return nullptr; }
   // The folders that absolute imports start from, before the importing file's own package root is tried:
   // workspace folders and their src/.
@@ -32,4 +35,4 @@ public:
   }
 };
 
-} // namespace stepzero::program
+}  // namespace stepzero::program

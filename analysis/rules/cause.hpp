@@ -5,7 +5,8 @@
 
 namespace stepzero::rules {
 
-// A finding stands in the file that was analysed, at the call that leads to its cause. Null where the cause stands there itself.
+// A finding stands in the file that was analysed, at the call that leads to its cause. Null where the cause
+// stands there itself.
 const Location* cause_of(const Finding& finding);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

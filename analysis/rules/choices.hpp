@@ -15,4 +15,4 @@ inline bool is_choice(std::string_view choices, std::string_view text) {
   return false;
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -11,4 +11,4 @@ std::string in_digits(double number) {
   return buffer.data();
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -174,4 +174,4 @@ extern const Rule reshape;
 extern const Rule suspicious_broadcast;
 extern const Rule unpack;
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

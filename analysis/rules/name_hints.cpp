@@ -16,20 +16,46 @@ struct Hint {
   std::string_view word;
 };
 constexpr Hint hints[] = {
-    {Says::evaluation, Stands::anywhere, "eval"}, {Says::evaluation, Stands::anywhere, "valid"}, {Says::evaluation, Stands::anywhere, "test"}, {Says::evaluation, Stands::anywhere, "infer"},
-    {Says::evaluation, Stands::anywhere, "predict"}, {Says::evaluation, Stands::whole, "val"}, {Says::evaluation, Stands::begins, "val_"}, {Says::evaluation, Stands::ends, "_val"},
-    {Says::evaluation_data, Stands::alone, "test"}, {Says::evaluation_data, Stands::alone, "val"}, {Says::evaluation_data, Stands::alone, "valid"}, {Says::evaluation_data, Stands::alone, "validation"},
-    {Says::evaluation_data, Stands::alone, "dev"}, {Says::evaluation_data, Stands::alone, "eval"}, {Says::evaluation_data, Stands::alone, "heldout"},
-    {Says::training_data, Stands::alone, "train"}, {Says::training_data, Stands::alone, "training"},
-    {Says::prediction, Stands::anywhere, "logit"}, {Says::prediction, Stands::anywhere, "output"}, {Says::prediction, Stands::anywhere, "pred"}, {Says::prediction, Stands::anywhere, "y_hat"},
-    {Says::prediction, Stands::anywhere, "yhat"}, {Says::prediction, Stands::whole, "out"}, {Says::prediction, Stands::whole, "scores"}, {Says::prediction, Stands::whole, "probs"},
-    {Says::target, Stands::anywhere, "label"}, {Says::target, Stands::anywhere, "target"}, {Says::target, Stands::whole, "gt"}, {Says::target, Stands::whole, "tgt"}, {Says::target, Stands::whole, "y_true"},
+    {Says::evaluation, Stands::anywhere, "eval"},
+    {Says::evaluation, Stands::anywhere, "valid"},
+    {Says::evaluation, Stands::anywhere, "test"},
+    {Says::evaluation, Stands::anywhere, "infer"},
+    {Says::evaluation, Stands::anywhere, "predict"},
+    {Says::evaluation, Stands::whole, "val"},
+    {Says::evaluation, Stands::begins, "val_"},
+    {Says::evaluation, Stands::ends, "_val"},
+    {Says::evaluation_data, Stands::alone, "test"},
+    {Says::evaluation_data, Stands::alone, "val"},
+    {Says::evaluation_data, Stands::alone, "valid"},
+    {Says::evaluation_data, Stands::alone, "validation"},
+    {Says::evaluation_data, Stands::alone, "dev"},
+    {Says::evaluation_data, Stands::alone, "eval"},
+    {Says::evaluation_data, Stands::alone, "heldout"},
+    {Says::training_data, Stands::alone, "train"},
+    {Says::training_data, Stands::alone, "training"},
+    {Says::prediction, Stands::anywhere, "logit"},
+    {Says::prediction, Stands::anywhere, "output"},
+    {Says::prediction, Stands::anywhere, "pred"},
+    {Says::prediction, Stands::anywhere, "y_hat"},
+    {Says::prediction, Stands::anywhere, "yhat"},
+    {Says::prediction, Stands::whole, "out"},
+    {Says::prediction, Stands::whole, "scores"},
+    {Says::prediction, Stands::whole, "probs"},
+    {Says::target, Stands::anywhere, "label"},
+    {Says::target, Stands::anywhere, "target"},
+    {Says::target, Stands::whole, "gt"},
+    {Says::target, Stands::whole, "tgt"},
+    {Says::target, Stands::whole, "y_true"},
     {Says::target, Stands::whole, "trues"},
-    {Says::balance, Stands::anywhere, "loss"}, {Says::balance, Stands::anywhere, "aux"}, {Says::balance, Stands::anywhere, "balanc"},
+    {Says::balance, Stands::anywhere, "loss"},
+    {Says::balance, Stands::anywhere, "aux"},
+    {Says::balance, Stands::anywhere, "balanc"},
 };
 
 bool stands_alone(std::string_view text, std::string_view word) {
-  const auto letter = [&](std::size_t i) { return i < text.size() && std::isalpha(static_cast<unsigned char>(text[i])); };
+  const auto letter = [&](std::size_t i) {
+    return i < text.size() && std::isalpha(static_cast<unsigned char>(text[i]));
+  };
   for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
     if (!(at > 0 && letter(at - 1)) && !letter(at + word.size())) return true;
   return false;
@@ -46,12 +72,13 @@ bool fits(const Hint& hint, std::string_view name) {
   return false;
 }
 
-} // namespace
+}  // namespace
 
 bool says(std::string_view name, Says what) {
   std::string lower(name);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  std::ranges::transform(
+      lower, lower.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
   return std::ranges::any_of(hints, [&](const Hint& hint) { return hint.what == what && fits(hint, lower); });
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,5 +1,5 @@
-// What programs call things. A name is a hint and no proof: a rule that has nothing else reports a warning at most, and says that it goes by the
-// name. All words that rules look for in names stand in one table.
+// What programs call things. A name is a hint and no proof: a rule that has nothing else reports a warning at
+// most, and says that it goes by the name. All words that rules look for in names stand in one table.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ enum class Says : std::uint8_t {
   evaluation,       // a function that evaluates: `validate_epoch`
   evaluation_data,  // a file, a variable: `data/val_set.txt`, `test_loader`
   training_data,
-  prediction,       // what a loss compares
+  prediction,  // what a loss compares
   target,
-  balance,          // a term that keeps experts busy
+  balance,  // a term that keeps experts busy
 };
 
 // In whatever case it is written.
 bool says(std::string_view name, Says what);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

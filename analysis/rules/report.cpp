@@ -19,7 +19,7 @@ struct Problems {
 struct RootEvents {
   std::vector<const Event*> all;
 };
-} // namespace
+}  // namespace
 
 const Location* cause_of(const Finding& finding) {
   const auto found = std::ranges::find(finding.related, happens_here, &Related::message);
@@ -31,8 +31,11 @@ Location Report::location(Place place) const { return {record_.chunk(place).path
 void Report::relate(Finding& finding, Place place, std::string message) const {
   if (!place) return;
   Related related{location(place), std::move(message)};
-  const auto same = [&](const Related& other) { return other.where == related.where && other.message == related.message; };
-  if (std::none_of(finding.related.begin(), finding.related.end(), same)) finding.related.push_back(std::move(related));
+  const auto same = [&](const Related& other) {
+    return other.where == related.where && other.message == related.message;
+  };
+  if (std::none_of(finding.related.begin(), finding.related.end(), same))
+    finding.related.push_back(std::move(related));
 }
 
 void Report::relate_calls(Finding& finding, const CallSite* calls) const {
@@ -53,9 +56,13 @@ Finding* Report::add(Severity severity, Place where, const CallSite* calls, std:
   // One cause in another file that many calls lead to is one finding, where the first of them stands.
   if (!(inner == where))
     for (Finding& told : findings_) {
-      const bool same = told.message == message && told.severity == severity && std::ranges::any_of(told.related, [&](const Related& place) { return place.message == happens_here && place.where == location(inner); });
+      const bool same = told.message == message && told.severity == severity &&
+          std::ranges::any_of(told.related, [&](const Related& place) {
+            return place.message == happens_here && place.where == location(inner);
+          });
       if (!same) continue;
-      if (!(told.where == location(where)) && told.related.size() < most_callers) relate(told, where, "and by this call");
+      if (!(told.where == location(where)) && told.related.size() < most_callers)
+        relate(told, where, "and by this call");
       return nullptr;
     }
   Finding finding;
@@ -96,17 +103,20 @@ void visit(const Block& block, const std::function<void(const Event&)>& each) {
   }
 }
 
-void visit_with_defaults(const Record& record, const std::function<void(const Event&, const interpreter::Root&)>& each) {
+void visit_with_defaults(
+    const Record& record, const std::function<void(const Event&, const interpreter::Root&)>& each) {
   for (const auto* list : {&record.roots, &record.default_roots})
     for (const auto& root : *list) visit(root->block, [&](const Event& event) { each(event, *root); });
 }
 
-void visit_problems(const Record& record, const std::function<void(const ProblemEvent&, const interpreter::Root&)>& each) {
+void visit_problems(
+    const Record& record, const std::function<void(const ProblemEvent&, const interpreter::Root&)>& each) {
   auto& kept = record.derived[std::type_index(typeid(Problems))];
   if (!kept) {
     auto found = std::make_shared<Problems>();
     visit_with_defaults(record, [&](const Event& event, const interpreter::Root& root) {
-      if (event.kind == EventKind::problem) found->all.emplace_back(static_cast<const ProblemEvent*>(&event), &root);
+      if (event.kind == EventKind::problem)
+        found->all.emplace_back(static_cast<const ProblemEvent*>(&event), &root);
     });
     kept = std::move(found);
   }
@@ -117,10 +127,11 @@ void visit_roots(const Record& record, const std::function<void(const Event&)>& 
   auto& kept = record.derived[std::type_index(typeid(RootEvents))];
   if (!kept) {
     auto found = std::make_shared<RootEvents>();
-    for (const auto& root : record.roots) visit(root->block, [&](const Event& event) { found->all.push_back(&event); });
+    for (const auto& root : record.roots)
+      visit(root->block, [&](const Event& event) { found->all.push_back(&event); });
     kept = std::move(found);
   }
   for (const Event* event : static_cast<const RootEvents*>(kept.get())->all) each(*event);
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

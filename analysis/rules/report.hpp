@@ -20,8 +20,9 @@ public:
   Report(const Record& record, const Rule& rule, std::vector<Finding>& findings)
       : record_(record), rule_(rule), findings_(findings) {}
 
-  // A finding at a place. It belongs to the analysed file: a place elsewhere is replaced by the innermost call in this
-  // file that led there, and becomes a related location; without such a call nothing is reported. Null then.
+  // A finding at a place. It belongs to the analysed file: a place elsewhere is replaced by the innermost
+  // call in this file that led there, and becomes a related location; without such a call nothing is
+  // reported. Null then.
   Finding* add(Severity severity, Place where, const interpreter::CallSite* calls, std::string message);
   Location location(Place place) const;
   void relate(Finding& finding, Place place, std::string message) const;
@@ -39,9 +40,12 @@ private:
 // Calls `each` for every event of a block and of the blocks in it, in order.
 void visit(const interpreter::Block& block, const std::function<void(const Event&)>& each);
 // Those of the runs with defaults, too, come behind.
-void visit_with_defaults(const Record& record, const std::function<void(const Event&, const interpreter::Root&)>& each);
+void visit_with_defaults(
+    const Record& record, const std::function<void(const Event&, const interpreter::Root&)>& each);
 void visit_roots(const Record& record, const std::function<void(const Event&)>& each);
-// Every problem with its root, in the same order as visit_with_defaults. Found once for all readers of the record.
-void visit_problems(const Record& record, const std::function<void(const ProblemEvent&, const interpreter::Root&)>& each);
+// Every problem with its root, in the same order as visit_with_defaults. Found once for all readers of the
+// record.
+void visit_problems(
+    const Record& record, const std::function<void(const ProblemEvent&, const interpreter::Root&)>& each);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

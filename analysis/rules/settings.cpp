@@ -1,6 +1,6 @@
 #include "rules/settings.hpp"
 
-#include "rules/noted.hpp"
+#include "rules/fact_index.hpp"
 #include "values/internal_rows.hpp"
 
 #include <algorithm>
@@ -11,8 +11,9 @@ namespace stepzero::rules {
 using values::Kind;
 
 namespace {
-constexpr std::string_view of_classes = values::InternalRow::settings;  // rows: see libraries/frameworks/configurations.cpp
-} // namespace
+constexpr std::string_view of_classes =
+    values::InternalRow::settings;  // rows: see libraries/frameworks/configurations.cpp
+}  // namespace
 
 std::optional<Setting> Settings::operator[](std::span<const std::string_view> names) const {
   for (const std::string_view name : names)
@@ -30,16 +31,19 @@ std::optional<Setting> Settings::operator[](std::span<const std::string_view> na
 }
 
 bool Settings::any_named(const std::function<bool(std::string_view)>& like) const {
-  return std::any_of(given_.items.begin(), given_.items.end(), [&](const auto& item) { return !item.first.is(Kind::string) || like(item.first.text()); });
+  return std::any_of(given_.items.begin(), given_.items.end(),
+      [&](const auto& item) { return !item.first.is(Kind::string) || like(item.first.text()); });
 }
 
 std::string says(const Setting& setting) {
-  return std::string(setting.name) + " is " + std::to_string(setting.number) + (setting.by_default.empty() ? "" : " by default of " + std::string(setting.by_default));
+  return std::string(setting.name) + " is " + std::to_string(setting.number) +
+      (setting.by_default.empty() ? "" : " by default of " + std::string(setting.by_default));
 }
 
-void each_settings(const Record& record, const std::function<void(const Settings&, Place, const interpreter::CallSite*)>& look) {
+void each_settings(const Record& record,
+    const std::function<void(const Settings&, Place, const interpreter::CallSite*)>& look) {
   std::unordered_set<const values::DictState*> seen;  // by another name
-  for (const interpreter::Fact* fact : Noted::of(record).dictionaries) {
+  for (const interpreter::Fact* fact : FactIndex::of(record).dictionaries) {
     if (!record.in_file(fact->place)) continue;
     const auto* dict = values::Heap::dict_state(fact->value);
     if (seen.insert(dict).second) look(Settings(record, *dict, nullptr), fact->place, nullptr);
@@ -47,9 +51,10 @@ void each_settings(const Record& record, const std::function<void(const Settings
   visit_roots(record, [&](const Event& event) {
     if (event.kind != interpreter::EventKind::operation) return;
     const auto& made = static_cast<const OperationEvent&>(event);
-    if (made.row->path.starts_with(of_classes) && made.arguments.size() == 1 && made.arguments[0].is(Kind::dict))
+    if (made.row->path.starts_with(of_classes) && made.arguments.size() == 1 &&
+        made.arguments[0].is(Kind::dict))
       look(Settings(record, *values::Heap::dict_state(made.arguments[0]), made.row), made.place, made.calls);
   });
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

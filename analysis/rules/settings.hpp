@@ -1,5 +1,5 @@
-// Settings of models: numbers under the names that programs and published configurations give them, in dictionaries and in calls of the
-// configuration classes of transformers. Says nothing to the user.
+// Settings of models: numbers under the names that programs and published configurations give them, in
+// dictionaries and in calls of the configuration classes of transformers. Says nothing to the user.
 #pragma once
 
 #include "rules/report.hpp"
@@ -22,9 +22,11 @@ struct Setting {
 class Settings {
 public:
   // `cls`: what has the settings that are not given; null: a dictionary, which has no others.
-  Settings(const Record& record, const values::DictState& given, const values::Row* cls) : record_(record), given_(given), class_(cls) {}
+  Settings(const Record& record, const values::DictState& given, const values::Row* cls)
+      : record_(record), given_(given), class_(cls) {}
 
-  // The number under the first of the names that is there. Nothing if it is no known number, or if what is not known may hold it.
+  // The number under the first of the names that is there. Nothing if it is no known number, or if what is
+  // not known may hold it.
   std::optional<Setting> operator[](std::span<const std::string_view> names) const;
   std::optional<Setting> operator[](std::string_view name) const { return (*this)[std::span(&name, 1)]; }
   // Is a name like this given, whatever its value?
@@ -42,6 +44,7 @@ private:
 std::string says(const Setting& setting);
 
 // All settings that the program gives at places of the file, in order. `at`: where.
-void each_settings(const Record& record, const std::function<void(const Settings&, Place at, const interpreter::CallSite* calls)>& look);
+void each_settings(const Record& record,
+    const std::function<void(const Settings&, Place at, const interpreter::CallSite* calls)>& look);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

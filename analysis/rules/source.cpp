@@ -17,7 +17,7 @@ bool descend(Block block, Span span, std::vector<Enclosing>& path) {
   return false;
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Enclosing> enclosing(const Stmt& root, Span span) {
   std::vector<Enclosing> path;
@@ -29,7 +29,8 @@ std::vector<Enclosing> enclosing(const Stmt& root, Span span) {
 }
 
 bool leaves(const Stmt& stmt) {
-  if (stmt.kind == StmtKind::return_ || stmt.kind == StmtKind::break_ || stmt.kind == StmtKind::continue_) return true;
+  if (stmt.kind == StmtKind::return_ || stmt.kind == StmtKind::break_ || stmt.kind == StmtKind::continue_)
+    return true;
   if (stmt.kind == StmtKind::function || stmt.kind == StmtKind::class_) return false;
   bool found = false;
   for_each_block(stmt, [&](Block block) {
@@ -40,7 +41,9 @@ bool leaves(const Stmt& stmt) {
 
 bool reads_name(const Stmt& stmt, Name name) {
   bool found = false;
-  for_each_expression(stmt, [&](const Expr& expr) { found = found || (expr.kind == ExprKind::name && as<NameExpr>(expr).id == name); });
+  for_each_expression(stmt, [&](const Expr& expr) {
+    found = found || (expr.kind == ExprKind::name && as<NameExpr>(expr).id == name);
+  });
   return found;
 }
 
@@ -48,7 +51,9 @@ SourceLines::SourceLines(const interpreter::Record& record, std::uint32_t chunk)
     : chunk_(record.chunks[chunk]), text_(chunk_.module->text), path_(chunk_.path) {
   const std::string& bytes = text_->bytes();
   const auto end = bytes.find_first_of("\r\n");
-  ending_ = end == std::string::npos || bytes[end] == '\n' ? "\n" : bytes.compare(end, 2, "\r\n") == 0 ? "\r\n" : "\r";
+  ending_ = end == std::string::npos || bytes[end] == '\n' ? "\n"
+      : bytes.compare(end, 2, "\r\n") == 0                 ? "\r\n"
+                                                           : "\r";
 }
 
 std::string_view SourceLines::text(Span span) const { return text_->slice(absolute(span)); }
@@ -79,8 +84,10 @@ Span SourceLines::lines(const Stmt& from, const Stmt& to) const {
   while (begin > 0 && bytes[begin - 1] != '\n' && bytes[begin - 1] != '\r') --begin;
   std::size_t end = absolute(to.span).end;
   while (end < bytes.size() && bytes[end] != '\n' && bytes[end] != '\r') ++end;
-  if (bytes.compare(end, 2, "\r\n") == 0) end += 2;
-  else if (end < bytes.size()) ++end;
+  if (bytes.compare(end, 2, "\r\n") == 0)
+    end += 2;
+  else if (end < bytes.size())
+    ++end;
   return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
 }
 
@@ -104,4 +111,4 @@ std::string reindent(std::string_view block, std::string_view from, std::string_
   return out;
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

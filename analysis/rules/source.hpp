@@ -1,4 +1,5 @@
-// Finding the syntax behind a place again, and rewriting lines of it with their comments and indentation kept.
+// Finding the syntax behind a place again, and rewriting lines of it with their comments and indentation
+// kept.
 #pragma once
 
 #include "interpreter/record.hpp"
@@ -12,12 +13,12 @@
 
 namespace stepzero::rules {
 
-// The statements around a span of a chunk, outermost first: the last one is the innermost statement that holds it, and each
-// comes with the block that it stands in.
+// The statements around a span of a chunk, outermost first: the last one is the innermost statement that
+// holds it, and each comes with the block that it stands in.
 struct Enclosing {
   const syntax::Stmt* stmt = nullptr;
-  syntax::Block block;      // where it stands
-  std::size_t index = 0;    // its place there
+  syntax::Block block;    // where it stands
+  std::size_t index = 0;  // its place there
 };
 std::vector<Enclosing> enclosing(const syntax::Stmt& root, syntax::Span span);
 
@@ -34,9 +35,9 @@ public:
   SourceLines(const interpreter::Record& record, std::uint32_t chunk);
   std::string_view text(const syntax::Expr& expr) const { return text(expr.span); }
   std::string_view text(syntax::Span span) const;
-  std::string indentation(const syntax::Stmt& stmt) const;    // of its first line
-  // Whole lines from the first of `from` to the last of `to`, comments on lines of their own above `from` included when
-  // they are indented like it, with the last line ending.
+  std::string indentation(const syntax::Stmt& stmt) const;  // of its first line
+  // Whole lines from the first of `from` to the last of `to`, comments on lines of their own above `from`
+  // included when they are indented like it, with the last line ending.
   syntax::Span lines(const syntax::Stmt& from, const syntax::Stmt& to) const;  // absolute
   syntax::Span absolute(syntax::Span span) const { return chunk_.absolute(span); }
   std::string_view slice(syntax::Span absolute_span) const { return text_->slice(absolute_span); }
@@ -53,8 +54,8 @@ private:
   std::string ending_;
 };
 
-// Every line of `block` moved from one indentation to another; lines inside triple-quoted strings are moved too only if they
-// are indented at least as much as the block.
+// Every line of `block` moved from one indentation to another; lines inside triple-quoted strings are moved
+// too only if they are indented at least as much as the block.
 std::string reindent(std::string_view block, std::string_view from, std::string_view to);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -15,27 +15,34 @@ bool speaks_of_experts(const Record& record, Place place) {
   if (!chunk.chunk || !chunk.module) return false;
   // Of a program without functions the whole text.
   const syntax::Stmt* stmt = chunk.chunk->stmt;
-  const bool whole = !stmt || (stmt->kind != syntax::StmtKind::function && stmt->kind != syntax::StmtKind::class_);
+  const bool whole = !stmt ||
+      (stmt->kind != syntax::StmtKind::function && stmt->kind != syntax::StmtKind::class_);
   const std::string_view text = whole ? std::string_view(chunk.module->text->bytes()) : chunk.text();
   return text.find("xpert") != std::string_view::npos;
 }
 
 bool speaks_of_layout(std::string_view condition) {
-  constexpr std::string_view words[] = {"world_size", "tp_size", "pp_size", "dp_size", "tensor_parallel", "pipeline_parallel", "data_parallel", "n_ranks", "num_ranks"};
-  return std::any_of(std::begin(words), std::end(words), [&](std::string_view word) { return condition.find(word) != std::string_view::npos; });
+  constexpr std::string_view words[] = {"world_size", "tp_size", "pp_size", "dp_size", "tensor_parallel",
+      "pipeline_parallel", "data_parallel", "n_ranks", "num_ranks"};
+  return std::any_of(std::begin(words), std::end(words),
+      [&](std::string_view word) { return condition.find(word) != std::string_view::npos; });
 }
 
 namespace {
 
-const TensorState* state_at(const ProblemEvent& problem, std::size_t index) { return index < problem.states.size() ? problem.states[index] : nullptr; }
+const TensorState* state_at(const ProblemEvent& problem, std::size_t index) {
+  return index < problem.states.size() ? problem.states[index] : nullptr;
+}
 
 // The projection that the tensor came from, if nothing but moves lies between.
 const TensorState* projection(const TensorState* state) {
   for (int way = 0; state && way < 8; ++way) {
     state = behind(state);
-    const Sense by = sense(state);
-    if (by == Sense::linear) return state;
-    if (by != Sense::split && by != Sense::chunked && by != Sense::picked && by != Sense::normalized) return nullptr;
+    const OpSemantics by = semantics(state);
+    if (by == OpSemantics::linear) return state;
+    if (by != OpSemantics::split && by != OpSemantics::chunked && by != OpSemantics::picked &&
+        by != OpSemantics::normalized)
+      return nullptr;
     state = input(*state->made);
   }
   return nullptr;
@@ -44,19 +51,19 @@ const TensorState* projection(const TensorState* state) {
 // A table of rotary angles: cosines, sines, or both as complex numbers.
 bool is_rotary_table(const TensorState* state) {
   for (int way = 0; state && way < 10; ++way) {
-    switch (sense(state)) {
-    case Sense::cosine:
-    case Sense::sine:
-    case Sense::polar: return true;
-    case Sense::same:
-    case Sense::rearranged:
-    case Sense::reordered:
-    case Sense::repeated:
-    case Sense::picked:
-    case Sense::joined:
-    case Sense::split:
-    case Sense::chunked:
-    case Sense::mul: {
+    switch (semantics(state)) {
+    case OpSemantics::cosine:
+    case OpSemantics::sine:
+    case OpSemantics::polar: return true;
+    case OpSemantics::same:
+    case OpSemantics::rearranged:
+    case OpSemantics::reordered:
+    case OpSemantics::repeated:
+    case OpSemantics::picked:
+    case OpSemantics::joined:
+    case OpSemantics::split:
+    case OpSemantics::chunked:
+    case OpSemantics::mul: {
       const auto from = inputs(*state->made);
       state = from.empty() ? nullptr : from.front();
       break;
@@ -71,12 +78,13 @@ bool is_rotary_table(const TensorState* state) {
 bool other_number_of_experts(const Record& record, const ProblemEvent& problem) {
   const auto width_of = [&](const TensorState* state) -> std::optional<std::int64_t> {
     const auto scores = state ? scores_of(state) : std::nullopt;
-    if (!scores || !scores->logits->shape.rank_known || scores->logits->shape.dims.empty()) return std::nullopt;
+    if (!scores || !scores->logits->shape.rank_known || scores->logits->shape.dims.empty())
+      return std::nullopt;
     return size_of(record, scores->logits->shape.dims.back());
   };
   const auto experts_of = [](const TensorState* state) -> std::size_t {
     for (int way = 0; state && state->made && way < 8; ++way) {
-      if (sense(state) == Sense::joined) return state->made->listed.size();
+      if (semantics(state) == OpSemantics::joined) return state->made->listed.size();
       state = input(*state->made);
     }
     return 0;
@@ -85,7 +93,9 @@ bool other_number_of_experts(const Record& record, const ProblemEvent& problem) 
     for (std::size_t j = 0; j < problem.states.size(); ++j) {
       const auto width = i == j ? std::nullopt : width_of(problem.states[i]);
       const std::size_t experts = width ? experts_of(problem.states[j]) : 0;
-      if (experts > 1 && static_cast<std::int64_t>(experts) != *width && speaks_of_experts(record, problem.place)) return true;
+      if (experts > 1 && static_cast<std::int64_t>(experts) != *width &&
+          speaks_of_experts(record, problem.place))
+        return true;
     }
   return false;
 }
@@ -95,45 +105,60 @@ std::size_t sizes_asked(const ProblemEvent& problem) {
   if (!problem.expr || problem.expr->arguments.empty()) return 0;
   const auto& given = problem.expr->arguments;
   const syntax::Expr* last = given[given.size() - 1];
-  return last->kind == syntax::ExprKind::tuple ? syntax::as<syntax::TupleExpr>(*last).elements.size() : given.size();
+  return last->kind == syntax::ExprKind::tuple ? syntax::as<syntax::TupleExpr>(*last).elements.size()
+                                               : given.size();
 }
 
-std::size_t rank_of(const TensorState* state) { return state && state->shape.rank_known ? state->shape.dims.size() : 0; }
+std::size_t rank_of(const TensorState* state) {
+  return state && state->shape.rank_known ? state->shape.dims.size() : 0;
+}
 
-} // namespace
+}  // namespace
 
 std::string_view teller_of(const Record& record, const ProblemEvent& problem) {
-  if (problem.problem == ProblemKind::assertion) return speaks_of_layout(record.text(problem.place)) ? "parallel/world-size" : std::string_view{};
-  if (problem.problem == ProblemKind::no_attribute && problem.node && problem.node->kind == syntax::ExprKind::subscript) return "call/no-key";
+  if (problem.problem == ProblemKind::assertion)
+    return speaks_of_layout(record.text(problem.place)) ? "parallel/world-size" : std::string_view{};
+  if (problem.problem == ProblemKind::no_attribute && problem.node &&
+      problem.node->kind == syntax::ExprKind::subscript)
+    return "call/no-key";
   if (!problem.row) return {};
   if (problem.row->path == values::InternalRow::data_file) return "config/missing-key";
   if (problem.row->path == "transformers.TrainingArguments.$deepspeed") return "deepspeed/hf-mismatch";
-  if (problem.row->path == "transformers.TrainingArguments" || problem.row->path == "transformers.Seq2SeqTrainingArguments") return "config/training-arguments";
+  if (problem.row->path == "transformers.TrainingArguments" ||
+      problem.row->path == "transformers.Seq2SeqTrainingArguments")
+    return "config/training-arguments";
   if (problem.row->path == "torch.distributed.fsdp.FullyShardedDataParallel.no_sync") return "fsdp/no-sync";
   if (problem.row->path == "pytorch_lightning.Trainer") return "config/lightning-trainer";
   // A list of modules is no operator.
-  if (problem.problem == ProblemKind::index && !problem.row->op) return speaks_of_experts(record, problem.place) ? "moe/expert-count" : std::string_view{};
+  if (problem.problem == ProblemKind::index && !problem.row->op)
+    return speaks_of_experts(record, problem.place) ? "moe/expert-count" : std::string_view{};
   if (other_number_of_experts(record, problem)) return "moe/expert-count";
-  const Sense by = libraries::sense_of(*problem.row);
+  const OpSemantics by = libraries::semantics_of(*problem.row);
   const TensorState *first = state_at(problem, 0), *second = state_at(problem, 1);
-  if (by == Sense::chosen && problem.problem == ProblemKind::index)
-    return first && scores_of(first) && speaks_of_experts(record, problem.place) ? "moe/topk" : std::string_view{};
-  if (first && second && (problem.problem == ProblemKind::broadcast || problem.problem == ProblemKind::product) && is_rotary_table(first) != is_rotary_table(second))
+  if (by == OpSemantics::chosen && problem.problem == ProblemKind::index)
+    return first && scores_of(first) && speaks_of_experts(record, problem.place) ? "moe/topk"
+                                                                                 : std::string_view{};
+  if (first && second &&
+      (problem.problem == ProblemKind::broadcast || problem.problem == ProblemKind::product) &&
+      is_rotary_table(first) != is_rotary_table(second))
     return "attention/rope";
   if (problem.problem == ProblemKind::reshape && first && is_rotary_table(first)) return "attention/rope";
   // Heads are made of the last dimension: where others change, these are rearranged.
   const bool others_change = problem.left.size && problem.right.size;
-  if (problem.problem == ProblemKind::reshape && by == Sense::rearranged && rank_of(first) >= 2 && projection(first) && sizes_asked(problem) > rank_of(first) && !others_change)
+  if (problem.problem == ProblemKind::reshape && by == OpSemantics::rearranged && rank_of(first) >= 2 &&
+      projection(first) && sizes_asked(problem) > rank_of(first) && !others_change)
     return "attention/head-dims";
-  if (problem.problem == ProblemKind::argument && by == Sense::split && rank_of(first) >= 3 && projection(first)) return "attention/head-dims";
-  if (by == Sense::product && rank_of(first) == 4 && rank_of(second) == 4 &&
-      (problem.problem == ProblemKind::product || problem.problem == ProblemKind::inner_dimensions || problem.problem == ProblemKind::batch_dimensions ||
-       problem.problem == ProblemKind::broadcast)) {
+  if (problem.problem == ProblemKind::argument && by == OpSemantics::split && rank_of(first) >= 3 &&
+      projection(first))
+    return "attention/head-dims";
+  if (by == OpSemantics::product && rank_of(first) == 4 && rank_of(second) == 4 &&
+      (problem.problem == ProblemKind::product || problem.problem == ProblemKind::inner_dimensions ||
+          problem.problem == ProblemKind::batch_dimensions || problem.problem == ProblemKind::broadcast)) {
     const auto heads = [](const TensorState* state) {
       for (int way = 0; state && way < 16; ++way) {
-        const Sense of = sense(state);
-        if (of == Sense::linear) return true;
-        if (of == Sense::none || !state->made) return false;
+        const OpSemantics of = semantics(state);
+        if (of == OpSemantics::linear) return true;
+        if (of == OpSemantics::none || !state->made) return false;
         const auto from = inputs(*state->made);
         state = from.empty() ? nullptr : from.front();
       }
@@ -144,8 +169,9 @@ std::string_view teller_of(const Record& record, const ProblemEvent& problem) {
   return {};
 }
 
-void report_specialised(const Record& record, Report& report, std::string_view rule, const std::function<std::string(const ProblemEvent&)>& words,
-                        const std::function<void(const ProblemEvent&, Finding&)>& refine) {
+void report_specialised(const Record& record, Report& report, std::string_view rule,
+    const std::function<std::string(const ProblemEvent&)>& words,
+    const std::function<void(const ProblemEvent&, Finding&)>& refine) {
   visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
     if (teller_of(record, problem) != rule) return;
     std::string message = words(problem);
@@ -158,4 +184,4 @@ void report_specialised(const Record& record, Report& report, std::string_view r
   });
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,18 +1,21 @@
-// Which rule tells a problem that the run found: one that knows models says some of them better than the shape rule.
+// Which rule tells a problem that the run found: one that knows models says some of them better than the
+// shape rule.
 #pragma once
 
-#include "rules/lineage.hpp"
+#include "rules/provenance.hpp"
 
 namespace stepzero::rules {
 
 // The rule's id; empty: the shape rule of the problem's kind.
 std::string_view teller_of(const Record& record, const ProblemEvent& problem);
-// Does the class, or the function, around the place speak of experts? Only to say it in their words, or to keep silent about others.
+// Does the class, or the function, around the place speak of experts? Only to say it in their words, or to
+// keep silent about others.
 bool speaks_of_experts(const Record& record, Place place);
 // Is a condition about the layout of processes, in their usual names?
 bool speaks_of_layout(std::string_view condition);
 // Reports the problems that the rule tells, as errors; `words` completes the message and may relate places.
 void report_specialised(const Record& record, Report& report, std::string_view rule,
-                        const std::function<std::string(const ProblemEvent&)>& words, const std::function<void(const ProblemEvent&, Finding&)>& refine = {});
+    const std::function<std::string(const ProblemEvent&)>& words,
+    const std::function<void(const ProblemEvent&, Finding&)>& refine = {});
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,5 +1,5 @@
-#include "symbolic/supposition.hpp"
 #include "rules/walk.hpp"
+#include "symbolic/supposition.hpp"
 
 #include <map>
 #include <unordered_map>
@@ -18,7 +18,7 @@ enum class Left : std::uint8_t { no, round, loop, call, process };
 class Explorer {
 public:
   Explorer(const Record& record, const Block& block, const std::vector<Process>& processes, const Walk& walk,
-           const std::function<void(const Run&)>& each)
+      const std::function<void(const Run&)>& each)
       : record_(record), symbols_(record.symbols), block_(block), processes_(processes), walk_(walk),
         each_(each), own_(processes.size()) {}
 
@@ -42,7 +42,8 @@ private:
       auto& choices = separate ? own_[process] : shared_;
       for (const bool value : {true, false}) {
         choices[missing] = value;
-        symbolic::Supposition supposed(symbols_);  // who asks next is to find what the record knows, and no more
+        symbolic::Supposition supposed(
+            symbols_);  // who asks next is to find what the record knows, and no more
         const bool possible = separate || supposed.assume(value ? missing : symbols_.logical_not(missing));
         const bool complete = !possible || choose();
         if (!complete) return false;
@@ -68,9 +69,12 @@ private:
     if (const Answer answer = symbols_.evaluate(condition, values); answer != Answer::unknown) return answer;
     // Who communicates has a process group.
     for (const char* name : {"torch.distributed.is_initialized"})
-      if (const auto it = record_.conditions.find(name); it != record_.conditions.end() && it->second == condition) return Answer::yes;
+      if (const auto it = record_.conditions.find(name);
+          it != record_.conditions.end() && it->second == condition)
+        return Answer::yes;
     for (const auto* choices : {&own_[process_], &shared_})
-      if (const auto it = choices->find(condition); it != choices->end()) return it->second ? Answer::yes : Answer::no;
+      if (const auto it = choices->find(condition); it != choices->end())
+        return it->second ? Answer::yes : Answer::no;
     if (!missing_) missing_ = condition;
     return Answer::unknown;
   }
@@ -117,7 +121,8 @@ private:
       case EventKind::operation: any = any || walk_.wanted(static_cast<const OperationEvent&>(*event)); break;
       case EventKind::exit: any = true; break;
       case EventKind::branch:
-        any = any || matters(static_cast<const BranchEvent*>(event)->yes) || matters(static_cast<const BranchEvent*>(event)->no);
+        any = any || matters(static_cast<const BranchEvent*>(event)->yes) ||
+            matters(static_cast<const BranchEvent*>(event)->no);
         break;
       case EventKind::loop:
         for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) any = any || matters(round);
@@ -145,15 +150,18 @@ private:
       switch (event->kind) {
       case EventKind::operation: any = any || walk_.wanted(static_cast<const OperationEvent&>(*event)); break;
       case EventKind::branch:
-        any = any || communicates(static_cast<const BranchEvent*>(event)->yes) || communicates(static_cast<const BranchEvent*>(event)->no);
+        any = any || communicates(static_cast<const BranchEvent*>(event)->yes) ||
+            communicates(static_cast<const BranchEvent*>(event)->no);
         break;
       case EventKind::loop:
-        for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) any = any || communicates(round);
+        for (const Block& round : static_cast<const LoopEvent*>(event)->rounds)
+          any = any || communicates(round);
         break;
       case EventKind::call: any = any || communicates(static_cast<const CallEvent*>(event)->body); break;
       case EventKind::attempt: {
         const auto* attempt = static_cast<const AttemptEvent*>(event);
-        any = any || communicates(attempt->body) || communicates(attempt->orelse) || communicates(attempt->finally);
+        any = any || communicates(attempt->body) || communicates(attempt->orelse) ||
+            communicates(attempt->finally);
         for (const Block& handler : attempt->handlers) any = any || communicates(handler);
         break;
       }
@@ -249,11 +257,11 @@ private:
   std::size_t explored_ = 0;
 };
 
-} // namespace
+}  // namespace
 
-bool explore(const Record& record, const Block& block, const std::vector<Process>& processes, const Walk& walk,
-             const std::function<void(const Run&)>& each) {
+bool explore(const Record& record, const Block& block, const std::vector<Process>& processes,
+    const Walk& walk, const std::function<void(const Run&)>& each) {
   return Explorer(record, block, processes, walk, each).run();
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,6 +1,7 @@
-// The possible runs of a recorded block, process by process, as long as nothing is raised by surprise. A condition about ranks is decided by who the process is; every
-// other condition is one choice, made alike by all processes unless it is known or feared to differ among them. Knows no
-// rule: it turns the tree of events into sequences of operations.
+// The possible runs of a recorded block, process by process, as long as nothing is raised by surprise. A
+// condition about ranks is decided by who the process is; every other condition is one choice, made alike by
+// all processes unless it is known or feared to differ among them. Knows no rule: it turns the tree of events
+// into sequences of operations.
 #pragma once
 
 #include "interpreter/record.hpp"
@@ -25,21 +26,23 @@ struct Turn {
 
 struct Step {
   const interpreter::OperationEvent* event = nullptr;
-  std::vector<Turn> turns;   // outermost first
+  std::vector<Turn> turns;  // outermost first
 };
 
 // What the processes do in one possible run; by process.
 using Run = std::vector<std::vector<Step>>;
 
 struct Walk {
-  // Which operations matter. Branches without any of them, and without an exit that skips some, are not explored.
+  // Which operations matter. Branches without any of them, and without an exit that skips some, are not
+  // explored.
   std::function<bool(const interpreter::OperationEvent&)> wanted;
   // Choices that are explored at most; beyond, `explore` answers false.
   std::size_t limit = 512;
 };
 
-// Calls `each` for the possible runs of the block by the given processes. False if there are too many to explore.
-bool explore(const interpreter::Record& record, const interpreter::Block& block, const std::vector<Process>& processes,
-             const Walk& walk, const std::function<void(const Run&)>& each);
+// Calls `each` for the possible runs of the block by the given processes. False if there are too many to
+// explore.
+bool explore(const interpreter::Record& record, const interpreter::Block& block,
+    const std::vector<Process>& processes, const Walk& walk, const std::function<void(const Run&)>& each);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -8,13 +8,18 @@ namespace stepzero::snapshot {
 
 namespace {
 
-bool same(const Shown::Dim& a, const Shown::Dim& b) { return a.is_int == b.is_int && a.value == b.value && a.text == b.text; }
+bool same(const Shown::Dim& a, const Shown::Dim& b) {
+  return a.is_int == b.is_int && a.value == b.value && a.text == b.text;
+}
 bool open(const Shown::Dim& dim) { return !dim.is_int && dim.text == "?"; }
 bool rest(const Shown::Dim& dim) { return !dim.is_int && dim.text == "..."; }
-bool whole(const Shown& value) { return value.shape && std::none_of(value.shape->begin(), value.shape->end(), rest); }
+bool whole(const Shown& value) {
+  return value.shape && std::none_of(value.shape->begin(), value.shape->end(), rest);
+}
 bool is_name(const Shown::Dim& dim) {
   return !dim.is_int && !dim.text.empty() && !open(dim) && !rest(dim) &&
-         std::all_of(dim.text.begin(), dim.text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
+      std::all_of(dim.text.begin(), dim.text.end(),
+          [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
 }
 
 constexpr std::size_t program = 1;  // the run of the program itself, with what it has
@@ -24,7 +29,8 @@ bool only_named_differently(const Seen& a, const Seen& b) {
   return a.root != b.root && a.root > program && b.root > program && (!a.owner || a.owner != b.owner);
 }
 
-// Takes from `into` what is not so of `other`, too. `names` has the function's own names of the sizes; it may be null.
+// Takes from `into` what is not so of `other`, too. `names` has the function's own names of the sizes; it may
+// be null.
 bool take_common(Seen& into, const Seen& other, const Shown* names) {
   Shown& left = into.value;
   const Shown& right = other.value;
@@ -38,7 +44,10 @@ bool take_common(Seen& into, const Seen& other, const Shown* names) {
         Seen mine = into, theirs = other;
         mine.value = std::move(left.items[i]);
         theirs.value = right.items[i];
-        left.items[i] = !mine.value.kind.empty() && take_common(mine, theirs, named ? &names->items[i] : nullptr) ? std::move(mine.value) : Shown{};
+        left.items[i] = !mine.value.kind.empty() &&
+                take_common(mine, theirs, named ? &names->items[i] : nullptr)
+            ? std::move(mine.value)
+            : Shown{};
       }
       return true;
     }
@@ -59,8 +68,10 @@ bool take_common(Seen& into, const Seen& other, const Shown* names) {
       auto& dim = (*left.shape)[d];
       const auto& theirs = (*right.shape)[d];
       if (same(dim, theirs)) continue;
-      if (named && !(*names->shape)[d].is_int) dim = (*names->shape)[d];
-      else if (!(is_name(dim) && is_name(theirs) && only_named_differently(into, other))) dim = {false, 0, "?"};
+      if (named && !(*names->shape)[d].is_int)
+        dim = (*names->shape)[d];
+      else if (!(is_name(dim) && is_name(theirs) && only_named_differently(into, other)))
+        dim = {false, 0, "?"};
     }
     return true;
   }
@@ -79,22 +90,26 @@ bool take_common(Seen& into, const Seen& other, const Shown* names) {
   return true;
 }
 
-// What is true of every call is true of this one. With `own_names`, sizes go by the names that the function has for them.
+// What is true of every call is true of this one. With `own_names`, sizes go by the names that the function
+// has for them.
 void add(Shown& value, const Shown& general, bool own_names) {
   if (value.dtype.empty()) value.dtype = general.dtype;
   if (value.device.empty()) value.device = general.device;
-  if (!general.shape || (value.shape && whole(value) && (!whole(general) || general.shape->size() != value.shape->size()))) return;
+  if (!general.shape ||
+      (value.shape && whole(value) && (!whole(general) || general.shape->size() != value.shape->size())))
+    return;
   if (!value.shape || (!whole(value) && whole(general))) {
     value.shape = general.shape;
     return;
   }
   for (std::size_t d = 0; whole(value) && d < value.shape->size(); ++d) {
     const auto& own = (*general.shape)[d];
-    if (open((*value.shape)[d]) || (own_names && !(*value.shape)[d].is_int && is_name(own))) (*value.shape)[d] = own;
+    if (open((*value.shape)[d]) || (own_names && !(*value.shape)[d].is_int && is_name(own)))
+      (*value.shape)[d] = own;
   }
 }
 
-} // namespace
+}  // namespace
 
 std::optional<Shown> agreed(std::vector<Seen> seen) {
   // What is true of every call, then what each call adds.
@@ -102,8 +117,10 @@ std::optional<Shown> agreed(std::vector<Seen> seen) {
   bool has_general = false, general_holds = true, has_common = false;
   for (const Seen& each : seen) {
     if (!each.general) continue;
-    if (has_general) general_holds = general_holds && take_common(general, each, nullptr);
-    else general = each;
+    if (has_general)
+      general_holds = general_holds && take_common(general, each, nullptr);
+    else
+      general = each;
     has_general = true;
   }
   has_general = has_general && general_holds && !general.value.kind.empty();
@@ -111,8 +128,10 @@ std::optional<Shown> agreed(std::vector<Seen> seen) {
   const Shown own = general.value;
   for (Seen& each : seen) {
     if (each.general) continue;
-    if (tensor && each.value.kind.empty()) each.value = general.value;
-    else if (tensor && each.value.kind == "tensor") add(each.value, general.value, each.root > program);
+    if (tensor && each.value.kind.empty())
+      each.value = general.value;
+    else if (tensor && each.value.kind == "tensor")
+      add(each.value, general.value, each.root > program);
     if (each.value.kind.empty()) return std::nullopt;
     if (has_common && !take_common(common, each, has_general ? &own : nullptr)) return std::nullopt;
     if (!has_common) common = std::move(each);
@@ -123,4 +142,4 @@ std::optional<Shown> agreed(std::vector<Seen> seen) {
   return std::nullopt;
 }
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

@@ -25,4 +25,4 @@ const Run* DefaultRun::get() {
   return of_.by_defaults.get();
 }
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

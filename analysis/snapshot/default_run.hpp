@@ -1,9 +1,10 @@
-// The run of a file where the command line gives nothing, and every parameter of the program has its default. Made where the statements leave
-// something open that this decides: on another core while the file's own run goes on, or when it is asked for.
+// The run of a file where the command line gives nothing, and every parameter of the program has its default.
+// Made where the statements leave something open that this decides: on another core while the file's own run
+// goes on, or when it is asked for.
 #pragma once
 
-#include "snapshot/memory.hpp"
-#include "syntax/elsewhere.hpp"
+#include "snapshot/run_cache.hpp"
+#include "syntax/background.hpp"
 
 #include <atomic>
 #include <functional>
@@ -21,7 +22,7 @@ public:
 
   // The work, for another core; at most once.
   std::function<void()> work();
-  void begin(const syntax::Elsewhere& elsewhere) { working_ = elsewhere(work()); }
+  void begin(const syntax::BackgroundRunner& elsewhere) { working_ = elsewhere(work()); }
   const Run* get();  // null if it could not be made
 
 private:
@@ -31,7 +32,8 @@ private:
   Run& of_;
   Make make_;
   std::atomic<State> state_ = State::open;
-  std::unique_ptr<syntax::Working> working_;  // last: it ends before the rest goes; null: begun by somebody else, or not
+  std::unique_ptr<syntax::BackgroundTask>
+      working_;  // last: it ends before the rest goes; null: begun by somebody else, or not
 };
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

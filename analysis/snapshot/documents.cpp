@@ -15,29 +15,37 @@ namespace {
 
 bool wanted(const Options& options, std::string_view rule) {
   const auto named = [&](const std::vector<std::string>& list) {
-    return std::any_of(list.begin(), list.end(), [&](const std::string& name) { return name == rule || name == rule.substr(0, rule.find('/')); });
+    return std::any_of(list.begin(), list.end(),
+        [&](const std::string& name) { return name == rule || name == rule.substr(0, rule.find('/')); });
   };
   return !named(options.ignore) && (options.select.empty() || named(options.select));
 }
 
 std::string why_nothing_is_read(const documents::Document& document) {
-  if (document.is_broken && document.language != documents::Language::shell) return "it cannot be read whole, and is no configuration that is known";
-  if (document.language == documents::Language::make || document.language == documents::Language::docker) return "it launches nothing";
+  if (document.is_broken && document.language != documents::Language::shell)
+    return "it cannot be read whole, and is no configuration that is known";
+  if (document.language == documents::Language::make || document.language == documents::Language::docker)
+    return "it launches nothing";
   return "its keys are those of no configuration that is known";
 }
 
-std::vector<KeyCompletion> completions(rules::Role role, const documents::Document& document, std::uint32_t offset) {
+std::vector<KeyCompletion> completions(
+    rules::Role role, const documents::Document& document, std::uint32_t offset) {
   std::vector<KeyCompletion> made;
-  for (rules::KeyChoice& choice : rules::key_choices(role, document, offset)) made.push_back({std::move(choice.key), std::move(choice.detail), std::move(choice.help), choice.is_value});
+  for (rules::KeyChoice& choice : rules::key_choices(role, document, offset))
+    made.push_back(
+        {std::move(choice.key), std::move(choice.detail), std::move(choice.help), choice.is_value});
   return made;
 }
 
-} // namespace
+}  // namespace
 
-Result analyze_document(const program::Sources& sources, const std::string& path, documents::Language language, const syntax::Module& module, const Options& options) {
+Result analyze_document(const program::Sources& sources, const std::string& path,
+    documents::Language language, const syntax::Module& module, const Options& options) {
   Result result;
   std::set<std::string> read;
-  const documents::Document document = documents::parse(language, module.text, rules::launch::reader_of(sources, path, read));
+  const documents::Document document = documents::parse(
+      language, module.text, rules::launch::reader_of(sources, path, read));
   const rules::Role role = rules::role_of(path, document);
   if (role == rules::Role::nothing) {
     result.not_checked = why_nothing_is_read(document);
@@ -60,15 +68,19 @@ Result analyze_document(const program::Sources& sources, const std::string& path
     for (rules::Finding& finding : findings)
       if (!suppressions.covers(finding)) result.findings.push_back(std::move(finding));
   }
-  std::stable_sort(result.findings.begin(), result.findings.end(), [](const rules::Finding& a, const rules::Finding& b) {
-    return std::tie(a.where.span.begin, a.where.span.end, a.rule) < std::tie(b.where.span.begin, b.where.span.end, b.rule);
-  });
+  std::stable_sort(
+      result.findings.begin(), result.findings.end(), [](const rules::Finding& a, const rules::Finding& b) {
+        return std::tie(a.where.span.begin, a.where.span.end, a.rule) <
+            std::tie(b.where.span.begin, b.where.span.end, b.rule);
+      });
   result.read.assign(read.begin(), read.end());
   if (options.on_findings) options.on_findings(result);
   return result;
 }
 
-std::vector<rules::Finding> judge_commands(const program::Sources& sources, const std::string& path, const syntax::Module& module, const std::function<bool(const rules::Rule&)>& wanted, std::set<std::string>& read) {
+std::vector<rules::Finding> judge_commands(const program::Sources& sources, const std::string& path,
+    const syntax::Module& module, const std::function<bool(const rules::Rule&)>& wanted,
+    std::set<std::string>& read) {
   std::vector<rules::Finding> findings;
   if (!rules::launch::may_start_commands(module.text->bytes())) return findings;
   documents::Document document;
@@ -83,19 +95,25 @@ std::vector<rules::Finding> judge_commands(const program::Sources& sources, cons
   return findings;
 }
 
-std::optional<KeyHover> hover_key(const std::string& path, const syntax::Module& module, std::uint32_t offset) {
-  const documents::Document document = documents::parse(documents::language_of(path, module.text->bytes()), module.text);
-  if (auto help = rules::key_help(rules::role_of(path, document), document, offset)) return KeyHover{help->span, std::move(help->text)};
+std::optional<KeyHover> hover_key(
+    const std::string& path, const syntax::Module& module, std::uint32_t offset) {
+  const documents::Document document = documents::parse(
+      documents::language_of(path, module.text->bytes()), module.text);
+  if (auto help = rules::key_help(rules::role_of(path, document), document, offset))
+    return KeyHover{help->span, std::move(help->text)};
   return std::nullopt;
 }
 
-std::vector<KeyCompletion> complete_key(const std::string& path, const syntax::Module& module, std::uint32_t offset) {
-  documents::Document document = documents::parse(documents::language_of(path, module.text->bytes()), module.text);
+std::vector<KeyCompletion> complete_key(
+    const std::string& path, const syntax::Module& module, std::uint32_t offset) {
+  documents::Document document = documents::parse(
+      documents::language_of(path, module.text->bytes()), module.text);
   // A key of YAML that is half typed breaks the whole file: what it is, the other lines say.
   if (document.is_broken && document.language == documents::Language::yaml) {
     std::string text = module.text->bytes();
     const std::size_t begin = offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1;
-    std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(std::min(text.find('\n', offset), text.size())), ' ');
+    std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin),
+        text.begin() + static_cast<std::ptrdiff_t>(std::min(text.find('\n', offset), text.size())), ' ');
     document = documents::parse(document.language, std::make_shared<const syntax::Text>(std::move(text)));
     const rules::Role role = rules::role_of(path, document);
     document.text = module.text;
@@ -104,4 +122,4 @@ std::vector<KeyCompletion> complete_key(const std::string& path, const syntax::M
   return completions(rules::role_of(path, document), document, offset);
 }
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

@@ -8,21 +8,27 @@
 
 namespace stepzero::snapshot {
 
-Result analyze_document(const program::Sources& sources, const std::string& path, documents::Language language, const syntax::Module& module, const Options& options);
+Result analyze_document(const program::Sources& sources, const std::string& path,
+    documents::Language language, const syntax::Module& module, const Options& options);
 
-// What the same rules say of the commands that a program of Python starts. `wanted` is asked of a rule's id, `read` gets the other files that were asked for.
-std::vector<rules::Finding> judge_commands(const program::Sources& sources, const std::string& path, const syntax::Module& module, const std::function<bool(const rules::Rule&)>& wanted, std::set<std::string>& read);
+// What the same rules say of the commands that a program of Python starts. `wanted` is asked of a rule's id,
+// `read` gets the other files that were asked for.
+std::vector<rules::Finding> judge_commands(const program::Sources& sources, const std::string& path,
+    const syntax::Module& module, const std::function<bool(const rules::Rule&)>& wanted,
+    std::set<std::string>& read);
 
 // What is known of the key at a place, and the keys that may be written there.
 struct KeyHover {
   syntax::Span span;
   std::string markdown;
 };
-std::optional<KeyHover> hover_key(const std::string& path, const syntax::Module& module, std::uint32_t offset);
+std::optional<KeyHover> hover_key(
+    const std::string& path, const syntax::Module& module, std::uint32_t offset);
 struct KeyCompletion {
   std::string key, detail, markdown;
   bool is_value = false;  // of the key in front of it
 };
-std::vector<KeyCompletion> complete_key(const std::string& path, const syntax::Module& module, std::uint32_t offset);
+std::vector<KeyCompletion> complete_key(
+    const std::string& path, const syntax::Module& module, std::uint32_t offset);
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

@@ -32,7 +32,8 @@ public:
     if (!told) {
       auto made = std::make_shared<std::vector<rules::Related>>();
       for (const auto& [origin, size] : key)
-        made->push_back({{record_.chunk(origin->place).path, record_.span(origin->place)}, record_.symbols.text(size) + ": " + std::string(origin->what)});
+        made->push_back({{record_.chunk(origin->place).path, record_.span(origin->place)},
+            record_.symbols.text(size) + ": " + std::string(origin->what)});
       told = std::move(made);
     }
     return told;
@@ -40,24 +41,29 @@ public:
 
 private:
   const Record& record_;
-  std::map<std::vector<std::pair<const values::Origin*, symbolic::Int>>, std::shared_ptr<const std::vector<rules::Related>>> told_;
+  std::map<std::vector<std::pair<const values::Origin*, symbolic::Int>>,
+      std::shared_ptr<const std::vector<rules::Related>>>
+      told_;
 };
 
-} // namespace
+}  // namespace
 
 void collect_facts(const Record& record, std::vector<Fact>& facts) {
   Origins origins(record);
   using Role = interpreter::Fact::Role;
-  // A place that was reached more than once keeps what is the same each time; one that has more than these in turn keeps nothing.
+  // A place that was reached more than once keeps what is the same each time; one that has more than these in
+  // turn keeps nothing.
   constexpr std::size_t most_seen = 64;
-  // What the program itself calls is run on symbols, too, where it is to be shown: that only gives names, and what no call of it shows.
+  // What the program itself calls is run on symbols, too, where it is to be shown: that only gives names, and
+  // what no call of it shows.
   constexpr std::size_t program = 1;
   std::unordered_set<const syntax::FunctionStmt*> called;
   std::unordered_set<const syntax::ClassStmt*> constructed;
   for (const interpreter::Fact& fact : record.facts) {
     if (fact.root != program || !fact.function || !fact.function->stmt) continue;
     called.insert(fact.function->stmt);
-    if (fact.function->owner && fact.function->name.text() == "__init__") constructed.insert(fact.function->owner->stmt);
+    if (fact.function->owner && fact.function->name.text() == "__init__")
+      constructed.insert(fact.function->owner->stmt);
   }
   const auto extra = [&](std::size_t root) {
     if (root <= program || root > record.roots.size()) return false;
@@ -94,22 +100,29 @@ void collect_facts(const Record& record, std::vector<Fact>& facts) {
       made->is_assignment = made->is_assignment || takes_hint(fact.role);
       const std::size_t root = fact.root;
       const bool general = fact.general;
-      if (last && last->fact->value == fact.value && last->fact->tensor == fact.tensor && last->fact->general == general && last->fact->root == root) continue;
+      if (last && last->fact->value == fact.value && last->fact->tensor == fact.tensor &&
+          last->fact->general == general && last->fact->root == root)
+        continue;
       last = &raw[next];
       Shown shown = show(record, fact.value, fact.tensor);
       std::string text = shown.short_text() + " " + shown.device;
-      const auto known = [&, in = root, is_general = general](const Seen& other) { return other.general == is_general && other.root == in && other.text == text; };
+      const auto known = [&, in = root, is_general = general](const Seen& other) {
+        return other.general == is_general && other.root == in && other.text == text;
+      };
       if (std::any_of(seen.begin(), seen.end(), known)) continue;
       if (seen.size() == most_seen) {
         seen.clear();
         break;
       }
       const bool rooted = root > 0 && root <= record.roots.size();
-      seen.push_back({std::move(shown), std::move(text), general, root, rooted ? record.roots[root - 1]->owner : nullptr});
+      seen.push_back({std::move(shown), std::move(text), general, root,
+          rooted ? record.roots[root - 1]->owner : nullptr});
       if (!made->origins && fact.tensor) made->origins = origins.of(fact.tensor->shape);
     }
     while (next < raw.size() && raw[next].span == raw[i].span) ++next;
-    const auto only_names = [&](const Seen& each) { return each.root < is_extra.size() && is_extra[each.root]; };
+    const auto only_names = [&](const Seen& each) {
+      return each.root < is_extra.size() && is_extra[each.root];
+    };
     if (!std::all_of(seen.begin(), seen.end(), only_names))
       std::erase_if(seen, [&](const Seen& each) { return only_names(each) && !each.general; });
     if (auto value = agreed(std::move(seen))) {
@@ -122,4 +135,4 @@ void collect_facts(const Record& record, std::vector<Fact>& facts) {
   }
 }
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

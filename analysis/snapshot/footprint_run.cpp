@@ -17,12 +17,13 @@ struct Asked {
   std::string_view name;
   bool with_gpu;
 };
-constexpr Asked asked[] = {
-    {"torch.cuda.is_available", true}, {"torch.cuda.is_bf16_supported", true}, {"torch.backends.mps.is_available", false}, {"torch.xpu.is_available", false}};
+constexpr Asked asked[] = {{"torch.cuda.is_available", true}, {"torch.cuda.is_bf16_supported", true},
+    {"torch.backends.mps.is_available", false}, {"torch.xpu.is_available", false}};
 
-} // namespace
+}  // namespace
 
-std::shared_ptr<const footprint::Footprint> footprint_of_file(const program::Sources& sources, const std::string& path, const footprint::Options& options) {
+std::shared_ptr<const footprint::Footprint> footprint_of_file(
+    const program::Sources& sources, const std::string& path, const footprint::Options& options) {
   if (!sources.module(path)) return nullptr;
   const std::unordered_set<const syntax::Stmt*> nothing;
   const auto run = [&](interpreter::Record& record, bool with_defaults) {
@@ -32,9 +33,11 @@ std::shared_ptr<const footprint::Footprint> footprint_of_file(const program::Sou
     limits.with_defaults = with_defaults;
     if (with_defaults) {
       limits.only = &nothing;
-      if (options.world <= 1) record.conditions.emplace(values::RecordCondition::no_launcher, record.symbols.boolean(true));
+      if (options.world <= 1)
+        record.conditions.emplace(values::RecordCondition::no_launcher, record.symbols.boolean(true));
       for (const Asked& each : asked)
-        record.conditions.emplace(each.name, record.symbols.boolean(each.with_gpu && options.device == footprint::Device::cuda));
+        record.conditions.emplace(
+            each.name, record.symbols.boolean(each.with_gpu && options.device == footprint::Device::cuda));
     }
     interpreter::Interpreter interpreter(sources, libraries::table(), limits, record);
     interpreter.run_file(path);
@@ -46,4 +49,4 @@ std::shared_ptr<const footprint::Footprint> footprint_of_file(const program::Sou
   return std::make_shared<footprint::Footprint>(footprint::footprint_of(whole, shown, options));
 }
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

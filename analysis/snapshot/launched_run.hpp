@@ -3,8 +3,8 @@
 
 #include "interpreter/launch.hpp"
 #include "snapshot/launches.hpp"
-#include "snapshot/memory.hpp"
-#include "snapshot/standing.hpp"
+#include "snapshot/run_cache.hpp"
+#include "snapshot/standing_findings.hpp"
 
 #include <memory>
 #include <string>
@@ -27,6 +27,7 @@ std::vector<Launch> launches_to_run(const LaunchesOfOne& known);
 // Is the launch one of so few processes, and its run so short, that what each of them does is compared?
 bool ranks_are_compared(const Launch& launch, std::uint64_t steps);
 // The findings of a launch as they are told beside those that are known: warnings that name it.
-void tell_of_launch(const Launch& launch, const std::vector<Standing::One>& known, std::vector<rules::Finding>& findings);
+void tell_of_launch(const Launch& launch, const std::vector<StandingFindings::One>& known,
+    std::vector<rules::Finding>& findings);
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

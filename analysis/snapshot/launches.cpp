@@ -22,11 +22,14 @@ Launch launch_of(const std::string& script, const syntax::Text& text, const rule
   const syntax::Span where = line.command->words[line.first].span;
   launch.path = script;
   launch.begin = where.begin, launch.end = where.end;
-  launch.name = script.substr(script.rfind('/') + 1) + ":" + std::to_string(text.position(where.begin, syntax::Encoding::utf8).line + 1);
+  launch.name = script.substr(script.rfind('/') + 1) + ":" +
+      std::to_string(text.position(where.begin, syntax::Encoding::utf8).line + 1);
   for (const documents::Word& word : line.arguments) {
     std::string& argument = launch.arguments.emplace_back(word.text);
-    if (argument.starts_with(documents::Chars::own)) argument.replace(0, 1, script.substr(0, script.rfind('/')));
-    else if (argument.find(documents::Chars::own) != std::string::npos) argument.assign(1, Launch::hole);
+    if (argument.starts_with(documents::Chars::own))
+      argument.replace(0, 1, script.substr(0, script.rfind('/')));
+    else if (argument.find(documents::Chars::own) != std::string::npos)
+      argument.assign(1, Launch::hole);
   }
   const auto nodes = line.nodes(), processes = line.processes_per_node();
   constexpr std::int64_t most = 1 << 20;
@@ -53,43 +56,55 @@ bool keeps_arguments(const program::Sources& sources, const std::string& program
     if (rest.starts_with('[')) rest.remove_prefix(std::min(rest.find(']') + 1, rest.size()));
     while (rest.starts_with(' ')) rest.remove_prefix(1);
     if (rest.starts_with("+=") || (rest.starts_with('=') && !rest.starts_with("=="))) return false;
-    if (text.substr(at + name.size()).starts_with('.') || (at >= 4 && text.substr(at - 4, 4) == "del ")) return false;
+    if (text.substr(at + name.size()).starts_with('.') || (at >= 4 && text.substr(at - 4, 4) == "del "))
+      return false;
   }
   return true;
 }
 
 bool is_known_wholly(const rules::launch::LaunchLine& line) {
   const auto is_known = [](const documents::Word& word) { return word.is_known(); };
-  return line.is_whole && std::ranges::all_of(line.arguments, is_known) && std::ranges::all_of(line.options, [&](const auto& given) { return !given.value || given.value->is_known(); });
+  return line.is_whole && std::ranges::all_of(line.arguments, is_known) &&
+      std::ranges::all_of(
+          line.options, [&](const auto& given) { return !given.value || given.value->is_known(); });
 }
 
 bool gives_the_same(const Launch& one, const Launch& other) {
-  return one.arguments == other.arguments && one.world == other.world && one.local_world == other.local_world && one.environment == other.environment;
+  return one.arguments == other.arguments && one.world == other.world &&
+      one.local_world == other.local_world && one.environment == other.environment;
 }
 
-} // namespace
+}  // namespace
 
 void Launches::add(const program::Sources& sources, const std::string& script) {
   const auto module = sources.module(script);
   if (!module || module->text->bytes().find("py") == std::string::npos) return;
   if (script.ends_with(".py")) {
-    if (rules::launch::may_start_commands(module->text->bytes())) add(sources, script, *module->text, rules::launch::commands_of_program(*module));
+    if (rules::launch::may_start_commands(module->text->bytes()))
+      add(sources, script, *module->text, rules::launch::commands_of_program(*module));
     return;
   }
   const auto language = documents::language_of(script, module->text->bytes());
   if (language == documents::Language::none || language == documents::Language::environment) return;
   // Most configurations are no workflow, and most data are no launch.json.
-  const std::string_view needs = language == documents::Language::json ? "\"configurations\"" : language == documents::Language::yaml ? "jobs:" : "";
+  const std::string_view needs = language == documents::Language::json ? "\"configurations\""
+      : language == documents::Language::yaml                          ? "jobs:"
+                                                                       : "";
   if (module->text->bytes().find(needs) == std::string::npos) return;
   std::set<std::string> read;
-  add(sources, script, *module->text, documents::parse(language, module->text, rules::launch::reader_of(sources, script, read)).script);
+  add(sources, script, *module->text,
+      documents::parse(language, module->text, rules::launch::reader_of(sources, script, read)).script);
 }
 
-void Launches::add(const program::Sources& sources, const std::string& script, const syntax::Text& text, const documents::Script& commands) {
+void Launches::add(const program::Sources& sources, const std::string& script, const syntax::Text& text,
+    const documents::Script& commands) {
   std::set<std::string> read;
   for (const rules::launch::LaunchLine& line : rules::launch::launch_lines(commands)) {
     if (!line.script) continue;
-    const auto program = line.script->is_known() ? rules::launch::script_file(sources, script, line.command->folder, line.script->text, line.is_module, read) : std::nullopt;
+    const auto program = line.script->is_known()
+        ? rules::launch::script_file(
+              sources, script, line.command->folder, line.script->text, line.is_module, read)
+        : std::nullopt;
     ++counts_.all;
     ++(!program ? counts_.elsewhere : is_known_wholly(line) ? counts_.whole : counts_.open);
     if (!program) continue;
@@ -99,7 +114,10 @@ void Launches::add(const program::Sources& sources, const std::string& script, c
     Launch launch = launch_of(script, text, line);
     launch.program = line.script->text;
     launch.keeps_arguments = keeps_arguments(sources, *program);
-    if (known.size() < most_of_one && std::none_of(known.begin(), known.end(), [&](const Launch& other) { return gives_the_same(launch, other); })) known.push_back(std::move(launch));
+    if (known.size() < most_of_one && std::none_of(known.begin(), known.end(), [&](const Launch& other) {
+          return gives_the_same(launch, other);
+        }))
+      known.push_back(std::move(launch));
   }
 }
 
@@ -121,4 +139,4 @@ std::set<std::string> Launches::changed_since(const Launches& before) const {
   return programs;
 }
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

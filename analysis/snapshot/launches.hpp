@@ -24,14 +24,16 @@ using LaunchesOfOne = std::shared_ptr<const std::vector<interpreter::Launch>>;
 // Of all launch lines that name a program: how many are known wholly, and what of the others is not.
 struct LaunchCounts {
   std::size_t all = 0;
-  std::size_t whole = 0;       // the program is there, and its arguments, its environment and the launcher's options are known
-  std::size_t open = 0;        // the program is there, and the script does not decide some of the words
-  std::size_t elsewhere = 0;   // the program is not among the sources, or its name is not known
+  std::size_t whole =
+      0;  // the program is there, and its arguments, its environment and the launcher's options are known
+  std::size_t open = 0;       // the program is there, and the script does not decide some of the words
+  std::size_t elsewhere = 0;  // the program is not among the sources, or its name is not known
 };
 
 class Launches {
 public:
-  // Those of a script, or of a program that starts others. Launches that give the same are one; the first counts.
+  // Those of a script, or of a program that starts others. Launches that give the same are one; the first
+  // counts.
   void add(const program::Sources& sources, const std::string& script);
   const LaunchCounts& counts() const { return counts_; }
   LaunchesOfOne of(const std::string& program) const;
@@ -39,10 +41,11 @@ public:
   std::set<std::string> changed_since(const Launches& before) const;
 
 private:
-  void add(const program::Sources& sources, const std::string& script, const syntax::Text& text, const documents::Script& commands);
+  void add(const program::Sources& sources, const std::string& script, const syntax::Text& text,
+      const documents::Script& commands);
 
   std::map<std::string, std::shared_ptr<std::vector<interpreter::Launch>>> by_program_;
   LaunchCounts counts_;
 };
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

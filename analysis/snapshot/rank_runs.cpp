@@ -2,12 +2,14 @@
 
 namespace stepzero::snapshot {
 
-void RankRuns::begin(int world, std::function<void()> behind) { begin(world, of_.roots_of_ranks, std::move(behind)); }
+void RankRuns::begin(int world, std::function<void()> behind) {
+  begin(world, of_.roots_of_ranks, std::move(behind));
+}
 
-RankRuns::World* RankRuns::begin(int world, Only only, std::function<void()> behind) {
+RankRuns::RunsOfWorld* RankRuns::begin(int world, Only only, std::function<void()> behind) {
   if (!elsewhere_) return nullptr;
   const auto [it, fresh] = worlds_.try_emplace(world);
-  World& begun = it->second;
+  RunsOfWorld& begun = it->second;
   if (!fresh) return &begun;
   begun.only = std::move(only);
   for (int rank = world - 1; rank >= 0; --rank) {
@@ -30,7 +32,7 @@ std::shared_ptr<interpreter::Record> RankRuns::of(int rank, int world, const Onl
   of_.roots_of_ranks = only;
   std::shared_ptr<Run>& run = of_.ranks[{rank, world}];
   bool made = false;
-  if (World* begun = begin(world, only))
+  if (RunsOfWorld* begun = begin(world, only))
     for (One& one : begun->ranks)
       if (one.rank == rank) {
         if (one.taken.exchange(true)) {
@@ -43,4 +45,4 @@ std::shared_ptr<interpreter::Record> RankRuns::of(int rank, int world, const Onl
   return std::shared_ptr<interpreter::Record>(run, &run->record);
 }
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

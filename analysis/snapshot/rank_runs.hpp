@@ -1,8 +1,9 @@
-// The runs of a file by the ranks of small jobs: each made when it is first asked for, or on another core before that.
+// The runs of a file by the ranks of small jobs: each made when it is first asked for, or on another core
+// before that.
 #pragma once
 
-#include "snapshot/memory.hpp"
-#include "syntax/elsewhere.hpp"
+#include "snapshot/run_cache.hpp"
+#include "syntax/background.hpp"
 
 #include <atomic>
 #include <functional>
@@ -20,10 +21,11 @@ public:
   // Brings one rank's run up to date.
   using Make = std::function<void(std::shared_ptr<Run>& run, int rank, int world, const Only& only)>;
 
-  RankRuns(Run& of, Make make, syntax::Elsewhere elsewhere) : of_(of), make_(std::move(make)), elsewhere_(std::move(elsewhere)) {}
+  RankRuns(Run& of, Make make, syntax::BackgroundRunner elsewhere)
+      : of_(of), make_(std::move(make)), elsewhere_(std::move(elsewhere)) {}
 
-  // Begins with all ranks of a world on the other core, if there is one, taking for granted that the same will be asked for as the last time.
-  // What else is to be done there comes `behind` them.
+  // Begins with all ranks of a world on the other core, if there is one, taking for granted that the same
+  // will be asked for as the last time. What else is to be done there comes `behind` them.
   void begin(int world, std::function<void()> behind = {});
   std::shared_ptr<interpreter::Record> of(int rank, int world, const Only& only);
 
@@ -35,17 +37,18 @@ private:
     std::atomic<bool> taken = false;
     bool made = false;  // elsewhere, to its end; read only after the wait for it
   };
-  struct World {
+  struct RunsOfWorld {
     Only only;
     std::list<One> ranks;
-    std::unique_ptr<syntax::Working> working;  // last: it ends before the rest goes; null: nothing is left to wait for
+    std::unique_ptr<syntax::BackgroundTask>
+        working;  // last: it ends before the rest goes; null: nothing is left to wait for
   };
-  World* begin(int world, Only only, std::function<void()> behind = {});
+  RunsOfWorld* begin(int world, Only only, std::function<void()> behind = {});
 
   Run& of_;
   Make make_;
-  syntax::Elsewhere elsewhere_;
-  std::map<int, World> worlds_;
+  syntax::BackgroundRunner elsewhere_;
+  std::map<int, RunsOfWorld> worlds_;
 };
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

@@ -1,6 +1,6 @@
 #include "snapshot/schedule.hpp"
 
-#include "rules/deadlock/acts.hpp"
+#include "rules/deadlock/comm_events.hpp"
 #include "rules/deadlock/job_size.hpp"
 #include "rules/deadlock/match.hpp"
 #include "rules/report.hpp"
@@ -25,14 +25,16 @@ bool communicates(const Root& root) {
   rules::visit(root.block, [&](const interpreter::Event& event) {
     if (event.kind != interpreter::EventKind::operation) return;
     const auto& operation = static_cast<const interpreter::OperationEvent&>(event);
-    any = any || operation.row->operation == Operation::parallel_forward || rules::Acts::communicates(operation);
+    any = any || operation.row->operation == Operation::parallel_forward ||
+        rules::Acts::communicates(operation);
   });
   return any;
 }
 
 // Two pieces of a schedule that have the same text here are the same to a reader.
 std::string text_of(const Communication& call) {
-  std::string text = std::to_string(call.rank) + call.name + call.where.path + std::to_string(call.where.span.begin) + call.tensor.short_text() + " t" + std::to_string(call.tag);
+  std::string text = std::to_string(call.rank) + call.name + call.where.path +
+      std::to_string(call.where.span.begin) + call.tensor.short_text() + " t" + std::to_string(call.tag);
   if (call.root) text += " r" + std::to_string(*call.root);
   if (call.peer) text += " p" + std::to_string(*call.peer);
   for (const int member : call.members) text += "," + std::to_string(member);
@@ -43,7 +45,8 @@ std::string text_of(const Communication& call) {
 std::string text_of(const std::vector<ScheduleNode>& nodes) {
   std::string text = "(";
   for (const ScheduleNode& node : nodes) {
-    text += std::to_string(static_cast<int>(node.kind)) + node.text + (node.holds ? "+" : "-") + std::to_string(node.where.span.begin) + (node.times ? "x" + std::to_string(*node.times) : "");
+    text += std::to_string(static_cast<int>(node.kind)) + node.text + (node.holds ? "+" : "-") +
+        std::to_string(node.where.span.begin) + (node.times ? "x" + std::to_string(*node.times) : "");
     for (const Communication& call : node.calls) text += "|" + text_of(call);
     for (const int rank : node.ended) text += "e" + std::to_string(rank);
     text += text_of(node.body);
@@ -75,16 +78,21 @@ private:
         const auto inside = [&](const Row& other) {
           if (other.frames.size() <= depth) return false;
           const Frame& theirs = other.frames[depth];
-          return theirs.kind == frame.kind && theirs.site == frame.site && theirs.nth == frame.nth && theirs.yes == frame.yes;
+          return theirs.kind == frame.kind && theirs.site == frame.site && theirs.nth == frame.nth &&
+              theirs.yes == frame.yes;
         };
         while (next < end && inside(list_[next])) ++next;
-        node.kind = loop ? ScheduleNode::Kind::loop : frame.kind == Frame::Kind::choice ? ScheduleNode::Kind::choice : ScheduleNode::Kind::handler;
+        node.kind = loop                        ? ScheduleNode::Kind::loop
+            : frame.kind == Frame::Kind::choice ? ScheduleNode::Kind::choice
+                                                : ScheduleNode::Kind::handler;
         node.text = frame.text;
         node.where = frame.where;
         node.holds = frame.yes;
         node.local = frame.local;
-        if (loop && frame.unrolled) rounds(node, begin, next, depth, unreached);
-        else node.body = nodes(begin, next, depth + 1, unreached);
+        if (loop && frame.unrolled)
+          rounds(node, begin, next, depth, unreached);
+        else
+          node.body = nodes(begin, next, depth + 1, unreached);
       } else {
         node.kind = row.kind;
         node.calls = row.calls;
@@ -154,7 +162,9 @@ public:
       std::vector<const Communication*> together;
       for (std::size_t j = i; j < row.calls.size(); ++j) {
         const Communication& other = row.calls[j];
-        const bool meet = first.what == Communication::What::collective && row.kind == ScheduleNode::Kind::step && other.what == first.what && other.members == first.members;
+        const bool meet = first.what == Communication::What::collective &&
+            row.kind == ScheduleNode::Kind::step && other.what == first.what &&
+            other.members == first.members;
         if (j != i && !meet && !(other.where == first.where)) continue;
         together.push_back(&other);
         done[j] = true;
@@ -175,11 +185,16 @@ public:
       ++function.collectives;
       // Who waits forever elsewhere would have come, too.
       std::vector<int> partly = seen.partly;
-      if (partly.empty() && !seen.apart.empty() && !std::includes(seen.apart.begin(), seen.apart.end(), seen.members.begin(), seen.members.end())) partly.assign(seen.apart.begin(), seen.apart.end());
+      if (partly.empty() && !seen.apart.empty() &&
+          !std::includes(seen.apart.begin(), seen.apart.end(), seen.members.begin(), seen.members.end()))
+        partly.assign(seen.apart.begin(), seen.apart.end());
       if (partly.empty()) continue;
-      const auto same = std::find_if(function.partly.begin(), function.partly.end(), [&](const auto& each) { return each.ranks == partly; });
-      if (same != function.partly.end()) ++same->count;
-      else function.partly.push_back({partly, 1});
+      const auto same = std::find_if(function.partly.begin(), function.partly.end(),
+          [&](const auto& each) { return each.ranks == partly; });
+      if (same != function.partly.end())
+        ++same->count;
+      else
+        function.partly.push_back({partly, 1});
     }
     std::vector<FunctionCommunication> functions;
     for (auto& [begin, function] : made) functions.push_back(std::move(function));
@@ -200,8 +215,10 @@ private:
     std::vector<int> ranks;
     for (const Communication* call : together) ranks.push_back(call->rank);
     const auto& members = together.front()->members;
-    const bool all = std::all_of(members.begin(), members.end(), [&](int member) { return std::find(ranks.begin(), ranks.end(), member) != ranks.end(); });
-    std::map<std::uint32_t, std::pair<const Caller*, std::set<std::pair<std::uint32_t, std::string>>>> functions;
+    const bool all = std::all_of(members.begin(), members.end(),
+        [&](int member) { return std::find(ranks.begin(), ranks.end(), member) != ranks.end(); });
+    std::map<std::uint32_t, std::pair<const Caller*, std::set<std::pair<std::uint32_t, std::string>>>>
+        functions;
     for (const Communication* call : together)
       for (std::size_t i = 0; i < call->callers.size(); ++i) {
         const Caller& caller = call->callers[i];
@@ -209,7 +226,8 @@ private:
         const Spot& own = i == 0 ? call->where : call->callers[i - 1].call;
         auto& function = functions[caller.definition.span.begin];
         function.first = &caller;
-        function.second.insert({own.span.begin, call->where.path + " " + std::to_string(call->where.span.begin)});
+        function.second.insert(
+            {own.span.begin, call->where.path + " " + std::to_string(call->where.span.begin)});
       }
     for (const auto& [begin, function] : functions) {
       Seen& seen = seen_[{begin, function.second}];
@@ -217,8 +235,10 @@ private:
       seen.what = together.front()->what;
       if (seen.what != Communication::What::collective) continue;
       seen.members.insert(members.begin(), members.end());
-      if (row.unreached || row.kind != ScheduleNode::Kind::step) seen.apart.insert(ranks.begin(), ranks.end());
-      else if (!all) seen.partly = ranks;
+      if (row.unreached || row.kind != ScheduleNode::Kind::step)
+        seen.apart.insert(ranks.begin(), ranks.end());
+      else if (!all)
+        seen.partly = ranks;
     }
   }
 
@@ -240,10 +260,12 @@ Fit run_world(const Record& record, const rules::Comparison& comparison, int wor
     if (!worth_telling(*root)) continue;
     Rows rows(record, *comparison.worlds, world, comparison, root->function != nullptr);
     SchedulePart part;
-    part.complete = comparison.worlds->explore(*root, world, most_ways, [&](const rules::World& run) { rows.add(run); });
+    part.complete = comparison.worlds->explore(
+        *root, world, most_ways, [&](const rules::World& run) { rows.add(run); });
     if (root->function) {
       part.function = root->name;
-      if (root->function->stmt) part.where = spot_of(record, {root->function->chunk, root->function->stmt->name_span});
+      if (root->function->stmt)
+        part.where = spot_of(record, {root->function->chunk, root->function->stmt->name_span});
     } else {
       part.where = {record.path, {}, 1};
     }
@@ -258,12 +280,15 @@ Fit run_world(const Record& record, const rules::Comparison& comparison, int wor
   return fits ? Fit::yes : too_few ? Fit::too_few : Fit::no;
 }
 
-} // namespace
+}  // namespace
 
 Schedule schedule_of(const Record& record, int world) {
   Schedule made;
   if (world > 0) made.world = world;
-  if (!record.as_rank || std::none_of(record.roots.begin(), record.roots.end(), [](const auto& root) { return worth_telling(*root); })) return made;
+  if (!record.as_rank || std::none_of(record.roots.begin(), record.roots.end(), [](const auto& root) {
+        return worth_telling(*root);
+      }))
+    return made;
   const rules::Comparison& comparison = rules::compare_ranks(record);
   if (world > 0) {
     run_world(record, comparison, world, made);
@@ -280,7 +305,8 @@ Schedule schedule_of(const Record& record, int world) {
     return made;
   }
   int proven = 0;
-  for (const rules::Mismatch& mismatch : comparison.found) proven = std::max(proven, mismatch.certain && mismatch.world <= largest ? mismatch.world : 0);
+  for (const rules::Mismatch& mismatch : comparison.found)
+    proven = std::max(proven, mismatch.certain && mismatch.world <= largest ? mismatch.world : 0);
   Fit fit = Fit::too_few;
   int fitting = 2;
   for (const int size : {2, 3, 4, 8, largest}) {
@@ -292,7 +318,10 @@ Schedule schedule_of(const Record& record, int world) {
     }
   }
   // What hangs in larger jobs alone is shown in one of those.
-  const auto hangs = [](const Schedule& one) { return std::any_of(one.parts.begin(), one.parts.end(), [](const SchedulePart& part) { return part.hangs; }); };
+  const auto hangs = [](const Schedule& one) {
+    return std::any_of(
+        one.parts.begin(), one.parts.end(), [](const SchedulePart& part) { return part.hangs; });
+  };
   if (fit == Fit::yes && !hangs(made))
     for (const int size : {3, 4, 8, 16}) {
       if (size <= fitting || size > proven) continue;
@@ -303,4 +332,4 @@ Schedule schedule_of(const Record& record, int world) {
   return made;
 }
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

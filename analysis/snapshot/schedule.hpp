@@ -1,5 +1,5 @@
-// The communication schedule of a file: what each rank of a small job enters, in order, and where a rank waits forever.
-// Plain values, ready to be shown.
+// The communication schedule of a file: what each rank of a small job enters, in order, and where a rank
+// waits forever. Plain values, ready to be shown.
 #pragma once
 
 #include "rules/finding.hpp"
@@ -26,9 +26,9 @@ struct Spot {
 
 // A function on the way to a place, and where it was called.
 struct Caller {
-  std::string function;    // "Trainer.validate"
-  Spot definition;         // its name
-  Spot call;               // line 0: nobody here calls it
+  std::string function;  // "Trainer.validate"
+  Spot definition;       // its name
+  Spot call;             // line 0: nobody here calls it
   friend bool operator==(const Caller&, const Caller&) = default;
 };
 
@@ -37,7 +37,7 @@ struct Communication {
   enum class What : std::uint8_t { collective, send, receive, wait };
   int rank = 0;
   What what = What::collective;
-  std::string name;                  // "broadcast"
+  std::string name;  // "broadcast"
   Spot where;
   std::vector<Caller> callers;       // innermost first
   std::vector<int> members;          // of the process group
@@ -46,10 +46,10 @@ struct Communication {
   bool root_sends = false;           // the root is src
   std::optional<int> peer;
   std::int64_t tag = 0;
-  std::vector<int> made;             // the members of the group that it makes
-  Shown tensor;                      // what is sent or received; no kind: none, or not known
-  bool starts = false;               // returns at once, and is waited for later
-  std::int64_t bytes = 0;            // that the rank has in it; 0: not known
+  std::vector<int> made;   // the members of the group that it makes
+  Shown tensor;            // what is sent or received; no kind: none, or not known
+  bool starts = false;     // returns at once, and is waited for later
+  std::int64_t bytes = 0;  // that the rank has in it; 0: not known
 };
 
 struct ScheduleNode {
@@ -65,23 +65,23 @@ struct ScheduleNode {
   };
   Kind kind = Kind::step;
   std::vector<Communication> calls;
-  std::string text;                  // "for batch in loader", "args.resume"; step: what is wrong with it, as the rules say it
+  std::string text;  // "for batch in loader", "args.resume"; step: what is wrong with it, as the rules say it
   Spot where;
   std::optional<int> times;
   bool fewer = false;  // of a loop: some ranks make fewer rounds
   int last = 0;
-  bool holds = true;                 // choice
-  bool local = false;                // choice: each rank decides for itself
-  std::vector<int> ended;            // hang: ranks that ended before
-  std::vector<int> open;             // step: other ranks, of which it is not known whether they take part
+  bool holds = true;       // choice
+  bool local = false;      // choice: each rank decides for itself
+  std::vector<int> ended;  // hang: ranks that ended before
+  std::vector<int> open;   // step: other ranks, of which it is not known whether they take part
   std::vector<ScheduleNode> body;
 };
 
 // What a run begins with: the file itself, or a function that nobody here calls.
 struct SchedulePart {
-  std::string function;              // empty: the file as it runs
+  std::string function;  // empty: the file as it runs
   Spot where;
-  bool complete = true;              // else there are too many ways through it, or it is too long
+  bool complete = true;  // else there are too many ways through it, or it is too long
   bool hangs = false;
   std::vector<ScheduleNode> nodes;
 };
@@ -89,9 +89,9 @@ struct SchedulePart {
 // What a function does, with what it calls.
 struct FunctionCommunication {
   std::string function;
-  Spot definition;                   // its name
+  Spot definition;  // its name
   int collectives = 0, sends = 0, receives = 0;
-  struct Partly {                    // collectives that not all members of the group enter
+  struct Partly {  // collectives that not all members of the group enter
     std::vector<int> ranks;
     int count = 0;
   };
@@ -105,7 +105,8 @@ struct Schedule {
   std::vector<FunctionCommunication> functions;  // of the file itself, in order
 };
 
-// `world` 0: two ranks, or as many as the program is made for. A schedule without parts: nothing communicates.
+// `world` 0: two ranks, or as many as the program is made for. A schedule without parts: nothing
+// communicates.
 Schedule schedule_of(const interpreter::Record& record, int world);
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

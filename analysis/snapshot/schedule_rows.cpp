@@ -1,7 +1,7 @@
 #include "snapshot/schedule_rows.hpp"
 
 #include "footprint/ranks.hpp"
-#include "rules/deadlock/player.hpp"
+#include "rules/deadlock/collective_simulator.hpp"
 #include "snapshot/shown.hpp"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace stepzero::snapshot {
 
 using interpreter::CallSite;
 using interpreter::Record;
-using rules::Act;
-using rules::Trace;
+using rules::CommEvent;
+using rules::RankTrace;
 using values::Place;
 
 namespace {
@@ -20,8 +20,10 @@ std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
     const bool blank = c == ' ' || c == '\n' || c == '\r' || c == '\t';
-    if (!blank) line += c;
-    else if (!line.empty() && line.back() != ' ') line += ' ';
+    if (!blank)
+      line += c;
+    else if (!line.empty() && line.back() != ' ')
+      line += ' ';
   }
   while (!line.empty() && line.back() == ' ') line.pop_back();
   return line;
@@ -33,16 +35,19 @@ std::string loop_text(const Record& record, const interpreter::LoopEvent& loop, 
     const auto& stmt = syntax::as<syntax::ForStmt>(*loop.stmt);
     return "for " + text(*stmt.target) + " in " + text(*stmt.iterable);
   }
-  if (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_) return "while " + text(*syntax::as<syntax::WhileStmt>(*loop.stmt).test);
+  if (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)
+    return "while " + text(*syntax::as<syntax::WhileStmt>(*loop.stmt).test);
   return one_line(record.text(place));
 }
 
-} // namespace
+}  // namespace
 
-Rows::Rows(const Record& record, rules::Worlds& worlds, int world, const rules::Comparison& comparison, bool of_function)
+Rows::Rows(const Record& record, rules::JobExplorer& worlds, int world, const rules::Comparison& comparison,
+    bool of_function)
     : record_(record), worlds_(worlds), world_(world), of_function_(of_function) {
   for (const rules::Mismatch& mismatch : comparison.found)
-    if (mismatch.cause != rules::Cause::name && mismatch.cause != rules::Cause::request) wrong_.try_emplace(mismatch.key, &mismatch);
+    if (mismatch.cause != rules::Cause::name && mismatch.cause != rules::Cause::request)
+      wrong_.try_emplace(mismatch.key, &mismatch);
 }
 
 Spot spot_of(const Record& record, Place place) {
@@ -57,30 +62,39 @@ std::pair<int, int> Rows::rounds(const Frame& loop) const {
   return found == loop_rounds_.end() ? std::pair(0, 0) : found->second;
 }
 
-// Acts of all runs have numbers: the rank, the place with its calls, the rounds of the loops around, and which one it is of those alike.
+// Acts of all runs have numbers: the rank, the place with its calls, the rounds of the loops around, and
+// which one it is of those alike.
 void Rows::number(const rules::World& run) {
   numbers_.assign(run.size(), {});
   for (std::size_t rank = 0; rank < run.size(); ++rank) {
     std::map<std::vector<int>, int> times;
-    for (const Act& act : run[rank].acts) {
+    for (const CommEvent& act : run[rank].acts) {
       std::vector<int> key{static_cast<int>(rank), act.site};
-      for (const rules::Round& round : act.rounds) key.insert(key.end(), {round.site, round.nth, round.round});
+      for (const rules::Round& round : act.rounds)
+        key.insert(key.end(), {round.site, round.nth, round.round});
       key.push_back(-1 - times[key]++);
-      numbers_[rank].push_back(cell_numbers_.try_emplace(std::move(key), static_cast<int>(cell_numbers_.size())).first->second);
+      numbers_[rank].push_back(
+          cell_numbers_.try_emplace(std::move(key), static_cast<int>(cell_numbers_.size())).first->second);
     }
   }
 }
 
-// Rows of acts from `from` up to `until`, by rank. What meets stands in one row where each rank's order allows it; without `partners`,
-// what is entered at the same place.
-std::vector<std::vector<Head>> Rows::side_by_side(const rules::World& run, const Partners* partners, const std::vector<std::size_t>& from, const std::vector<std::size_t>& until) const {
+// Rows of acts from `from` up to `until`, by rank. What meets stands in one row where each rank's order
+// allows it; without `partners`, what is entered at the same place.
+std::vector<std::vector<Head>> Rows::side_by_side(const rules::World& run, const Partners* partners,
+    const std::vector<std::size_t>& from, const std::vector<std::size_t>& until) const {
   const std::vector<Head> none;
-  const auto others = [&](const Head& head) -> const std::vector<Head>& { return partners ? partners->of(head) : none; };
+  const auto others = [&](const Head& head) -> const std::vector<Head>& {
+    return partners ? partners->of(head) : none;
+  };
   std::vector<std::size_t> at = from;
-  const auto is_head = [&](const Head& head) { return at[static_cast<std::size_t>(head.first)] == head.second && head.second < until[static_cast<std::size_t>(head.first)]; };
+  const auto is_head = [&](const Head& head) {
+    return at[static_cast<std::size_t>(head.first)] == head.second &&
+        head.second < until[static_cast<std::size_t>(head.first)];
+  };
   const auto is_ready = [&](const Head& head) {
-    const Act& act = run[static_cast<std::size_t>(head.first)].acts[head.second];
-    if (act.starts || act.what == Act::What::await) return true;
+    const CommEvent& act = run[static_cast<std::size_t>(head.first)].acts[head.second];
+    if (act.starts || act.what == CommEvent::What::await) return true;
     const auto& all = others(head);
     return std::all_of(all.begin(), all.end(), [&](const Head& other) {
       const auto rank = static_cast<std::size_t>(other.first);
@@ -96,13 +110,18 @@ std::vector<std::vector<Head>> Rows::side_by_side(const rules::World& run, const
     const auto first_ready = std::find_if(heads.begin(), heads.end(), is_ready);
     const bool in_step = first_ready != heads.end();  // else messages cross, and are told one by one
     std::vector<Head> row{in_step ? *first_ready : heads.front()};
-    const auto in_row = [&](const Head& head) { return std::find(row.begin(), row.end(), head) != row.end(); };
-    const auto site = [&](const Head& head) { return run[static_cast<std::size_t>(head.first)].acts[head.second].site; };
+    const auto in_row = [&](const Head& head) {
+      return std::find(row.begin(), row.end(), head) != row.end();
+    };
+    const auto site = [&](const Head& head) {
+      return run[static_cast<std::size_t>(head.first)].acts[head.second].site;
+    };
     for (std::size_t i = 0; i < row.size(); ++i) {
       for (const Head& other : others(row[i]))
         if (in_step && is_head(other) && !in_row(other)) row.push_back(other);
       for (const Head& other : heads)
-        if (!in_row(other) && site(other) == site(row[i]) && (!in_step || is_ready(other))) row.push_back(other);
+        if (!in_row(other) && site(other) == site(row[i]) && (!in_step || is_ready(other)))
+          row.push_back(other);
     }
     std::sort(row.begin(), row.end());
     for (const Head& head : row) ++at[static_cast<std::size_t>(head.first)];
@@ -110,11 +129,12 @@ std::vector<std::vector<Head>> Rows::side_by_side(const rules::World& run, const
   }
 }
 
-std::vector<Frame> Rows::frames_of(const Trace& trace, const Act& act) const {
+std::vector<Frame> Rows::frames_of(const RankTrace& trace, const CommEvent& act) const {
   std::vector<Frame> frames;
   const auto add_loop = [&](const rules::Round& round) {
     if (!round.loop) return;
-    Frame frame{Frame::Kind::loop, round.site, round.nth, round.round, round.loop->unrolled, true, false, spot_of(record_, round.place), loop_text(record_, *round.loop, round.place)};
+    Frame frame{Frame::Kind::loop, round.site, round.nth, round.round, round.loop->unrolled, true, false,
+        spot_of(record_, round.place), loop_text(record_, *round.loop, round.place)};
     frames.push_back(std::move(frame));
   };
   std::size_t next = 0;
@@ -124,8 +144,9 @@ std::vector<Frame> Rows::frames_of(const Trace& trace, const Act& act) const {
     const rules::Decision& decision = trace.decisions[act.turns[i]];
     if (decision.attempt && decision.yes) continue;
     if (!decision.attempt && !decision.open) continue;
-    frames.push_back({decision.attempt ? Frame::Kind::handler : Frame::Kind::choice, decision.site, decision.nth, 0, false, decision.yes, decision.local, spot_of(record_, decision.place),
-                      decision.attempt ? std::string() : one_line(record_.text(decision.place))});
+    frames.push_back({decision.attempt ? Frame::Kind::handler : Frame::Kind::choice, decision.site,
+        decision.nth, 0, false, decision.yes, decision.local, spot_of(record_, decision.place),
+        decision.attempt ? std::string() : one_line(record_.text(decision.place))});
   }
   return frames;
 }
@@ -133,46 +154,54 @@ std::vector<Frame> Rows::frames_of(const Trace& trace, const Act& act) const {
 namespace {
 
 // That the rank has in the collective or the message.
-std::int64_t bytes_in(const Record& own, const Act& act) {
+std::int64_t bytes_in(const Record& own, const CommEvent& act) {
   if (act.elements) return *act.elements * values::width(act.dtype);
   // A wrapper communicates out of sight: its object is called, or its mark is put on a module that is.
   if (act.module) return footprint::moved_by_backward(own, *act.module);
   if (!act.event || act.event->row->kind == values::RowKind::class_) return 0;
-  for (const values::Value each : {act.event->self, act.event->arguments.empty() ? values::Value{} : act.event->arguments[0]})
-    if (each.is(values::Kind::instance) && act.info && act.info->hidden) return footprint::moved_by_forward(own, *each.as<values::Instance>());
+  for (const values::Value each :
+      {act.event->self, act.event->arguments.empty() ? values::Value{} : act.event->arguments[0]})
+    if (each.is(values::Kind::instance) && act.info && act.info->hidden)
+      return footprint::moved_by_forward(own, *each.as<values::Instance>());
   return 0;
 }
 
-} // namespace
+}  // namespace
 
-Communication Rows::describe(int rank, const Act& act) const {
+Communication Rows::describe(int rank, const CommEvent& act) const {
   Communication made;
   made.rank = rank;
   switch (act.what) {
-  case Act::What::collective: made.what = Communication::What::collective; break;
-  case Act::What::send: made.what = Communication::What::send; break;
-  case Act::What::receive: made.what = Communication::What::receive; break;
-  case Act::What::await: made.what = Communication::What::wait; break;
+  case CommEvent::What::collective: made.what = Communication::What::collective; break;
+  case CommEvent::What::send: made.what = Communication::What::send; break;
+  case CommEvent::What::receive: made.what = Communication::What::receive; break;
+  case CommEvent::What::await: made.what = Communication::What::wait; break;
   }
   made.name = std::string(act.name);
   made.where = spot_of(record_, act.place);
   const Record& own = worlds_.of(rank, world_);
-  for (const CallSite *calls = act.calls, *own_calls = act.own_calls; calls && own_calls; calls = calls->outer, own_calls = own_calls->outer) {
+  for (const CallSite *calls = act.calls, *own_calls = act.own_calls; calls && own_calls;
+      calls = calls->outer, own_calls = own_calls->outer) {
     const values::Function* function = own_calls->function;
     if (!function || !function->stmt) continue;
     Caller caller;
     caller.function = std::string(function->qualified.empty() ? function->name.text() : function->qualified);
     caller.definition = spot_of(own, {function->chunk, function->stmt->name_span});
     caller.call = spot_of(record_, calls->place);
-    if (caller.call.path == caller.definition.path && caller.call.span.begin <= caller.definition.span.begin && caller.definition.span.begin < caller.call.span.end) caller.call = {};
+    if (caller.call.path == caller.definition.path &&
+        caller.call.span.begin <= caller.definition.span.begin &&
+        caller.definition.span.begin < caller.call.span.end)
+      caller.call = {};
     made.callers.push_back(std::move(caller));
   }
   made.members = act.members;
   made.whole_group = act.members.empty() || act.members.size() == static_cast<std::size_t>(world_);
   made.root = act.root;
   // Who sends calls the root its source.
-  if (const auto* info = act.event->row->collective; info && info->root >= 0) made.root_sends = act.event->row->parameters[static_cast<std::size_t>(info->root)].text().ends_with("src");
-  if (act.what == Act::What::send || act.what == Act::What::receive) made.peer = act.peer;
+  if (const auto* info = act.event->row->collective; info && info->root >= 0)
+    made.root_sends = act.event->row->parameters[static_cast<std::size_t>(info->root)].text().ends_with(
+        "src");
+  if (act.what == CommEvent::What::send || act.what == CommEvent::What::receive) made.peer = act.peer;
   made.tag = act.tag;
   made.made = act.made;
   made.starts = act.starts;
@@ -186,8 +215,8 @@ Row Rows::row_of(const rules::World& run, const std::vector<Head>& heads) {
   Row row;
   bool first = true;
   for (const auto& [rank, at] : heads) {
-    const Trace& trace = run[static_cast<std::size_t>(rank)];
-    const Act& act = trace.acts[at];
+    const RankTrace& trace = run[static_cast<std::size_t>(rank)];
+    const CommEvent& act = trace.acts[at];
     row.cells.push_back(numbers_[static_cast<std::size_t>(rank)][at]);
     row.calls.push_back(describe(rank, act));
     std::vector<Frame> frames = frames_of(trace, act);
@@ -197,9 +226,13 @@ Row Rows::row_of(const rules::World& run, const std::vector<Head>& heads) {
       continue;
     }
     std::size_t common = 0;
-    while (common < row.frames.size() && common < frames.size() && row.frames[common].same_block(frames[common])) ++common;
+    while (
+        common < row.frames.size() && common < frames.size() && row.frames[common].same_block(frames[common]))
+      ++common;
     // Loops of their own, side by side, are told as that of the first.
-    while (common < row.frames.size() && common < frames.size() && row.frames[common].kind == Frame::Kind::loop && frames[common].kind == Frame::Kind::loop) ++common;
+    while (common < row.frames.size() && common < frames.size() &&
+        row.frames[common].kind == Frame::Kind::loop && frames[common].kind == Frame::Kind::loop)
+      ++common;
     row.frames.resize(common);
   }
   return row;
@@ -207,10 +240,13 @@ Row Rows::row_of(const rules::World& run, const std::vector<Head>& heads) {
 
 bool Rows::explained(const rules::World& run) const {
   const auto wrong = [&](int site) { return wrong_.contains(site); };
-  for (const Trace& trace : run)
-    if (std::any_of(trace.acts.begin(), trace.acts.end(), [&](const Act& act) { return wrong(act.site); }) ||
-        std::any_of(trace.exits.begin(), trace.exits.end(), [&](const rules::Leaving& exit) { return wrong(exit.site); }) ||
-        std::any_of(trace.loops.begin(), trace.loops.end(), [&](const rules::LoopRun& loop) { return wrong(loop.site); }))
+  for (const RankTrace& trace : run)
+    if (std::any_of(
+            trace.acts.begin(), trace.acts.end(), [&](const CommEvent& act) { return wrong(act.site); }) ||
+        std::any_of(trace.exits.begin(), trace.exits.end(),
+            [&](const rules::PathExit& exit) { return wrong(exit.site); }) ||
+        std::any_of(trace.loops.begin(), trace.loops.end(),
+            [&](const rules::LoopRun& loop) { return wrong(loop.site); }))
       return true;
   return false;
 }
@@ -221,17 +257,20 @@ std::string Rows::problem_of(const rules::World& run, const std::vector<Head>& h
     const auto wrong = wrong_.find(run[static_cast<std::size_t>(rank)].acts[at].site);
     if (wrong == wrong_.end()) continue;
     const rules::Cause cause = wrong->second->cause;
-    if (cause == rules::Cause::root || cause == rules::Cause::size || cause == rules::Cause::order || cause == rules::Cause::making_groups) return wrong->second->text;
-    if (cause == rules::Cause::rounds && wrong->second->certain && !stuck) return wrong->second->text;  // of rounds that are told as one
+    if (cause == rules::Cause::root || cause == rules::Cause::size || cause == rules::Cause::order ||
+        cause == rules::Cause::making_groups)
+      return wrong->second->text;
+    if (cause == rules::Cause::rounds && wrong->second->certain && !stuck)
+      return wrong->second->text;  // of rounds that are told as one
   }
   return {};
 }
 
-// Do ranks take different sides of what says nothing of ranks? Such a run is one of local data: the runs in which they agree tell
-// what there is to see.
+// Do ranks take different sides of what says nothing of ranks? Such a run is one of local data: the runs in
+// which they agree tell what there is to see.
 bool Rows::parted(const rules::World& run) {
   std::map<std::pair<int, int>, const rules::Decision*> sides;
-  for (const Trace& trace : run)
+  for (const RankTrace& trace : run)
     for (const rules::Decision& decision : trace.decisions) {
       const auto [it, fresh] = sides.try_emplace({decision.site, decision.nth}, &decision);
       if (!fresh && it->second->yes != decision.yes && decision.open && it->second->open) return true;
@@ -242,30 +281,36 @@ bool Rows::parted(const rules::World& run) {
 // A rank whose communication is not known from some point on proves nothing of what comes behind it.
 bool Rows::known_until(const rules::World& run, const std::vector<std::size_t>& at) {
   for (std::size_t rank = 0; rank < run.size(); ++rank)
-    if (run[rank].unsettled && at[rank] >= run[rank].settled && !rules::waits_for_who_has_ended(run, at, rank)) return false;
+    if (run[rank].unsettled && at[rank] >= run[rank].settled &&
+        !rules::waits_for_who_has_ended(run, at, rank))
+      return false;
   return true;
 }
 
 void Rows::add(const rules::World& run) {
   if (parted(run)) return;
-  if (std::any_of(run.begin(), run.end(), [](const Trace& trace) { return trace.impossible; })) {
+  if (std::any_of(run.begin(), run.end(), [](const RankTrace& trace) { return trace.impossible; })) {
     names_more_ = true;
     return;
   }
-  if (std::all_of(run.begin(), run.end(), [](const Trace& trace) { return trace.raised; })) return;
+  if (std::all_of(run.begin(), run.end(), [](const RankTrace& trace) { return trace.raised; })) return;
   ++runs_;
   number(run);
-  for (const Trace& trace : run) {
+  for (const RankTrace& trace : run) {
     for (const rules::LoopRun& loop : trace.loops) {
-      const auto [known, fresh] = loop_rounds_.try_emplace({loop.site, loop.nth}, std::pair(loop.rounds, loop.rounds));
-      if (!fresh) known->second = {std::min(known->second.first, loop.rounds), std::max(known->second.second, loop.rounds)};
+      const auto [known, fresh] = loop_rounds_.try_emplace(
+          {loop.site, loop.nth}, std::pair(loop.rounds, loop.rounds));
+      if (!fresh)
+        known->second = {
+            std::min(known->second.first, loop.rounds), std::max(known->second.second, loop.rounds)};
     }
-    for (const rules::Decision& decision : trace.decisions) sides_[{decision.site, decision.nth}].insert(decision.yes);
+    for (const rules::Decision& decision : trace.decisions)
+      sides_[{decision.site, decision.nth}].insert(decision.yes);
   }
   const Partners partners(run);
   const std::vector<std::size_t> start(run.size(), 0);
   std::vector<std::size_t> all;
-  for (const Trace& trace : run) all.push_back(trace.acts.size());
+  for (const RankTrace& trace : run) all.push_back(trace.acts.size());
   const bool proven = explained(run);
   bool certain = true;
   std::vector<std::size_t> until = stall(run, partners, true);
@@ -273,7 +318,8 @@ void Rows::add(const rules::World& run) {
     until = stall(run, partners, false);
     certain = until == all;
   }
-  // What nobody calls here may have its other half elsewhere; else what the rules do not say is not said here.
+  // What nobody calls here may have its other half elsewhere; else what the rules do not say is not said
+  // here.
   if (!known_until(run, until) || (!proven && !of_function_)) until = all;
   const bool stuck = until != all;
   std::vector<Row> made;
@@ -282,15 +328,19 @@ void Rows::add(const rules::World& run) {
     made.push_back(row_of(run, heads));
     for (const Head& head : heads) ++done[static_cast<std::size_t>(head.first)];
     for (std::size_t rank = 0; rank < run.size(); ++rank)
-      if (run[rank].unsettled && done[rank] >= run[rank].settled && std::none_of(heads.begin(), heads.end(), [&](const Head& head) { return head.first == static_cast<int>(rank); }))
+      if (run[rank].unsettled && done[rank] >= run[rank].settled &&
+          std::none_of(heads.begin(), heads.end(),
+              [&](const Head& head) { return head.first == static_cast<int>(rank); }))
         made.back().open.push_back(static_cast<int>(rank));
     made.back().problem = problem_of(run, heads, stuck);
   }
   std::vector<Head> waiting;
   std::vector<int> ended;
   for (std::size_t rank = 0; rank < run.size() && stuck; ++rank)
-    if (until[rank] < all[rank]) waiting.push_back({static_cast<int>(rank), until[rank]});
-    else ended.push_back(static_cast<int>(rank));
+    if (until[rank] < all[rank])
+      waiting.push_back({static_cast<int>(rank), until[rank]});
+    else
+      ended.push_back(static_cast<int>(rank));
   if (!waiting.empty()) {
     Row row = row_of(run, waiting);
     row.kind = proven ? ScheduleNode::Kind::hang : ScheduleNode::Kind::unmatched;
@@ -341,10 +391,12 @@ const std::list<Row>& Rows::rows() {
           row->cells.erase(row->cells.begin() + static_cast<std::ptrdiff_t>(i));
           row->calls.erase(row->calls.begin() + static_cast<std::ptrdiff_t>(i));
         }
-    std::erase_if(row->frames, [&](const Frame& frame) { return frame.kind == Frame::Kind::choice && sides_[{frame.site, frame.nth}].size() < 2; });
+    std::erase_if(row->frames, [&](const Frame& frame) {
+      return frame.kind == Frame::Kind::choice && sides_[{frame.site, frame.nth}].size() < 2;
+    });
     row = row->cells.empty() ? rows_.erase(row) : std::next(row);
   }
   return rows_;
 }
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

@@ -1,4 +1,5 @@
-// What the ranks of a world do, side by side: acts that belong together in one row, the rows of all possible runs in one list.
+// What the ranks of a world do, side by side: acts that belong together in one row, the rows of all possible
+// runs in one list.
 #pragma once
 
 #include "rules/deadlock/match.hpp"
@@ -15,47 +16,54 @@ namespace stepzero::snapshot {
 struct Frame {
   enum class Kind : std::uint8_t { loop, choice, handler } kind = Kind::loop;
   int site = 0, nth = 0;
-  int round = 0;            // loop
-  bool unrolled = false;    // loop: its rounds are told one by one
-  bool yes = true;          // choice
-  bool local = false;       // choice: each rank decides for itself
+  int round = 0;          // loop
+  bool unrolled = false;  // loop: its rounds are told one by one
+  bool yes = true;        // choice
+  bool local = false;     // choice: each rank decides for itself
   Spot where;
   std::string text;
-  bool same_block(const Frame& other) const { return kind == other.kind && site == other.site && nth == other.nth && round == other.round && yes == other.yes; }
+  bool same_block(const Frame& other) const {
+    return kind == other.kind && site == other.site && nth == other.nth && round == other.round &&
+        yes == other.yes;
+  }
 };
 
 Spot spot_of(const interpreter::Record& record, values::Place place);
 
 struct Row {
   ScheduleNode::Kind kind = ScheduleNode::Kind::step;  // step, hang or unmatched
-  std::vector<int> cells;             // what is in it: numbers of acts with their rank and rounds
-  std::vector<Communication> calls;   // by rank
-  std::vector<Frame> frames;          // outermost first
-  std::vector<int> ended;             // of a hang
-  std::vector<int> open;              // ranks that are not in it, as far as is known
-  std::string problem;                // of a step: what the rules say of it
-  bool certain = true;                // of a hang: whatever the network buffers
+  std::vector<int> cells;            // what is in it: numbers of acts with their rank and rounds
+  std::vector<Communication> calls;  // by rank
+  std::vector<Frame> frames;         // outermost first
+  std::vector<int> ended;            // of a hang
+  std::vector<int> open;             // ranks that are not in it, as far as is known
+  std::string problem;               // of a step: what the rules say of it
+  bool certain = true;               // of a hang: whatever the network buffers
   bool unreached = false;
 };
 
 class Rows {
 public:
-  Rows(const interpreter::Record& record, rules::Worlds& worlds, int world, const rules::Comparison& comparison, bool of_function);
+  Rows(const interpreter::Record& record, rules::JobExplorer& worlds, int world,
+      const rules::Comparison& comparison, bool of_function);
   // Brings in one possible run.
   void add(const rules::World& run);
-  const std::list<Row>& rows();       // of all runs, in order
+  const std::list<Row>& rows();  // of all runs, in order
   // Rounds of an unrolled loop by the ranks that come to it: the fewest, and the most.
   std::pair<int, int> rounds(const Frame& loop) const;
   bool any_hang() const { return hangs_; }
   bool seen() const { return runs_ > 0; }
-  bool too_few_ranks() const { return runs_ == 0 && names_more_; }  // the program names ranks that this world has not
+  bool too_few_ranks() const {
+    return runs_ == 0 && names_more_;
+  }  // the program names ranks that this world has not
 
 private:
   void number(const rules::World& run);
-  std::vector<std::vector<Head>> side_by_side(const rules::World& run, const Partners* partners, const std::vector<std::size_t>& from, const std::vector<std::size_t>& until) const;
+  std::vector<std::vector<Head>> side_by_side(const rules::World& run, const Partners* partners,
+      const std::vector<std::size_t>& from, const std::vector<std::size_t>& until) const;
   Row row_of(const rules::World& run, const std::vector<Head>& heads);
-  std::vector<Frame> frames_of(const rules::Trace& trace, const rules::Act& act) const;
-  Communication describe(int rank, const rules::Act& act) const;
+  std::vector<Frame> frames_of(const rules::RankTrace& trace, const rules::CommEvent& act) const;
+  Communication describe(int rank, const rules::CommEvent& act) const;
   std::string problem_of(const rules::World& run, const std::vector<Head>& heads, bool stuck) const;
   bool explained(const rules::World& run) const;
   static bool parted(const rules::World& run);
@@ -63,15 +71,15 @@ private:
   void merge(std::vector<Row> made);
 
   const interpreter::Record& record_;
-  rules::Worlds& worlds_;
+  rules::JobExplorer& worlds_;
   int world_;
-  bool of_function_;                               // that nobody here calls
-  std::map<int, const rules::Mismatch*> wrong_;    // sites that the rules have something to say of
+  bool of_function_;                             // that nobody here calls
+  std::map<int, const rules::Mismatch*> wrong_;  // sites that the rules have something to say of
   std::list<Row> rows_;
   std::map<std::vector<int>, int> cell_numbers_;
-  std::vector<std::vector<int>> numbers_;          // of the run that is brought in: by rank, by act
+  std::vector<std::vector<int>> numbers_;             // of the run that is brought in: by rank, by act
   std::map<int, std::list<Row>::iterator> last_row_;  // by cell
-  std::set<std::vector<int>> present_;             // rows: what is in them, with their kind
+  std::set<std::vector<int>> present_;                // rows: what is in them, with their kind
   std::map<std::pair<int, int>, std::pair<int, int>> loop_rounds_;
   std::map<std::pair<int, int>, std::set<bool>> sides_;  // of conditions
   bool hangs_ = false;
@@ -79,4 +87,4 @@ private:
   int runs_ = 0;
 };
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

@@ -10,22 +10,27 @@ namespace stepzero::snapshot {
 // A rank and one of its acts.
 using Head = std::pair<int, std::size_t>;
 
-// Acts that belong together: the collectives of a group in the order in which each member enters them, and the messages between two
-// ranks in the order of their sends and receives.
+// Acts that belong together: the collectives of a group in the order in which each member enters them, and
+// the messages between two ranks in the order of their sends and receives.
 class Partners {
 public:
   explicit Partners(const rules::World& run);
   // The others that are in it; by act, without itself.
-  const std::vector<Head>& of(const Head& head) const { return others_[static_cast<std::size_t>(head.first)][head.second]; }
+  const std::vector<Head>& of(const Head& head) const {
+    return others_[static_cast<std::size_t>(head.first)][head.second];
+  }
   // Is everybody there that it needs?
-  bool complete(const Head& head) const { return complete_[static_cast<std::size_t>(head.first)][head.second]; }
+  bool complete(const Head& head) const {
+    return complete_[static_cast<std::size_t>(head.first)][head.second];
+  }
 
 private:
   std::vector<std::vector<std::vector<Head>>> others_;
   std::vector<std::vector<bool>> complete_;
 };
 
-// By rank: the act that it waits in forever, or the number of its acts. With `buffering`, messages that are not large need no receiver.
+// By rank: the act that it waits in forever, or the number of its acts. With `buffering`, messages that are
+// not large need no receiver.
 std::vector<std::size_t> stall(const rules::World& run, const Partners& partners, bool buffering);
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

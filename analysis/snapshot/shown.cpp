@@ -36,10 +36,13 @@ Shown of_kind(std::string kind) {
   return shown;
 }
 
-// What the tensor's shape was then, with the rank and the sizes that were found out later: it had them all the while.
-values::Shape as_found(const Record& record, const values::TensorState& then, const values::TensorState& last) {
+// What the tensor's shape was then, with the rank and the sizes that were found out later: it had them all
+// the while.
+values::Shape as_found(
+    const Record& record, const values::TensorState& then, const values::TensorState& last) {
   const auto &known = then.shape.dims, &found = last.shape.dims;
-  const bool same_rank = then.shape.rank_known ? last.shape.rank_known && known.size() == found.size() : known.size() <= found.size();
+  const bool same_rank = then.shape.rank_known ? last.shape.rank_known && known.size() == found.size()
+                                               : known.size() <= found.size();
   if (!same_rank || then.dtype != last.dtype) return then.shape;
   values::Shape shape = last.shape;
   for (std::size_t i = 0; i < known.size(); ++i) {
@@ -78,7 +81,7 @@ Shown show_either(Shown a, Shown b) {
   return a;
 }
 
-} // namespace
+}  // namespace
 
 Shown show(const Record& record, const values::TensorState& state) {
   Shown shown = of_kind("tensor");
@@ -93,7 +96,8 @@ Shown show(const Record& record, const values::TensorState& state) {
 }
 
 Shown show(const Record& record, Value value, const values::TensorState* tensor, int depth) {
-  if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value) value = value.as<values::Unknown>()->state.value;
+  if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value)
+    value = value.as<values::Unknown>()->state.value;
   switch (value.kind) {
   case Kind::tensor: {
     values::TensorState state = tensor ? *tensor : *value.as<values::Tensor>()->now();
@@ -144,7 +148,8 @@ Shown show(const Record& record, Value value, const values::TensorState* tensor,
     if (depth > 3) return shown;
     const auto& items = is_list ? values::Heap::list_state(value)->items : value.as<values::Tuple>()->items;
     if (is_list && values::Heap::list_state(value)->open) return {};
-    for (std::size_t i = 0; i < items.size() && i < max_items; ++i) shown.items.push_back(show(record, items[i], nullptr, depth + 1));
+    for (std::size_t i = 0; i < items.size() && i < max_items; ++i)
+      shown.items.push_back(show(record, items[i], nullptr, depth + 1));
     return shown;
   }
   case Kind::dict: return values::Heap::dict_state(value)->open ? Shown{} : of_kind("dict");
@@ -174,7 +179,8 @@ Shown show(const Record& record, Value value, const values::TensorState* tensor,
   case Kind::choice: {
     if (depth > 3) return {};
     const auto* either = value.as<values::Choice>();
-    return show_either(show(record, either->yes, nullptr, depth + 1), show(record, either->no, nullptr, depth + 1));
+    return show_either(
+        show(record, either->yes, nullptr, depth + 1), show(record, either->no, nullptr, depth + 1));
   }
   default: return {};
   }
@@ -198,7 +204,8 @@ std::string Shown::short_text() const {
   }
   if (kind == "tuple" || kind == "list") {
     std::string text = kind == "tuple" ? "(" : "[";
-    for (std::size_t i = 0; i < items.size(); ++i) text += (i ? ", " : "") + (items[i].kind.empty() ? "?" : items[i].short_text());
+    for (std::size_t i = 0; i < items.size(); ++i)
+      text += (i ? ", " : "") + (items[i].kind.empty() ? "?" : items[i].short_text());
     if (kind == "tuple" && items.size() == 1) text += ",";
     return text + (kind == "tuple" ? ")" : "]");
   }
@@ -208,4 +215,4 @@ std::string Shown::short_text() const {
   return kind + " = " + value;
 }
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

@@ -11,8 +11,10 @@
 
 namespace stepzero::snapshot {
 
-// What can be shown of the value; `kind` is empty if nothing is known. `tensor` is its state where the value is a tensor.
-Shown show(const interpreter::Record& record, interpreter::Value value, const values::TensorState* tensor, int depth = 0);
+// What can be shown of the value; `kind` is empty if nothing is known. `tensor` is its state where the value
+// is a tensor.
+Shown show(const interpreter::Record& record, interpreter::Value value, const values::TensorState* tensor,
+    int depth = 0);
 Shown show(const interpreter::Record& record, const values::TensorState& tensor);
 
 // What one run had at a place.
@@ -23,8 +25,8 @@ struct Seen {
   std::size_t root = 0;                  // the run
   const values::Class* owner = nullptr;  // and whose method it runs
 };
-// What is true of a place whatever run comes there: sizes that differ go by the name that the function itself has for them, or are
-// left open. Nothing if nothing is common.
+// What is true of a place whatever run comes there: sizes that differ go by the name that the function itself
+// has for them, or are left open. Nothing if nothing is common.
 std::optional<Shown> agreed(std::vector<Seen> seen);
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

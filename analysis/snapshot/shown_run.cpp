@@ -18,22 +18,68 @@ constexpr int most_runs_to_show = 3;
 
 using Functions = std::unordered_set<const syntax::Stmt*>;
 
-const DescribedShape* said_of(const std::map<std::string, DescribedShape, std::less<>>& shapes, std::string_view key) {
+const DescribedShape* said_of(
+    const std::map<std::string, DescribedShape, std::less<>>& shapes, std::string_view key) {
   const auto found = shapes.find(key.substr(key.rfind(' ') + 1));
   return found == shapes.end() ? nullptr : &found->second;
 }
 
-// What the parameters of the file's functions were found to be, where they did not begin with it: by the functions themselves, or by all
-// of their calls.
+// A parameter of one of the file's functions, as the facts have it.
+struct FoundParameter {
+  const interpreter::Fact* own = nullptr;  // where the function begins on its own
+  std::size_t rank = 0;                    // of what the calls give, where they agree
+  bool called = false, agree = true, tensor = false;
+  const syntax::FunctionStmt* function = nullptr;
+};
+// By the names of function and parameter.
+using FoundParameters = std::map<std::string, FoundParameter, std::less<>>;
+// What the words of functions say of their parameters.
+using DescribedFunctions =
+    std::unordered_map<const syntax::FunctionStmt*, std::map<std::string, DescribedShape, std::less<>>>;
+
+bool may_be_tensor(values::Value value) {
+  if (value.is(values::Kind::choice))
+    return may_be_tensor(value.as<values::Choice>()->yes) || may_be_tensor(value.as<values::Choice>()->no);
+  return value.is(values::Kind::tensor) ||
+      (value.is(values::Kind::unknown) && value.as<values::Unknown>()->state.value);
+}
+
+// Functions that are `mistaken` in their words are not described.
+FoundParameters found_parameters(
+    const Record& record, const Functions& mistaken, DescribedFunctions& described) {
+  FoundParameters found;
+  for (const interpreter::Fact& fact : record.facts) {
+    if (fact.role != interpreter::Fact::Role::parameter || !fact.function || !record.in_file(fact.place))
+      continue;
+    FoundParameter& each =
+        found[std::string(fact.function->qualified) + " " + std::string(record.text(fact.place))];
+    if (const auto* stmt = fact.function->stmt; stmt && fact.function->name.text() != "__init__") {
+      each.function = stmt;
+      const interpreter::ChunkOf& chunk = record.chunks[fact.function->chunk];
+      if (!mistaken.contains(record.as_written(stmt)) && !described.contains(stmt))
+        described[stmt] = described_parameters(*stmt, chunk.module->text->bytes(),
+            chunk.absolute(stmt->name_span).begin - stmt->name_span.begin);
+    }
+    if (fact.general) {
+      each.own = &fact;
+      continue;
+    }
+    const bool known = fact.tensor && fact.value.is(values::Kind::tensor) &&
+        fact.value.as<values::Tensor>()->now()->shape.rank_known;
+    const std::size_t rank = known ? fact.value.as<values::Tensor>()->now()->shape.dims.size() : 0;
+    each.tensor = each.tensor || may_be_tensor(fact.value);
+    each.agree = each.agree && known && (!each.called || each.rank == rank);
+    each.called = true;
+    each.rank = rank;
+  }
+  return found;
+}
+
+// What the parameters of the file's functions were found to be, where they did not begin with it: by the
+// functions themselves, or by all of their calls.
 //
 // Where neither tells how many dimensions there are, the function's words do, unless it is `mistaken`.
 interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, const Functions& mistaken) {
-  struct Found {
-    const interpreter::Fact* own = nullptr;
-    std::size_t rank = 0;
-    bool called = false, agree = true, tensor = false;
-    const syntax::FunctionStmt* function = nullptr;
-  };
   // What may be None is asked about what it is where it is not.
   const auto there = [](values::Value value) {
     while (value.is(values::Kind::choice)) {
@@ -42,33 +88,11 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
     }
     return value;
   };
-  const std::function<bool(values::Value)> may_be_tensor = [&](values::Value value) {
-    if (value.is(values::Kind::choice)) return may_be_tensor(value.as<values::Choice>()->yes) || may_be_tensor(value.as<values::Choice>()->no);
-    return value.is(values::Kind::tensor) || (value.is(values::Kind::unknown) && value.as<values::Unknown>()->state.value);
-  };
-  std::map<std::string, Found, std::less<>> found;
-  std::unordered_map<const syntax::FunctionStmt*, std::map<std::string, DescribedShape, std::less<>>> described;
-  for (const interpreter::Fact& fact : record.facts) {
-    if (fact.role != interpreter::Fact::Role::parameter || !fact.function || !record.in_file(fact.place)) continue;
-    Found& each = found[std::string(fact.function->qualified) + " " + std::string(record.text(fact.place))];
-    if (const auto* stmt = fact.function->stmt; stmt && fact.function->name.text() != "__init__") {
-      each.function = stmt;
-      const interpreter::ChunkOf& chunk = record.chunks[fact.function->chunk];
-      if (!mistaken.contains(record.as_written(stmt)) && !described.contains(stmt)) described[stmt] = described_parameters(*stmt, chunk.module->text->bytes(), chunk.absolute(stmt->name_span).begin - stmt->name_span.begin);
-    }
-    if (fact.general) {
-      each.own = &fact;
-      continue;
-    }
-    const bool known = fact.tensor && fact.value.is(values::Kind::tensor) && fact.value.as<values::Tensor>()->now()->shape.rank_known;
-    const std::size_t rank = known ? fact.value.as<values::Tensor>()->now()->shape.dims.size() : 0;
-    each.tensor = each.tensor || may_be_tensor(fact.value);
-    each.agree = each.agree && known && (!each.called || each.rank == rank);
-    each.called = true;
-    each.rank = rank;
-  }
+  DescribedFunctions described;
+  const FoundParameters found = found_parameters(record, mistaken, described);
   interpreter::AllGiven given;
-  std::unordered_map<symbolic::Int, std::uintptr_t> numbers;  // of the sizes, in order: the same whenever it is run
+  std::unordered_map<symbolic::Int, std::uintptr_t>
+      numbers;  // of the sizes, in order: the same whenever it is run
   std::map<std::pair<const syntax::FunctionStmt*, std::string>, std::uintptr_t> said;
   for (const auto& [key, each] : found) {
     interpreter::Given one;
@@ -80,7 +104,8 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
         const auto* unknown = value.as<values::Unknown>();
         // What a round of a loop taught is not so on every way; here it only gives names.
         const values::Value state = unknown->state.value;
-        const bool known = state.is(values::Kind::tensor) && state.as<values::Tensor>()->now()->shape.rank_known;
+        const bool known = state.is(values::Kind::tensor) &&
+            state.as<values::Tensor>()->now()->shape.rank_known;
         value = known ? state : unknown->attributes.value(syntax::Name(values::UnknownState::learned));
         if (!value) value = state;
       }
@@ -100,7 +125,8 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
         size.later = !atom || atom->lower != 0 || atom->name.empty();
         if (size.later) continue;
         size.name = atom->name;
-        size.same = reinterpret_cast<const void*>(numbers.try_emplace(dim.size, offset + numbers.size() + 1).first->second);
+        size.same = reinterpret_cast<const void*>(
+            numbers.try_emplace(dim.size, offset + numbers.size() + 1).first->second);
       }
     };
     const auto words = described.find(each.function);
@@ -116,7 +142,9 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
     } else {
       for (const DescribedSize& size : *shape) {
         one.sizes.push_back({size.number, size.name, nullptr, !size.number && size.name.empty(), true});
-        if (!size.name.empty()) one.sizes.back().same = reinterpret_cast<const void*>(said.try_emplace({each.function, size.name}, offset + 50'000 + said.size()).first->second);
+        if (!size.name.empty())
+          one.sizes.back().same = reinterpret_cast<const void*>(
+              said.try_emplace({each.function, size.name}, offset + 50'000 + said.size()).first->second);
       }
     }
     given.emplace(key, std::move(one));
@@ -125,38 +153,49 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
 }
 
 bool same_given(const interpreter::AllGiven& a, const interpreter::AllGiven& b) {
-  const auto same_sizes = [](const interpreter::Given::Size& x, const interpreter::Given::Size& y) { return x == y && x.same == y.same; };
+  const auto same_sizes = [](const interpreter::Given::Size& x, const interpreter::Given::Size& y) {
+    return x == y && x.same == y.same;
+  };
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [&](const auto& x, const auto& y) {
-           return x.first == y.first && x.second.open == y.second.open && x.second.sizes.size() == y.second.sizes.size() &&
-                  std::equal(x.second.sizes.begin(), x.second.sizes.end(), y.second.sizes.begin(), same_sizes);
-         });
+    return x.first == y.first && x.second.open == y.second.open &&
+        x.second.sizes.size() == y.second.sizes.size() &&
+        std::equal(x.second.sizes.begin(), x.second.sizes.end(), y.second.sizes.begin(), same_sizes);
+  });
 }
 
 // The functions that were given what their words say, and in which something fails that did not fail before.
 Functions refuted(const Record& before, const Record& shown, const interpreter::AllGiven& given) {
   Functions wrong;
   const auto by_words = [&](const values::Function& function) {
-    return function.stmt && std::ranges::any_of(function.parameters->list, [&](const syntax::Parameter& parameter) {
-             const auto found = given.find(std::string(function.qualified) + " " + std::string(parameter.name.text()));
-             return found != given.end() && std::ranges::any_of(found->second.sizes, &interpreter::Given::Size::only_said);
-           });
+    return function.stmt &&
+        std::ranges::any_of(function.parameters->list, [&](const syntax::Parameter& parameter) {
+          const auto found = given.find(
+              std::string(function.qualified) + " " + std::string(parameter.name.text()));
+          return found != given.end() &&
+              std::ranges::any_of(found->second.sizes, &interpreter::Given::Size::only_said);
+        });
   };
   std::set<std::pair<std::uint32_t, std::uint32_t>> known;
   const auto each_problem = [](const Record& record, const auto& look) {
     for (const auto& event : record.events)
-      if (event->kind == interpreter::EventKind::problem) look(static_cast<const interpreter::ProblemEvent&>(*event));
+      if (event->kind == interpreter::EventKind::problem)
+        look(static_cast<const interpreter::ProblemEvent&>(*event));
   };
-  each_problem(before, [&](const interpreter::ProblemEvent& problem) { known.emplace(before.span(problem.place).begin, before.span(problem.place).end); });
+  each_problem(before, [&](const interpreter::ProblemEvent& problem) {
+    known.emplace(before.span(problem.place).begin, before.span(problem.place).end);
+  });
   each_problem(shown, [&](const interpreter::ProblemEvent& problem) {
-    if (problem.guarded || known.contains({shown.span(problem.place).begin, shown.span(problem.place).end})) return;
+    if (problem.guarded || known.contains({shown.span(problem.place).begin, shown.span(problem.place).end}))
+      return;
     for (const interpreter::CallSite* site = problem.calls; site; site = site->outer)
       if (site->function && by_words(*site->function)) wrong.insert(shown.as_written(site->function->stmt));
   });
   return wrong;
 }
 
-const Record* run_to_show(Run& run, const program::Sources& sources, const std::string& path, const interpreter::Limits& limits,
-                          const std::function<void(Run&, const interpreter::Limits&)>& begin, int left, const Functions& mistaken) {
+const Record* run_to_show(Run& run, const program::Sources& sources, const std::string& path,
+    const interpreter::Limits& limits, const std::function<void(Run&, const interpreter::Limits&)>& begin,
+    int left, const Functions& mistaken) {
   interpreter::AllGiven given = given_by(run.record, static_cast<std::uintptr_t>(left) * 100'000, mistaken);
   if (run.given) {
     const bool more = std::any_of(given.begin(), given.end(), [&](const auto& one) {
@@ -185,17 +224,18 @@ const Record* run_to_show(Run& run, const program::Sources& sources, const std::
   }
   // What fails only as the words have it is not as they say.
   if (mistaken.empty())
-    if (const Functions wrong = refuted(run.record, shown->record, *shown->given); !wrong.empty()) return run_to_show(run, sources, path, limits, begin, left, wrong);
+    if (const Functions wrong = refuted(run.record, shown->record, *shown->given); !wrong.empty())
+      return run_to_show(run, sources, path, limits, begin, left, wrong);
   const bool whole = (!shown->record.out_of_budget || run.record.out_of_budget) && !shown->record.cancelled;
   if (!whole) return run.given ? &run.record : nullptr;
   return run_to_show(*shown, sources, path, limits, begin, left - 1, mistaken);
 }
 
-} // namespace
+}  // namespace
 
-const Record* run_to_show(Run& run, const program::Sources& sources, const std::string& path, const interpreter::Limits& limits,
-                          const std::function<void(Run&, const interpreter::Limits&)>& begin) {
+const Record* run_to_show(Run& run, const program::Sources& sources, const std::string& path,
+    const interpreter::Limits& limits, const std::function<void(Run&, const interpreter::Limits&)>& begin) {
   return run_to_show(run, sources, path, limits, begin, most_runs_to_show, {});
 }
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

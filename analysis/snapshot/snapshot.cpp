@@ -4,13 +4,13 @@
 #include "libraries/table/table.hpp"
 #include "rules/deadlock/match.hpp"
 #include "rules/report.hpp"
-#include "rules/told.hpp"
+#include "rules/run_conditions.hpp"
 #include "snapshot/default_run.hpp"
 #include "snapshot/documents.hpp"
 #include "snapshot/facts.hpp"
 #include "snapshot/launched_run.hpp"
-#include "snapshot/memory.hpp"
 #include "snapshot/rank_runs.hpp"
+#include "snapshot/run_cache.hpp"
 #include "snapshot/schedule.hpp"
 #include "snapshot/shown_run.hpp"
 #include "snapshot/suppress.hpp"
@@ -29,13 +29,15 @@ using interpreter::Record;
 namespace {
 
 bool named(const std::vector<std::string>& list, std::string_view rule) {
-  return std::any_of(list.begin(), list.end(), [&](const std::string& name) { return name == rule || name == rule.substr(0, rule.find('/')); });
+  return std::any_of(list.begin(), list.end(),
+      [&](const std::string& name) { return name == rule || name == rule.substr(0, rule.find('/')); });
 }
 
 // Is a rule wanted that asks what each rank does?
 bool compares_ranks(const Options& options) {
   const auto wanted = [&](const rules::Rule& rule) {
-    return rule.id.starts_with("deadlock/") && !named(options.ignore, rule.id) && (options.select.empty() || named(options.select, rule.id));
+    return rule.id.starts_with("deadlock/") && !named(options.ignore, rule.id) &&
+        (options.select.empty() || named(options.select, rule.id));
   };
   const auto& all = rules::rules();
   return std::any_of(all.begin(), all.end(), wanted);
@@ -44,14 +46,16 @@ bool compares_ranks(const Options& options) {
 // A schedule of many ranks is too long to read.
 int ranks_of(const Launch& launch, int asked) {
   constexpr std::int64_t most = 8;
-  return asked == 0 && launch.world && *launch.world >= 2 && *launch.world <= most ? static_cast<int>(*launch.world) : asked;
+  return asked == 0 && launch.world && *launch.world >= 2 && *launch.world <= most
+      ? static_cast<int>(*launch.world)
+      : asked;
 }
-
 
 // One analysis of one file: its own run, the runs beside it, and what the rules say of them.
 class Analyzer {
 public:
-  Analyzer(const program::Sources& sources, const std::string& path, const Options& options, const syntax::Module& module)
+  Analyzer(const program::Sources& sources, const std::string& path, const Options& options,
+      const syntax::Module& module)
       : sources_(sources), path_(path), options_(options), module_(module), suppressions_(module) {
     limits_.steps = options.steps;
     limits_.cancelled = options.cancelled;
@@ -92,7 +96,8 @@ private:
     run.steps = bounds.steps;
     run.sources.ask(&sources_);
     run.sources.roots(), run.sources.libraries();  // of which it is to be known whether they change
-    run.interpreter = std::make_unique<interpreter::Interpreter>(run.sources, libraries::table(), bounds, run.record);
+    run.interpreter = std::make_unique<interpreter::Interpreter>(
+        run.sources, libraries::table(), bounds, run.record);
     run.interpreter->run_file(path_);
     run.fresh_events = run.record.events.size();
   }
@@ -102,7 +107,8 @@ private:
     run.sources.ask(&sources_);
     return run.interpreter->run_again(options_.cancelled, only);
   }
-  void run_rank(Run& one, interpreter::OneRank rank, const RankRuns::Only& only, const Launch* launch = nullptr) const {
+  void run_rank(
+      Run& one, interpreter::OneRank rank, const RankRuns::Only& only, const Launch* launch = nullptr) const {
     interpreter::Limits small = limits_;
     small.launch = launch;
     small.steps = std::min<std::uint64_t>(limits_.steps, 150'000);
@@ -110,7 +116,8 @@ private:
     small.only = &only;
     begin(one, small);
   }
-  void as_rank(std::shared_ptr<Run>& one, int rank, int world, const RankRuns::Only& only, const Launch* launch = nullptr) const {
+  void as_rank(std::shared_ptr<Run>& one, int rank, int world, const RankRuns::Only& only,
+      const Launch* launch = nullptr) const {
     if (one && go_on(*one, &only)) return;
     run_rank(*(one = std::make_shared<Run>()), {rank, world}, only, launch);
   }
@@ -135,14 +142,21 @@ private:
   // What goes on beside the run, and what it tells while it goes on.
   void attend() {
     defaults_ = std::make_unique<DefaultRun>(*run_, [this](std::shared_ptr<Run>& one) { by_defaults(one); });
-    ranks_ = std::make_unique<RankRuns>(*run_, [this](std::shared_ptr<Run>& one, int rank, int world, const RankRuns::Only& only) { as_rank(one, rank, world, only); }, options_.elsewhere);
+    ranks_ = std::make_unique<RankRuns>(
+        *run_,
+        [this](std::shared_ptr<Run>& one, int rank, int world, const RankRuns::Only& only) {
+          as_rank(one, rank, world, only);
+        },
+        options_.elsewhere);
     const bool wants_ranks = options_.elsewhere && (options_.want_schedule || compares_ranks(options_));
     run_->record.on_statements = [this, wants_ranks] {
       const bool open = run_->record.open_to_defaults;
       const bool may_part = wants_ranks && rules::may_part(run_->record);
       run_->record.derived.clear();  // what readers found out is of a part of the run
-      if (may_part) ranks_->begin(2, open ? defaults_->work() : nullptr);
-      else if (open && options_.elsewhere) defaults_->begin(options_.elsewhere);
+      if (may_part)
+        ranks_->begin(2, open ? defaults_->work() : nullptr);
+      else if (open && options_.elsewhere)
+        defaults_->begin(options_.elsewhere);
     };
     if (options_.on_findings && run_->standing.text)
       run_->record.on_focus = [this](const std::vector<std::string>& roots) { tell_focus(roots); };
@@ -158,7 +172,7 @@ private:
   }
   // True: it went on from the kept run.
   bool run_file(std::unique_ptr<Run> kept) {
-    Standing standing;
+    StandingFindings standing;
     run_ = std::move(kept);
     const bool told_before = run_ && std::exchange(run_->told, {}) == asked_for();
     if (run_) {
@@ -184,7 +198,8 @@ private:
   }
   // Lets rules ask for the runs of single ranks.
   void let_ask(Record& record, RankRuns& ranks, const Launch* launch = nullptr) const {
-    record.as_rank = [this, &ranks, launch](const interpreter::OneRank& rank, const RankRuns::Only& only) -> std::shared_ptr<Record> {
+    record.as_rank = [this, &ranks, launch](const interpreter::OneRank& rank,
+                         const RankRuns::Only& only) -> std::shared_ptr<Record> {
       if (!rank.told && !rank.by_defaults) return ranks.of(rank.rank, rank.world, only);
       const auto one = std::make_shared<Run>();
       run_rank(*one, rank, only, launch);
@@ -193,9 +208,12 @@ private:
   }
 
   // ------------------------------------------------------------ findings
-  bool wanted(const rules::Rule& rule) const { return !named(options_.ignore, rule.id) && (options_.select.empty() || named(options_.select, rule.id)); }
+  bool wanted(const rules::Rule& rule) const {
+    return !named(options_.ignore, rule.id) && (options_.select.empty() || named(options_.select, rule.id));
+  }
 
-  void judge(const rules::Rule& rule, std::initializer_list<const Record*> records, const Launch* launch, std::vector<Standing::One>& all) {
+  void judge(const rules::Rule& rule, std::initializer_list<const Record*> records, const Launch* launch,
+      std::vector<StandingFindings::One>& all) {
     std::vector<rules::Finding> findings;
     std::size_t own = 0;  // of the first record
     try {
@@ -213,44 +231,51 @@ private:
     for (std::size_t i = 0; i < findings.size(); ++i) {
       rules::Finding& finding = findings[i];
       if (suppressions_.covers(finding)) continue;
-      std::stable_sort(finding.fixes.begin(), finding.fixes.end(), [](const auto& a, const auto& b) { return a.preferred > b.preferred; });
+      std::stable_sort(finding.fixes.begin(), finding.fixes.end(),
+          [](const auto& a, const auto& b) { return a.preferred > b.preferred; });
       all.push_back({std::move(finding), rule.local && !launch && i < own});
     }
   }
 
   // By place; the same mistake reached on several ways is told once.
-  static void put_in_order(std::vector<Standing::One>& all) {
-    std::stable_sort(all.begin(), all.end(), [](const Standing::One& a, const Standing::One& b) {
-      return std::tie(a.finding.where.span.begin, a.finding.where.span.end, a.finding.rule) < std::tie(b.finding.where.span.begin, b.finding.where.span.end, b.finding.rule);
-    });
-    const auto same = [](const Standing::One& a, const Standing::One& b) { return a.finding.rule == b.finding.rule && a.finding.where == b.finding.where; };
+  static void put_in_order(std::vector<StandingFindings::One>& all) {
+    std::stable_sort(
+        all.begin(), all.end(), [](const StandingFindings::One& a, const StandingFindings::One& b) {
+          return std::tie(a.finding.where.span.begin, a.finding.where.span.end, a.finding.rule) <
+              std::tie(b.finding.where.span.begin, b.finding.where.span.end, b.finding.rule);
+        });
+    const auto same = [](const StandingFindings::One& a, const StandingFindings::One& b) {
+      return a.finding.rule == b.finding.rule && a.finding.where == b.finding.where;
+    };
     all.erase(std::unique(all.begin(), all.end(), same), all.end());
   }
-  static std::vector<rules::Finding> findings_of(const std::vector<Standing::One>& all) {
+  static std::vector<rules::Finding> findings_of(const std::vector<StandingFindings::One>& all) {
     std::vector<rules::Finding> findings;
     findings.reserve(all.size());
-    for (const Standing::One& one : all) findings.push_back(one.finding);
+    for (const StandingFindings::One& one : all) findings.push_back(one.finding);
     return findings;
   }
 
   // An edited function has been run, and the rest has not.
   void tell_focus(const std::vector<std::string>& roots) {
     const Record& record = run_->record;
-    rules::Told{options_.gpu_memory, false, true}.keep(record);
-    std::vector<Standing::One> all;
+    rules::RunConditions{options_.gpu_memory, false, true}.keep(record);
+    std::vector<StandingFindings::One> all;
     judge_locally({&record}, all);
     std::vector<std::string> judged_again = roots;
     judged_again.emplace_back();
-    tell_early(std::move(all), run_->standing.in(*module_.text, path_, [&](const std::string& root) { return std::ranges::find(judged_again, root) != judged_again.end(); }));
+    tell_early(std::move(all), run_->standing.in(*module_.text, path_, [&](const std::string& root) {
+      return std::ranges::find(judged_again, root) != judged_again.end();
+    }));
     result_.failed_rules.clear();
   }
 
-  void judge_locally(std::initializer_list<const Record*> records, std::vector<Standing::One>& all) {
+  void judge_locally(std::initializer_list<const Record*> records, std::vector<StandingFindings::One>& all) {
     for (const rules::Rule& rule : rules::rules())
       if (rule.local && wanted(rule)) judge(rule, records, nullptr, all);
   }
 
-  void tell_early(std::vector<Standing::One> fresh, std::vector<rules::Finding> standing) {
+  void tell_early(std::vector<StandingFindings::One> fresh, std::vector<rules::Finding> standing) {
     for (rules::Finding& finding : standing)
       if (!suppressions_.covers(finding)) fresh.push_back({std::move(finding), false});
     put_in_order(fresh);
@@ -270,11 +295,13 @@ private:
   // False: it was cancelled.
   bool judge_all() {
     const Record& record = run_->record;
-    rules::Told{options_.gpu_memory, false}.keep(record);
-    // Comparing ranks, running the file with the defaults and as it is launched may take long: until then what these said of the text before stands.
-    std::vector<Standing::One> all;
+    rules::RunConditions{options_.gpu_memory, false}.keep(record);
+    // Comparing ranks, running the file with the defaults and as it is launched may take long: until then
+    // what these said of the text before stands.
+    std::vector<StandingFindings::One> all;
     judge_locally({&record}, all);
-    if (options_.on_findings && run_->standing.text && (options_.want_facts || options_.want_schedule)) tell_early(all, run_->standing.in(*module_.text, path_, [](const std::string&) { return true; }));
+    if (options_.on_findings && run_->standing.text && (options_.want_facts || options_.want_schedule))
+      tell_early(all, run_->standing.in(*module_.text, path_, [](const std::string&) { return true; }));
     // What the statements alone make of the defaults is told of them, too.
     const bool open = record.open_to_defaults && !record.out_of_budget;
     const Run* const other = open ? defaults_->get() : nullptr;
@@ -283,12 +310,14 @@ private:
     has_read(record);
     if (with_defaults) has_read(*with_defaults);
     if (with_defaults) {
-      rules::Told{options_.gpu_memory, true}.keep(*with_defaults);
+      rules::RunConditions{options_.gpu_memory, true}.keep(*with_defaults);
       all.clear();
       result_.failed_rules.clear();
       judge_locally({&record, with_defaults}, all);
     }
-    const auto as_before = only_comments_ && run_->launched.empty() ? run_->standing.in_other_comments(*module_.text, path_) : std::nullopt;
+    const auto as_before = only_comments_ && run_->launched.empty()
+        ? run_->standing.in_other_comments(*module_.text, path_)
+        : std::nullopt;
     if (as_before) {
       for (const rules::Finding& finding : *as_before) all.push_back({finding, false});
     } else {
@@ -307,21 +336,25 @@ private:
     return true;
   }
 
-  void judge_commands_of_program(std::vector<Standing::One>& all) {
+  void judge_commands_of_program(std::vector<StandingFindings::One>& all) {
     std::set<std::string> read;
-    for (rules::Finding& finding : judge_commands(sources_, path_, module_, [this](const rules::Rule& rule) { return wanted(rule); }, read))
+    for (rules::Finding& finding : judge_commands(
+             sources_, path_, module_, [this](const rules::Rule& rule) { return wanted(rule); }, read))
       if (!suppressions_.covers(finding)) all.push_back({std::move(finding), false});
     for (const std::string& path : read)
       if (path != path_ && told_.insert(path).second) result_.read.push_back(path);
   }
 
-  bool judge_launches(std::vector<Standing::One>& all) {
+  bool judge_launches(std::vector<StandingFindings::One>& all) {
     const auto kept = std::exchange(run_->launched, {});
-    const std::vector<Launch> launches = options_.launches && !run_->record.out_of_budget ? launches_to_run(options_.launches()) : std::vector<Launch>();
+    const std::vector<Launch> launches = options_.launches && !run_->record.out_of_budget
+        ? launches_to_run(options_.launches())
+        : std::vector<Launch>();
     if (launches.empty() || !reads_its_launch(run_->record, sources_)) return true;
     bool compared = false;
     for (const Launch& launch : launches) {
-      const auto known = std::find_if(kept.begin(), kept.end(), [&](const auto& one) { return one->launch == launch; });
+      const auto known = std::find_if(
+          kept.begin(), kept.end(), [&](const auto& one) { return one->launch == launch; });
       std::shared_ptr<LaunchedRun>& one = run_->launched.emplace_back(known == kept.end() ? nullptr : *known);
       as_launched(one, launch);
       Record& launched = one->run.record;
@@ -329,14 +362,20 @@ private:
       has_read(launched);
       if (told_.insert(launch.path).second) result_.read.push_back(launch.path);
       const Launch& own = one->launch;
-      launched_ranks_.push_back(std::make_unique<RankRuns>(one->run, [this, &own](std::shared_ptr<Run>& run, int rank, int world, const RankRuns::Only& only) { as_rank(run, rank, world, only, &own); }, options_.elsewhere));
+      launched_ranks_.push_back(std::make_unique<RankRuns>(
+          one->run,
+          [this, &own](std::shared_ptr<Run>& run, int rank, int world, const RankRuns::Only& only) {
+            as_rank(run, rank, world, only, &own);
+          },
+          options_.elsewhere));
       let_ask(launched, *launched_ranks_.back(), &own);
-      rules::Told{options_.gpu_memory, false, false, launch.world.value_or(0)}.keep(launched);
+      rules::RunConditions{options_.gpu_memory, false, false, launch.world.value_or(0)}.keep(launched);
       // As many runs as there are ranks: of one launch, the first of few processes.
       const bool compares = !compared && ranks_are_compared(launch, launched.steps);
       compared = compared || compares;
       for (const rules::Rule& rule : rules::rules())
-        if (wanted(rule) && (compares || !rule.id.starts_with("deadlock/"))) judge(rule, {&launched}, &launch, all);
+        if (wanted(rule) && (compares || !rule.id.starts_with("deadlock/")))
+          judge(rule, {&launched}, &launch, all);
     }
     return true;
   }
@@ -344,10 +383,14 @@ private:
   // ------------------------------------------------------------ what is shown
   void collect_facts_of_run() {
     const Record& record = run_->record;
-    const Record* shown = run_to_show(*run_, sources_, path_, limits_, [this](Run& run, const interpreter::Limits& bounds) { begin(run, bounds); });
+    const Record* shown = run_to_show(*run_, sources_, path_, limits_,
+        [this](Run& run, const interpreter::Limits& bounds) { begin(run, bounds); });
     collect_facts(shown ? *shown : record, result_.facts);
     if (options_.want_footprint && !record.out_of_budget)
-      if (auto made = footprint::footprint_of(with_defaults_ ? *with_defaults_ : record, shown ? *shown : record); !made.models.empty()) result_.footprint = std::make_shared<footprint::Footprint>(std::move(made));
+      if (auto made = footprint::footprint_of(
+              with_defaults_ ? *with_defaults_ : record, shown ? *shown : record);
+          !made.models.empty())
+        result_.footprint = std::make_shared<footprint::Footprint>(std::move(made));
     result_.facts.shrink_to_fit();
     // Kept for the next edit where there was one before: most files that are opened are only read.
     if (!again_) run_->shown.reset();
@@ -357,7 +400,8 @@ private:
     result_.schedule = std::make_shared<Schedule>(schedule_of(run_->record, options_.world));
     for (std::size_t i = 0; options_.want_launched && i < run_->launched.size(); ++i) {
       const LaunchedRun& one = *run_->launched[i];
-      auto schedule = std::make_shared<Schedule>(schedule_of(one.run.record, ranks_of(one.launch, options_.world)));
+      auto schedule = std::make_shared<Schedule>(
+          schedule_of(one.run.record, ranks_of(one.launch, options_.world)));
       schedule->launch = one.launch.name;
       result_.launched.push_back(std::move(schedule));
     }
@@ -380,16 +424,18 @@ private:
   std::vector<std::unique_ptr<RankRuns>> launched_ranks_;
 };
 
-} // namespace
+}  // namespace
 
 Result analyze(const program::Sources& sources, const std::string& path, const Options& options) {
   const auto module = sources.module(path);
   if (!module) return {};
-  if (const auto language = documents::language_of(path, module->text->bytes()); language != documents::Language::none) return analyze_document(sources, path, language, *module, options);
+  if (const auto language = documents::language_of(path, module->text->bytes());
+      language != documents::Language::none)
+    return analyze_document(sources, path, language, *module, options);
   Analyzer analyzer(sources, path, options, *module);
   Result result = analyzer.run(options.memory ? options.memory->take(sources, path, options.steps) : nullptr);
   if (options.memory) options.memory->keep(analyzer.take_run());
   return result;
 }
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

@@ -1,5 +1,6 @@
-// The analysis of one file: Python text in, findings and facts out. The top of analysis/; what the server and the
-// command line call. A pure function of the sources and the options; safe to call from many threads at once.
+// The analysis of one file: Python text in, findings and facts out. The top of analysis/; what the server and
+// the command line call. A pure function of the sources and the options; safe to call from many threads at
+// once.
 #pragma once
 
 #include "footprint/footprint.hpp"
@@ -7,7 +8,7 @@
 #include "rules/finding.hpp"
 #include "rules/rule.hpp"
 #include "snapshot/launches.hpp"
-#include "syntax/elsewhere.hpp"
+#include "syntax/background.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -19,31 +20,32 @@
 
 namespace stepzero::snapshot {
 
-// A known value, ready to be shown. `kind`: tensor, tuple, list, dict, int, float, bool, str, module, none, dtype, device.
+// A known value, ready to be shown. `kind`: tensor, tuple, list, dict, int, float, bool, str, module, none,
+// dtype, device.
 struct Shown {
   std::string kind;
-  // tensor: each dimension an int or the text of an expression; nullopt: unknown rank; a partly known shape starts or
-  // ends with "...".
+  // tensor: each dimension an int or the text of an expression; nullopt: unknown rank; a partly known shape
+  // starts or ends with "...".
   struct Dim {
     bool is_int = false;
     std::int64_t value = 0;
     std::string text;
   };
   std::optional<std::vector<Dim>> shape;
-  std::string dtype;          // "float32", or empty
-  std::string device;         // "cuda", "cuda:0", "cpu", or empty
-  std::string value;          // int, float, bool, str: the value's text, if known
-  std::vector<Shown> items;   // tuple, list
-  bool optional = false;      // or None
+  std::string dtype;         // "float32", or empty
+  std::string device;        // "cuda", "cuda:0", "cpu", or empty
+  std::string value;         // int, float, bool, str: the value's text, if known
+  std::vector<Shown> items;  // tuple, list
+  bool optional = false;     // or None
   // One line: "float32[B, T, 768]", "(float32[2, 3], int64[2])", "int = 3 * B".
   std::string short_text() const;
 };
 
-// What the run knows of a place: each assigned name, each parameter with a known value, each attribute set on self and
-// each expression statement (`is_place`), and every other expression (for hover).
+// What the run knows of a place: each assigned name, each parameter with a known value, each attribute set on
+// self and each expression statement (`is_place`), and every other expression (for hover).
 struct Fact {
-  syntax::Span span;       // absolute bytes, in the analysed file
-  std::string name;        // "x", "self.fc1"; the text of an expression statement; empty for other expressions
+  syntax::Span span;  // absolute bytes, in the analysed file
+  std::string name;   // "x", "self.fc1"; the text of an expression statement; empty for other expressions
   bool is_place = false;
   bool is_assignment = false;  // takes an inlay hint behind the name
   Shown value;
@@ -56,15 +58,17 @@ struct Options;
 struct Run;
 struct Schedule;
 
-// What the analysis of a file leaves for the next one of the same path: its whole run. Belongs to one analysis at a time.
-class Memory {
+// What the analysis of a file leaves for the next one of the same path: its whole run. Belongs to one
+// analysis at a time.
+class RunCache {
 public:
-  Memory();
-  ~Memory();
-  Memory(Memory&&) noexcept;
-  Memory& operator=(Memory&&) noexcept;
+  RunCache();
+  ~RunCache();
+  RunCache(RunCache&&) noexcept;
+  RunCache& operator=(RunCache&&) noexcept;
 
-  // Edits have left so much behind in it that a run from the beginning, where nobody waits for it, is better. Some edits later it is dropped.
+  // Edits have left so much behind in it that a run from the beginning, where nobody waits for it, is better.
+  // Some edits later it is dropped.
   bool is_bloated() const;
 
 private:
@@ -76,44 +80,50 @@ private:
 };
 
 struct Options {
-  std::uint64_t steps = 600'000;   // budget of abstract steps; out of budget means unknown
+  std::uint64_t steps = 600'000;  // budget of abstract steps; out of budget means unknown
   // A rule is not run if it stands here.
   std::vector<std::string> ignore;
   // Not empty: only these run. Both lists take ids ("amp/unscaled-step") and families ("amp").
   std::vector<std::string> select;
-  std::int64_t gpu_memory = 0;     // bytes that a program may take; 0: not told
+  std::int64_t gpu_memory = 0;  // bytes that a program may take; 0: not told
   bool want_facts = true;
   bool want_schedule = false;
-  bool want_footprint = false;     // beside the facts
-  bool want_launched = false;      // with it: that of each launch
-  std::uint32_t why_line = 0;      // of which to tell why nothing is found there, from 1; 0: none
-  int world = 0;                   // ranks of the schedule; 0: two, or as many as the program is made for
-  // Called with the result as it is before its facts and schedule are collected, on the same thread: findings are what somebody waits for. Before
-  // that perhaps with a partial one, where an edit of one function is answered before the rest of the file has been run again.
+  bool want_footprint = false;  // beside the facts
+  bool want_launched = false;   // with it: that of each launch
+  std::uint32_t why_line = 0;   // of which to tell why nothing is found there, from 1; 0: none
+  int world = 0;                // ranks of the schedule; 0: two, or as many as the program is made for
+  // Called with the result as it is before its facts and schedule are collected, on the same thread: findings
+  // are what somebody waits for. Before that perhaps with a partial one, where an edit of one function is
+  // answered before the rest of the file has been run again.
   std::function<void(const Result&)> on_findings;
-  // How scripts launch the path, asked once and only where the program reads something of it. Empty: nobody knows.
+  // How scripts launch the path, asked once and only where the program reads something of it. Empty: nobody
+  // knows.
   std::function<LaunchesOfOne()> launches;
-  // Of the same path: the analysis goes on from what it holds, if nothing but the file has changed, and leaves what it has run in it.
-  // The result is the same as without.
-  Memory* memory = nullptr;
+  // Of the same path: the analysis goes on from what it holds, if nothing but the file has changed, and
+  // leaves what it has run in it. The result is the same as without.
+  RunCache* memory = nullptr;
   // Another core, if one is free: somebody waits for this analysis, and few others go on.
-  syntax::Elsewhere elsewhere;
-  const std::atomic<bool>* cancelled = nullptr;  // looked at between steps; the result is then empty and `cancelled` set
+  syntax::BackgroundRunner elsewhere;
+  const std::atomic<bool>* cancelled =
+      nullptr;  // looked at between steps; the result is then empty and `cancelled` set
 };
 
 struct Result {
   std::vector<rules::Finding> findings;  // in this file, sorted by place, then rule; suppressed ones left out
   std::vector<Fact> facts;               // sorted by place
   std::shared_ptr<const Schedule> schedule;  // who communicates what, if it was wanted
-  std::shared_ptr<const footprint::Footprint> footprint;  // of the file's models and steps, if it was wanted and there are any
-  std::vector<std::shared_ptr<const Schedule>> launched;  // the same as scripts launch the file, if that was wanted
-  std::vector<std::string> read;         // paths of the other files that the result depends on, found or not
-  std::vector<std::string> failed_rules; // "id: what it threw"; the rule is left out of this result
-  std::vector<std::string> why;          // of `Options::why_line`
-  std::string not_checked;               // why no rule reads the file, which is no Python; empty: it was checked
+  std::shared_ptr<const footprint::Footprint>
+      footprint;  // of the file's models and steps, if it was wanted and there are any
+  std::vector<std::shared_ptr<const Schedule>>
+      launched;                           // the same as scripts launch the file, if that was wanted
+  std::vector<std::string> read;          // paths of the other files that the result depends on, found or not
+  std::vector<std::string> failed_rules;  // "id: what it threw"; the rule is left out of this result
+  std::vector<std::string> why;           // of `Options::why_line`
+  std::string not_checked;  // why no rule reads the file, which is no Python; empty: it was checked
   bool out_of_budget = false;
   bool cancelled = false;
-  // Local rules have judged what has been run again; the other findings are those of the last analysis, at their new places.
+  // Local rules have judged what has been run again; the other findings are those of the last analysis, at
+  // their new places.
   bool partial = false;
   std::uint64_t steps = 0;
   bool went_on = false;       // from what the memory held: only what the change touches was run
@@ -122,4 +132,4 @@ struct Result {
 
 Result analyze(const program::Sources& sources, const std::string& path, const Options& options = {});
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

@@ -30,7 +30,7 @@ std::vector<std::string> named(std::string_view comment, std::string_view keywor
   return rules;
 }
 
-} // namespace
+}  // namespace
 
 Suppressions::Suppressions(const syntax::Module& module) : text_(*module.text) {
   for (const syntax::Comment& comment : module.comments) {
@@ -60,4 +60,4 @@ bool Suppressions::covers(const rules::Finding& finding) const {
   return false;
 }
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

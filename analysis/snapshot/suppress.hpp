@@ -1,5 +1,5 @@
-// Comments that switch rules off: `# stepzero: ignore[rule, …]` at the end of a line, `# stepzero: ignore-file[rule, …]` in the
-// first lines of a file. Without brackets, every rule.
+// Comments that switch rules off: `# stepzero: ignore[rule, …]` at the end of a line, `# stepzero:
+// ignore-file[rule, …]` in the first lines of a file. Without brackets, every rule.
 #pragma once
 
 #include "rules/finding.hpp"
@@ -24,4 +24,4 @@ private:
   Rules file_;
 };
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

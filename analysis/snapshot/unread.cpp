@@ -10,7 +10,9 @@ std::vector<std::uint32_t> unread_lines(const syntax::Module& module) {
   std::set<std::uint32_t> lines;
   for (const syntax::Item& item : module.items) {
     if (!item.chunk || !item.chunk->has_error || !item.chunk->stmt) continue;
-    const auto add = [&](syntax::Span span) { lines.insert(module.text->position(span.begin + item.offset, syntax::Encoding::utf8).line); };
+    const auto add = [&](syntax::Span span) {
+      lines.insert(module.text->position(span.begin + item.offset, syntax::Encoding::utf8).line);
+    };
     const std::size_t before = lines.size();
     rules::for_each_statement(*item.chunk->stmt, [&](const syntax::Stmt& stmt) {
       if (stmt.kind == syntax::StmtKind::error) add(stmt.span);
@@ -23,4 +25,4 @@ std::vector<std::uint32_t> unread_lines(const syntax::Module& module) {
   return {lines.begin(), lines.end()};
 }
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

@@ -11,4 +11,4 @@ namespace stepzero::snapshot {
 // The first line of each place that cannot be read, in order; zero-based.
 std::vector<std::uint32_t> unread_lines(const syntax::Module& module);
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

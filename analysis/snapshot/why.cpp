@@ -1,10 +1,10 @@
 #include "snapshot/why.hpp"
 
 #include "rules/deadlock/match.hpp"
-#include "rules/loop/absent.hpp"
-#include "rules/loop/handed.hpp"
-#include "rules/loop/training.hpp"
 #include "rules/source.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/handed.hpp"
+#include "rules/training/training.hpp"
 
 #include <algorithm>
 #include <map>
@@ -13,22 +13,24 @@
 namespace stepzero::snapshot {
 
 using namespace interpreter;
-using rules::Happening;
-using rules::Scene;
+using rules::TrainingEvent;
+using rules::TrainingRoot;
 using values::Operation;
 
 namespace {
 
 class Why {
 public:
-  Why(const Record& record, std::uint32_t line, const syntax::Text& text) : record_(record), span_{text.line_start(line - 1), text.line_start(line)} {}
+  Why(const Record& record, std::uint32_t line, const syntax::Text& text)
+      : record_(record), span_{text.line_start(line - 1), text.line_start(line)} {}
 
   std::vector<std::string> tell() {
-    if (record_.out_of_budget) say("The run of the file was out of budget after " + std::to_string(record_.steps) + " steps.");
+    if (record_.out_of_budget)
+      say("The run of the file was out of budget after " + std::to_string(record_.steps) + " steps.");
     for (const auto& root : record_.roots) come_to(*root);
     if (reached_.empty()) not_reached();
     for (const Root* root : reached_) ranks(*root);
-    for (const Scene& scene : rules::Training::of(record_).scenes())
+    for (const TrainingRoot& scene : rules::Training::of(record_).scenes())
       if (std::ranges::find(reached_, scene.root) != reached_.end() || around_line(scene)) training(scene);
     return std::move(said_);
   }
@@ -45,18 +47,24 @@ private:
   // Does what it names begin on the line?
   bool begins_here(Place place) const { return is_here(place) && record_.span(place).begin >= span_.begin; }
   std::uint32_t line_of(Place place) const {
-    return place ? record_.chunk(place).module->text->position(record_.span(place).begin, syntax::Encoding::utf8).line + 1 : 0;
+    return place ? record_.chunk(place)
+                       .module->text->position(record_.span(place).begin, syntax::Encoding::utf8)
+                       .line +
+            1
+                 : 0;
   }
   std::string at(Place place) const {
     if (!place) return "somewhere";
-    return (record_.in_file(place) ? "line " : record_.chunk(place).path + ":") + std::to_string(line_of(place));
+    return (record_.in_file(place) ? "line " : record_.chunk(place).path + ":") +
+        std::to_string(line_of(place));
   }
   std::string words(Cond condition) const {
     const std::string text = condition ? record_.symbols.text(condition) : std::string();
     if (!condition) return "?";
     const auto sharing = record_.symbols.sharing(condition);
     const char* const kinds[] = {"uniform", "divergent", "local", "unseen"};
-    return "`" + (text.empty() ? "?" : text) + "` (" + (record_.external.contains(condition) ? "external, " : "") + kinds[static_cast<int>(sharing)] + ")";
+    return "`" + (text.empty() ? "?" : text) + "` (" +
+        (record_.external.contains(condition) ? "external, " : "") + kinds[static_cast<int>(sharing)] + ")";
   }
 
   // ------------------------------------------------------------ who comes to the line
@@ -64,18 +72,29 @@ private:
     const std::size_t before = said_.size();
     std::vector<std::string> way;
     walk(root.block, way);
-    const bool known = std::any_of(record_.facts.begin(), record_.facts.end(), [&](const Fact& fact) { return begins_here(fact.place) && fact.root <= record_.roots.size() && fact.root > 0 && record_.roots[fact.root - 1].get() == &root; });
+    const bool known = std::any_of(record_.facts.begin(), record_.facts.end(), [&](const Fact& fact) {
+      return begins_here(fact.place) && fact.root <= record_.roots.size() && fact.root > 0 &&
+          record_.roots[fact.root - 1].get() == &root;
+    });
     if (said_.size() == before && !known) return;
     reached_.push_back(&root);
-    said_.insert(said_.begin() + static_cast<std::ptrdiff_t>(before), "The run of " + root.name + " comes to it" + (root.truncated ? ", and is broken off by the budget." : "."));
+    said_.insert(said_.begin() + static_cast<std::ptrdiff_t>(before),
+        "The run of " + root.name + " comes to it" +
+            (root.truncated ? ", and is broken off by the budget." : "."));
   }
   void walk(const Block& block, std::vector<std::string>& way) {
     for (const Event* event : block.events) {
       const bool here = begins_here(event->place);
       switch (event->kind) {
-      case EventKind::operation: if (here) told(static_cast<const OperationEvent&>(*event), way); break;
-      case EventKind::exit: if (here) say("  a way out here" + after(way)); break;
-      case EventKind::problem: if (here) say("  a problem here: " + static_cast<const ProblemEvent*>(event)->text + after(way)); break;
+      case EventKind::operation:
+        if (here) told(static_cast<const OperationEvent&>(*event), way);
+        break;
+      case EventKind::exit:
+        if (here) say("  a way out here" + after(way));
+        break;
+      case EventKind::problem:
+        if (here) say("  a problem here: " + static_cast<const ProblemEvent*>(event)->text + after(way));
+        break;
       case EventKind::branch: {
         const auto& branch = static_cast<const BranchEvent&>(*event);
         if (here) say("  a branch here: " + words(branch.condition) + after(way));
@@ -88,14 +107,16 @@ private:
       }
       case EventKind::loop: {
         const auto& loop = static_cast<const LoopEvent&>(*event);
-        way.push_back((loop.stmt ? "in the loop of " : "in the comprehension of ") + at(event->place) + (loop.unrolled ? " (unrolled)" : ""));
+        way.push_back((loop.stmt ? "in the loop of " : "in the comprehension of ") + at(event->place) +
+            (loop.unrolled ? " (unrolled)" : ""));
         for (std::size_t i = 0; i < loop.rounds.size() && i < 2; ++i) walk(loop.rounds[i], way);
         way.pop_back();
         break;
       }
       case EventKind::call: {
         const auto& call = static_cast<const CallEvent&>(*event);
-        way.push_back("in the call of " + std::string(call.function ? call.function->qualified : "?") + " (" + at(event->place) + ")");
+        way.push_back("in the call of " + std::string(call.function ? call.function->qualified : "?") + " (" +
+            at(event->place) + ")");
         walk(call.body, way);
         way.pop_back();
         break;
@@ -115,11 +136,13 @@ private:
   }
   void told(const OperationEvent& event, const std::vector<std::string>& way) {
     const char* const unseen = event.row->operation == Operation::unseen ? " (unseen code)" : "";
-    say("  " + std::string(event.row->path) + unseen + (event.self ? " of " + std::string(kind_of(event.self)) : "") + after(way));
+    say("  " + std::string(event.row->path) + unseen +
+        (event.self ? " of " + std::string(kind_of(event.self)) : "") + after(way));
   }
   static std::string_view kind_of(values::Value value) {
     switch (value.kind) {
-    case values::Kind::instance: return value.as<values::Instance>()->symbolic ? "a presumed object" : "a known object";
+    case values::Kind::instance:
+      return value.as<values::Instance>()->symbolic ? "a presumed object" : "a known object";
     case values::Kind::unknown: return "an unknown";
     case values::Kind::choice: return "one of several";
     case values::Kind::tensor: return "a tensor";
@@ -140,8 +163,12 @@ private:
     for (std::uint32_t i = 1; i < record_.chunks.size(); ++i) {
       const ChunkOf& each = record_.chunks[i];
       if (each.path != record_.path || span_.begin < each.offset || !each.statement()) continue;
-      const auto around = rules::enclosing(*each.chunk->stmt, {span_.begin - each.offset, span_.begin - each.offset});
-      if (around.empty() && !(each.chunk->stmt->span.begin + each.offset <= span_.begin && span_.begin < each.chunk->stmt->span.end + each.offset)) continue;
+      const auto around = rules::enclosing(
+          *each.chunk->stmt, {span_.begin - each.offset, span_.begin - each.offset});
+      if (around.empty() &&
+          !(each.chunk->stmt->span.begin + each.offset <= span_.begin &&
+              span_.begin < each.chunk->stmt->span.end + each.offset))
+        continue;
       chunk = i;
       for (const auto& one : around)
         if (one.stmt->kind == syntax::StmtKind::function) function = one.stmt;
@@ -149,19 +176,30 @@ private:
     if (!chunk) return;
     Place last{};
     for (const Fact& fact : record_.facts)
-      if (record_.in_file(fact.place) && fact.place.chunk == chunk && (!function || (fact.place.span.begin >= function->span.begin && fact.place.span.end <= function->span.end)) && record_.span(fact.place).begin < span_.begin && (!last || record_.span(fact.place).begin > record_.span(last).begin)) last = fact.place;
-    say(last ? "The last known place before it is " + at(last) + "." : "Nothing is known of what stands before it in the function.");
+      if (record_.in_file(fact.place) && fact.place.chunk == chunk &&
+          (!function ||
+              (fact.place.span.begin >= function->span.begin && fact.place.span.end <= function->span.end)) &&
+          record_.span(fact.place).begin < span_.begin &&
+          (!last || record_.span(fact.place).begin > record_.span(last).begin))
+        last = fact.place;
+    say(last ? "The last known place before it is " + at(last) + "."
+             : "Nothing is known of what stands before it in the function.");
     for (const auto& root : record_.roots)
       rules::visit(root->block, [&](const Event& event) {
-        if (event.kind == EventKind::exit && record_.in_file(event.place) && event.place.chunk == chunk && record_.span(event.place).begin < span_.begin && (!last || record_.span(event.place).begin >= record_.span(last).begin))
+        if (event.kind == EventKind::exit && record_.in_file(event.place) && event.place.chunk == chunk &&
+            record_.span(event.place).begin < span_.begin &&
+            (!last || record_.span(event.place).begin >= record_.span(last).begin))
           say("The run of " + root->name + " leaves at " + at(event.place) + ".");
-        if (event.kind == EventKind::problem && record_.in_file(event.place) && record_.span(event.place).begin < span_.begin) say("A problem at " + at(event.place) + ": " + static_cast<const ProblemEvent&>(event).text);
+        if (event.kind == EventKind::problem && record_.in_file(event.place) &&
+            record_.span(event.place).begin < span_.begin)
+          say("A problem at " + at(event.place) + ": " + static_cast<const ProblemEvent&>(event).text);
       });
   }
 
   // ------------------------------------------------------------ what the ranks' comparison made of it
   void ranks(const Root& root) {
-    if (!rules::may_part(record_)) return say("Ranks: nothing in the file tells them apart, or nothing communicates.");
+    if (!rules::may_part(record_))
+      return say("Ranks: nothing in the file tells them apart, or nothing communicates.");
     const auto& compared = rules::compare_ranks(record_);
     if (compared.settled.contains(&root)) say("Ranks: " + root.name + " was compared wholly.");
     for (const auto& note : compared.notes)
@@ -171,27 +209,37 @@ private:
   }
 
   // ------------------------------------------------------------ what the model of training made of it
-  bool around_line(const Scene& scene) const {
-    return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) { return is_here(each.event->place); });
+  bool around_line(const TrainingRoot& scene) const {
+    return std::any_of(scene.all.begin(), scene.all.end(),
+        [&](const TrainingEvent& each) { return is_here(each.event->place); });
   }
-  void training(const Scene& scene) {
+  void training(const TrainingRoot& scene) {
     const std::string of = "Training in " + scene.root->name + ": ";
     if (scene.root->truncated) say(of + "the run is broken off by the budget.");
-    if (!rules::trains_itself(scene)) say(of + "a framework runs the loop.");
-    else if (scene.handed_over) say(of + "a framework takes a part.");
+    if (!rules::trains_itself(scene))
+      say(of + "a framework runs the loop.");
+    else if (scene.handed_over)
+      say(of + "a framework takes a part.");
     if (rules::by_hand(scene, nullptr)) say(of + "gradients are written by hand.");
-    say(of + std::to_string(scene.optimizers.size()) + " optimizers, of which " + std::to_string(scene.presumed.size()) + " by their use.");
+    say(of + std::to_string(scene.optimizers.size()) + " optimizers, of which " +
+        std::to_string(scene.presumed.size()) + " by their use.");
     for (const values::Object* optimizer : scene.optimizers)
-      for (const Happening& each : scene.all)
-        if (each.event->row->operation == Operation::unseen && rules::is_handed(*each.event, optimizer)) say(of + "unseen code gets an optimizer at " + at(each.event->place) + ".");
-    for (const Happening& each : scene.all) {
+      for (const TrainingEvent& each : scene.all)
+        if (each.event->row->operation == Operation::unseen && rules::is_handed(*each.event, optimizer))
+          say(of + "unseen code gets an optimizer at " + at(each.event->place) + ".");
+    for (const TrainingEvent& each : scene.all) {
       if (each.event->row->operation != Operation::backward) continue;
       std::string fed;
       for (const values::Object* optimizer : scene.optimizers) {
         const auto answer = rules::feeds(scene, *each.event, rules::as_value(optimizer));
-        fed += std::string(fed.empty() ? "" : ", ") + (answer == symbolic::Answer::yes ? "feeds" : answer == symbolic::Answer::no ? "does not feed" : "may feed") + " an optimizer";
+        fed += std::string(fed.empty() ? "" : ", ") +
+            (answer == symbolic::Answer::yes         ? "feeds"
+                    : answer == symbolic::Answer::no ? "does not feed"
+                                                     : "may feed") +
+            " an optimizer";
       }
-      say(of + "the backward at " + at(each.event->place) + " stands in " + std::to_string(each.loops.size()) + " loops" + (fed.empty() ? "" : " and " + fed) + ".");
+      say(of + "the backward at " + at(each.event->place) + " stands in " +
+          std::to_string(each.loops.size()) + " loops" + (fed.empty() ? "" : " and " + fed) + ".");
     }
   }
 
@@ -201,12 +249,13 @@ private:
   std::vector<std::string> said_;
 };
 
-} // namespace
+}  // namespace
 
 std::vector<std::string> why_silent(const Record& record, std::uint32_t line) {
-  const auto own = std::find_if(record.chunks.begin(), record.chunks.end(), [&](const ChunkOf& each) { return each.path == record.path && each.module; });
+  const auto own = std::find_if(record.chunks.begin(), record.chunks.end(),
+      [&](const ChunkOf& each) { return each.path == record.path && each.module; });
   if (line == 0 || own == record.chunks.end()) return {};
   return Why(record, line, *own->module->text).tell();
 }
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

@@ -1,5 +1,6 @@
-// Why nothing is said of a line, for who works on the engine: which runs come to it and how, where they end before it, and what keeps the
-// rules from judging it. Tells what the record and the rules' own models know; finds nothing.
+// Why nothing is said of a line, for who works on the engine: which runs come to it and how, where they end
+// before it, and what keeps the rules from judging it. Tells what the record and the rules' own models know;
+// finds nothing.
 #pragma once
 
 #include "interpreter/record.hpp"
@@ -13,4 +14,4 @@ namespace stepzero::snapshot {
 // `line` counts from 1. One sentence each.
 std::vector<std::string> why_silent(const interpreter::Record& record, std::uint32_t line);
 
-} // namespace stepzero::snapshot
+}  // namespace stepzero::snapshot

@@ -76,16 +76,16 @@ void Context::State::axioms(Int atom, Use use, std::vector<Int>& out) {
     return;
   }
   Int product_back = mul(divisor, atom);
-  state(minus(product_back, dividend));                                     // b*(a//b) <= a
-  state(minus(minus(dividend, product_back), minus(divisor, constant(1)))); // a - b*(a//b) <= b - 1
+  state(minus(product_back, dividend));                                      // b*(a//b) <= a
+  state(minus(minus(dividend, product_back), minus(divisor, constant(1))));  // a - b*(a//b) <= b - 1
 }
 
 struct Context::State::Search {
   Use use;
   int steps_left;
-  std::vector<Int> axioms;     // of the operations met so far
-  std::vector<Int> operations; // those operations
-  std::vector<Int> met;        // sums that were bounded already
+  std::vector<Int> axioms;      // of the operations met so far
+  std::vector<Int> operations;  // those operations
+  std::vector<Int> met;         // sums that were bounded already
 };
 
 std::int64_t Context::State::search_upper(Int a, std::int64_t goal, Search& search, int depth) {
@@ -150,23 +150,33 @@ void collect_atoms(Int a, std::vector<Int>& found) {
     for (const Factor& factor : term.monomial->factors) add(factor.atom);
 }
 
-// One of the numbers that an atom may be: the least, others near it, some that have nothing to do with each other, and some that most numbers
-// divide.
+// One of the numbers that an atom may be: the least, others near it, some that have nothing to do with each
+// other, and some that most numbers divide.
 std::int64_t sample(Interval range, std::uint32_t atom, unsigned round) {
   constexpr std::int64_t far = 100'000, near = 40, least = -far;
-  const std::int64_t low = range.low != Interval::unbounded_below ? range.low : range.high != Interval::unbounded_above ? range.high : round % 2 == 0 ? 0 : least;
+  const std::int64_t low = range.low != Interval::unbounded_below ? range.low
+      : range.high != Interval::unbounded_above                   ? range.high
+      : round % 2 == 0                                            ? 0
+                                                                  : least;
   constexpr std::int64_t divisible = 27'720;
   if (round >= 4) {
-    const std::int64_t value = divisible * (1 + static_cast<std::int64_t>(scramble(round, atom) % static_cast<std::uint32_t>(near)));
+    const std::int64_t value = divisible *
+        (1 + static_cast<std::int64_t>(scramble(round, atom) % static_cast<std::uint32_t>(near)));
     if (range.contains(value)) return value;
   }
-  const std::int64_t spread = round == 0 ? 0 : static_cast<std::int64_t>(scramble(round, atom) % static_cast<std::uint32_t>(round < 3 ? near : far));
+  const std::int64_t spread = round == 0
+      ? 0
+      : static_cast<std::int64_t>(scramble(round, atom) % static_cast<std::uint32_t>(round < 3 ? near : far));
   std::int64_t value = 0;
-  if (__builtin_add_overflow(low, range.low == Interval::unbounded_below && range.high != Interval::unbounded_above ? -spread : spread, &value)) return low;
+  if (__builtin_add_overflow(low,
+          range.low == Interval::unbounded_below && range.high != Interval::unbounded_above ? -spread
+                                                                                            : spread,
+          &value))
+    return low;
   return std::min(value, range.high);
 }
 
-} // namespace
+}  // namespace
 
 bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
   constexpr std::size_t most_premises = 24, most_atoms = 24;
@@ -203,7 +213,8 @@ bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
     // What an equation gives.
     if (with_facts)
       for (const Rule& rule : rules)
-        if (rule.coefficient == 1 && rule.monomial->degree == 1 && rule.monomial->factors[0].atom->kind == Kind::atom)
+        if (rule.coefficient == 1 && rule.monomial->degree == 1 &&
+            rule.monomial->factors[0].atom->kind == Kind::atom)
           for (Assignment& each : values)
             if (each.atom == rule.monomial->factors[0].atom)
               if (const auto rest = evaluate(rule.rest, values)) each.value = *rest;
@@ -219,7 +230,9 @@ bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
       const auto found = evaluate(inequality, values);
       return found && *found <= 0;
     };
-    if (std::all_of(inequalities.begin(), inequalities.end(), is_met) && std::all_of(rules.begin(), rules.end(), holds)) return true;
+    if (std::all_of(inequalities.begin(), inequalities.end(), is_met) &&
+        std::all_of(rules.begin(), rules.end(), holds))
+      return true;
   }
   return false;
 }
@@ -227,8 +240,11 @@ bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
 std::int64_t Context::State::best_upper(Int a, std::int64_t goal, Use use) {
   const std::int64_t simple = bounds(a, use).high;
   if (simple <= goal || a->constant()) return simple;
-  // Nothing proves what a number refutes. Who asks with a goal wants to know of it; among the facts, also of 0.
-  if (goal != Interval::unbounded_below && (a->depth > 0 || (use == Use::facts && !inequalities.empty())) && exceeds(a, use == Use::facts ? std::max<std::int64_t>(goal, 0) : goal, use)) return simple;
+  // Nothing proves what a number refutes. Who asks with a goal wants to know of it; among the facts, also of
+  // 0.
+  if (goal != Interval::unbounded_below && (a->depth > 0 || (use == Use::facts && !inequalities.empty())) &&
+      exceeds(a, use == Use::facts ? std::max<std::int64_t>(goal, 0) : goal, use))
+    return simple;
   Search search{use, use == Use::form ? 24 : 96, {}, {}, {}};
   const std::int64_t plain = search_upper(a, goal, search, use == Use::form ? 2 : 4);
   if (plain <= goal || use == Use::form || rewriting || log.empty()) return plain;
@@ -239,4 +255,4 @@ std::int64_t Context::State::best_upper(Int a, std::int64_t goal, Use use) {
   return std::min(plain, search_upper(rewritten, goal, search, 4));
 }
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

@@ -7,7 +7,7 @@
 namespace stepzero::symbolic {
 namespace {
 
-constexpr std::size_t most_paired = 12; // operands up to which each is compared with each
+constexpr std::size_t most_paired = 12;  // operands up to which each is compared with each
 
 std::uint32_t hash_of(Context::Form form, std::span<const Cond> operands) {
   std::uint64_t hash = static_cast<std::uint64_t>(form) + 0x33;
@@ -51,7 +51,7 @@ Cond comparison_of(Cond a) {
   return a->operands[0]->form == Context::Form::compare ? a->operands[0] : nullptr;
 }
 
-} // namespace
+}  // namespace
 
 Cond Context::State::compared(Compare op, Int a, Int b) {
   if (a->constant() && b->constant()) return boolean(holds(op, a->value(), b->value()));
@@ -92,7 +92,7 @@ Cond Context::State::make_comparison(bool equal, Int sum, Compare written, Int l
   if (!equal && range.low > 0) return boolean(false);
   if (sum->depth > 0) {
     Int above = scale(sum, -1);
-    above = above ? add(above, constant(1)) : nullptr; // <= 0 where the sum is >= 1
+    above = above ? add(above, constant(1)) : nullptr;  // <= 0 where the sum is >= 1
     if (above && at_most_zero(above, Use::form)) return boolean(false);
     if (!equal && at_most_zero(sum, Use::form)) return boolean(true);
     if (equal && best_upper(sum, -1, Use::form) <= -1) return boolean(false);
@@ -194,7 +194,7 @@ Cond Context::State::negation(Cond a) {
 bool Context::State::implies(Cond a, Cond b) {
   if (a == b) return true;
   Cond x = comparison_of(a), y = comparison_of(b);
-  if (!x || !y || a != x) return false; // "differs" implies little
+  if (!x || !y || a != x) return false;  // "differs" implies little
   Int p = x->polynomial, q = y->polynomial;
   if (p->terms[0].monomial != q->terms[0].monomial) return false;
   Int difference = sub(q, p), total = add(q, p);
@@ -236,7 +236,7 @@ Cond Context::State::combined(Form form, std::span<const Cond> operands) {
         Cond opposite_of_other = negation(other);
         const auto& inner = each->sorted;
         superfluous = each->form == (all ? Form::disjunction : Form::conjunction) &&
-                      std::find(inner.begin(), inner.end(), other) != inner.end();
+            std::find(inner.begin(), inner.end(), other) != inner.end();
         if (all) {
           if (implies(each, opposite_of_other)) return boolean(false);
           superfluous = superfluous || implies(other, each);
@@ -261,7 +261,8 @@ Cond Context::State::combined(Form form, std::span<const Cond> operands) {
     draft.depth = std::max(draft.depth, operand->depth);
     size += operand->size;
   }
-  if (size > largest_condition || draft.depth >= deepest_condition || flat.size() > most_terms) return opaque("?", draft.sharing);
+  if (size > largest_condition || draft.depth >= deepest_condition || flat.size() > most_terms)
+    return opaque("?", draft.sharing);
   draft.size = static_cast<std::uint32_t>(size);
   ++draft.depth;
   std::vector<Cond> sorted = flat;
@@ -272,4 +273,4 @@ Cond Context::State::combined(Form form, std::span<const Cond> operands) {
   return intern(draft);
 }
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

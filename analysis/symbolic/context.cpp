@@ -11,7 +11,7 @@ std::optional<std::int64_t> finite(bool known, std::int64_t bound) {
 
 Sharing mixed(Int a, Int b) { return mix(a->sharing, b->sharing); }
 
-} // namespace
+}  // namespace
 
 Context::Context() : state_(std::make_unique<State>()) {}
 Context::~Context() = default;
@@ -171,7 +171,8 @@ Cond Context::disjunctions_since(std::size_t mark) {
   std::size_t newer = 0;
   for (std::size_t i = mark; i < state_->log.size(); ++i) newer += state_->log[i].what == Undo::What::clause;
   Cond all = boolean(true);
-  for (std::size_t i = state_->clauses.size() - newer; i < state_->clauses.size(); ++i) all = logical_and(all, state_->clauses[i]);
+  for (std::size_t i = state_->clauses.size() - newer; i < state_->clauses.size(); ++i)
+    all = logical_and(all, state_->clauses[i]);
   return all;
 }
 bool Context::assume(Cond condition) {
@@ -195,7 +196,9 @@ Answer Context::compare(Compare op, Int a, Int b) const {
   const Cond asked = state_->compared(op, a, b);
   const Answer found = state_->decide(asked);
   if (found == Answer::unknown && state_->any_usual && op == Compare::eq && usually(asked) == Answer::no) {
-    const auto plain = [](Int x, Int y) { return x->constant() && (x->value() == 1 || (x->value() == 0 && y->kind == Kind::atom)); };
+    const auto plain = [](Int x, Int y) {
+      return x->constant() && (x->value() == 1 || (x->value() == 0 && y->kind == Kind::atom));
+    };
     if (!plain(a, b) && !plain(b, a)) ++state_->doubts;
   }
   return found;
@@ -208,8 +211,10 @@ Answer Context::usually(Cond condition) const {
   parts(
       condition,
       [&](Int atom) {
-        if (atom->info && atom->info->usual) values.push_back({atom, *atom->info->usual});
-        else all = false;
+        if (atom->info && atom->info->usual)
+          values.push_back({atom, *atom->info->usual});
+        else
+          all = false;
       },
       [&](Cond) { all = false; });
   return all && !values.empty() ? evaluate(condition, values) : Answer::unknown;
@@ -260,8 +265,8 @@ Answer Context::evaluate(Cond a, std::span<const Assignment> values, std::span<c
   return a ? state_->evaluate(a, values, truths) : Answer::unknown;
 }
 
-void Context::parts(Cond a, const std::function<void(Int)>& atom,
-                    const std::function<void(Cond)>& opaque) const {
+void Context::parts(
+    Cond a, const std::function<void(Int)>& atom, const std::function<void(Cond)>& opaque) const {
   if (!a) return;
   if (a->form == Form::opaque) opaque(a);
   if (a->form == Form::compare) atoms(a->polynomial, atom);
@@ -286,4 +291,4 @@ std::optional<Context::Comparison> Context::comparison(Cond a) const {
   return Comparison{a->written, a->left, a->right};
 }
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

@@ -16,7 +16,7 @@ Answer reversed(Answer a) {
   return a == Answer::yes ? Answer::no : Answer::yes;
 }
 
-} // namespace
+}  // namespace
 
 Answer Context::State::decide(Cond a) {
   if (a->form == Form::constant) return answer(a->truth);
@@ -28,7 +28,8 @@ Answer Context::State::decide(Cond a) {
     return Answer::unknown;
   }
   if (a->form == Form::negation) return reversed(decide(a->operands[0]));
-  const auto depth = static_cast<std::uint64_t>(std::min(nesting, deepest_trial)) << 2 | (propagating ? 2u : 0u) | (rewriting ? 1u : 0u);
+  const auto depth = static_cast<std::uint64_t>(std::min(nesting, deepest_trial)) << 2 |
+      (propagating ? 2u : 0u) | (rewriting ? 1u : 0u);
   const std::uint64_t question = std::uint64_t{a->index} << 8 | depth;
   const std::uint64_t key = named(now, question);
   if (const Decision* made = made_before(key)) return charge(*made);
@@ -42,7 +43,8 @@ Answer Context::State::decide(Cond a) {
   const int budget = effort;
   const bool outer = std::exchange(exhausted, false);
   const Answer found = decide_now(a);
-  const Decision made{0, static_cast<std::int8_t>(budget), static_cast<std::int8_t>(budget - effort), exhausted, found};
+  const Decision made{
+      0, static_cast<std::int8_t>(budget), static_cast<std::int8_t>(budget - effort), exhausted, found};
   remember(key, made);
   if (near) remember(near, made);
   exhausted = exhausted || outer;
@@ -74,14 +76,17 @@ void Context::State::remember(std::uint64_t key, Decision made) {
 std::uint64_t Context::State::known_near(const Mentions& mentions) const {
   // Where no more facts are taken, those that are far away count, too.
   constexpr std::size_t spare = 8;
-  if (clauses.size() + spare > most_clauses || rules.size() + spare > most_rules || std::max(inequalities.size(), apart.size()) + spare > most_facts) return now;
+  if (clauses.size() + spare > most_clauses || rules.size() + spare > most_rules ||
+      std::max(inequalities.size(), apart.size()) + spare > most_facts)
+    return now;
   const Mentions near = reached(mentions, Through::clauses);
   std::uint64_t name = 0;
   for (const Undo& undo : log)
     if (meet(undo.mentions, near)) name = named(name, undo.learnt);
   // Trials are of the newest disjunctions, wherever these are.
   for (std::size_t i = 0; i < std::min(clauses.size(), most_cases); ++i)
-    if (const Cond clause = clauses[clauses.size() - 1 - i]; meet(clause->mentions, near)) name = named(name, std::uint64_t{clause->index} << 8 | i);
+    if (const Cond clause = clauses[clauses.size() - 1 - i]; meet(clause->mentions, near))
+      name = named(name, std::uint64_t{clause->index} << 8 | i);
   return name;
 }
 
@@ -99,7 +104,7 @@ Answer Context::State::decide_now(Cond a) {
   Answer found = Answer::unknown;
   switch (a->form) {
   case Form::compare:
-    if (log.empty()) return Answer::unknown; // the form alone did not decide it
+    if (log.empty()) return Answer::unknown;  // the form alone did not decide it
     if (a->negation && assumed[a->negation->index] != Answer::unknown)
       return reversed(assumed[a->negation->index]);
     found = decide_comparison(a);
@@ -114,7 +119,7 @@ Answer Context::State::decide_now(Cond a) {
 Answer Context::State::decide_comparison(Cond a) {
   Int sum = a->polynomial;
   Int negative = scale(sum, -1);
-  Int above = negative ? add(negative, constant(1)) : nullptr; // <= 0 where the sum is >= 1
+  Int above = negative ? add(negative, constant(1)) : nullptr;  // <= 0 where the sum is >= 1
   if (!above) return Answer::unknown;
   const auto differs = [&](Int value) {
     Int rewritten = rewrite(value);
@@ -185,7 +190,9 @@ Answer Context::State::decide_by_cases(Cond a) {
     if (clause->operands.size() > most_cases) continue;
     // An alternative that has nothing to do with the question leaves it open.
     const Mentions related = reached(a->mentions, Through::clauses, clause);
-    if (!std::ranges::all_of(clause->operands, [&](Cond alternative) { return meet(alternative->mentions, related); })) continue;
+    if (!std::ranges::all_of(
+            clause->operands, [&](Cond alternative) { return meet(alternative->mentions, related); }))
+      continue;
     bool first = true;
     for (Cond alternative : clause->operands) {
       const bool possible = assume(alternative);
@@ -235,4 +242,4 @@ Answer Context::State::evaluate(Cond a, std::span<const Assignment> values, std:
   return restated->form == Form::constant ? answer(restated->truth) : Answer::unknown;
 }
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

@@ -11,7 +11,7 @@ namespace {
 // Of a divisor that is not zero.
 bool positive(Interval divisor) { return divisor.low >= 0; }
 
-} // namespace
+}  // namespace
 
 Int Context::State::exact_quotient(Int a, Int b) {
   if (b->terms.empty()) return nullptr;
@@ -56,7 +56,7 @@ bool Context::State::cancel(Int& a, Int& b, Int& factor) {
 Int Context::State::floordiv(Int a, Int b, Use use) {
   if (b->terms.empty()) return nullptr;
   if (a->constant() && b->constant()) {
-    if (b->value() == -1) return scale(a, -1); // the one quotient that may not fit
+    if (b->value() == -1) return scale(a, -1);  // the one quotient that may not fit
     return constant(floor_divide(a->value(), b->value()));
   }
   if (a->terms.empty()) return a;
@@ -109,7 +109,7 @@ Int Context::State::floordiv(Int a, Int b, Use use) {
   const Interval range = floor_divide(bounds(rest, use), bounds(b, use));
   if (range.is_point()) return add(whole, constant(range.low));
   if (bounds(rest, use).low >= 0 && positive(bounds(b, use)) && !b->constant()) {
-    Int excess = sub(rest, b); // rest <= b - 1
+    Int excess = sub(rest, b);  // rest <= b - 1
     excess = excess ? add(excess, constant(1)) : nullptr;
     if (excess && at_most_zero(excess, use)) return whole;
   }
@@ -133,7 +133,7 @@ Int Context::State::mod(Int a, Int b, Use use) {
   if (b->terms.empty()) return nullptr;
   if (a->constant() && b->constant()) return constant(b->value() == -1 ? 0 : modulo(a->value(), b->value()));
   if (a->terms.empty() || a == b) return constant(0);
-  if (b->terms[0].coefficient < 0) { // a % -b == -(-a % b)
+  if (b->terms[0].coefficient < 0) {  // a % -b == -(-a % b)
     a = scale(a, -1);
     b = scale(b, -1);
     Int mirrored = a && b ? mod(a, b, use) : nullptr;
@@ -163,7 +163,7 @@ Int Context::State::mod(Int a, Int b, Use use) {
       gone = intern(std::span(&part, 1));
       if (!gone) return nullptr;
     } else if (divisor && term.coefficient % divisor->coefficient == 0 &&
-               quotient(term.monomial, divisor->monomial)) {
+        quotient(term.monomial, divisor->monomial)) {
       gone = intern(std::span(&term, 1));
       if (!gone) return nullptr;
     } else if (term.monomial->degree == 1 && term.monomial->factors[0].atom->kind == Kind::mod) {
@@ -206,4 +206,4 @@ Int Context::State::mod(Int a, Int b, Use use) {
   return operation(Kind::mod, std::array{a, b});
 }
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

@@ -23,10 +23,10 @@ namespace stepzero::symbolic {
 
 // How a value relates among the ranks of a job.
 enum class Sharing : std::uint8_t {
-  uniform,   // the same on every rank
-  divergent, // a function of the rank (and of uniform values)
-  local,     // depends on per-rank data
-  unseen,    // comes from code that was not seen: not even this is known
+  uniform,    // the same on every rank
+  divergent,  // a function of the rank (and of uniform values)
+  local,      // depends on per-rank data
+  unseen,     // comes from code that was not seen: not even this is known
 };
 // The sharing of a value computed from both.
 Sharing mix(Sharing a, Sharing b);
@@ -37,16 +37,18 @@ enum class Role : std::uint8_t { none, rank, local_rank, node_rank, world_size, 
 enum class Answer : std::uint8_t { no, yes, unknown };
 
 struct AtomInfo {
-  std::string name;                  // as the user would write it: "B", "config.n_head", "rank"
-  std::optional<std::int64_t> lower; // inclusive
+  std::string name;                   // as the user would write it: "B", "config.n_head", "rank"
+  std::optional<std::int64_t> lower;  // inclusive
   std::optional<std::int64_t> upper;
   Sharing sharing = Sharing::uniform;
   Role role = Role::none;
   std::optional<std::int64_t> usual = {};  // what it is where nobody says otherwise: a parameter's default
-  bool varies = false;  // it stands for one of many that differ: sizes of the layers of a list
+  bool varies = false;    // it stands for one of many that differ: sizes of the layers of a list
   bool stand_in = false;  // the name is one until the program gives another
-  bool of_round = false;  // it was made in a round of a loop: each item of a list that the rounds filled has its own
-  std::uint64_t made = ~std::uint64_t{0};  // when the value was made whose number it is, on the clock of who makes values; by default now
+  bool of_round =
+      false;  // it was made in a round of a loop: each item of a list that the rounds filled has its own
+  std::uint64_t made = ~std::uint64_t{
+      0};  // when the value was made whose number it is, on the clock of who makes values; by default now
 };
 
 struct IntNode;
@@ -82,18 +84,18 @@ public:
   Int sub(Int a, Int b);
   Int mul(Int a, Int b);
   Int negate(Int a);
-  Int floordiv(Int a, Int b); // Python's //: rounds down
-  Int mod(Int a, Int b);      // Python's %: the sign of b
+  Int floordiv(Int a, Int b);  // Python's //: rounds down
+  Int mod(Int a, Int b);       // Python's %: the sign of b
   Int min(Int a, Int b);
   Int max(Int a, Int b);
-  Int power(Int base, std::int64_t exponent); // exponent >= 0
+  Int power(Int base, std::int64_t exponent);  // exponent >= 0
 
-  std::optional<std::int64_t> value(Int a) const; // the constant, if it is one
+  std::optional<std::int64_t> value(Int a) const;  // the constant, if it is one
   bool is_atom(Int a) const;
-  const AtomInfo* atom_info(Int a) const; // null if `a` is no single plain atom
-  bool varies(Int a) const;  // does any of its atoms?
-  // A loop notes at its end that the atoms made since its beginning are of its rounds, but for those of values that were
-  // there before.
+  const AtomInfo* atom_info(Int a) const;  // null if `a` is no single plain atom
+  bool varies(Int a) const;                // does any of its atoms?
+  // A loop notes at its end that the atoms made since its beginning are of its rounds, but for those of
+  // values that were there before.
   std::size_t atoms_made() const;
   void note_rounds(std::size_t first, std::uint64_t began);
   bool is_of_round(Int a) const;  // is any of its atoms?
@@ -103,7 +105,7 @@ public:
   void rename(Int atom, std::string name);
   bool has_stand_in(Int a) const;  // is it an atom with such a name?
   Sharing sharing(Int a) const;
-  std::optional<std::int64_t> lower(Int a) const; // bounds that follow from those of the atoms and the facts
+  std::optional<std::int64_t> lower(Int a) const;  // bounds that follow from those of the atoms and the facts
   std::optional<std::int64_t> upper(Int a) const;
   // In the user's names: "B*T", "n_embd//n_head", "2*C + 1".
   std::string text(Int a) const;
@@ -126,12 +128,13 @@ public:
   bool assume(Cond condition);
   // What was assumed since, in order: to assume it again leads to the same.
   std::vector<Cond> assumed_since(std::size_t mark) const;
-  Answer compare(Compare op, Int a, Int b) const; // by the polynomials, the bounds and the facts
+  Answer compare(Compare op, Int a, Int b) const;  // by the polynomials, the bounds and the facts
   Answer divides(Int divisor, Int a) const;
-  // The truth if every atom has its usual value; unknown if one has none, or the condition is of something else, too.
+  // The truth if every atom has its usual value; unknown if one has none, or the condition is of something
+  // else, too.
   Answer usually(Cond condition) const;
-  // How many equalities were asked for so far, and left open, that usually do not hold; those with 0 and 1 are not counted,
-  // by which programs ask what kind of a size it is.
+  // How many equalities were asked for so far, and left open, that usually do not hold; those with 0 and 1
+  // are not counted, by which programs ask what kind of a size it is.
   std::size_t doubts() const;
   bool any_usual() const;     // has any atom a usual value?
   void doubt(Cond required);  // counts as one of them if it usually does not hold
@@ -150,7 +153,7 @@ public:
   // known, too).
   Answer decide(Cond a) const;
   Sharing sharing(Cond a) const;
-  std::string text(Cond a) const; // "rank == 0 and epoch % 10 == 0", as it was first written
+  std::string text(Cond a) const;  // "rank == 0 and epoch % 10 == 0", as it was first written
   // The truth for given atoms and, for opaque parts, given truths; unknown if it depends on anything else.
   // Does not look at the facts.
   struct Truth {
@@ -177,4 +180,4 @@ private:
   std::unique_ptr<State> state_;
 };
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

@@ -34,4 +34,4 @@ Int Context::State::extremum(Kind kind, std::span<const Int> operands, Use use) 
   return flat.size() == 1 ? flat[0] : operation(kind, flat);
 }
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

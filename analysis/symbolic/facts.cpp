@@ -7,7 +7,7 @@ namespace {
 
 Answer answer(bool value) { return value ? Answer::yes : Answer::no; }
 
-} // namespace
+}  // namespace
 
 void Context::State::rewind(std::size_t mark) {
   while (!assumptions.empty() && assumptions.back().first >= mark) assumptions.pop_back();
@@ -90,7 +90,8 @@ bool Context::State::learn(Cond condition) {
 bool Context::State::set_bounds(Int atom, Interval range) {
   const Interval old = known[atom->number], narrowed = intersect(old, range);
   if (narrowed != old) {
-    note({Undo::What::bound, atom->number, old}, atom->mentions, static_cast<std::uint64_t>(narrowed.low), static_cast<std::uint64_t>(narrowed.high));
+    note({Undo::What::bound, atom->number, old}, atom->mentions, static_cast<std::uint64_t>(narrowed.low),
+        static_cast<std::uint64_t>(narrowed.high));
     known[atom->number] = narrowed;
   }
   return !bounds(atom, Use::facts).empty();
@@ -175,11 +176,11 @@ bool Context::State::propagate(const Mentions& learnt) {
     consistent = undecided == 1 && learn(open);
     if (!consistent) break;
     touched = reached(touched | open->mentions, Through::facts);
-    i = 0; // what was learnt may settle an earlier one
+    i = 0;  // what was learnt may settle an earlier one
   }
   --nesting;
   propagating = false;
   return consistent;
 }
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

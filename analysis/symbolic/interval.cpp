@@ -66,8 +66,7 @@ Interval modulo_positive(Interval a, Interval b) {
 }
 
 // Calls for the part of b above zero and, mirrored, for the one below.
-template <class Positive, class Negative>
-Interval by_sign(Interval b, Positive positive, Negative negative) {
+template <class Positive, class Negative> Interval by_sign(Interval b, Positive positive, Negative negative) {
   const bool above = b.high > 0, below = b.low < 0;
   if (!above && !below) return {};
   const Interval upper{std::max<std::int64_t>(b.low, 1), b.high};
@@ -77,7 +76,7 @@ Interval by_sign(Interval b, Positive positive, Negative negative) {
   return unite(positive(upper), negative(lower));
 }
 
-} // namespace
+}  // namespace
 
 Interval operator+(Interval a, Interval b) {
   return narrow(plus(widen_low(a), widen_low(b)), plus(widen_high(a), widen_high(b)));
@@ -123,4 +122,4 @@ Interval modulo(Interval a, Interval b) {
 Interval least(Interval a, Interval b) { return {std::min(a.low, b.low), std::min(a.high, b.high)}; }
 Interval greatest(Interval a, Interval b) { return {std::max(a.low, b.low), std::max(a.high, b.high)}; }
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

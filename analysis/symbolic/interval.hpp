@@ -46,20 +46,18 @@ Interval least(Interval a, Interval b);
 Interval greatest(Interval a, Interval b);
 
 // Python's // and %; b is not zero, and the quotient fits.
-template <class Integer>
-constexpr Integer floor_divide(Integer a, Integer b) {
+template <class Integer> constexpr Integer floor_divide(Integer a, Integer b) {
   const Integer quotient = a / b;
   return a % b != 0 && ((a < 0) != (b < 0)) ? quotient - 1 : quotient;
 }
-template <class Integer>
-constexpr Integer modulo(Integer a, Integer b) {
+template <class Integer> constexpr Integer modulo(Integer a, Integer b) {
   const Integer remainder = a % b;
   return remainder != 0 && ((remainder < 0) != (b < 0)) ? remainder + b : remainder;
 }
 
 constexpr bool fits(Wide value) {
   return value >= std::numeric_limits<std::int64_t>::min() &&
-         value <= std::numeric_limits<std::int64_t>::max();
+      value <= std::numeric_limits<std::int64_t>::max();
 }
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

@@ -27,7 +27,7 @@ std::uint64_t magnitude(std::int64_t value) {
   return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
 }
 
-} // namespace
+}  // namespace
 
 bool Context::State::before(const Monomial* a, const Monomial* b) {
   if (a->degree != b->degree) return a->degree > b->degree;
@@ -159,7 +159,7 @@ Int Context::State::mul(Int a, Int b) {
   Terms result;
   for (std::size_t i = 0; i < scratch.size();) {
     const Monomial* monomial = scratch[i].monomial;
-    Wide sum = 0; // of at most 4096 coefficients of 64 bits
+    Wide sum = 0;  // of at most 4096 coefficients of 64 bits
     for (; i < scratch.size() && scratch[i].monomial == monomial; ++i) sum += scratch[i].coefficient;
     if (!fits(sum)) return nullptr;
     result.add(static_cast<std::int64_t>(sum), monomial);
@@ -301,4 +301,4 @@ std::optional<std::int64_t> Context::State::evaluate(Int a, std::span<const Assi
   return result;
 }
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

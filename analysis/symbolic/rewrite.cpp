@@ -9,7 +9,7 @@ namespace {
 constexpr int fuel_of_a_question = 400;
 constexpr int most_rounds = 6;
 
-} // namespace
+}  // namespace
 
 Int Context::State::rewrite(Int a) {
   if (log.empty() || rewriting) return a;
@@ -84,7 +84,7 @@ Int Context::State::rewrite_products(Int a) {
 bool Context::State::add_equation(Int zero, int depth, bool quotient_of_itself) {
   Int sum = rewrite(zero);
   const auto multiple = static_cast<std::int64_t>(content(sum, false));
-  if (multiple < 0) return true; // 2^63
+  if (multiple < 0) return true;  // 2^63
   if (multiple == 0) return sum->terms.empty();
   if (constant_part(sum) % multiple != 0) return false;
   sum = divide_coefficients(sum, multiple);
@@ -140,9 +140,10 @@ bool Context::State::solve(Int zero, bool quotient_of_itself) {
   Int rest = left_side ? sub(zero, left_side) : nullptr;
   if (rest && left.coefficient > 0) rest = scale(rest, -1);
   if (!rest || left.coefficient == Interval::unbounded_below) return false;
-  note({Undo::What::rule}, left_side->mentions | rest->mentions, std::uint64_t{rest->index} << 32 | left_side->index);
+  note({Undo::What::rule}, left_side->mentions | rest->mentions,
+      std::uint64_t{rest->index} << 32 | left_side->index);
   rules.push_back({left.monomial, left.coefficient < 0 ? -left.coefficient : left.coefficient, rest});
   return true;
 }
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

@@ -20,18 +20,20 @@ namespace stepzero::symbolic {
 inline constexpr std::size_t most_terms = 64;
 inline constexpr std::uint32_t most_degree = 64;
 inline constexpr std::uint32_t deepest = 16;
-inline constexpr std::uint32_t largest = 512; // nodes of an expression written out as a tree
+inline constexpr std::uint32_t largest = 512;  // nodes of an expression written out as a tree
 // Of a condition: what is asked of it costs its size, and it is asked at every branch.
 inline constexpr std::uint32_t largest_condition = 128;
 inline constexpr std::uint32_t deepest_condition = 10;
 // A condition is reasoned about by trial, or remembered as a clause, only up to this size.
 inline constexpr std::uint32_t largest_trial = 24;
-inline constexpr std::size_t most_clauses = 24; // disjunctions that are looked at again
+inline constexpr std::size_t most_clauses = 24;  // disjunctions that are looked at again
 inline constexpr std::size_t most_rules = 64;
-inline constexpr std::size_t most_facts = 256;  // inequalities, or differences; further ones are known as truths only
+inline constexpr std::size_t most_facts =
+    256;  // inequalities, or differences; further ones are known as truths only
 
-// The atoms and opaque conditions in an expression, each as one bit of many: two that have no bit in common have nothing in common.
-// A long function has hundreds of them, and each question that is asked for nothing because two fell together costs more than the bits.
+// The atoms and opaque conditions in an expression, each as one bit of many: two that have no bit in common
+// have nothing in common. A long function has hundreds of them, and each question that is asked for nothing
+// because two fell together costs more than the bits.
 using Mentions = std::bitset<128>;
 inline Mentions mention(std::size_t number) { return Mentions().set(number % Mentions().size()); }
 inline bool meet(const Mentions& a, const Mentions& b) { return (a & b).any(); }
@@ -61,32 +63,32 @@ enum class Kind : std::uint8_t { constant, sum, atom, floordiv, mod, min, max };
 struct IntNode {
   Kind kind = Kind::constant;
   Sharing sharing = Sharing::uniform;
-  std::uint8_t depth = 0; // of nested operations
-  std::uint32_t size = 1; // as a tree
+  std::uint8_t depth = 0;  // of nested operations
+  std::uint32_t size = 1;  // as a tree
   std::uint32_t index =
-      0; // in order of creation: every order is made from it, so that none depends on addresses
-  std::uint32_t number = 0; // of an atom: its place among the atoms
+      0;  // in order of creation: every order is made from it, so that none depends on addresses
+  std::uint32_t number = 0;  // of an atom: its place among the atoms
   std::uint32_t hash = 0;
-  Mentions mentions;     // also within operands
-  Interval bounds; // from the form alone
+  Mentions mentions;  // also within operands
+  Interval bounds;    // from the form alone
   std::span<const Term> terms;
-  std::span<const Int> operands; // of floordiv, mod, min, max
-  AtomInfo* info = nullptr;  // of the state: the name may change
+  std::span<const Int> operands;  // of floordiv, mod, min, max
+  AtomInfo* info = nullptr;       // of the state: the name may change
   Term own{0, nullptr};
-  mutable Cond equals_zero = nullptr; // once it was asked for, also what it comes to
+  mutable Cond equals_zero = nullptr;  // once it was asked for, also what it comes to
   mutable Cond at_most_zero = nullptr;
 
   bool constant() const { return kind == Kind::constant; }
   bool atomic() const { return kind >= Kind::atom; }
-  std::int64_t value() const { return own.coefficient; } // of a constant
+  std::int64_t value() const { return own.coefficient; }  // of a constant
 };
 
 // Invariant: `polynomial == 0` (equal) or `polynomial <= 0`, with coprime coefficients.
 struct CondNode {
   Context::Form form = Context::Form::constant;
   Sharing sharing = Sharing::uniform;
-  bool truth = false; // of a constant
-  bool equal = false; // of a comparison
+  bool truth = false;  // of a constant
+  bool equal = false;  // of a comparison
   std::uint8_t depth = 0;
   std::uint32_t size = 1;
   std::uint32_t index = 0;
@@ -97,18 +99,16 @@ struct CondNode {
   Compare written = Compare::eq;
   Int left = nullptr;
   Int right = nullptr;
-  std::span<const Cond> operands; // in the order first written
-  std::span<const Cond> sorted;   // the same by index
-  std::string_view name;          // of an opaque one
+  std::span<const Cond> operands;  // in the order first written
+  std::span<const Cond> sorted;    // the same by index
+  std::string_view name;           // of an opaque one
   mutable Cond negation = nullptr;
 };
 
 // An open-addressing table of interned nodes that carry their own hash.
-template <class Node>
-class Table {
+template <class Node> class Table {
 public:
-  template <class Same>
-  const Node* find(std::uint32_t hash, Same same) const {
+  template <class Same> const Node* find(std::uint32_t hash, Same same) const {
     for (std::size_t i = hash & mask_;; i = (i + 1) & mask_) {
       const Node* node = slots_[i];
       if (!node || (node->hash == hash && same(*node))) return node;
@@ -156,19 +156,19 @@ inline std::uint64_t named(std::uint64_t seed, std::uint64_t value) {
 enum class Use : std::uint8_t { form, facts };
 
 struct Rule {
-  const Monomial* monomial; // coefficient * monomial == rest
+  const Monomial* monomial;  // coefficient * monomial == rest
   std::int64_t
-      coefficient; // > 0; 1 if the monomial is a single atom that occurs nowhere else in the equation
+      coefficient;  // > 0; 1 if the monomial is a single atom that occurs nowhere else in the equation
   Int rest;
-  bool active = false; // being applied: its atom stands for itself further in
+  bool active = false;  // being applied: its atom stands for itself further in
 };
 
 struct Undo {
   enum class What : std::uint8_t { bound, truth, rule, inequality, apart, clause } what;
   std::uint32_t index = 0;
   Interval old{};
-  std::uint64_t before = 0; // what `now` was
-  std::uint64_t learnt = 0; // names what is known by it
+  std::uint64_t before = 0;  // what `now` was
+  std::uint64_t learnt = 0;  // names what is known by it
   Mentions mentions{};
 };
 
@@ -177,7 +177,7 @@ struct Context::State {
 
   // ------------------------------------------------------------ storage (context.cpp)
   std::pmr::monotonic_buffer_resource arena{16 * 1024};
-  bool any_usual = false;     // has an atom a usual value?
+  bool any_usual = false;  // has an atom a usual value?
   std::size_t doubts = 0;
   std::deque<AtomInfo> infos;
   bool any_varies = false;
@@ -191,18 +191,14 @@ struct Context::State {
   const Monomial* unit = nullptr;
   Cond truths[2] = {nullptr, nullptr};
 
-  template <class T>
-  std::span<const T> keep(std::span<const T> source) {
+  template <class T> std::span<const T> keep(std::span<const T> source) {
     static_assert(std::is_trivially_destructible_v<T>);
     if (source.empty()) return {};
     T* place = static_cast<T*>(arena.allocate(source.size_bytes(), alignof(T)));
     std::uninitialized_copy(source.begin(), source.end(), place);
     return {place, source.size()};
   }
-  template <class T>
-  T* make() {
-    return new (arena.allocate(sizeof(T), alignof(T))) T();
-  }
+  template <class T> T* make() { return new (arena.allocate(sizeof(T), alignof(T))) T(); }
   std::string_view keep(std::string_view text);
 
   Int constant(std::int64_t value) {
@@ -213,8 +209,8 @@ struct Context::State {
   Int make_constant(std::int64_t value);
   Int fresh(AtomInfo info);
   Int stand_in(Sharing sharing) { return fresh({"?", {}, {}, sharing, Role::none}); }
-  Int operation(Kind kind, std::span<const Int> operands); // null if too deep or too large
-  Int intern(std::span<const Term> terms);                 // in order; null if too large
+  Int operation(Kind kind, std::span<const Int> operands);  // null if too deep or too large
+  Int intern(std::span<const Term> terms);                  // in order; null if too large
   const Monomial* intern(std::span<const Factor> factors);
   IntNode* new_atom(Kind kind, std::span<const Int> operands = {});
   Cond intern(const CondNode& draft);
@@ -229,14 +225,14 @@ struct Context::State {
   Int scale(Int a, std::int64_t factor) { return mul_term(a, {factor, unit}); }
   Int power(Int base, std::int64_t exponent);
   const Monomial* product(const Monomial* a, const Monomial* b);
-  const Monomial* quotient(const Monomial* a, const Monomial* b); // null if b does not divide a
+  const Monomial* quotient(const Monomial* a, const Monomial* b);  // null if b does not divide a
   const Monomial* common(const Monomial* a, const Monomial* b);
   static bool before(const Monomial* a, const Monomial* b);
   Int of_monomial(const Monomial* monomial);
   static std::int64_t constant_part(Int a);
   // The greatest common divisor of the coefficients, those of degree 0 included or not. 0 for 0.
   static std::uint64_t content(Int a, bool with_constant);
-  Int divide_coefficients(Int a, std::int64_t divisor); // the constant part rounds down
+  Int divide_coefficients(Int a, std::int64_t divisor);  // the constant part rounds down
   bool occurs(Int atom, Int in) const;
   Int substitute(Int a, std::span<const Assignment> values);
   std::optional<std::int64_t> evaluate(Int a, std::span<const Assignment> values) const;
@@ -267,36 +263,36 @@ struct Context::State {
   void axioms(Int atom, Use use, std::vector<Int>& out);
 
   // ------------------------------------------------------------ facts (facts.cpp, rewrite.cpp)
-  std::vector<Interval> known; // by atom number
-  std::vector<Answer> assumed; // by condition index
+  std::vector<Interval> known;  // by atom number
+  std::vector<Answer> assumed;  // by condition index
   std::vector<Rule> rules;
-  std::vector<Int> inequalities; // <= 0
-  std::vector<Int> apart;        // != 0
-  std::vector<Cond> clauses;     // disjunctions that hold
+  std::vector<Int> inequalities;  // <= 0
+  std::vector<Int> apart;         // != 0
+  std::vector<Cond> clauses;      // disjunctions that hold
   std::vector<Undo> log;
-  // Names the present state of the facts: made of what was learnt, in order, so that to learn the same again leads to the same name. Different
-  // states have different ones, but for the chance that 64 bits leave.
+  // Names the present state of the facts: made of what was learnt, in order, so that to learn the same again
+  // leads to the same name. Different states have different ones, but for the chance that 64 bits leave.
   std::uint64_t now = 1;
-  int nesting = 0;                 // of assumptions made for the sake of an answer
-  // Questions that the present answer may still raise; then what is left of it is unknown. Counted, so that the same
-  // questions have the same answers.
+  int nesting = 0;  // of assumptions made for the sake of an answer
+  // Questions that the present answer may still raise; then what is left of it is unknown. Counted, so that
+  // the same questions have the same answers.
   static constexpr int most_effort = 48;
   int effort = most_effort;
-  bool exhausted = false; // was a question left open for want of effort?
-  // What was found before, and what it took: who finds it here is charged the same, so that an answer does not depend on what was asked
-  // before it.
+  bool exhausted = false;  // was a question left open for want of effort?
+  // What was found before, and what it took: who finds it here is charged the same, so that an answer does
+  // not depend on what was asked before it.
   struct Decision {
-    std::uint64_t key = 0; // of the question, the state of the facts and the depth
+    std::uint64_t key = 0;  // of the question, the state of the facts and the depth
     std::int8_t budget = 0, cost = 0;
-    bool exhausted = false; // then it holds for the same budget only
+    bool exhausted = false;  // then it holds for the same budget only
     Answer found = Answer::unknown;
   };
-  // A table in which a decision takes the place of another. It doubles when as many were put in as it has places: most files ask little, and
-  // those stay in the nearest cache.
+  // A table in which a decision takes the place of another. It doubles when as many were put in as it has
+  // places: most files ask little, and those stay in the nearest cache.
   static constexpr std::size_t first_decisions = 1 << 8, most_decisions = 1 << 13;
   std::vector<Decision> decisions;
   std::size_t decided = 0;
-  const Decision* made_before(std::uint64_t key) const; // null if it was not, or with other means
+  const Decision* made_before(std::uint64_t key) const;  // null if it was not, or with other means
   Answer charge(const Decision& made);
   void remember(std::uint64_t key, Decision made);
   // Names all that is known and has to do with what is mentioned: an answer depends on nothing else.
@@ -305,8 +301,8 @@ struct Context::State {
   bool assume(Cond condition);
   bool learn(Cond condition);
   bool propagate(const Mentions& learnt);
-  // All that facts connect with what is mentioned, so that what is learnt of the one may tell of the other; also through disjunctions that
-  // hold, but one.
+  // All that facts connect with what is mentioned, so that what is learnt of the one may tell of the other;
+  // also through disjunctions that hold, but one.
   enum class Through : std::uint8_t { facts, clauses };
   Mentions reached(Mentions from, Through through, Cond but = nullptr) const;
   bool set_truth(Cond condition, bool value);
@@ -314,7 +310,7 @@ struct Context::State {
   bool set_bounds(Int atom, Interval bounds);
   bool add_equation(Int zero, int depth, bool quotient_of_itself);
   bool nudge_apart();
-  bool solve(Int zero, bool quotient_of_itself); // adds the rule that replaces an atom or a product
+  bool solve(Int zero, bool quotient_of_itself);  // adds the rule that replaces an atom or a product
   // `content` and `more` say what is learnt, `about` of what.
   void note(Undo undo, const Mentions& about, std::uint64_t content, std::uint64_t more = 0) {
     undo.before = now;
@@ -323,7 +319,8 @@ struct Context::State {
     log.push_back(undo);
     now = named(now, log.back().learnt);
   }
-  std::vector<std::pair<std::size_t, Cond>> assumptions;  // what the log's entries come from, by where each begins
+  std::vector<std::pair<std::size_t, Cond>>
+      assumptions;  // what the log's entries come from, by where each begins
   void rewind(std::size_t mark);
   Int rewrite(Int a);
   Int rewrite(Int a, int& fuel);
@@ -350,7 +347,7 @@ struct Context::State {
   Answer decide_comparison(Cond a);
   Answer decide_combined(Cond a);
   Answer decide_by_cases(Cond a);
-  bool implies(Cond a, Cond b); // of single comparisons, by the form
+  bool implies(Cond a, Cond b);  // of single comparisons, by the form
   Answer evaluate(Cond a, std::span<const Assignment> values, std::span<const Truth> given);
 
   // ------------------------------------------------------------ text (text.cpp)
@@ -358,4 +355,4 @@ struct Context::State {
   static std::string text(Cond a);
 };
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

@@ -11,7 +11,7 @@ bool same(std::span<const Term> a, std::span<const Term> b) {
   });
 }
 
-} // namespace
+}  // namespace
 
 Sharing mix(Sharing a, Sharing b) { return std::max(a, b); }
 
@@ -39,8 +39,8 @@ Int Context::State::make_constant(std::int64_t value) {
   const bool is_small = value >= least_small && value <= greatest_small;
   const std::uint32_t hash = scramble(0x51, static_cast<std::uint64_t>(value));
   if (!is_small)
-    if (Int found =
-            ints.find(hash, [&](const IntNode& node) { return node.constant() && node.value() == value; }))
+    if (Int found = ints.find(
+            hash, [&](const IntNode& node) { return node.constant() && node.value() == value; }))
       return found;
   auto* node = make<IntNode>();
   node->kind = Kind::constant;
@@ -72,8 +72,8 @@ IntNode* Context::State::new_atom(Kind kind, std::span<const Int> operands) {
 Int Context::State::fresh(AtomInfo info) {
   IntNode* node = new_atom(Kind::atom);
   node->sharing = info.sharing;
-  node->bounds = {info.lower.value_or(Interval::unbounded_below),
-                  info.upper.value_or(Interval::unbounded_above)};
+  node->bounds = {
+      info.lower.value_or(Interval::unbounded_below), info.upper.value_or(Interval::unbounded_above)};
   if (node->bounds.empty()) node->bounds = {};
   any_varies = any_varies || info.varies;
   infos.push_back(std::move(info));
@@ -97,7 +97,7 @@ Int Context::State::operation(Kind kind, std::span<const Int> operands) {
   const auto small_hash = static_cast<std::uint32_t>(hash);
   if (Int found = ints.find(small_hash, [&](const IntNode& node) {
         return node.kind == kind &&
-               std::equal(operands.begin(), operands.end(), node.operands.begin(), node.operands.end());
+            std::equal(operands.begin(), operands.end(), node.operands.begin(), node.operands.end());
       }))
     return found;
   std::vector<Interval> parts;
@@ -124,8 +124,7 @@ const Monomial* Context::State::intern(std::span<const Factor> factors) {
   }
   const auto small_hash = static_cast<std::uint32_t>(hash);
   if (const Monomial* found = monomials.find(small_hash, [&](const Monomial& node) {
-        return std::equal(
-            factors.begin(), factors.end(), node.factors.begin(), node.factors.end(),
+        return std::equal(factors.begin(), factors.end(), node.factors.begin(), node.factors.end(),
             [](const Factor& x, const Factor& y) { return x.atom == y.atom && x.power == y.power; });
       }))
     return found;
@@ -184,14 +183,15 @@ Int Context::State::intern(std::span<const Term> terms) {
 Cond Context::State::intern(const CondNode& draft) {
   if (Cond found = conds.find(draft.hash, [&](const CondNode& node) {
         return node.form == draft.form && draft.form != Form::opaque && node.truth == draft.truth &&
-               node.equal == draft.equal && node.polynomial == draft.polynomial &&
-               std::equal(node.sorted.begin(), node.sorted.end(), draft.sorted.begin(), draft.sorted.end());
+            node.equal == draft.equal && node.polynomial == draft.polynomial &&
+            std::equal(node.sorted.begin(), node.sorted.end(), draft.sorted.begin(), draft.sorted.end());
       }))
     return found;
   auto* node = make<CondNode>();
   *node = draft;
   node->index = made_conds++;
-  if (node->form == Form::opaque) node->mentions = mention(Mentions().size() - 1 - node->index % Mentions().size());
+  if (node->form == Form::opaque)
+    node->mentions = mention(Mentions().size() - 1 - node->index % Mentions().size());
   if (node->polynomial) node->mentions |= node->polynomial->mentions;
   node->operands = keep(draft.operands);
   node->sorted = keep(draft.sorted);
@@ -201,4 +201,4 @@ Cond Context::State::intern(const CondNode& draft) {
   return node;
 }
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

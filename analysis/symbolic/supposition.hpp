@@ -1,5 +1,5 @@
-// What is assumed only to ask a question under it: it is forgotten where the Supposition ends. Knows facts alone; for a piece of the run see
-// interpreter/paths/speculation.hpp.
+// What is assumed only to ask a question under it: it is forgotten where the Supposition ends. Knows facts
+// alone; for a piece of the run see interpreter/paths/speculation.hpp.
 #pragma once
 
 #include "symbolic/expression.hpp"
@@ -28,4 +28,4 @@ private:
   bool possible_ = true;
 };
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

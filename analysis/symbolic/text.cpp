@@ -24,7 +24,9 @@ void write_atom(std::string& out, Int atom, Level level) {
   case Kind::max: {
     // In an order that does not depend on what was met first: numbers first in max, last in min.
     std::vector<std::pair<bool, std::string>> operands;
-    for (Int operand : atom->operands) operands.emplace_back((operand->kind == Kind::constant) == (atom->kind == Kind::min), enclosed(operand, Level::sum));
+    for (Int operand : atom->operands)
+      operands.emplace_back(
+          (operand->kind == Kind::constant) == (atom->kind == Kind::min), enclosed(operand, Level::sum));
     std::sort(operands.begin(), operands.end());
     out += atom->kind == Kind::min ? "min(" : "max(";
     const char* separator = "";
@@ -72,12 +74,12 @@ void write(std::string& out, Int a, Level level) {
     return;
   }
   const bool plain = a->constant() && a->value() >= 0;
-  const bool brackets =
-      !plain && (level == Level::factor || (level == Level::product && a->terms.size() > 1));
+  const bool brackets = !plain &&
+      (level == Level::factor || (level == Level::product && a->terms.size() > 1));
   if (brackets) out += '(';
   // A positive term comes first if there is one.
-  const auto first =
-      std::find_if(a->terms.begin(), a->terms.end(), [](const Term& t) { return t.coefficient > 0; });
+  const auto first = std::find_if(
+      a->terms.begin(), a->terms.end(), [](const Term& t) { return t.coefficient > 0; });
   const Term* lead = first == a->terms.end() ? &a->terms[0] : &*first;
   if (lead->coefficient < 0) out += '-';
   write_magnitude(out, *lead);
@@ -106,7 +108,7 @@ void write(std::string& out, Cond a, Around around) {
     return;
   case Context::Form::opaque: {
     const bool brackets = (around == Around::negation && has(a->name, " ")) ||
-                          (around == Around::conjunction && (has(a->name, " or ") || has(a->name, " if ")));
+        (around == Around::conjunction && (has(a->name, " or ") || has(a->name, " if ")));
     if (brackets) out += '(';
     out += a->name.empty() ? "?" : a->name;
     if (brackets) out += ')';
@@ -139,7 +141,7 @@ void write(std::string& out, Cond a, Around around) {
   if (brackets) out += ')';
 }
 
-} // namespace
+}  // namespace
 
 std::string Context::State::text(Int a) { return enclosed(a, Level::sum); }
 
@@ -149,4 +151,4 @@ std::string Context::State::text(Cond a) {
   return out;
 }
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

@@ -9,13 +9,21 @@
 namespace stepzero::syntax {
 namespace {
 
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+      static_cast<unsigned char>(c) >= 0x80;
+}
 
-template <std::size_t N> bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) { return std::ranges::find(names, name) != names.end(); }
+template <std::size_t N> bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
+  return std::ranges::find(names, name) != names.end();
+}
 
 // Whoever reads, calls or defines one of these sets attributes whose names do not stand in the text.
-constexpr std::array<std::string_view, 13> computing = {"setattr", "__setattr__", "__dict__", "vars", "locals", "__slots__", "__getattr__", "__getattribute__", "__new__", "metaclass", "copyreg", "__setstate__", "__set_name__"};
-constexpr std::array<std::string_view, 4> registering = {"register_buffer", "register_parameter", "register_module", "add_module"};
+constexpr std::array<std::string_view, 13> computing = {"setattr", "__setattr__", "__dict__", "vars",
+    "locals", "__slots__", "__getattr__", "__getattribute__", "__new__", "metaclass", "copyreg",
+    "__setstate__", "__set_name__"};
+constexpr std::array<std::string_view, 4> registering = {
+    "register_buffer", "register_parameter", "register_module", "add_module"};
 
 class Collector {
 public:
@@ -69,8 +77,10 @@ private:
 
   // A variable by itself may be one of a class, and so an attribute.
   void variable(const Expr* expr) {
-    if (expr->kind == ExprKind::name) defined(as<NameExpr>(*expr).id);
-    else target(expr);
+    if (expr->kind == ExprKind::name)
+      defined(as<NameExpr>(*expr).id);
+    else
+      target(expr);
   }
 
   // Every attribute in it that an assignment sets.
@@ -93,9 +103,13 @@ private:
 
   void call(const CallExpr& call) {
     for (const Keyword& keyword : call.keywords) defined(keyword.name);
-    const std::string_view name = call.function->kind == ExprKind::attribute ? as<AttributeExpr>(*call.function).attribute.text()
-                                  : call.function->kind == ExprKind::name ? as<NameExpr>(*call.function).id.text() : std::string_view{};
-    if (is_one_of(name, registering) && (call.arguments.empty() || call.arguments[0]->kind != ExprKind::string)) registers_ = true;
+    const std::string_view name = call.function->kind == ExprKind::attribute
+        ? as<AttributeExpr>(*call.function).attribute.text()
+        : call.function->kind == ExprKind::name ? as<NameExpr>(*call.function).id.text()
+                                                : std::string_view{};
+    if (is_one_of(name, registering) &&
+        (call.arguments.empty() || call.arguments[0]->kind != ExprKind::string))
+      registers_ = true;
   }
 
   void parameters(const Parameters& parameters) {
@@ -107,12 +121,14 @@ private:
   }
 
   void imported(const Stmt& stmt) {
-    for (const Alias& alias : stmt.kind == StmtKind::import ? as<ImportStmt>(stmt).names : as<ImportFromStmt>(stmt).names)
+    for (const Alias& alias :
+        stmt.kind == StmtKind::import ? as<ImportStmt>(stmt).names : as<ImportFromStmt>(stmt).names)
       for (const Name part : alias.path) mentioned(part.text());
   }
 
   void decorators(const List<const Expr*>& decorators) {
-    for (const Expr* decorator : decorators) for_each_expression(*decorator, [&](const Expr& part) { expression(part); });
+    for (const Expr* decorator : decorators)
+      for_each_expression(*decorator, [&](const Expr& part) { expression(part); });
   }
   void function(const FunctionStmt& function) {
     defined(function.name);
@@ -122,7 +138,8 @@ private:
   void class_of(const ClassStmt& cls) {
     defined(cls.name);
     decorators(cls.decorators);
-    for (const Expr* base : cls.bases) for_each_expression(*base, [&](const Expr& part) { expression(part); });
+    for (const Expr* base : cls.bases)
+      for_each_expression(*base, [&](const Expr& part) { expression(part); });
     for (const Keyword& keyword : cls.keywords) defined(keyword.name);
   }
 
@@ -133,7 +150,8 @@ private:
 
   // What is not Python yet may be anything. The text is not kept: its words are interned.
   void words(Span span) {
-    const std::string_view broken = text_.substr(std::min<std::size_t>(span.begin, text_.size()), span.end - span.begin);
+    const std::string_view broken = text_.substr(
+        std::min<std::size_t>(span.begin, text_.size()), span.end - span.begin);
     for (std::size_t i = 0; i < broken.size();) {
       std::size_t end = i;
       while (end < broken.size() && is_word(broken[end])) ++end;
@@ -148,7 +166,7 @@ private:
   bool& registers_;
 };
 
-} // namespace
+}  // namespace
 
 AttributeWrites::AttributeWrites(const Stmt& stmt, std::string_view text) {
   Collector collector(text, names_, computes_, registers_);
@@ -161,4 +179,4 @@ AttributeWrites::AttributeWrites(const Stmt& stmt, std::string_view text) {
 
 bool AttributeWrites::names(std::string_view name) const { return std::ranges::binary_search(names_, name); }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -1,5 +1,5 @@
-// The attributes that a piece of a program may set, as far as its text alone shows it. Knows no values: a name counts whatever
-// object it is set on.
+// The attributes that a piece of a program may set, as far as its text alone shows it. Knows no values: a
+// name counts whatever object it is set on.
 #pragma once
 
 #include "syntax/ast.hpp"
@@ -11,12 +11,12 @@ namespace stepzero::syntax {
 
 class AttributeWrites {
 public:
-  // `text`: the text that the spans of `stmt` count from. Of what is not Python in it every word counts. The names found lie in the
-  // text's syntax or are interned: they live as long as the statement.
+  // `text`: the text that the spans of `stmt` count from. Of what is not Python in it every word counts. The
+  // names found lie in the text's syntax or are interned: they live as long as the statement.
   AttributeWrites(const Stmt& stmt, std::string_view text);
 
-  // Is the name an attribute or a variable that is assigned, a keyword, a definition, a parameter with a default or an annotation, or the begin of a
-  // text?
+  // Is the name an attribute or a variable that is assigned, a keyword, a definition, a parameter with a
+  // default or an annotation, or the begin of a text?
   bool names(std::string_view name) const;
   // Attributes are set by names that are computed: setattr, __dict__, __slots__, a metaclass, …
   bool computes() const { return computes_; }
@@ -28,4 +28,4 @@ private:
   bool computes_ = false, registers_ = false;
 };
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

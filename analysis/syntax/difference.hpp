@@ -7,7 +7,8 @@
 
 namespace stepzero::syntax {
 
-// All that differs, taken for one edit: the bytes [begin, end_before) of the one became [begin, end_now) of the other.
+// All that differs, taken for one edit: the bytes [begin, end_before) of the one became [begin, end_now) of
+// the other.
 struct Difference {
   std::uint32_t begin = 0, end_before = 0, end_now = 0;
 };
@@ -16,8 +17,10 @@ inline Difference difference(std::string_view before, std::string_view now) {
   const std::size_t most = std::min(before.size(), now.size());
   std::size_t begin = 0, behind = 0;
   while (begin < most && before[begin] == now[begin]) ++begin;
-  while (behind < most - begin && before[before.size() - 1 - behind] == now[now.size() - 1 - behind]) ++behind;
-  return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(before.size() - behind), static_cast<std::uint32_t>(now.size() - behind)};
+  while (behind < most - begin && before[before.size() - 1 - behind] == now[now.size() - 1 - behind])
+    ++behind;
+  return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(before.size() - behind),
+      static_cast<std::uint32_t>(now.size() - behind)};
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -24,8 +24,8 @@ struct Piece {
   std::vector<PlacedChunk> chunks;
 };
 
-// The trees of the members of large classes, kept from one module to the next where the text is edited: they are three times as large
-// as all that is made of them, and most files that are opened are only read.
+// The trees of the members of large classes, kept from one module to the next where the text is edited: they
+// are three times as large as all that is made of them, and most files that are opened are only read.
 class Trees : public TreeSource {
 public:
   explicit Trees(bool keeps = false) : keeps_(keeps) {}
@@ -89,18 +89,18 @@ std::string readable(std::string_view text) {
   return out;
 }
 
-} // namespace
+}  // namespace
 
 struct Document::State {
   explicit State(std::string text) : bytes(std::move(text)) {}
 
   std::string bytes;
   Trees trees;
-  std::vector<Piece> pieces;            // of `latest`
-  std::shared_ptr<const Module> latest; // null if it is not of `bytes`
-  std::shared_ptr<const Text> lowered;  // the text of `pieces`
+  std::vector<Piece> pieces;             // of `latest`
+  std::shared_ptr<const Module> latest;  // null if it is not of `bytes`
+  std::shared_ptr<const Text> lowered;   // the text of `pieces`
 
-  std::shared_ptr<const Module> build(const Elsewhere& elsewhere) {
+  std::shared_ptr<const Module> build(const BackgroundRunner& elsewhere) {
     auto module = std::make_shared<Module>();
     module->text = std::make_shared<const Text>(bytes);
     if (bytes.size() > largest) return module;
@@ -110,7 +110,8 @@ struct Document::State {
     Layout lines = layout(text);
     module->comments = std::move(lines.comments);
 
-    // Of equal pieces one is enough; to walk through them all is quadratic in a text of one line many times over.
+    // Of equal pieces one is enough; to walk through them all is quadratic in a text of one line many times
+    // over.
     std::unordered_map<std::uint64_t, const Piece*> known;
     known.reserve(pieces.size());
     for (const Piece& piece : pieces) known.try_emplace(piece.hash, &piece);
@@ -130,7 +131,9 @@ struct Document::State {
       made.push_back(std::move(piece));
       at = end;
     }
-    const auto lower = [&](const Missing& one, Trees& source) { made[one.piece].chunks = lower_piece(original, text, lines, one.first, one.last, source); };
+    const auto lower = [&](const Missing& one, Trees& source) {
+      made[one.piece].chunks = lower_piece(original, text, lines, one.first, one.last, source);
+    };
     lower_all(missing, made, lower, elsewhere);
     for (const Piece& piece : made)
       for (const PlacedChunk& placed : piece.chunks) {
@@ -149,8 +152,8 @@ struct Document::State {
   };
 
   // Two cores meet in the middle.
-  template <class Lower>
-  void lower_all(const std::vector<Missing>& missing, const std::vector<Piece>& made, const Lower& lower, const Elsewhere& elsewhere) {
+  template <class Lower> void lower_all(const std::vector<Missing>& missing, const std::vector<Piece>& made,
+      const Lower& lower, const BackgroundRunner& elsewhere) {
     std::size_t size = 0;
     for (const Missing& one : missing) size += made[one.piece].end - made[one.piece].begin;
     constexpr std::size_t worth_it = 8U << 10;
@@ -165,7 +168,7 @@ struct Document::State {
       return now > 0;
     };
     Trees others(trees.keeps());
-    const std::unique_ptr<Working> behind = elsewhere([&] {
+    const std::unique_ptr<BackgroundTask> behind = elsewhere([&] {
       for (std::size_t i = missing.size(); one_more();) lower(missing[--i], others);
     });
     for (std::size_t i = 0; one_more();) lower(missing[i++], trees);
@@ -174,7 +177,7 @@ struct Document::State {
   }
 
   const Piece* find(const std::unordered_map<std::uint64_t, const Piece*>& known, std::uint64_t hash,
-                    std::string_view slice) const {
+      std::string_view slice) const {
     const auto found = known.find(hash);
     if (found == known.end()) return nullptr;
     const Piece* piece = found->second;
@@ -187,7 +190,9 @@ const AttributeWrites& Chunk::attribute_writes(std::string_view text) const {
   auto made = std::make_unique<const AttributeWrites>(*stmt, text);
   // Of two threads that find it at once the first has the word; both found the same.
   const AttributeWrites* other = nullptr;
-  return attribute_writes_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel) ? *made.release() : *other;
+  return attribute_writes_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel)
+      ? *made.release()
+      : *other;
 }
 
 Document::Document(std::string text) : state_(std::make_unique<State>(std::move(text))) {}
@@ -208,14 +213,14 @@ void Document::apply(const std::vector<Edit>& edits) {
 
 const std::string& Document::bytes() const { return state_->bytes; }
 
-std::shared_ptr<const Module> Document::module(const Elsewhere& elsewhere) {
+std::shared_ptr<const Module> Document::module(const BackgroundRunner& elsewhere) {
   if (!state_->latest) state_->latest = state_->build(elsewhere);
   return state_->latest;
 }
 
-std::shared_ptr<const Module> parse(std::string text, const Elsewhere& elsewhere) {
+std::shared_ptr<const Module> parse(std::string text, const BackgroundRunner& elsewhere) {
   Document::State state(std::move(text));
   return state.build(elsewhere);
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

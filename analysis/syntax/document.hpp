@@ -1,11 +1,12 @@
-// The text of one file as typed syntax, kept up to date incrementally. The text is first cut into top-level statements
-// by its lines alone; each is parsed and lowered by itself, and again only when its bytes change. So what a statement is
-// read as never depends on the edits before or on errors elsewhere. Knows no file system.
+// The text of one file as typed syntax, kept up to date incrementally. The text is first cut into top-level
+// statements by its lines alone; each is parsed and lowered by itself, and again only when its bytes change.
+// So what a statement is read as never depends on the edits before or on errors elsewhere. Knows no file
+// system.
 #pragma once
 
 #include "syntax/ast.hpp"
 #include "syntax/attribute_writes.hpp"
-#include "syntax/elsewhere.hpp"
+#include "syntax/background.hpp"
 #include "syntax/text.hpp"
 
 #include <atomic>
@@ -16,17 +17,19 @@
 
 namespace stepzero::syntax {
 
-// One top-level statement: its text's hash, and its tree in an arena of its own. Immutable and position-free, so it is
-// shared by all snapshots in which its text stands unchanged.
+// One top-level statement: its text's hash, and its tree in an arena of its own. Immutable and position-free,
+// so it is shared by all snapshots in which its text stands unchanged.
 struct Chunk {
   Chunk() = default;
   Chunk(const Chunk&) = delete;
   Chunk& operator=(const Chunk&) = delete;
-  virtual ~Chunk() { delete attribute_writes_.load(std::memory_order_relaxed); }  // the arena belongs to the implementation
+  virtual ~Chunk() {
+    delete attribute_writes_.load(std::memory_order_relaxed);
+  }  // the arena belongs to the implementation
   const Stmt* stmt = nullptr;
-  std::uint64_t hash = 0;   // of the chunk's bytes, a trailing comment included
-  std::uint32_t size = 0;   // how many bytes those are
-  bool has_error = false;   // something in it is not Python (yet)
+  std::uint64_t hash = 0;  // of the chunk's bytes, a trailing comment included
+  std::uint32_t size = 0;  // how many bytes those are
+  bool has_error = false;  // something in it is not Python (yet)
 
   // Found when first asked for, by any thread. `text`: the chunk's bytes.
   const AttributeWrites& attribute_writes(std::string_view text) const;
@@ -68,21 +71,22 @@ public:
   Document(Document&&) noexcept;
   Document& operator=(Document&&) noexcept;
 
-  // Applies the edits in order, each to the result of the ones before it; a span outside the text is clamped to it.
+  // Applies the edits in order, each to the result of the ones before it; a span outside the text is clamped
+  // to it.
   void apply(const std::vector<Edit>& edits);
   const std::string& bytes() const;
 
-  // The module of the present text. Parses only what changed since the last call. Nesting deeper than 500 levels is
-  // lowered as error nodes; texts over 8 MiB give a module without items.
-  std::shared_ptr<const Module> module(const Elsewhere& elsewhere = {});
+  // The module of the present text. Parses only what changed since the last call. Nesting deeper than 500
+  // levels is lowered as error nodes; texts over 8 MiB give a module without items.
+  std::shared_ptr<const Module> module(const BackgroundRunner& elsewhere = {});
 
 private:
   struct State;
-  friend std::shared_ptr<const Module> parse(std::string text, const Elsewhere& elsewhere);
+  friend std::shared_ptr<const Module> parse(std::string text, const BackgroundRunner& elsewhere);
   std::unique_ptr<State> state_;
 };
 
 // Parses a text that is not edited.
-std::shared_ptr<const Module> parse(std::string text, const Elsewhere& elsewhere = {});
+std::shared_ptr<const Module> parse(std::string text, const BackgroundRunner& elsewhere = {});
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -303,4 +303,4 @@ std::string dump_without_places(const Stmt& stmt) {
   return dumper.out;
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -228,4 +228,4 @@ void Dumper::display(const Expr* e) {
   }
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -1,4 +1,5 @@
-// The writer of S-expressions behind dump(): what all nodes share is written here, each kind of node in the files beside it.
+// The writer of S-expressions behind dump(): what all nodes share is written here, each kind of node in the
+// files beside it.
 #pragma once
 
 #include "syntax/dump.hpp"
@@ -7,10 +8,11 @@
 
 namespace stepzero::syntax {
 
-inline constexpr std::string_view binary_ops[] = {"+",  "-",  "*",  "@", "/", "//", "%",
-                                           "**", "<<", ">>", "&", "|", "^"};
+inline constexpr std::string_view binary_ops[] = {
+    "+", "-", "*", "@", "/", "//", "%", "**", "<<", ">>", "&", "|", "^"};
 inline constexpr std::string_view unary_ops[] = {"+", "-", "~", "not"};
-inline constexpr std::string_view compare_ops[] = {"==", "!=", "<", "<=", ">", ">=", "is", "is-not", "in", "not-in"};
+inline constexpr std::string_view compare_ops[] = {
+    "==", "!=", "<", "<=", ">", ">=", "is", "is-not", "in", "not-in"};
 inline constexpr std::string_view comprehension_kinds[] = {"list", "set", "dict", "generator"};
 inline constexpr std::string_view parameter_kinds[] = {"positional", "normal", "keyword", "*", "**"};
 
@@ -142,4 +144,4 @@ private:
   void definition(const Stmt& s);
 };
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -29,16 +29,30 @@ bool is_word(char c) {
 struct KnownWord {
   std::string_view text;
   Word word;
-  bool statement; // cannot stand at the begin of a line inside brackets
+  bool statement;  // cannot stand at the begin of a line inside brackets
 };
 constexpr KnownWord keywords[] = {
-    {"def", Word::def, true},        {"class", Word::class_, true},   {"async", Word::async, false},
-    {"if", Word::if_, false},        {"for", Word::for_, false},      {"while", Word::while_, true},
-    {"try", Word::try_, true},       {"with", Word::with, true},      {"elif", Word::elif, true},
-    {"else", Word::else_, false},    {"except", Word::except, true},  {"finally", Word::finally, true},
-    {"import", Word::other, true},   {"return", Word::other, true},   {"raise", Word::other, true},
-    {"assert", Word::other, true},   {"del", Word::other, true},      {"pass", Word::other, true},
-    {"break", Word::other, true},    {"continue", Word::other, true}, {"global", Word::other, true},
+    {"def", Word::def, true},
+    {"class", Word::class_, true},
+    {"async", Word::async, false},
+    {"if", Word::if_, false},
+    {"for", Word::for_, false},
+    {"while", Word::while_, true},
+    {"try", Word::try_, true},
+    {"with", Word::with, true},
+    {"elif", Word::elif, true},
+    {"else", Word::else_, false},
+    {"except", Word::except, true},
+    {"finally", Word::finally, true},
+    {"import", Word::other, true},
+    {"return", Word::other, true},
+    {"raise", Word::other, true},
+    {"assert", Word::other, true},
+    {"del", Word::other, true},
+    {"pass", Word::other, true},
+    {"break", Word::other, true},
+    {"continue", Word::other, true},
+    {"global", Word::other, true},
     {"nonlocal", Word::other, true},
 };
 
@@ -98,12 +112,12 @@ private:
       // whole.
       return keyword->statement;
     }
-    if (word_at(at) == "case") { // a soft keyword: `case x` and `case "x"` can be nothing else
+    if (word_at(at) == "case") {  // a soft keyword: `case x` and `case "x"` can be nothing else
       const std::size_t next = skip_blanks(at + 4);
       if (next == at + 4 || next >= text_.size()) return false;
       const std::string_view word = word_at(next);
       const bool operates = word == "in" || word == "is" || word == "if" || word == "and" || word == "or" ||
-                            word == "not" || word == "for" || word == "else" || word == "async";
+          word == "not" || word == "for" || word == "else" || word == "async";
       return text_[next] == '"' || text_[next] == '\'' || (!word.empty() && !operates);
     }
     if (word_at(at) == "from") {
@@ -139,8 +153,8 @@ private:
   void comment(Layout& out) {
     std::size_t before = at_;
     while (before > 0 && is_blank(text_[before - 1])) --before;
-    const bool trailing =
-        before > (text_.starts_with("\xef\xbb\xbf") ? 3U : 0U) && !is_newline(text_[before - 1]);
+    const bool trailing = before > (text_.starts_with("\xef\xbb\xbf") ? 3U : 0U) &&
+        !is_newline(text_[before - 1]);
     const std::size_t begin = at_;
     while (at_ < text_.size() && !is_newline(text_[at_])) ++at_;
     out.comments.push_back({{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(at_)}, trailing});
@@ -258,7 +272,7 @@ bool is_clause(Word word) { return word >= Word::elif; }
 bool takes_clause(Word word) { return word >= Word::async && word <= Word::try_; }
 bool is_decorated(Word word) { return word >= Word::decorator && word <= Word::async; }
 
-} // namespace
+}  // namespace
 
 Layout layout(std::string_view text) {
   Layout out;
@@ -274,7 +288,7 @@ std::size_t statement_end(const std::vector<Line>& lines, std::size_t first, std
   const std::uint32_t indent = lines[first].indent;
   std::size_t at = first;
   while (lines[at].word == Word::decorator && at + 1 < last && lines[at + 1].indent == indent &&
-         is_decorated(lines[at + 1].word))
+      is_decorated(lines[at + 1].word))
     ++at;
   const Line& head = lines[at++];
   if (!head.opens && (head.word == Word::other || head.word == Word::decorator)) return at;
@@ -294,4 +308,4 @@ bool too_long(std::string_view text) {
   return false;
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

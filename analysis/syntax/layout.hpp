@@ -30,17 +30,17 @@ enum class Word : std::uint8_t {
 
 // A logical line: one physical line, or several joined by brackets, backslashes or a triple-quoted string.
 struct Line {
-  std::uint32_t begin = 0;  // first byte of code
-  std::uint32_t end = 0;    // past the trailing comment, before the line ending
-  std::uint32_t indent = 0; // in columns, a tab stops at multiples of 8
+  std::uint32_t begin = 0;   // first byte of code
+  std::uint32_t end = 0;     // past the trailing comment, before the line ending
+  std::uint32_t indent = 0;  // in columns, a tab stops at multiples of 8
   Word word = Word::other;
-  bool opens = false; // its code ends with a colon
+  bool opens = false;  // its code ends with a colon
 };
 
 struct Layout {
-  std::vector<Line> lines;       // those with code, in order
-  std::vector<Comment> comments; // all, in order
-  bool recovered = false;        // a triple-quoted string has no end
+  std::vector<Line> lines;        // those with code, in order
+  std::vector<Comment> comments;  // all, in order
+  bool recovered = false;         // a triple-quoted string has no end
 };
 
 // A physical line longer than this is not read: recovering from its errors could take seconds.
@@ -57,4 +57,4 @@ std::size_t statement_end(const std::vector<Line>& lines, std::size_t first, std
 // Whether a piece of text has a line that is too long to be read.
 bool too_long(std::string_view text);
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

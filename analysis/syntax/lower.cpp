@@ -12,14 +12,14 @@ struct ArenaChunk : Chunk {
   std::pmr::monotonic_buffer_resource arena;
 };
 
-} // namespace
+}  // namespace
 
 std::uint64_t salt(const Layout& layout, std::size_t first) {
   return std::uint64_t{layout.lines[first].indent} * 2 + (layout.recovered ? 1 : 0);
 }
 
 Lowering::Lowering(std::string_view original, std::string_view text, std::uint32_t chunk_begin,
-                   TreeSource& trees, std::pmr::memory_resource& arena)
+    TreeSource& trees, std::pmr::memory_resource& arena)
     : original_(original), text_(text), begin_(chunk_begin), trees_(trees), arena_(arena) {
   scopes_.emplace_back();
 }
@@ -52,7 +52,7 @@ const Stmt* Lowering::whole(TSNode node, std::uint32_t origin) {
 }
 
 std::vector<PlacedChunk> lower_piece(std::string_view original, std::string_view text, const Layout& layout,
-                                     std::size_t first, std::size_t last, TreeSource& trees) {
+    std::size_t first, std::size_t last, TreeSource& trees) {
   std::vector<PlacedChunk> out;
   const std::vector<Line>& lines = layout.lines;
   const std::uint32_t begin = lines[first].begin, end = lines[last - 1].end;
@@ -72,8 +72,8 @@ std::vector<PlacedChunk> lower_piece(std::string_view original, std::string_view
   while (head + 1 < last && lines[head].word == Word::decorator) ++head;
   const bool by_members = lines[head].word == Word::class_ && end - begin > large_class && head + 1 < last;
   const Tree tree = by_members || too_long(text.substr(begin, end - begin))
-                        ? nullptr
-                        : trees.tree(text.substr(begin, end - begin));
+      ? nullptr
+      : trees.tree(text.substr(begin, end - begin));
   if (!tree) {
     add(begin, end, [&](Lowering& lowering) { return lowering.by_lines(lines, first, last); });
     return out;
@@ -90,11 +90,11 @@ std::vector<PlacedChunk> lower_piece(std::string_view original, std::string_view
   ts_tree_cursor_delete(&cursor);
   for (std::size_t index = 0; index < statements.size(); ++index) {
     const std::uint32_t from = begin + ts_node_start_byte(statements[index]);
-    const std::uint32_t to =
-        index + 1 < statements.size() ? begin + ts_node_start_byte(statements[index + 1]) : end;
+    const std::uint32_t to = index + 1 < statements.size() ? begin + ts_node_start_byte(statements[index + 1])
+                                                           : end;
     add(from, to, [&](Lowering& lowering) { return lowering.whole(statements[index], begin); });
   }
   return out;
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

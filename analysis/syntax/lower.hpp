@@ -33,7 +33,7 @@ struct PlacedChunk {
 // tree covers the piece. Else it is read line by line, so that what is broken costs no more than its own
 // line.
 std::vector<PlacedChunk> lower_piece(std::string_view original, std::string_view text, const Layout& layout,
-                                     std::size_t first, std::size_t last, TreeSource& trees);
+    std::size_t first, std::size_t last, TreeSource& trees);
 
 // What, beside its bytes, decides how the piece that begins with a line is read.
 std::uint64_t salt(const Layout& layout, std::size_t first);
@@ -42,7 +42,7 @@ std::uint64_t salt(const Layout& layout, std::size_t first);
 class Lowering {
 public:
   Lowering(std::string_view original, std::string_view text, std::uint32_t chunk_begin, TreeSource& trees,
-           std::pmr::memory_resource& arena);
+      std::pmr::memory_resource& arena);
   ~Lowering();
   Lowering(const Lowering&) = delete;
   Lowering& operator=(const Lowering&) = delete;
@@ -65,23 +65,20 @@ private:
     const std::vector<Line>* lines = nullptr;
     std::size_t first = 0, last = 0;
   };
-  class Nested; // switches to another source for its lifetime
-  class Deeper; // one level of nesting for its lifetime
+  class Nested;  // switches to another source for its lifetime
+  class Deeper;  // one level of nesting for its lifetime
 
   // ---- the cursor
   TSNode node() const { return ts_tree_cursor_current_node(source_.cursor); }
   Span span(TSNode node) const;
   std::string_view original(TSNode node) const;
   Name name(TSNode node) const { return Name(original(node)); }
-  template <class Visit>
-  void children(Visit visit);
+  template <class Visit> void children(Visit visit);
 
   // ---- the arena
-  template <class T>
-  T* make(T value);
+  template <class T> T* make(T value);
   std::string_view keep(std::string_view text);
-  template <class T>
-  class Gather;
+  template <class T> class Gather;
 
   // ---- expressions: of the node at the cursor, which stays where it is. A node with errors is never lowered
   // whole.
@@ -99,8 +96,7 @@ private:
   void arguments(Gather<const Expr*>& positional, Gather<Keyword>& keywords);
   // `*a.b()` is `*(a.b())`, but the grammar may read it as `(*a).b()`: moves the star of an operand out of
   // `made`.
-  template <class T>
-  const Expr* hoisted(T made, const Expr* T::*operand);
+  template <class T> const Expr* hoisted(T made, const Expr* T::* operand);
   const Expr* binary(TSNode node);
   const Expr* bitwise(TSNode node);
   struct Operand;
@@ -123,8 +119,7 @@ private:
 
   // ---- displays, comprehensions, parameters
   List<const Expr*> elements();
-  template <class T>
-  const Expr* display(TSNode node, ExprKind kind);
+  template <class T> const Expr* display(TSNode node, ExprKind kind);
   const Expr* dictionary(TSNode node);
   const Expr* comprehension(TSNode node, ComprehensionKind kind);
   Generator generator(TSNode node);
@@ -142,7 +137,7 @@ private:
 
   // ---- statements: appended to a list, because `a; b` is two of them
   void statement(Gather<const Stmt*>& out);
-  const Stmt* statement_of(TSNode node, Node kind); // null for what is no statement
+  const Stmt* statement_of(TSNode node, Node kind);  // null for what is no statement
   const Stmt* expression_statement(TSNode node);
   const Stmt* assignment(TSNode node);
   struct Assigned;
@@ -160,11 +155,10 @@ private:
   const Stmt* delete_(TSNode node);
   const Stmt* type_alias(TSNode node);
   const Stmt* with_other_word(TSNode node);
-  template <class T>
-  const Stmt* declaration(TSNode node, StmtKind kind);
+  template <class T> const Stmt* declaration(TSNode node, StmtKind kind);
 
   // ---- compound statements
-  struct Clause; // a keyword's header, the expression in it, and its body
+  struct Clause;  // a keyword's header, the expression in it, and its body
   Clause clause(TSNode node);
   const Stmt* if_(TSNode node);
   const Stmt* while_(TSNode node);
@@ -185,8 +179,8 @@ private:
 
   // ---- what has errors
   void by_tree(const std::vector<Line>& lines, std::size_t first, std::size_t last, Gather<const Stmt*>& out);
-  void lines_of_body(const std::vector<Line>& lines, std::size_t first, std::size_t last,
-                     Gather<const Stmt*>& out);
+  void lines_of_body(
+      const std::vector<Line>& lines, std::size_t first, std::size_t last, Gather<const Stmt*>& out);
   const Stmt* broken(const std::vector<Line>& lines, std::size_t first, std::size_t last);
   const Stmt* starred_tuple(const Line& line);
   void broken_line(const Line& line, Gather<const Stmt*>& out);
@@ -216,14 +210,14 @@ private:
   std::vector<Scope> scopes_;
   std::uint32_t depth_ = 0;
   const Expr** with_target_ =
-      nullptr; // where `x as target` puts its target while the item of a `with` is read
+      nullptr;  // where `x as target` puts its target while the item of a `with` is read
   bool has_error_ = false;
   // Lists under construction, one stack for each element type: see Gather.
   std::tuple<std::vector<const Expr*>, std::vector<const Stmt*>, std::vector<const Pattern*>,
-             std::vector<Keyword>, std::vector<DictItem>, std::vector<Generator>, std::vector<CompareOp>,
-             std::vector<Name>, std::vector<Alias>, std::vector<Parameter>, std::vector<WithItem>,
-             std::vector<ExceptHandler>, std::vector<MatchCase>>
+      std::vector<Keyword>, std::vector<DictItem>, std::vector<Generator>, std::vector<CompareOp>,
+      std::vector<Name>, std::vector<Alias>, std::vector<Parameter>, std::vector<WithItem>,
+      std::vector<ExceptHandler>, std::vector<MatchCase>>
       stacks_;
 };
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -21,8 +21,8 @@ std::size_t assignment_sign(std::string_view line) {
     if (c == '(' || c == '[' || c == '{') ++depth;
     if (c == ')' || c == ']' || c == '}') --depth;
     if (c != '=' || depth != 0 || at == 0) continue;
-    const bool compares =
-        (at + 1 < line.size() && line[at + 1] == '=') || std::strchr("=!<>:", line[at - 1]) != nullptr;
+    const bool compares = (at + 1 < line.size() && line[at + 1] == '=') ||
+        std::strchr("=!<>:", line[at - 1]) != nullptr;
     if (!compares || (at > 1 && (line.substr(at - 2, 2) == "<<" || line.substr(at - 2, 2) == ">>")))
       found = at;
   }
@@ -60,7 +60,7 @@ std::vector<Span> bound_words(std::string_view line) {
   return out;
 }
 
-} // namespace
+}  // namespace
 
 const Expr* Lowering::unknown(const Expr* expr) {
   const Expr** one = make(expr);
@@ -243,8 +243,8 @@ const Stmt* Lowering::broken(const std::vector<Line>& lines, std::size_t first, 
   return make(ErrorStmt{{StmtKind::error, at}, parts.list()});
 }
 
-void Lowering::lines_of_body(const std::vector<Line>& lines, std::size_t first, std::size_t last,
-                             Gather<const Stmt*>& out) {
+void Lowering::lines_of_body(
+    const std::vector<Line>& lines, std::size_t first, std::size_t last, Gather<const Stmt*>& out) {
   for (std::size_t at = first; at < last;) {
     const std::size_t end = statement_end(lines, at, last);
     if (lines[at].indent != lines[first].indent) has_error_ = true;
@@ -253,8 +253,8 @@ void Lowering::lines_of_body(const std::vector<Line>& lines, std::size_t first, 
   }
 }
 
-void Lowering::by_tree(const std::vector<Line>& lines, std::size_t first, std::size_t last,
-                       Gather<const Stmt*>& out) {
+void Lowering::by_tree(
+    const std::vector<Line>& lines, std::size_t first, std::size_t last, Gather<const Stmt*>& out) {
   const std::uint32_t begin = lines[first].begin;
   const Deeper deeper(*this);
   if (deeper.too_deep()) {
@@ -308,4 +308,4 @@ const Stmt* Lowering::by_lines(const std::vector<Line>& lines, std::size_t first
   return broken(lines, first, last);
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

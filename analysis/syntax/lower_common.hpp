@@ -46,8 +46,7 @@ private:
 // A list under construction. All lists of one element type share a stack: the innermost open list is its top,
 // so lists must be finished in the reverse order of their begin, which the recursion of the lowering does by
 // itself.
-template <class T>
-class Lowering::Gather {
+template <class T> class Lowering::Gather {
 public:
   explicit Gather(Lowering& lowering)
       : lowering_(lowering), stack_(std::get<std::vector<T>>(lowering.stacks_)), begin_(stack_.size()) {}
@@ -74,17 +73,15 @@ private:
   std::size_t begin_;
 };
 
-template <class T>
-T* Lowering::make(T value) {
+template <class T> T* Lowering::make(T value) {
   static_assert(std::is_trivially_destructible_v<T>);
   return new (arena_.allocate(sizeof(T), alignof(T))) T(std::move(value));
 }
 
 // Visits each child of the node at the cursor, comments left out; the cursor stands at the child during the
-// visit. Only a block behind its colon may have no bytes: any other child that ends where its parent ends is the
-// last, and to look for another is dear.
-template <class Visit>
-void Lowering::children(Visit visit) {
+// visit. Only a block behind its colon may have no bytes: any other child that ends where its parent ends is
+// the last, and to look for another is dear.
+template <class Visit> void Lowering::children(Visit visit) {
   const std::uint32_t end = ts_node_end_byte(node());
   if (!ts_tree_cursor_goto_first_child(source_.cursor)) return;
   TSNode child;
@@ -93,8 +90,9 @@ void Lowering::children(Visit visit) {
     child = node();
     kind = kind_of(child);
     if (kind != Node::extra) visit(child, kind);
-  } while ((ts_node_end_byte(child) != end || kind == Node::colon) && ts_tree_cursor_goto_next_sibling(source_.cursor));
+  } while ((ts_node_end_byte(child) != end || kind == Node::colon) &&
+      ts_tree_cursor_goto_next_sibling(source_.cursor));
   ts_tree_cursor_goto_parent(source_.cursor);
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

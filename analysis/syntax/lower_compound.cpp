@@ -10,7 +10,7 @@ std::string_view docstring_of(Block body) {
   return value.kind == ExprKind::string ? as<StringExpr>(value).value : std::string_view{};
 }
 
-} // namespace
+}  // namespace
 
 std::uint32_t Lowering::end_of(Span span, Block body) {
   return body.empty() ? span.end : std::max(span.end, body.back()->span.end);
@@ -40,7 +40,7 @@ Block Lowering::block(std::uint32_t colon) {
 }
 
 struct Lowering::Clause {
-  Span header{}; // from the keyword through the colon
+  Span header{};  // from the keyword through the colon
   const Expr* target = nullptr;
   const Expr* value = nullptr;
   Block body;
@@ -129,13 +129,8 @@ const Stmt* Lowering::while_(TSNode node) {
 
 const Stmt* Lowering::for_(TSNode node) {
   const Clause part = clause(node);
-  return make(ForStmt{{StmtKind::for_, {part.header.begin, part.end}},
-                      part.target,
-                      part.value,
-                      part.body,
-                      part.orelse,
-                      part.is_async,
-                      part.header});
+  return make(ForStmt{{StmtKind::for_, {part.header.begin, part.end}}, part.target, part.value, part.body,
+      part.orelse, part.is_async, part.header});
 }
 
 ExceptHandler Lowering::handler(TSNode node) {
@@ -172,7 +167,7 @@ ExceptHandler Lowering::handler(TSNode node) {
       }
     }
   });
-  if (types.size() > 1) has_error_ = true; // `except E, e` is Python 2
+  if (types.size() > 1) has_error_ = true;  // `except E, e` is Python 2
   if (types.size() > 0) out.type = types.front();
   out.span.end = end_of({out.span.begin, colon}, out.body);
   return out;
@@ -249,7 +244,7 @@ void Lowering::with_items(Gather<WithItem>& out) {
           if (!is_expression(part)) return;
           ++count;
           listed = listed && part != Node::list_splat && part != Node::yield &&
-                   part != Node::named_expression && part != Node::parenthesized_list_splat;
+              part != Node::named_expression && part != Node::parenthesized_list_splat;
         });
         listed = listed && count > 0;
       }
@@ -366,4 +361,4 @@ const Stmt* Lowering::decorated(TSNode node) {
   return out;
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

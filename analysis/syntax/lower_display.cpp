@@ -11,8 +11,7 @@ List<const Expr*> Lowering::elements() {
   return out.list();
 }
 
-template <class T>
-const Expr* Lowering::display(TSNode node, ExprKind kind) {
+template <class T> const Expr* Lowering::display(TSNode node, ExprKind kind) {
   T out;
   out.kind = kind;
   out.span = span(node);
@@ -66,7 +65,7 @@ Generator Lowering::generator(TSNode node) {
       }
     }
   });
-  if (comma) has_error_ = true; // `for x in 1, 2` in a comprehension is Python 2
+  if (comma) has_error_ = true;  // `for x in 1, 2` in a comprehension is Python 2
   out.iterable = one_or_tuple(iterables, comma, {begin, span(node).end});
   return out;
 }
@@ -76,7 +75,7 @@ const Expr* Lowering::comprehension(TSNode node, ComprehensionKind comprehension
   Gather<Generator> generators(*this);
   Generator current{nullptr, nullptr, {}, false};
   Gather<const Expr*> conditions(*this);
-  std::size_t taken = 0; // conditions that belong to earlier generators
+  std::size_t taken = 0;  // conditions that belong to earlier generators
   const auto finish = [&] {
     if (!current.target) return;
     const List<const Expr*> all = conditions.list();
@@ -132,7 +131,7 @@ Parameter Lowering::parameter(TSNode node, Node kind) {
       }
     });
   }
-  if (out.name.empty()) has_error_ = true; // the tuple parameters of Python 2
+  if (out.name.empty()) has_error_ = true;  // the tuple parameters of Python 2
   return out;
 }
 
@@ -217,4 +216,4 @@ const Expr* Lowering::constrained_type(TSNode node) {
   return make(SliceExpr{{ExprKind::slice, span(node)}, bounds[0], bounds[1], nullptr});
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -37,7 +37,7 @@ CompareOp compare_op(Node token) {
   }
 }
 
-} // namespace
+}  // namespace
 
 const Expr* Lowering::expression() {
   const TSNode here = node();
@@ -141,8 +141,7 @@ const Expr* Lowering::dotted(TSNode) {
   return value;
 }
 
-template <class T>
-const Expr* Lowering::hoisted(T made, const Expr* T::*operand) {
+template <class T> const Expr* Lowering::hoisted(T made, const Expr* T::* operand) {
   const Expr* inner = made.*operand;
   if (!inner || inner->kind != ExprKind::starred) return make(made);
   const Span outer = made.span;
@@ -253,8 +252,8 @@ const Expr* Lowering::call(TSNode node) {
 
 struct Lowering::Operand {
   const Expr* expr;
-  Span outer; // with its parentheses
-  Node op;    // the operator after it
+  Span outer;  // with its parentheses
+  Node op;     // the operator after it
   Span op_span;
 };
 
@@ -293,11 +292,9 @@ const Expr* Lowering::bitwise(TSNode) {
       }
       Operand& left = out.back();
       const Span both{left.outer.begin, right.outer.end};
-      left.expr = make(BinaryExpr{{ExprKind::binary, both},
-                                  op == Node::ampersand ? BinaryOp::bit_and : BinaryOp::bit_xor,
-                                  left.expr,
-                                  right.expr,
-                                  left.op_span});
+      left.expr = make(
+          BinaryExpr{{ExprKind::binary, both}, op == Node::ampersand ? BinaryOp::bit_and : BinaryOp::bit_xor,
+              left.expr, right.expr, left.op_span});
       left.outer = both;
       left.op = right.op;
       left.op_span = right.op_span;
@@ -405,7 +402,7 @@ const Expr* Lowering::lambda(TSNode node) {
     if (kind == Node::lambda_parameters) {
       out.parameters = parameters();
     } else if (is_expression(kind)) {
-      scopes_.emplace_back(); // a lambda is a scope of its own: what it binds or yields stays there
+      scopes_.emplace_back();  // a lambda is a scope of its own: what it binds or yields stays there
       out.body = expression();
       scopes_.pop_back();
     }
@@ -416,7 +413,7 @@ const Expr* Lowering::lambda(TSNode node) {
 
 const Expr* Lowering::await(TSNode node) {
   const Expr* value = child_expression(node);
-  bool power = false; // `await x ** 2` is `(await x) ** 2`
+  bool power = false;  // `await x ** 2` is `(await x) ** 2`
   children([&](TSNode, Node kind) { power = power || kind == Node::binary_operator; });
   if (power && value->kind == ExprKind::binary) {
     BinaryExpr out = as<BinaryExpr>(*value);
@@ -460,4 +457,4 @@ const Expr* Lowering::named(TSNode node) {
   return make(out);
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -33,7 +33,7 @@ void append_codepoint(std::string& out, std::uint32_t code) {
 
 struct Prefix {
   bool raw = false, bytes = false, format = false, templated = false;
-  std::size_t length = 0; // of prefix and quotes
+  std::size_t length = 0;  // of prefix and quotes
   std::size_t quotes = 1;
 };
 
@@ -151,7 +151,7 @@ void append_literal(std::string& out, std::string_view raw, const Prefix& prefix
   }
 }
 
-} // namespace
+}  // namespace
 
 const Expr* Lowering::integer(TSNode node) {
   std::string_view digits = original(node);
@@ -176,7 +176,7 @@ const Expr* Lowering::integer(TSNode node) {
     if (value > (limit - std::min(limit, next)) / base) fits = false;
     value = fits ? value * base + next : 0;
   }
-  if (zero && value != 0) has_error_ = true; // 017, an octal of Python 2
+  if (zero && value != 0) has_error_ = true;  // 017, an octal of Python 2
   return make(IntegerExpr{{ExprKind::integer, at}, fits ? static_cast<std::int64_t>(value) : 0, fits});
 }
 
@@ -204,7 +204,7 @@ const Expr* Lowering::real(TSNode node) {
 // A literal being put together from adjacent string tokens.
 struct Lowering::StringParts {
   explicit StringParts(Lowering& lowering) : parts(lowering) {}
-  std::string text; // since the last interpolation
+  std::string text;  // since the last interpolation
   Span text_span{};
   bool bytes = false, format = false, templated = false, plain = true;
   Gather<const Expr*> parts;
@@ -247,7 +247,7 @@ void Lowering::interpolation(StringParts& out) {
       value = expression();
     }
   });
-  if (debug_end) { // f"{x = }" writes the expression's text, too
+  if (debug_end) {  // f"{x = }" writes the expression's text, too
     std::uint32_t end = debug_end;
     while (source_.origin + end < original_.size() && original_[source_.origin + end] == ' ') ++end;
     out.text += original_.substr(source_.origin + begin + 1, end - begin - 1);
@@ -269,8 +269,8 @@ void Lowering::string_part(StringParts& out) {
   out.bytes = out.bytes || prefix.bytes;
   if (!prefix.format) {
     if (literal.size() >= prefix.length + prefix.quotes)
-      append_literal(out.text, literal.substr(prefix.length, literal.size() - prefix.length - prefix.quotes),
-                     prefix);
+      append_literal(
+          out.text, literal.substr(prefix.length, literal.size() - prefix.length - prefix.quotes), prefix);
     out.grow(at);
     return;
   }
@@ -306,4 +306,4 @@ const Expr* Lowering::string(TSNode node, bool concatenated) {
   return make(StringExpr{{ExprKind::string, at}, value});
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

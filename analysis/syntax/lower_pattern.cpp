@@ -29,7 +29,7 @@ bool is_pattern(Node kind) {
   }
 }
 
-} // namespace
+}  // namespace
 
 const Pattern* Lowering::capture(Name name, Span span) {
   if (name.text() == "_") return make(WildcardPattern{{PatternKind::wildcard, span}});
@@ -90,7 +90,7 @@ const Expr* Lowering::pattern_literal(TSNode node, Node kind, bool negative) {
   if (kind == Node::complex_pattern) return complex_literal(node);
   const Expr* value = expression_of(node, kind);
   if (!negative) return value;
-  std::uint32_t begin = value->span.begin; // the minus stands before it, perhaps after blanks
+  std::uint32_t begin = value->span.begin;  // the minus stands before it, perhaps after blanks
   while (begin > 0 && original_[begin_ + begin] != '-') --begin;
   return make(UnaryExpr{{ExprKind::unary, {begin, value->span.end}}, UnaryOp::minus, value});
 }
@@ -283,4 +283,4 @@ const Stmt* Lowering::match(TSNode node) {
   return make(out);
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -26,7 +26,7 @@ BinaryOp assigned_op(Node token) {
 
 bool is_assign_op(Node token) { return token >= Node::add_assign && token <= Node::or_assign; }
 
-} // namespace
+}  // namespace
 
 void Lowering::statement(Gather<const Stmt*>& out) {
   const TSNode here = node();
@@ -187,7 +187,7 @@ const Stmt* Lowering::import(TSNode node) {
 const Stmt* Lowering::import_from(TSNode node, bool future) {
   ImportFromStmt out{{StmtKind::import_from, span(node)}, {}, 0, {}, false};
   Gather<Alias> names(*this);
-  bool module = !future; // the next dotted name is the module's
+  bool module = !future;  // the next dotted name is the module's
   if (future) {
     Name* path = make(Name("__future__"));
     out.module = {path, 1};
@@ -269,7 +269,7 @@ const Stmt* Lowering::raise(TSNode node) {
   children([&](TSNode, Node kind) {
     if (kind == Node::from) from = true;
     if (!is_expression(kind)) return;
-    if (kind == Node::expression_list) has_error_ = true; // `raise E, "message"` is Python 2
+    if (kind == Node::expression_list) has_error_ = true;  // `raise E, "message"` is Python 2
     (from ? out.cause : out.exception) = expression();
   });
   return make(out);
@@ -330,8 +330,7 @@ const Stmt* Lowering::type_alias(TSNode node) {
   return make(out);
 }
 
-template <class T>
-const Stmt* Lowering::declaration(TSNode node, StmtKind kind) {
+template <class T> const Stmt* Lowering::declaration(TSNode node, StmtKind kind) {
   Gather<Name> names(*this);
   children([&](TSNode child, Node part) {
     if (part == Node::identifier) names.push(name(child));
@@ -353,4 +352,4 @@ const Stmt* Lowering::declaration(TSNode node, StmtKind kind) {
 template const Stmt* Lowering::declaration<GlobalStmt>(TSNode, StmtKind);
 template const Stmt* Lowering::declaration<NonlocalStmt>(TSNode, StmtKind);
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -10,25 +10,34 @@
 
 namespace stepzero::syntax {
 
-// From bytes of a text as it was to bytes of the text as it is; its last byte stands through all edits. What an edit replaced has no place in the new text: only spans that end before an
-// edit, begin after it, or lie around it are to be asked for.
+// From bytes of a text as it was to bytes of the text as it is; its last byte stands through all edits. What
+// an edit replaced has no place in the new text: only spans that end before an edit, begin after it, or lie
+// around it are to be asked for.
 class Moves {
 public:
   bool empty() const { return moves_.empty(); }
   std::uint32_t now(std::uint32_t then) const {
-    const auto after = std::upper_bound(moves_.begin(), moves_.end(), then, [](std::uint32_t at, const Move& move) { return at < move.from; });
+    const auto after = std::upper_bound(moves_.begin(), moves_.end(), then,
+        [](std::uint32_t at, const Move& move) { return at < move.from; });
     return after == moves_.begin() ? then : static_cast<std::uint32_t>(then + std::prev(after)->by);
   }
   // Its end stands behind its last byte.
-  Span now(Span then) const { return then.begin == then.end ? Span{now(then.begin), now(then.begin)} : Span{now(then.begin), now(then.end - 1) + 1}; }
+  Span now(Span then) const {
+    return then.begin == then.end ? Span{now(then.begin), now(then.begin)}
+                                  : Span{now(then.begin), now(then.end - 1) + 1};
+  }
 
   // The other way round, of a byte that has stood through all edits.
   std::uint32_t then(std::uint32_t now) const {
     for (auto move = moves_.rbegin(); move != moves_.rend(); ++move)
-      if (static_cast<std::int64_t>(now) - move->by >= move->from) return static_cast<std::uint32_t>(now - move->by);
+      if (static_cast<std::int64_t>(now) - move->by >= move->from)
+        return static_cast<std::uint32_t>(now - move->by);
     return now;
   }
-  Span then(Span now) const { return now.begin == now.end ? Span{then(now.begin), then(now.begin)} : Span{then(now.begin), then(now.end - 1) + 1}; }
+  Span then(Span now) const {
+    return now.begin == now.end ? Span{then(now.begin), then(now.begin)}
+                                : Span{then(now.begin), then(now.end - 1) + 1};
+  }
 
   // One more edit, in bytes of the text as it is.
   void add(const Difference& edit) {
@@ -38,14 +47,19 @@ public:
     std::int64_t from = edit.end_before, moved = 0;
     for (; at < moves_.size(); ++at) {
       from = std::max<std::int64_t>(at == 0 ? 0 : moves_[at - 1].from, edit.end_before - moved);
-      // What was taken out in front of the next move stands nowhere: where that move's first byte stands, its bytes begin.
+      // What was taken out in front of the next move stands nowhere: where that move's first byte stands, its
+      // bytes begin.
       if (from < moves_[at].from && edit.end_before < moves_[at].from + moves_[at].by) break;
       moved = moves_[at].by;
     }
-    if (at == moves_.size()) from = std::max<std::int64_t>(at == 0 ? 0 : moves_[at - 1].from, edit.end_before - moved);
+    if (at == moves_.size())
+      from = std::max<std::int64_t>(at == 0 ? 0 : moves_[at - 1].from, edit.end_before - moved);
     for (std::size_t i = at; i < moves_.size(); ++i) moves_[i].by += by;
-    if (at > 0 && moves_[at - 1].from == from) moves_[at - 1].by = moved + by;
-    else moves_.insert(moves_.begin() + static_cast<std::ptrdiff_t>(at), Move{static_cast<std::uint32_t>(from), moved + by});
+    if (at > 0 && moves_[at - 1].from == from)
+      moves_[at - 1].by = moved + by;
+    else
+      moves_.insert(moves_.begin() + static_cast<std::ptrdiff_t>(at),
+          Move{static_cast<std::uint32_t>(from), moved + by});
   }
 
 private:
@@ -57,4 +71,4 @@ private:
   std::vector<Move> moves_;
 };
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -39,7 +39,7 @@ Recent& recent_of(std::string_view text) {
   return recent[(reinterpret_cast<std::uintptr_t>(text.data()) * 0x9E3779B97F4A7C15U + text.size()) >> 54];
 }
 
-} // namespace
+}  // namespace
 
 Name::Name(std::string_view text) {
   if (text.empty()) return;
@@ -69,4 +69,4 @@ const Name::Entry* Name::intern(std::string_view text) {
   return made;
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -7,8 +7,8 @@
 
 namespace stepzero::syntax {
 
-// An interned identifier. Cheap to copy and to compare; its text lives as long as the process. Names may be made
-// from any thread: the table only grows, and its buckets are lock-free lists.
+// An interned identifier. Cheap to copy and to compare; its text lives as long as the process. Names may be
+// made from any thread: the table only grows, and its buckets are lock-free lists.
 class Name {
 public:
   Name() = default;
@@ -30,7 +30,7 @@ private:
   const Entry* entry_ = nullptr;
 };
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax
 
 template <> struct std::hash<stepzero::syntax::Name> {
   std::size_t operator()(stepzero::syntax::Name name) const noexcept { return name.hash(); }

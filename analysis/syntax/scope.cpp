@@ -16,7 +16,7 @@ List<Name> copy(const std::vector<Name>& names, std::pmr::memory_resource& arena
   return {out, count};
 }
 
-} // namespace
+}  // namespace
 
 bool Scope::contains(const Names& names, Name name) {
   if (names.order.size() > few) return names.seen.contains(name);
@@ -55,7 +55,7 @@ ScopeInfo Scope::finish(std::pmr::memory_resource& arena) const {
   const auto all = [](Name) { return true; };
   const auto local = [this](Name name) { return !contains(globals_, name) && !contains(nonlocals_, name); };
   return {copy(locals_.order, arena, local), copy(globals_.order, arena, all),
-          copy(nonlocals_.order, arena, all), is_generator_, returns_value_};
+      copy(nonlocals_.order, arena, all), is_generator_, returns_value_};
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -12,7 +12,7 @@ namespace stepzero::syntax {
 class Scope {
 public:
   void bind(Name name) { add(locals_, name); }
-  void bind(const Expr* target); // names in it that an assignment to it would bind
+  void bind(const Expr* target);  // names in it that an assignment to it would bind
   void declare_global(Name name) { add(globals_, name); }
   void declare_nonlocal(Name name) { add(nonlocals_, name); }
   void yields() { is_generator_ = true; }
@@ -24,7 +24,7 @@ public:
 private:
   struct Names {
     std::vector<Name> order;
-    std::unordered_set<Name> seen; // used only once `order` is long
+    std::unordered_set<Name> seen;  // used only once `order` is long
   };
   static void add(Names& names, Name name);
   static bool contains(const Names& names, Name name);
@@ -33,4 +33,4 @@ private:
   bool is_generator_ = false, returns_value_ = false;
 };
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

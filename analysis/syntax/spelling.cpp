@@ -30,4 +30,4 @@ std::size_t letters_between(std::string_view left, std::string_view right) {
   return row.back();
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -9,8 +9,8 @@ namespace {
 unsigned char at(std::string_view bytes, std::size_t index) {
   return static_cast<unsigned char>(bytes[index]);
 }
-bool continues(std::string_view bytes, std::size_t index, unsigned char low = 0x80,
-               unsigned char high = 0xbf) {
+bool continues(
+    std::string_view bytes, std::size_t index, unsigned char low = 0x80, unsigned char high = 0xbf) {
   return index < bytes.size() && at(bytes, index) >= low && at(bytes, index) <= high;
 }
 
@@ -25,8 +25,8 @@ std::size_t sequence_length(std::string_view bytes, std::size_t index) {
   }
   const unsigned char low = lead == 0xf0 ? 0x90 : 0x80, high = lead == 0xf4 ? 0x8f : 0xbf;
   return continues(bytes, index + 1, low, high) && continues(bytes, index + 2) && continues(bytes, index + 3)
-             ? 4
-             : 1;
+      ? 4
+      : 1;
 }
 
 // Moves an offset that lies inside a code point back to its start.
@@ -42,7 +42,7 @@ std::uint32_t units(std::size_t length, Encoding encoding) {
   return encoding == Encoding::utf16 && length == 4 ? 2 : 1;
 }
 
-} // namespace
+}  // namespace
 
 Text::Text(std::string bytes) : bytes_(std::move(bytes)) {
   starts_.reserve(bytes_.size() / 32 + 1);
@@ -106,8 +106,8 @@ std::uint32_t Text::offset(Position position, Encoding encoding) const {
   const std::uint32_t start = starts_[position.line];
   const std::string_view content = line(position.line);
   if (encoding == Encoding::utf8)
-    return start + static_cast<std::uint32_t>(
-                       aligned(content, std::min<std::size_t>(position.column, content.size())));
+    return start +
+        static_cast<std::uint32_t>(aligned(content, std::min<std::size_t>(position.column, content.size())));
   std::size_t index = 0;
   for (std::uint32_t column = 0; index < content.size() && column < position.column;) {
     const std::size_t length = sequence_length(content, index);
@@ -118,4 +118,4 @@ std::uint32_t Text::offset(Position position, Encoding encoding) const {
   return start + static_cast<std::uint32_t>(index);
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

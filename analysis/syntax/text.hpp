@@ -1,5 +1,5 @@
-// A file's text and the ways to name a place in it. Inside the program a place is a byte offset; lines and columns
-// exist only at the edge. Knows no Python.
+// A file's text and the ways to name a place in it. Inside the program a place is a byte offset; lines and
+// columns exist only at the edge. Knows no Python.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct Position {
   friend auto operator<=>(const Position&, const Position&) = default;
 };
 
-// An immutable text with its line starts. Lines end at "\n", "\r\n" or a lone "\r", as in LSP. The bytes may be broken
-// UTF-8: each byte that is no part of a well-formed sequence counts as one unit of every encoding.
+// An immutable text with its line starts. Lines end at "\n", "\r\n" or a lone "\r", as in LSP. The bytes may
+// be broken UTF-8: each byte that is no part of a well-formed sequence counts as one unit of every encoding.
 class Text {
 public:
   explicit Text(std::string bytes);
@@ -45,8 +45,8 @@ public:
 
   // Offsets past the end, and those inside a code point, are moved back to the nearest start of a code point.
   Position position(std::uint32_t offset, Encoding encoding) const;
-  // Positions past a line's end mean its end (before the line ending); past the last line, the end of the text. A
-  // column inside a surrogate pair or a code point is moved back to its start.
+  // Positions past a line's end mean its end (before the line ending); past the last line, the end of the
+  // text. A column inside a surrogate pair or a code point is moved back to its start.
   std::uint32_t offset(Position position, Encoding encoding) const;
 
 private:
@@ -54,4 +54,4 @@ private:
   std::vector<std::uint32_t> starts_;
 };
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -203,7 +203,8 @@ std::vector<Node> make_kinds() {
     const TSSymbolType type = ts_language_symbol_type(language, symbol);
     if (type != TSSymbolTypeRegular && type != TSSymbolTypeAnonymous) continue;
     const auto& of_type = nodes[type == TSSymbolTypeRegular];
-    if (const auto found = of_type.find(ts_language_symbol_name(language, symbol)); found != of_type.end()) kinds[symbol] = found->second;
+    if (const auto found = of_type.find(ts_language_symbol_name(language, symbol)); found != of_type.end())
+      kinds[symbol] = found->second;
   }
   return kinds;
 }
@@ -242,7 +243,7 @@ std::size_t indentation_bound(std::string_view text) {
   return widths.count() + continued;
 }
 
-} // namespace
+}  // namespace
 
 Node kind_of(TSNode node) {
   static const std::vector<Node> kinds = make_kinds();
@@ -279,4 +280,4 @@ Tree Parser::parse(std::string_view text, Errors errors) {
   return out;
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

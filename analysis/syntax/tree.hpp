@@ -227,4 +227,4 @@ private:
   std::unique_ptr<TSParser, Deleter> parser_;
 };
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -147,4 +147,4 @@ void for_each_statement(const Stmt& stmt, const std::function<void(const Stmt&)>
   });
 }
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

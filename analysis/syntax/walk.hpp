@@ -11,9 +11,9 @@ namespace stepzero::syntax {
 void for_each_block(const Stmt& stmt, const std::function<void(Block)>& each);
 // Calls `each` for a statement and the statements in it.
 void for_each_statement(const Stmt& stmt, const std::function<void(const Stmt&)>& each);
-// Calls `each` for every expression that a statement, or one in it, evaluates as it is run; targets that are plain names,
-// targets of loops and of `with`, annotations, decorators, and defaults are left out.
+// Calls `each` for every expression that a statement, or one in it, evaluates as it is run; targets that are
+// plain names, targets of loops and of `with`, annotations, decorators, and defaults are left out.
 void for_each_expression(const Stmt& stmt, const std::function<void(const Expr&)>& each);
 void for_each_expression(const Expr& expr, const std::function<void(const Expr&)>& each);
 
-} // namespace stepzero::syntax
+}  // namespace stepzero::syntax

@@ -8,20 +8,22 @@ namespace stepzero::values {
 namespace {
 constexpr char mark = '?';
 constexpr std::string_view any_device = "=";  // no device's name
-constexpr std::size_t most_devices = 6;  // that one may be: more choices are taken for unknown
+constexpr std::size_t most_devices = 6;       // that one may be: more choices are taken for unknown
 
 std::size_t count(const Device& device) {
   const ChosenDevice* choice = chosen(&device);
   return choice ? count(*choice->yes) + count(*choice->no) : 1;
 }
-void collect(symbolic::Context& symbols, const Device& device, Cond when, std::vector<PossibleDevice>& found) {
+void collect(
+    symbolic::Context& symbols, const Device& device, Cond when, std::vector<PossibleDevice>& found) {
   const ChosenDevice* choice = chosen(&device);
   if (!choice) return found.push_back({when, device.text});
   const Cond otherwise = symbols.logical_not(choice->condition);
-  collect(symbols, *choice->yes, when ? symbols.logical_and(when, choice->condition) : choice->condition, found);
+  collect(
+      symbols, *choice->yes, when ? symbols.logical_and(when, choice->condition) : choice->condition, found);
   collect(symbols, *choice->no, when ? symbols.logical_and(when, otherwise) : otherwise, found);
 }
-} // namespace
+}  // namespace
 
 const ChosenDevice* chosen(const Device* device) {
   return device && device->text.starts_with(mark) ? static_cast<const ChosenDevice*>(device) : nullptr;
@@ -50,14 +52,17 @@ const Device* choose_device(Heap& heap, Cond condition, const Device* yes, const
   made->yes = yes;
   made->no = no;
   // Conditions are hash-consed: the same one has one address.
-  made->text = heap.keep(mark + std::to_string(reinterpret_cast<std::uintptr_t>(condition)) + "(" + std::string(yes->text) + "," + std::string(no->text) + ")");
+  made->text = heap.keep(mark + std::to_string(reinterpret_cast<std::uintptr_t>(condition)) + "(" +
+      std::string(yes->text) + "," + std::string(no->text) + ")");
   return made;
 }
 
 Value device_value(Heap& heap, const Device& device) {
   const ChosenDevice* choice = chosen(&device);
   if (!choice && device.text == any_device) return heap.unknown("device", symbolic::Sharing::uniform);
-  return choice ? heap.choose(choice->condition, device_value(heap, *choice->yes), device_value(heap, *choice->no)) : Value::of(Kind::device, &device);
+  return choice
+      ? heap.choose(choice->condition, device_value(heap, *choice->yes), device_value(heap, *choice->no))
+      : Value::of(Kind::device, &device);
 }
 
 std::vector<PossibleDevice> possible_devices(symbolic::Context& symbols, const Device& device) {
@@ -68,8 +73,10 @@ std::vector<PossibleDevice> possible_devices(symbolic::Context& symbols, const D
 
 namespace {
 // What torch.device was given, where a condition chooses it.
-const Slot* chosen_by(Value value) { return value.is(Kind::unknown) ? value.as<Unknown>()->attributes.find(Name(UnknownState::chosen)) : nullptr; }
-} // namespace
+const Slot* chosen_by(Value value) {
+  return value.is(Kind::unknown) ? value.as<Unknown>()->attributes.find(Name(UnknownState::chosen)) : nullptr;
+}
+}  // namespace
 
 bool is_device(Value value) { return value.is(Kind::device) || chosen_by(value); }
 
@@ -83,7 +90,8 @@ const Device* device_named(Heap& heap, Value value) {
   }
   case Kind::choice: {
     const auto* choice = value.as<Choice>();
-    return choose_device(heap, choice->condition, device_named(heap, choice->yes), device_named(heap, choice->no));
+    return choose_device(
+        heap, choice->condition, device_named(heap, choice->yes), device_named(heap, choice->no));
   }
   case Kind::unknown: {
     const Slot* slot = chosen_by(value);
@@ -94,6 +102,9 @@ const Device* device_named(Heap& heap, Value value) {
 }
 
 bool is_cpu(const Device* device) { return device && device->text.starts_with("cpu"); }
-bool is_accelerator(const Device* device) { return device && !device->text.empty() && !chosen(device) && !device->text.starts_with("cpu") && device->text != "meta"; }
+bool is_accelerator(const Device* device) {
+  return device && !device->text.empty() && !chosen(device) && !device->text.starts_with("cpu") &&
+      device->text != "meta";
+}
 
-} // namespace stepzero::values
+}  // namespace stepzero::values

@@ -46,4 +46,4 @@ const Device* device_named(Heap& heap, Value value);
 bool is_cpu(const Device* device);
 bool is_accelerator(const Device* device);
 
-} // namespace stepzero::values
+}  // namespace stepzero::values

@@ -4,7 +4,8 @@
 
 namespace stepzero::values {
 
-Graph::Graph(std::vector<const Object*> sources) : buffer_(std::make_shared<std::vector<const Object*>>(std::move(sources))), size_(buffer_->size()) {}
+Graph::Graph(std::vector<const Object*> sources)
+    : buffer_(std::make_shared<std::vector<const Object*>>(std::move(sources))), size_(buffer_->size()) {}
 
 bool Graph::contains(const Object* source) const { return std::find(begin(), end(), source) != end(); }
 
@@ -48,4 +49,4 @@ bool Graph::add(const Graph& other, std::size_t most) {
   return true;
 }
 
-} // namespace stepzero::values
+}  // namespace stepzero::values

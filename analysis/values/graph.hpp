@@ -10,8 +10,8 @@ namespace stepzero::values {
 
 struct Object;
 
-// The modules and parameters that a tensor was computed from, in the order in which they came in. What is computed step by step has
-// longer and longer ones: they share one buffer, of which each is a beginning.
+// The modules and parameters that a tensor was computed from, in the order in which they came in. What is
+// computed step by step has longer and longer ones: they share one buffer, of which each is a beginning.
 class Graph {
 public:
   Graph() = default;
@@ -32,4 +32,4 @@ private:
   std::size_t size_ = 0;
 };
 
-} // namespace stepzero::values
+}  // namespace stepzero::values

@@ -11,7 +11,7 @@ namespace stepzero::values {
 
 namespace {
 constexpr int deepest_look = 12;
-} // namespace
+}  // namespace
 
 Heap::Heap(symbolic::Context& symbols) : symbols_(symbols) {}
 Heap::~Heap() {
@@ -52,7 +52,9 @@ std::vector<std::pair<Slot*, Value>> Heap::written(Mark mark) const {
 
 void Heap::settle(Mark mark) {
   const auto begin = trail_.begin() + static_cast<std::ptrdiff_t>(mark.trail);
-  trail_.erase(std::remove_if(begin, trail_.end(), [&](const auto& entry) { return entry.first->birth > mark.clock; }), trail_.end());
+  trail_.erase(
+      std::remove_if(begin, trail_.end(), [&](const auto& entry) { return entry.first->birth > mark.clock; }),
+      trail_.end());
 }
 
 Delta Heap::capture(Mark mark) const {
@@ -160,7 +162,8 @@ Value Heap::tensor(TensorState content, Place born) {
 }
 
 const Content* Heap::content(Dtype dtype, bool is_scalar, std::vector<Number> numbers) {
-  if (dtype == Dtype::unknown || numbers.size() > most_numbers || (is_scalar && numbers.size() != 1)) return nullptr;
+  if (dtype == Dtype::unknown || numbers.size() > most_numbers || (is_scalar && numbers.size() != 1))
+    return nullptr;
   auto* made = make<Content>();
   made->dtype = dtype;
   made->is_scalar = is_scalar;
@@ -170,14 +173,22 @@ const Content* Heap::content(Dtype dtype, bool is_scalar, std::vector<Number> nu
 }
 const Content* Heap::content_of(const TensorState& state) const {
   const Content* known = state.content;
-  if (!known || known->dtype != state.dtype || known->writes != writes_.of_type[static_cast<std::size_t>(known->dtype)]) return nullptr;
+  if (!known || known->dtype != state.dtype ||
+      known->writes != writes_.of_type[static_cast<std::size_t>(known->dtype)])
+    return nullptr;
   if (!state.shape.rank_known || state.shape.dims.size() != (known->is_scalar ? 0u : 1u)) return nullptr;
-  if (!known->is_scalar && (!state.shape.dims[0].size || symbols_.value(state.shape.dims[0].size) != static_cast<std::int64_t>(known->numbers.size()))) return nullptr;
+  if (!known->is_scalar &&
+      (!state.shape.dims[0].size ||
+          symbols_.value(state.shape.dims[0].size) != static_cast<std::int64_t>(known->numbers.size())))
+    return nullptr;
   return known;
 }
 const Extent* Heap::extent_of(const TensorState& state) const {
   const Extent* known = state.extent;
-  return known && state.dtype != Dtype::unknown && !is_floating(state.dtype) && known->writes == writes_.of_integers ? known : nullptr;
+  return known && state.dtype != Dtype::unknown && !is_floating(state.dtype) &&
+          known->writes == writes_.of_integers
+      ? known
+      : nullptr;
 }
 void Heap::set_extent(TensorState& state, Extent extent) {
   extent.writes = writes_.of_integers;
@@ -200,10 +211,12 @@ void Heap::note_write(const TensorState* written) {
   if (written && written->shape.rank_known) {
     std::uint64_t least = 1;
     for (const Dim& dim : written->shape.dims)
-      if (const auto size = dim.size ? symbols_.value(dim.size) : std::nullopt; size && *size > 1) least = std::min<std::uint64_t>(least, 1u << 20) * static_cast<std::uint64_t>(*size);
+      if (const auto size = dim.size ? symbols_.value(dim.size) : std::nullopt; size && *size > 1)
+        least = std::min<std::uint64_t>(least, 1u << 20) * static_cast<std::uint64_t>(*size);
     if (least > most_numbers) return;
   }
-  if (written && written->dtype != Dtype::unknown) ++writes_.of_type[static_cast<std::size_t>(written->dtype)];
+  if (written && written->dtype != Dtype::unknown)
+    ++writes_.of_type[static_cast<std::size_t>(written->dtype)];
   else
     for (std::uint64_t& count : writes_.of_type) ++count;
 }
@@ -252,11 +265,13 @@ Sharing Heap::sharing(Value value, int depth) const {
   case Kind::tensor: return value.as<Tensor>()->now()->sharing;
   case Kind::choice: {
     const auto* choice = value.as<Choice>();
-    return symbolic::mix(symbols_.sharing(choice->condition), symbolic::mix(sharing(choice->yes, depth + 1), sharing(choice->no, depth + 1)));
+    return symbolic::mix(symbols_.sharing(choice->condition),
+        symbolic::mix(sharing(choice->yes, depth + 1), sharing(choice->no, depth + 1)));
   }
   case Kind::slice: {
     const auto* slice = value.as<SliceObject>();
-    return symbolic::mix(sharing(slice->lower, depth + 1), symbolic::mix(sharing(slice->upper, depth + 1), sharing(slice->step, depth + 1)));
+    return symbolic::mix(sharing(slice->lower, depth + 1),
+        symbolic::mix(sharing(slice->upper, depth + 1), sharing(slice->step, depth + 1)));
   }
   case Kind::tuple: {
     Sharing mixed = Sharing::uniform;
@@ -267,12 +282,15 @@ Sharing Heap::sharing(Value value, int depth) const {
     const ListState* content = list_state(value);
     Sharing mixed = content->rest ? sharing(content->rest, depth + 1) : Sharing::uniform;
     for (std::size_t i = 0; i < content->items.size() && i < 16; ++i)
-      if (!content->items[i].is(Kind::list)) mixed = symbolic::mix(mixed, sharing(content->items[i], depth + 1));
+      if (!content->items[i].is(Kind::list))
+        mixed = symbolic::mix(mixed, sharing(content->items[i], depth + 1));
     return mixed;
   }
   // A path is the text that it stands for.
   case Kind::instance: {
-    const Slot* path = value.as<Instance>()->native ? value.as<Instance>()->attributes.find(Name(values::FileState::path)) : nullptr;
+    const Slot* path = value.as<Instance>()->native
+        ? value.as<Instance>()->attributes.find(Name(values::FileState::path))
+        : nullptr;
     return path ? sharing(path->value, depth + 1) : Sharing::uniform;
   }
   default: return Sharing::uniform;
@@ -296,7 +314,9 @@ bool Heap::is_blamed(Value value) const {
   }
   case Kind::tensor: return value.as<Tensor>()->now()->blamed;
   case Kind::instance: {
-    const Slot* slot = value.as<Instance>()->native ? value.as<Instance>()->attributes.find(Name(EngineNotes::blamed)) : nullptr;
+    const Slot* slot = value.as<Instance>()->native
+        ? value.as<Instance>()->attributes.find(Name(EngineNotes::blamed))
+        : nullptr;
     return slot && slot->value;
   }
   case Kind::choice: return is_blamed(value.as<Choice>()->yes) || is_blamed(value.as<Choice>()->no);
@@ -321,4 +341,4 @@ bool same_shape(const Shape& a, const Shape& b) {
   return true;
 }
 
-} // namespace stepzero::values
+}  // namespace stepzero::values

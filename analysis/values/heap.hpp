@@ -1,5 +1,6 @@
-// The memory of one run: it owns all objects, and takes back writes. A path of the program is explored by mark(), writes,
-// capture() and rollback(); two explored paths are brought together by join(). Belongs to one run and one thread.
+// The memory of one run: it owns all objects, and takes back writes. A path of the program is explored by
+// mark(), writes, capture() and rollback(); two explored paths are brought together by join(). Belongs to one
+// run and one thread.
 #pragma once
 
 #include "values/value.hpp"
@@ -24,12 +25,14 @@ using Delta = std::vector<std::pair<Slot*, Value>>;
 struct Writes {
   std::uint64_t of_type[16] = {};  // the elements of tensors, by dtype
   std::uint64_t of_gradients = 0;  // that a gradient is required
-  std::uint64_t of_histories = 0;  // of these, all but those that say it of one parameter: what is computed with a history is written into a tensor
+  std::uint64_t of_histories = 0;  // of these, all but those that say it of one parameter: what is computed
+                                   // with a history is written into a tensor
   std::uint64_t of_integers = 0;   // the elements of tensors of integers, of any size
 
   friend bool operator==(const Writes&, const Writes&) = default;
   void widen(const Writes& other) {
-    for (std::size_t i = 0; i < 16; ++i) of_type[i] = of_type[i] < other.of_type[i] ? other.of_type[i] : of_type[i];
+    for (std::size_t i = 0; i < 16; ++i)
+      of_type[i] = of_type[i] < other.of_type[i] ? other.of_type[i] : of_type[i];
     of_gradients = of_gradients < other.of_gradients ? other.of_gradients : of_gradients;
     of_histories = of_histories < other.of_histories ? other.of_histories : of_histories;
     of_integers = of_integers < other.of_integers ? other.of_integers : of_integers;
@@ -67,12 +70,14 @@ public:
   void set(Slot& slot, Value value);
   Mark mark() const { return {trail_.size(), clock_}; }
   void rollback(Mark mark);
-  // What was written since the mark into things born since stays, whatever path is taken back: an imported module.
+  // What was written since the mark into things born since stays, whatever path is taken back: an imported
+  // module.
   void settle(Mark mark);
   Delta capture(Mark mark) const;
   void apply(const Delta& delta);  // as writes
-  // Brings the state of another path, captured since `mark`, into the present one: every slot that either path wrote
-  // holds the other path's value if `condition` holds; what was born since is simply kept. Null: it is not known which path was taken.
+  // Brings the state of another path, captured since `mark`, into the present one: every slot that either
+  // path wrote holds the other path's value if `condition` holds; what was born since is simply kept. Null:
+  // it is not known which path was taken.
   void join(Mark mark, const Delta& other, Cond condition, Sharing sharing);
   // The slots written since the mark, each once, with the value they had then.
   std::vector<std::pair<Slot*, Value>> written(Mark mark) const;
@@ -89,18 +94,22 @@ public:
   Value open_list(Value rest, Int length = nullptr, ListKind kind = ListKind::list);
   Value dict(std::vector<std::pair<Value, Value>> items, bool open = false, Value rest = {});
   Value unknown(std::string_view name, Sharing sharing, Place born = {});
-  std::uint64_t unknowns() const { return unknowns_; }  // made so far
+  std::uint64_t unknowns() const { return unknowns_; }     // made so far
   Value external(std::string_view name, Place born = {});  // result of code that was not seen
-  // Something of which only that it was computed from these is known: how it relates among the ranks, and whether it is blamed.
+  // Something of which only that it was computed from these is known: how it relates among the ranks, and
+  // whether it is blamed.
   Value unknown_from(std::span<const Value> sources, Place born = {});
-  Value unknown_from(std::initializer_list<Value> sources, Place born = {}) { return unknown_from(std::span(sources.begin(), sources.size()), born); }
+  Value unknown_from(std::initializer_list<Value> sources, Place born = {}) {
+    return unknown_from(std::span(sources.begin(), sources.size()), born);
+  }
   Value tensor(TensorState state, Place born);
   Value device(std::string_view text);
   TensorState* state(TensorState state);
-  // Either value, by a condition; resolved where the condition is decided, widened where the choice grows too large.
+  // Either value, by a condition; resolved where the condition is decided, widened where the choice grows too
+  // large.
   Value choose(Cond condition, Value yes, Value no);
-  // A choice of tensors of which the same is known, as one: what is made of it is not made twice. Not for parts of a module.
-  // To be shown, only shape and dtype have to be the same.
+  // A choice of tensors of which the same is known, as one: what is made of it is not made twice. Not for
+  // parts of a module. To be shown, only shape and dtype have to be the same.
   Value one_of_alike(Value value, bool to_show = false);
   // One value that stands for both when it is not known which.
   Value merge(Value a, Value b, Sharing sharing);
@@ -121,20 +130,23 @@ public:
 
   // ------------------------------------------------------------ elements of small tensors
   static constexpr std::size_t most_numbers = 64;
-  const Content* content(Dtype dtype, bool is_scalar, std::vector<Number> numbers);  // null if there are too many, or too few
+  const Content* content(
+      Dtype dtype, bool is_scalar, std::vector<Number> numbers);  // null if there are too many, or too few
   // What is known of the tensor's elements now; null: nothing.
   const Content* content_of(const TensorState& state) const;
   // The same of the bounds of its integers.
   const Extent* extent_of(const TensorState& state) const;
   void set_extent(TensorState& state, Extent extent);
-  Value number(const Content& content, std::size_t i);  // as a Python number; absent if it is not exactly known
-  // The elements of a tensor are written. Which tensors share its memory is not followed: those that may do lose what was known of
-  // theirs. Null: nothing is known of what is written.
+  Value number(
+      const Content& content, std::size_t i);  // as a Python number; absent if it is not exactly known
+  // The elements of a tensor are written. Which tensors share its memory is not followed: those that may do
+  // lose what was known of theirs. Null: nothing is known of what is written.
   void note_write(const TensorState* written);
 
   // ------------------------------------------------------------ gradients
-  // Does the tensor require a gradient? What was found to need none may since have got one through a tensor that shares its memory. A parameter is a
-  // view of no other tensor: that another parameter is trained says nothing of it, only a write into its elements does.
+  // Does the tensor require a gradient? What was found to need none may since have got one through a tensor
+  // that shares its memory. A parameter is a view of no other tensor: that another parameter is trained says
+  // nothing of it, only a write into its elements does.
   Known requires_grad(const TensorState& state) const {
     if (state.requires_grad != Known::no) return state.requires_grad;
     const std::uint64_t now = state.grad_writes & by_histories ? writes_.of_histories : writes_.of_gradients;
@@ -156,7 +168,8 @@ public:
   // The mark in `grad_writes` of a parameter's state: it counts the writes of histories.
   static constexpr std::uint64_t by_histories = std::uint64_t{1} << 63;
 
-  // For who takes a part of the run back with all that it made; what stays must be known by none of what was taken back.
+  // For who takes a part of the run back with all that it made; what stays must be known by none of what was
+  // taken back.
   const Writes& writes() const { return writes_; }
   void set_writes(const Writes& writes) { writes_ = writes; }
 
@@ -178,4 +191,4 @@ private:
 // Same dims by same symbols.
 bool same_shape(const Shape& a, const Shape& b);
 
-} // namespace stepzero::values
+}  // namespace stepzero::values

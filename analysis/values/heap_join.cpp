@@ -43,11 +43,11 @@ void keep_names(const Tuple& a, const Tuple& b, Tuple& one) {
   if (std::ranges::equal(a.fields, b.fields)) one.fields = a.fields;
 }
 
-} // namespace
+}  // namespace
 
 void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing) {
-  // What this path alone wrote: the other path still has the value of the mark; what this path made is its own. In the order of the writes, so that a run is
-  // the same each time.
+  // What this path alone wrote: the other path still has the value of the mark; what this path made is its
+  // own. In the order of the writes, so that a run is the same each time.
   Delta theirs = other, learned;
   // What both paths wrote was there before they parted, though it was made since the mark.
   std::vector<std::uint64_t> shared;
@@ -57,7 +57,9 @@ void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing) 
     std::sort(shared.begin(), shared.end());
     std::vector<std::uint64_t> both;
     for (std::size_t i = mark.trail; i < trail_.size(); ++i)
-      if (const std::uint64_t birth = trail_[i].first->birth; birth > mark.clock && std::binary_search(shared.begin(), shared.end(), birth)) both.push_back(birth);
+      if (const std::uint64_t birth = trail_[i].first->birth;
+          birth > mark.clock && std::binary_search(shared.begin(), shared.end(), birth))
+        both.push_back(birth);
     std::sort(both.begin(), both.end());
     shared = std::move(both);
   }
@@ -69,16 +71,24 @@ void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing) 
       theirs.push_back(trail_[i]);
     }
   for (const auto& [slot, value] : theirs) {
-    if (slot->refinement && (!slot->value || !value)) set(*slot, {});
-    else if (slot->refinement && slot->value.is(Kind::tensor) && value.is(Kind::tensor)) learned.push_back({slot, value});
-    else if (slot->birth <= mark.clock || std::binary_search(shared.begin(), shared.end(), slot->birth)) set(*slot, join_states(slot->value, value, condition, sharing));
-    else if (value) set(*slot, value);
+    if (slot->refinement && (!slot->value || !value))
+      set(*slot, {});
+    else if (slot->refinement && slot->value.is(Kind::tensor) && value.is(Kind::tensor))
+      learned.push_back({slot, value});
+    else if (slot->birth <= mark.clock || std::binary_search(shared.begin(), shared.end(), slot->birth))
+      set(*slot, join_states(slot->value, value, condition, sharing));
+    else if (value)
+      set(*slot, value);
   }
-  // Both paths found the same thing to be a tensor: what both know of it. The states of the two are those of now, not of the mark.
+  // Both paths found the same thing to be a tensor: what both know of it. The states of the two are those of
+  // now, not of the mark.
   for (const auto& [slot, value] : learned)
     if (!(slot->value == value)) {
       const Tensor *mine = slot->value.as<Tensor>(), *other_one = value.as<Tensor>();
-      set(*slot, tensor(*join_states(mine->state.value, other_one->state.value, condition, sharing).as<TensorState>(), mine->born));
+      set(*slot,
+          tensor(
+              *join_states(mine->state.value, other_one->state.value, condition, sharing).as<TensorState>(),
+              mine->born));
     }
 }
 
@@ -87,7 +97,8 @@ void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing) 
 // What an operation would have given that was proven to fail: the path that it lies on ends there.
 static bool is_failure(Value value) {
   if (value.is(Kind::unknown)) return value.as<Unknown>()->blamed && !value.as<Unknown>()->state.value;
-  return value.is(Kind::tensor) && value.as<Tensor>()->now()->blamed && !value.as<Tensor>()->now()->shape.rank_known;
+  return value.is(Kind::tensor) && value.as<Tensor>()->now()->blamed &&
+      !value.as<Tensor>()->now()->shape.rank_known;
 }
 
 // What an object of a library is, such as an array, that is nothing but what it holds; absent if it is none.
@@ -108,19 +119,23 @@ Value taken_where(symbolic::Context& symbols, Value value, Cond holds) {
   };
   while (value.is(Kind::choice)) {
     const Choice* choice = value.as<Choice>();
-    if (implied(choice->condition)) value = choice->yes;
-    else if (implied(symbols.logical_not(choice->condition))) value = choice->no;
-    else break;
+    if (implied(choice->condition))
+      value = choice->yes;
+    else if (implied(symbols.logical_not(choice->condition)))
+      value = choice->no;
+    else
+      break;
   }
   return value;
 }
-} // namespace
+}  // namespace
 
 Value Heap::choose(Cond condition, Value yes, Value no) {
   if (yes == no) return yes;
   if (const Value a = held_state(yes), b = held_state(no); a && b) {
     const TensorState &x = *a.as<Tensor>()->now(), &y = *b.as<Tensor>()->now();
-    if (same_shape(x.shape, y.shape) && x.dtype == y.dtype) return merge(yes, no, symbols_.sharing(condition));
+    if (same_shape(x.shape, y.shape) && x.dtype == y.dtype)
+      return merge(yes, no, symbols_.sharing(condition));
   }
   if (yes && no && is_failure(yes) != is_failure(no)) return is_failure(yes) ? no : yes;
   switch (symbols_.decide(condition)) {
@@ -137,7 +152,8 @@ Value Heap::choose(Cond condition, Value yes, Value no) {
     const Cond right = symbols_.logical_and(symbols_.logical_not(condition), no.condition());
     return Value::of(symbols_.logical_or(left, right));
   }
-  if (yes.is(Kind::tuple) && no.is(Kind::tuple) && yes.as<Tuple>()->items.size() == no.as<Tuple>()->items.size()) {
+  if (yes.is(Kind::tuple) && no.is(Kind::tuple) &&
+      yes.as<Tuple>()->items.size() == no.as<Tuple>()->items.size()) {
     std::vector<Value> items;
     for (std::size_t i = 0; i < yes.as<Tuple>()->items.size(); ++i)
       items.push_back(choose(condition, yes.as<Tuple>()->items[i], no.as<Tuple>()->items[i]));
@@ -171,22 +187,27 @@ Value Heap::one_of_alike(Value value, bool to_show) {
   const TensorState &x = *a->now(), &y = *b->now();
   const auto same_sizes = [&] {
     return same_shape(x.shape, y.shape) && x.first.size() == y.first.size() &&
-           std::equal(x.first.begin(), x.first.end(), y.first.begin(), [](const Dim& one, const Dim& other) { return one.size == other.size; });
+        std::equal(x.first.begin(), x.first.end(), y.first.begin(),
+            [](const Dim& one, const Dim& other) { return one.size == other.size; });
   };
   // What they were computed from may differ, as with and without a bias: the one stands for both.
-  const bool alike = same_sizes() && x.dtype == y.dtype && a->role == TensorRole::plain && b->role == TensorRole::plain &&
-                     requires_grad(x) == requires_grad(y) && x.external == y.external && x.maybe_array == y.maybe_array && x.crossed == y.crossed &&
-                     x.scaled_by == y.scaled_by && x.cast_by == y.cast_by && x.outcome == y.outcome && x.mean == y.mean &&
-                     x.content == y.content && x.extent == y.extent && x.version == y.version && x.strides == y.strides && x.blamed == y.blamed &&
-                     (x.device == y.device || (x.device && y.device && x.device->text == y.device->text));
+  const bool alike = same_sizes() && x.dtype == y.dtype && a->role == TensorRole::plain &&
+      b->role == TensorRole::plain && requires_grad(x) == requires_grad(y) && x.external == y.external &&
+      x.maybe_array == y.maybe_array && x.crossed == y.crossed && x.scaled_by == y.scaled_by &&
+      x.cast_by == y.cast_by && x.outcome == y.outcome && x.mean == y.mean && x.content == y.content &&
+      x.extent == y.extent && x.version == y.version && x.strides == y.strides && x.blamed == y.blamed &&
+      (x.device == y.device || (x.device && y.device && x.device->text == y.device->text));
   if (!alike && !to_show) return value;
-  return tensor(*join_states(a->state.value, b->state.value, choice->condition, Sharing::uniform).as<TensorState>(), a->born);
+  return tensor(
+      *join_states(a->state.value, b->state.value, choice->condition, Sharing::uniform).as<TensorState>(),
+      a->born);
 }
 
 // What a tuple has for elements; nullopt if it is none, or nothing is known of them.
 static std::optional<std::vector<Value>> elements_of_tuple(Value value) {
   if (value.is(Kind::tuple) && !value.as<Tuple>()->cls) return value.as<Tuple>()->items;
-  if (value.is(Kind::unknown) && value.as<Unknown>()->element && !value.as<Unknown>()->state.value) return std::vector{value.as<Unknown>()->element};
+  if (value.is(Kind::unknown) && value.as<Unknown>()->element && !value.as<Unknown>()->state.value)
+    return std::vector{value.as<Unknown>()->element};
   return std::nullopt;
 }
 
@@ -196,17 +217,20 @@ std::vector<Value> functions_among(Value a, Value b) {
   constexpr std::size_t most = 16;
   std::vector<Value> found;
   const auto add = [&](Value each) {
-    if (found.size() < most && std::find(found.begin(), found.end(), each) == found.end()) found.push_back(each);
+    if (found.size() < most && std::find(found.begin(), found.end(), each) == found.end())
+      found.push_back(each);
   };
   for (const Value& side : {a, b}) {
-    if (side.is(Kind::function) || side.is(Kind::bound)) add(side);
+    if (side.is(Kind::function) || side.is(Kind::bound))
+      add(side);
     else if (side.is(Kind::unknown))
-      if (const Value before = side.as<Unknown>()->attributes.value(Name(UnknownState::one_of)); before.is(Kind::tuple))
+      if (const Value before = side.as<Unknown>()->attributes.value(Name(UnknownState::one_of));
+          before.is(Kind::tuple))
         for (const Value& each : before.as<Tuple>()->items) add(each);
   }
   return found;
 }
-} // namespace
+}  // namespace
 
 Value Heap::merge(Value a, Value b, Sharing how) {
   if (a == b || !b) return a;
@@ -223,7 +247,10 @@ Value Heap::merge(Value a, Value b, Sharing how) {
   if (a.is(Kind::boolean) && b.is(Kind::boolean)) return Value::of(symbols_.opaque("", mixed));
   if (a.is(Kind::string) && b.is(Kind::string) && a.text() == b.text()) return a;
   if (a.is(Kind::tensor) && b.is(Kind::tensor)) {
-    const Value made = tensor(*join_states(a.as<Tensor>()->state.value, b.as<Tensor>()->state.value, nullptr, how).as<TensorState>(), a.object()->born);
+    const Value made = tensor(
+        *join_states(a.as<Tensor>()->state.value, b.as<Tensor>()->state.value, nullptr, how)
+            .as<TensorState>(),
+        a.object()->born);
     made.as<Tensor>()->any_of = true;
     return made;
   }
@@ -248,8 +275,11 @@ Value Heap::merge(Value a, Value b, Sharing how) {
       return made;
     }
   }
-  const auto is_open_tuple = [](Value value) { return value.is(Kind::list) && value.as<List>()->kind == ListKind::tuple; };
-  if ((is_open_tuple(a) || is_open_tuple(b)) && (a.is(Kind::tuple) || is_open_tuple(a)) && (b.is(Kind::tuple) || is_open_tuple(b))) {
+  const auto is_open_tuple = [](Value value) {
+    return value.is(Kind::list) && value.as<List>()->kind == ListKind::tuple;
+  };
+  if ((is_open_tuple(a) || is_open_tuple(b)) && (a.is(Kind::tuple) || is_open_tuple(a)) &&
+      (b.is(Kind::tuple) || is_open_tuple(b))) {
     Value any;
     for (const Value each : {a, b}) {
       const ListState* state = each.is(Kind::list) ? list_state(each) : nullptr;
@@ -258,7 +288,8 @@ Value Heap::merge(Value a, Value b, Sharing how) {
     }
     return open_list(any ? any : external(""), nullptr, ListKind::tuple);
   }
-  if (const Value mine = held_state(a), theirs = held_state(b); mine && theirs && a.as<Instance>()->native == b.as<Instance>()->native) {
+  if (const Value mine = held_state(a), theirs = held_state(b);
+      mine && theirs && a.as<Instance>()->native == b.as<Instance>()->native) {
     const Value held = merge(mine, theirs, how);
     if (held.as<Tensor>()->now()->shape.rank_known) {
       auto* both = make<Instance>();
@@ -284,13 +315,16 @@ Value Heap::merge(Value a, Value b, Sharing how) {
   // 0 and what was added up from tensors are numbers.
   made.as<Unknown>()->is_number = is_number(a) && is_number(b) && (is_read_number(a) || is_read_number(b));
   made.as<Unknown>()->is_real = is_float(a) && is_float(b);
-  if (auto functions = functions_among(a, b); !functions.empty()) slot_of(made.as<Unknown>()->attributes, Name(UnknownState::one_of)).value = tuple(std::move(functions));  // it is new: no write
+  if (auto functions = functions_among(a, b); !functions.empty())
+    slot_of(made.as<Unknown>()->attributes, Name(UnknownState::one_of)).value = tuple(
+        std::move(functions));  // it is new: no write
   return made;
 }
 
 namespace {
 
-// What is known of an object whose state is `mine` on one path and `theirs` on another: where the condition holds, or on one of the two.
+// What is known of an object whose state is `mine` on one path and `theirs` on another: where the condition
+// holds, or on one of the two.
 class Join {
 public:
   Join(Heap& of, Cond when, Sharing as) : heap(of), condition(when), how(as) {}
@@ -315,11 +349,15 @@ TensorState Join::tensors(const TensorState& mine, const TensorState& theirs) {
   TensorState joined = mine;
   joined.shape = merge_shape(mine.shape, theirs.shape);
   if (mine.dtype != theirs.dtype) joined.dtype = Dtype::unknown;
-  if (mine.device != theirs.device && !(mine.device && theirs.device && mine.device->text == theirs.device->text)) joined.device = choose_device(heap, condition, theirs.device, mine.device);
+  if (mine.device != theirs.device &&
+      !(mine.device && theirs.device && mine.device->text == theirs.device->text))
+    joined.device = choose_device(heap, condition, theirs.device, mine.device);
   const Sharing both = symbolic::mix(mine.sharing, theirs.sharing);
   joined.sharing = symbolic::mix(both, sharing_of_condition());
   // Reduced where a condition holds: whether it is each rank's own is not known.
-  if (condition && both != Sharing::uniform && (mine.sharing == Sharing::uniform || theirs.sharing == Sharing::uniform)) joined.sharing = Sharing::unseen;
+  if (condition && both != Sharing::uniform &&
+      (mine.sharing == Sharing::uniform || theirs.sharing == Sharing::uniform))
+    joined.sharing = Sharing::unseen;
   joined.external = mine.external || theirs.external;
   joined.blamed = mine.blamed || theirs.blamed;
   if (mine.version != theirs.version) joined.version = ~0u;  // it depends on the path
@@ -346,21 +384,27 @@ void Join::join_gradients(const TensorState& mine, const TensorState& theirs, Te
 void Join::join_origins(const TensorState& mine, const TensorState& theirs, TensorState& joined) {
   if (mine.scaled_by != theirs.scaled_by) joined.scaled_by = nullptr;
   if (mine.cast_by != theirs.cast_by) joined.cast_by = nullptr;
-  if (mine.outcome != theirs.outcome && !(mine.outcome && theirs.outcome && mine.outcome->outcome == theirs.outcome->outcome)) joined.outcome = nullptr;
+  if (mine.outcome != theirs.outcome &&
+      !(mine.outcome && theirs.outcome && mine.outcome->outcome == theirs.outcome->outcome))
+    joined.outcome = nullptr;
   if (!mine.mean || !theirs.mean) joined.mean = nullptr;
   if (mine.made != theirs.made) joined.made = nullptr;
 }
 
 void Join::join_elements(const TensorState& mine, const TensorState& theirs, TensorState& joined) {
   const auto same_content = [](const Content* a, const Content* b) {
-    return a == b || (a && b && a->dtype == b->dtype && a->is_scalar == b->is_scalar && a->writes == b->writes && a->numbers == b->numbers);
+    return a == b ||
+        (a && b && a->dtype == b->dtype && a->is_scalar == b->is_scalar && a->writes == b->writes &&
+            a->numbers == b->numbers);
   };
   if (!same_content(mine.content, theirs.content)) joined.content = nullptr;
   if (mine.extent != theirs.extent) joined.extent = nullptr;
-  if (mine.strides != theirs.strides || joined.shape.dims.size() != joined.strides.size()) joined.strides.clear();
+  if (mine.strides != theirs.strides || joined.shape.dims.size() != joined.strides.size())
+    joined.strides.clear();
   if (joined.shape.rank_known || mine.shape.rank_known || theirs.shape.rank_known) joined.first.clear();
   joined.first.resize(std::min(joined.first.size(), theirs.first.size()));
-  for (std::size_t i = 0; i < joined.first.size(); ++i) joined.first[i] = merge_dim(joined.first[i], theirs.first[i]);
+  for (std::size_t i = 0; i < joined.first.size(); ++i)
+    joined.first[i] = merge_dim(joined.first[i], theirs.first[i]);
 }
 
 ListState* Join::lists(const ListState& mine, const ListState& theirs) {
@@ -370,7 +414,8 @@ ListState* Join::lists(const ListState& mine, const ListState& theirs) {
   joined->open = mine.open || theirs.open || mine.items.size() != theirs.items.size();
   joined->rest = heap.merge(mine.rest, theirs.rest, how);
   for (const auto* longer : {&mine, &theirs})
-    for (std::size_t i = shared; i < longer->items.size(); ++i) joined->rest = heap.merge(joined->rest, longer->items[i], how);
+    for (std::size_t i = shared; i < longer->items.size(); ++i)
+      joined->rest = heap.merge(joined->rest, longer->items[i], how);
   return joined;
 }
 
@@ -405,17 +450,21 @@ ListState* Join::of_one_generator() {
   return open;
 }
 
-} // namespace
+}  // namespace
 
 Value Heap::join_states(Value now, Value other, Cond condition, Sharing how) {
   if (now == other) return now;
   Join join(*this, condition, how);
   const Value ran = now ? now : other;
-  if ((!now || !other) && ran.is(Kind::state) && dynamic_cast<ListState*>(ran.object())) return Value::of(Kind::state, join.of_one_generator());
-  if (!now.is(Kind::state) || !other.is(Kind::state)) return condition ? choose(condition, other, now) : merge(now, other, how);
-  if (auto* mine = dynamic_cast<TensorState*>(now.object())) return Value::of(Kind::state, state(join.tensors(*mine, *other.as<TensorState>())));
-  if (auto* mine = dynamic_cast<ListState*>(now.object())) return Value::of(Kind::state, join.lists(*mine, *other.as<ListState>()));
+  if ((!now || !other) && ran.is(Kind::state) && dynamic_cast<ListState*>(ran.object()))
+    return Value::of(Kind::state, join.of_one_generator());
+  if (!now.is(Kind::state) || !other.is(Kind::state))
+    return condition ? choose(condition, other, now) : merge(now, other, how);
+  if (auto* mine = dynamic_cast<TensorState*>(now.object()))
+    return Value::of(Kind::state, state(join.tensors(*mine, *other.as<TensorState>())));
+  if (auto* mine = dynamic_cast<ListState*>(now.object()))
+    return Value::of(Kind::state, join.lists(*mine, *other.as<ListState>()));
   return Value::of(Kind::state, join.dicts(*now.as<DictState>(), *other.as<DictState>()));
 }
 
-} // namespace stepzero::values
+}  // namespace stepzero::values

@@ -10,4 +10,4 @@ bool is_read_number(Value value);
 bool is_float(Value value);
 bool is_number(Value value);
 
-} // namespace stepzero::values
+}  // namespace stepzero::values

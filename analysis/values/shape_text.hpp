@@ -11,6 +11,8 @@ std::string shape_text(const symbolic::Context& symbols, const Shape& shape);  /
 std::string size_text(const symbolic::Context& symbols, const Dim& dim);       // "?" if it is not known
 
 // As messages write code. What only stands for it ("the input") is left as it is.
-inline std::string code(std::string_view text) { return text.starts_with("the ") ? std::string(text) : "`" + std::string(text) + "`"; }
+inline std::string code(std::string_view text) {
+  return text.starts_with("the ") ? std::string(text) : "`" + std::string(text) + "`";
+}
 
-} // namespace stepzero::values
+}  // namespace stepzero::values

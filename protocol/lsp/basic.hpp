@@ -23,23 +23,23 @@ using protocol::None;
   void to_json(Json& out, const T& value);                                                                   \
   void from_json(const Json& in, T& value);
 
-using DocumentUri = std::string; // as the client spells it
+using DocumentUri = std::string;  // as the client spells it
 using ProgressToken = std::variant<std::int32_t, std::string>;
 
 // What `character` counts. UTF-16 is the default and the only one a client must know.
 enum class PositionEncoding { utf8, utf16, utf32 };
-std::string_view name(PositionEncoding encoding); // "utf-8", "utf-16", "utf-32"
+std::string_view name(PositionEncoding encoding);  // "utf-8", "utf-16", "utf-32"
 STEPZERO_LSP_TYPE(PositionEncoding)
 
 struct Position {
   std::uint32_t line = 0;
-  std::uint32_t character = 0; // in units of the negotiated encoding
+  std::uint32_t character = 0;  // in units of the negotiated encoding
   friend auto operator<=>(const Position&, const Position&) = default;
 };
 STEPZERO_LSP_TYPE(Position)
 
 struct Range {
-  Position start, end; // end is exclusive
+  Position start, end;  // end is exclusive
   friend bool operator==(const Range&, const Range&) = default;
 };
 STEPZERO_LSP_TYPE(Range)
@@ -69,16 +69,16 @@ STEPZERO_LSP_TYPE(TextDocumentIdentifier)
 struct VersionedTextDocumentIdentifier {
   DocumentUri uri;
   std::int32_t version = 0;
-  friend bool operator==(const VersionedTextDocumentIdentifier&,
-                         const VersionedTextDocumentIdentifier&) = default;
+  friend bool operator==(
+      const VersionedTextDocumentIdentifier&, const VersionedTextDocumentIdentifier&) = default;
 };
 STEPZERO_LSP_TYPE(VersionedTextDocumentIdentifier)
 
 struct OptionalVersionedTextDocumentIdentifier {
   DocumentUri uri;
-  std::optional<std::int32_t> version; // null on the wire: the content on disk is the truth
+  std::optional<std::int32_t> version;  // null on the wire: the content on disk is the truth
   friend bool operator==(const OptionalVersionedTextDocumentIdentifier&,
-                         const OptionalVersionedTextDocumentIdentifier&) = default;
+      const OptionalVersionedTextDocumentIdentifier&) = default;
 };
 STEPZERO_LSP_TYPE(OptionalVersionedTextDocumentIdentifier)
 
@@ -126,4 +126,4 @@ struct DocumentFilter {
 STEPZERO_LSP_TYPE(DocumentFilter)
 using DocumentSelector = std::vector<DocumentFilter>;
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

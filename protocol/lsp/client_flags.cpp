@@ -9,11 +9,11 @@ namespace stepzero::lsp {
 namespace {
 
 struct Flag {
-  bool ClientFlags::*flag;
-  const char* where;              // a JSON pointer into `capabilities`
-  const char* contains = nullptr; // the flag stands for this element of the array there
-  int number = 0;                 // … or for this number, if not 0
-  bool object = false;            // the flag stands for an object being there
+  bool ClientFlags::* flag;
+  const char* where;               // a JSON pointer into `capabilities`
+  const char* contains = nullptr;  // the flag stands for this element of the array there
+  int number = 0;                  // … or for this number, if not 0
+  bool object = false;             // the flag stands for an object being there
 };
 
 using C = ClientFlags;
@@ -42,7 +42,7 @@ constexpr Flag table[] = {
     {&C::inlay_hint_resolve_tooltip, "/textDocument/inlayHint/resolveSupport/properties", "tooltip"},
     {&C::inlay_hint_resolve_text_edits, "/textDocument/inlayHint/resolveSupport/properties", "textEdits"},
     {&C::inlay_hint_resolve_label_location, "/textDocument/inlayHint/resolveSupport/properties",
-     "label.location"},
+        "label.location"},
     {&C::code_lens, "/textDocument/codeLens", nullptr, 0, true},
     {&C::hierarchical_symbols, "/textDocument/documentSymbol/hierarchicalDocumentSymbolSupport"},
     {&C::definition_links, "/textDocument/definition/linkSupport"},
@@ -99,7 +99,7 @@ void set(Json& capabilities, const Flag& row) {
 
 constexpr const char* encodings = "/general/positionEncodings";
 
-} // namespace
+}  // namespace
 
 void from_json(const Json& in, ClientFlags& out) {
   out = {};
@@ -125,4 +125,4 @@ PositionEncoding ClientFlags::encoding() const {
   return PositionEncoding::utf16;
 }
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

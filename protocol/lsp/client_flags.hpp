@@ -11,20 +11,20 @@ namespace stepzero::lsp {
 
 struct ClientFlags {
   // general
-  std::vector<std::string> position_encodings; // as offered, best first; empty means utf-16
-  bool markdown = false;                       // renders it somewhere
+  std::vector<std::string> position_encodings;  // as offered, best first; empty means utf-16
+  bool markdown = false;                        // renders it somewhere
 
   // textDocument
   bool publish_diagnostics = false;
-  bool related_information = false; // publishDiagnostics.relatedInformation
-  bool diagnostic_version = false;  // publishDiagnostics.versionSupport
+  bool related_information = false;  // publishDiagnostics.relatedInformation
+  bool diagnostic_version = false;   // publishDiagnostics.versionSupport
   bool code_description = false;
-  bool diagnostic_data = false; // publishDiagnostics.dataSupport: keeps it up to the code action
+  bool diagnostic_data = false;  // publishDiagnostics.dataSupport: keeps it up to the code action
   bool diagnostic_tag_unnecessary = false;
   bool diagnostic_tag_deprecated = false;
   bool pull_diagnostics = false;
   bool pull_diagnostics_dynamic = false;
-  bool related_documents = false; // diagnostic.relatedDocumentSupport
+  bool related_documents = false;  // diagnostic.relatedDocumentSupport
   bool code_action_literals = false;
   bool code_action_dynamic = false;
   bool code_action_preferred = false;
@@ -57,10 +57,10 @@ struct ClientFlags {
   bool resource_rename = false;
   bool resource_delete = false;
   bool configuration = false;
-  bool configuration_dynamic = false; // didChangeConfiguration.dynamicRegistration
+  bool configuration_dynamic = false;  // didChangeConfiguration.dynamicRegistration
   bool workspace_folders = false;
   bool watched_files_dynamic = false;
-  bool watched_files_relative = false; // RelativePattern in watchers
+  bool watched_files_relative = false;  // RelativePattern in watchers
   bool execute_command_dynamic = false;
   bool diagnostics_refresh = false;
   bool inlay_hint_refresh = false;
@@ -69,7 +69,7 @@ struct ClientFlags {
   // window
   bool work_done_progress = false;
   bool show_document = false;
-  bool show_message_actions = false; // extra properties of message actions come back
+  bool show_message_actions = false;  // extra properties of message actions come back
 
   // The first encoding the client offers that the server knows; it knows all three, so the client's wish
   // decides.
@@ -77,6 +77,7 @@ struct ClientFlags {
 
   friend bool operator==(const ClientFlags&, const ClientFlags&) = default;
 };
-STEPZERO_LSP_TYPE(ClientFlags) // from_json never throws; to_json writes capabilities that give the same flags
+STEPZERO_LSP_TYPE(
+    ClientFlags)  // from_json never throws; to_json writes capabilities that give the same flags
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

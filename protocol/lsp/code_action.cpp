@@ -11,24 +11,22 @@ using protocol::Of;
 
 bool kind_includes(std::string_view asked, std::string_view kind) {
   return asked.empty() || kind == asked ||
-         (kind.size() > asked.size() && kind.starts_with(asked) && kind[asked.size()] == '.');
+      (kind.size() > asked.size() && kind.starts_with(asked) && kind[asked.size()] == '.');
 }
 
 bool CodeActionContext::wants(std::string_view kind) const {
   return !only ||
-         std::ranges::any_of(*only, [kind](const std::string& asked) { return kind_includes(asked, kind); });
+      std::ranges::any_of(*only, [kind](const std::string& asked) { return kind_includes(asked, kind); });
 }
 
-template <class F>
-void fields(F& f, Of<F, CodeActionContext> v) {
+template <class F> void fields(F& f, Of<F, CodeActionContext> v) {
   f("diagnostics", v.diagnostics);
   f("only", v.only);
   f("triggerKind", v.trigger_kind);
 }
 STEPZERO_LSP_CODEC(CodeActionContext)
 
-template <class F>
-void fields(F& f, Of<F, CodeActionParams> v) {
+template <class F> void fields(F& f, Of<F, CodeActionParams> v) {
   f("textDocument", v.text_document);
   f("range", v.range);
   f("context", v.context);
@@ -37,14 +35,10 @@ void fields(F& f, Of<F, CodeActionParams> v) {
 }
 STEPZERO_LSP_CODEC(CodeActionParams)
 
-template <class F>
-void fields(F& f, Of<F, CodeActionDisabled> v) {
-  f("reason", v.reason);
-}
+template <class F> void fields(F& f, Of<F, CodeActionDisabled> v) { f("reason", v.reason); }
 STEPZERO_LSP_CODEC(CodeActionDisabled)
 
-template <class F>
-void fields(F& f, Of<F, CodeAction> v) {
+template <class F> void fields(F& f, Of<F, CodeAction> v) {
   f("title", v.title);
   f("kind", v.kind);
   f.or_empty("diagnostics", v.diagnostics);
@@ -56,4 +50,4 @@ void fields(F& f, Of<F, CodeAction> v) {
 }
 STEPZERO_LSP_CODEC(CodeAction)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

@@ -12,7 +12,7 @@
 
 namespace stepzero::lsp {
 
-namespace code_action_kind { // an open set; a kind stands for all that begin with it and a dot
+namespace code_action_kind {  // an open set; a kind stands for all that begin with it and a dot
 inline constexpr std::string_view quick_fix = "quickfix";
 inline constexpr std::string_view refactor = "refactor";
 inline constexpr std::string_view refactor_extract = "refactor.extract";
@@ -21,7 +21,7 @@ inline constexpr std::string_view refactor_rewrite = "refactor.rewrite";
 inline constexpr std::string_view source = "source";
 inline constexpr std::string_view source_organize_imports = "source.organizeImports";
 inline constexpr std::string_view source_fix_all = "source.fixAll";
-} // namespace code_action_kind
+}  // namespace code_action_kind
 
 // Whether asking for `asked` includes `kind`: "source" includes "source.fixAll.stepzero", "" everything.
 bool kind_includes(std::string_view asked, std::string_view kind);
@@ -34,7 +34,7 @@ struct CodeActionContext {
   std::optional<std::vector<std::string>> only;
   std::optional<CodeActionTriggerKind> trigger_kind;
 
-  bool wants(std::string_view kind) const; // by `only`
+  bool wants(std::string_view kind) const;  // by `only`
   friend bool operator==(const CodeActionContext&, const CodeActionContext&) = default;
 };
 STEPZERO_LSP_TYPE(CodeActionContext)
@@ -63,7 +63,7 @@ struct CodeAction {
   std::optional<CodeActionDisabled> disabled;
   std::optional<WorkspaceEdit> edit;
   std::optional<Command> command;
-  Any data; // kept up to codeAction/resolve
+  Any data;  // kept up to codeAction/resolve
   friend bool operator==(const CodeAction&, const CodeAction&) = default;
 };
 STEPZERO_LSP_TYPE(CodeAction)
@@ -71,4 +71,4 @@ STEPZERO_LSP_TYPE(CodeAction)
 // Clients without literals take commands only.
 using CommandOrCodeAction = std::variant<Command, CodeAction>;
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

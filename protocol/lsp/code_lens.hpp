@@ -16,11 +16,11 @@ struct CodeLensParams {
 STEPZERO_LSP_TYPE(CodeLensParams)
 
 struct CodeLens {
-  Range range;                    // within one line
-  std::optional<Command> command; // absent until resolved
+  Range range;                     // within one line
+  std::optional<Command> command;  // absent until resolved
   Any data;
   friend bool operator==(const CodeLens&, const CodeLens&) = default;
 };
 STEPZERO_LSP_TYPE(CodeLens)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

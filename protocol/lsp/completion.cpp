@@ -7,8 +7,7 @@ namespace stepzero::lsp {
 
 using protocol::Of;
 
-template <class F>
-void fields(F& f, Of<F, CompletionItem> v) {
+template <class F> void fields(F& f, Of<F, CompletionItem> v) {
   f("label", v.label);
   f("kind", v.kind);
   f("detail", v.detail);
@@ -18,12 +17,11 @@ void fields(F& f, Of<F, CompletionItem> v) {
 }
 STEPZERO_LSP_CODEC(CompletionItem)
 
-template <class F>
-void fields(F& f, Of<F, CompletionOptions> v) {
+template <class F> void fields(F& f, Of<F, CompletionOptions> v) {
   f.or_empty("triggerCharacters", v.trigger_characters);
   f.or_empty("resolveProvider", v.resolve_provider);
   f.or_empty("workDoneProgress", v.work_done_progress);
 }
 STEPZERO_LSP_CODEC(CompletionOptions)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

@@ -60,4 +60,4 @@ struct CompletionOptions {
 };
 STEPZERO_LSP_TYPE(CompletionOptions)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

@@ -7,21 +7,16 @@ namespace stepzero::lsp {
 
 using protocol::Of;
 
-template <class F>
-void fields(F& f, Of<F, DiagnosticRelatedInformation> v) {
+template <class F> void fields(F& f, Of<F, DiagnosticRelatedInformation> v) {
   f("location", v.location);
   f("message", v.message);
 }
 STEPZERO_LSP_CODEC(DiagnosticRelatedInformation)
 
-template <class F>
-void fields(F& f, Of<F, CodeDescription> v) {
-  f("href", v.href);
-}
+template <class F> void fields(F& f, Of<F, CodeDescription> v) { f("href", v.href); }
 STEPZERO_LSP_CODEC(CodeDescription)
 
-template <class F>
-void fields(F& f, Of<F, Diagnostic> v) {
+template <class F> void fields(F& f, Of<F, Diagnostic> v) {
   f("range", v.range);
   f("severity", v.severity);
   f("code", v.code);
@@ -34,16 +29,14 @@ void fields(F& f, Of<F, Diagnostic> v) {
 }
 STEPZERO_LSP_CODEC(Diagnostic)
 
-template <class F>
-void fields(F& f, Of<F, PublishDiagnosticsParams> v) {
+template <class F> void fields(F& f, Of<F, PublishDiagnosticsParams> v) {
   f("uri", v.uri);
   f("version", v.version);
   f("diagnostics", v.diagnostics);
 }
 STEPZERO_LSP_CODEC(PublishDiagnosticsParams)
 
-template <class F>
-void fields(F& f, Of<F, DocumentDiagnosticParams> v) {
+template <class F> void fields(F& f, Of<F, DocumentDiagnosticParams> v) {
   f("textDocument", v.text_document);
   f("identifier", v.identifier);
   f("previousResultId", v.previous_result_id);
@@ -52,16 +45,14 @@ void fields(F& f, Of<F, DocumentDiagnosticParams> v) {
 }
 STEPZERO_LSP_CODEC(DocumentDiagnosticParams)
 
-template <class F>
-void fields(F& f, Of<F, FullDocumentDiagnosticReport> v) {
+template <class F> void fields(F& f, Of<F, FullDocumentDiagnosticReport> v) {
   f.constant("kind", "full");
   f("resultId", v.result_id);
   f("items", v.items);
 }
 STEPZERO_LSP_CODEC(FullDocumentDiagnosticReport)
 
-template <class F>
-void fields(F& f, Of<F, UnchangedDocumentDiagnosticReport> v) {
+template <class F> void fields(F& f, Of<F, UnchangedDocumentDiagnosticReport> v) {
   f.constant("kind", "unchanged");
   f("resultId", v.result_id);
 }
@@ -77,7 +68,7 @@ void read_report(const Json& in, DiagnosticReport& out) {
     from_json(in, out.emplace<FullDocumentDiagnosticReport>());
 }
 
-} // namespace
+}  // namespace
 
 void to_json(Json& out, const DocumentDiagnosticReport& value) {
   protocol::Codec<DiagnosticReport>::write(out, value.report);
@@ -88,27 +79,23 @@ void from_json(const Json& in, DocumentDiagnosticReport& value) {
   protocol::FieldReader(in).or_empty("relatedDocuments", value.related_documents);
 }
 
-template <class F>
-void fields(F& f, Of<F, DocumentDiagnosticReportPartialResult> v) {
+template <class F> void fields(F& f, Of<F, DocumentDiagnosticReportPartialResult> v) {
   f("relatedDocuments", v.related_documents);
 }
 STEPZERO_LSP_CODEC(DocumentDiagnosticReportPartialResult)
 
-template <class F>
-void fields(F& f, Of<F, DiagnosticServerCancellationData> v) {
+template <class F> void fields(F& f, Of<F, DiagnosticServerCancellationData> v) {
   f("retriggerRequest", v.retrigger_request);
 }
 STEPZERO_LSP_CODEC(DiagnosticServerCancellationData)
 
-template <class F>
-void fields(F& f, Of<F, PreviousResultId> v) {
+template <class F> void fields(F& f, Of<F, PreviousResultId> v) {
   f("uri", v.uri);
   f("value", v.value);
 }
 STEPZERO_LSP_CODEC(PreviousResultId)
 
-template <class F>
-void fields(F& f, Of<F, WorkspaceDiagnosticParams> v) {
+template <class F> void fields(F& f, Of<F, WorkspaceDiagnosticParams> v) {
   f("identifier", v.identifier);
   f("previousResultIds", v.previous_result_ids);
   f("workDoneToken", v.work_done_token);
@@ -129,10 +116,7 @@ void from_json(const Json& in, WorkspaceDocumentDiagnosticReport& value) {
   reader.nullable("version", value.version);
 }
 
-template <class F>
-void fields(F& f, Of<F, WorkspaceDiagnosticReport> v) {
-  f("items", v.items);
-}
+template <class F> void fields(F& f, Of<F, WorkspaceDiagnosticReport> v) { f("items", v.items); }
 STEPZERO_LSP_CODEC(WorkspaceDiagnosticReport)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

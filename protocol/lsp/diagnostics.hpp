@@ -42,7 +42,7 @@ struct Diagnostic {
   std::string message;
   std::vector<DiagnosticTag> tags;
   std::vector<DiagnosticRelatedInformation> related_information;
-  Any data; // comes back with the code action request, if the client keeps it
+  Any data;  // comes back with the code action request, if the client keeps it
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };
 STEPZERO_LSP_TYPE(Diagnostic)
@@ -76,15 +76,15 @@ STEPZERO_LSP_TYPE(FullDocumentDiagnosticReport)
 
 struct UnchangedDocumentDiagnosticReport {
   std::string result_id;
-  friend bool operator==(const UnchangedDocumentDiagnosticReport&,
-                         const UnchangedDocumentDiagnosticReport&) = default;
+  friend bool operator==(
+      const UnchangedDocumentDiagnosticReport&, const UnchangedDocumentDiagnosticReport&) = default;
 };
 STEPZERO_LSP_TYPE(UnchangedDocumentDiagnosticReport)
 
 using DiagnosticReport = std::variant<FullDocumentDiagnosticReport, UnchangedDocumentDiagnosticReport>;
 
 struct DocumentDiagnosticReport {
-  DiagnosticReport report; // its fields lie beside relatedDocuments on the wire
+  DiagnosticReport report;  // its fields lie beside relatedDocuments on the wire
   std::map<DocumentUri, DiagnosticReport> related_documents;
   friend bool operator==(const DocumentDiagnosticReport&, const DocumentDiagnosticReport&) = default;
 };
@@ -92,15 +92,15 @@ STEPZERO_LSP_TYPE(DocumentDiagnosticReport)
 
 struct DocumentDiagnosticReportPartialResult {
   std::map<DocumentUri, DiagnosticReport> related_documents;
-  friend bool operator==(const DocumentDiagnosticReportPartialResult&,
-                         const DocumentDiagnosticReportPartialResult&) = default;
+  friend bool operator==(
+      const DocumentDiagnosticReportPartialResult&, const DocumentDiagnosticReportPartialResult&) = default;
 };
 STEPZERO_LSP_TYPE(DocumentDiagnosticReportPartialResult)
 
-struct DiagnosticServerCancellationData { // `data` of the error ServerCancelled
+struct DiagnosticServerCancellationData {  // `data` of the error ServerCancelled
   bool retrigger_request = true;
-  friend bool operator==(const DiagnosticServerCancellationData&,
-                         const DiagnosticServerCancellationData&) = default;
+  friend bool operator==(
+      const DiagnosticServerCancellationData&, const DiagnosticServerCancellationData&) = default;
 };
 STEPZERO_LSP_TYPE(DiagnosticServerCancellationData)
 
@@ -122,17 +122,17 @@ STEPZERO_LSP_TYPE(WorkspaceDiagnosticParams)
 
 struct WorkspaceDocumentDiagnosticReport {
   DocumentUri uri;
-  std::optional<std::int32_t> version; // null if the document is not open
+  std::optional<std::int32_t> version;  // null if the document is not open
   DiagnosticReport report;
-  friend bool operator==(const WorkspaceDocumentDiagnosticReport&,
-                         const WorkspaceDocumentDiagnosticReport&) = default;
+  friend bool operator==(
+      const WorkspaceDocumentDiagnosticReport&, const WorkspaceDocumentDiagnosticReport&) = default;
 };
 STEPZERO_LSP_TYPE(WorkspaceDocumentDiagnosticReport)
 
-struct WorkspaceDiagnosticReport { // and its partial results
+struct WorkspaceDiagnosticReport {  // and its partial results
   std::vector<WorkspaceDocumentDiagnosticReport> items;
   friend bool operator==(const WorkspaceDiagnosticReport&, const WorkspaceDiagnosticReport&) = default;
 };
 STEPZERO_LSP_TYPE(WorkspaceDiagnosticReport)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

@@ -17,18 +17,18 @@ struct DidOpenTextDocumentParams {
 STEPZERO_LSP_TYPE(DidOpenTextDocumentParams)
 
 struct TextDocumentContentChangeEvent {
-  std::optional<Range> range;                // nullopt: `text` is the whole document
-  std::optional<std::uint32_t> range_length; // deprecated: the range decides
+  std::optional<Range> range;                 // nullopt: `text` is the whole document
+  std::optional<std::uint32_t> range_length;  // deprecated: the range decides
   std::string text;
-  friend bool operator==(const TextDocumentContentChangeEvent&,
-                         const TextDocumentContentChangeEvent&) = default;
+  friend bool operator==(
+      const TextDocumentContentChangeEvent&, const TextDocumentContentChangeEvent&) = default;
 };
 STEPZERO_LSP_TYPE(TextDocumentContentChangeEvent)
 
 struct DidChangeTextDocumentParams {
   VersionedTextDocumentIdentifier text_document;
   std::vector<TextDocumentContentChangeEvent>
-      content_changes; // each applies to the outcome of the one before
+      content_changes;  // each applies to the outcome of the one before
   friend bool operator==(const DidChangeTextDocumentParams&, const DidChangeTextDocumentParams&) = default;
 };
 STEPZERO_LSP_TYPE(DidChangeTextDocumentParams)
@@ -36,7 +36,7 @@ STEPZERO_LSP_TYPE(DidChangeTextDocumentParams)
 enum class TextDocumentSaveReason { manual = 1, after_delay = 2, focus_out = 3 };
 constexpr IntRange values_of(TextDocumentSaveReason) { return {1, 3}; }
 
-struct WillSaveTextDocumentParams { // of willSave, and of willSaveWaitUntil, which answers edits
+struct WillSaveTextDocumentParams {  // of willSave, and of willSaveWaitUntil, which answers edits
   TextDocumentIdentifier text_document;
   TextDocumentSaveReason reason = TextDocumentSaveReason::manual;
   friend bool operator==(const WillSaveTextDocumentParams&, const WillSaveTextDocumentParams&) = default;
@@ -56,4 +56,4 @@ struct DidCloseTextDocumentParams {
 };
 STEPZERO_LSP_TYPE(DidCloseTextDocumentParams)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

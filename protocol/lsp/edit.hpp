@@ -15,7 +15,7 @@ namespace stepzero::lsp {
 struct TextEdit {
   Range range;
   std::string new_text;
-  std::optional<std::string> annotation_id; // of WorkspaceEdit::change_annotations
+  std::optional<std::string> annotation_id;  // of WorkspaceEdit::change_annotations
   friend bool operator==(const TextEdit&, const TextEdit&) = default;
 };
 STEPZERO_LSP_TYPE(TextEdit)
@@ -85,4 +85,4 @@ struct ApplyWorkspaceEditResult {
 };
 STEPZERO_LSP_TYPE(ApplyWorkspaceEditResult)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

@@ -7,11 +7,10 @@ namespace stepzero::lsp {
 
 using protocol::Of;
 
-template <class F>
-void fields(F& f, Of<F, Hover> v) {
+template <class F> void fields(F& f, Of<F, Hover> v) {
   f("contents", v.contents);
   f("range", v.range);
 }
 STEPZERO_LSP_CODEC(Hover)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

@@ -16,4 +16,4 @@ struct Hover {
 };
 STEPZERO_LSP_TYPE(Hover)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

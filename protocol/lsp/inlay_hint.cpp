@@ -7,16 +7,14 @@ namespace stepzero::lsp {
 
 using protocol::Of;
 
-template <class F>
-void fields(F& f, Of<F, InlayHintParams> v) {
+template <class F> void fields(F& f, Of<F, InlayHintParams> v) {
   f("textDocument", v.text_document);
   f("range", v.range);
   f("workDoneToken", v.work_done_token);
 }
 STEPZERO_LSP_CODEC(InlayHintParams)
 
-template <class F>
-void fields(F& f, Of<F, InlayHintLabelPart> v) {
+template <class F> void fields(F& f, Of<F, InlayHintLabelPart> v) {
   f("value", v.value);
   f("tooltip", v.tooltip);
   f("location", v.location);
@@ -24,8 +22,7 @@ void fields(F& f, Of<F, InlayHintLabelPart> v) {
 }
 STEPZERO_LSP_CODEC(InlayHintLabelPart)
 
-template <class F>
-void fields(F& f, Of<F, InlayHint> v) {
+template <class F> void fields(F& f, Of<F, InlayHint> v) {
   f("position", v.position);
   f("label", v.label);
   f("kind", v.kind);
@@ -37,4 +34,4 @@ void fields(F& f, Of<F, InlayHint> v) {
 }
 STEPZERO_LSP_CODEC(InlayHint)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

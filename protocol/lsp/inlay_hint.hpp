@@ -12,7 +12,7 @@ namespace stepzero::lsp {
 
 struct InlayHintParams {
   TextDocumentIdentifier text_document;
-  Range range; // only hints inside it are wanted
+  Range range;  // only hints inside it are wanted
   std::optional<ProgressToken> work_done_token;
   friend bool operator==(const InlayHintParams&, const InlayHintParams&) = default;
 };
@@ -36,7 +36,7 @@ struct InlayHint {
   Position position;
   std::variant<std::string, std::vector<InlayHintLabelPart>> label;
   std::optional<InlayHintKind> kind;
-  std::vector<TextEdit> text_edits; // what accepting the hint writes
+  std::vector<TextEdit> text_edits;  // what accepting the hint writes
   std::optional<Tooltip> tooltip;
   bool padding_left = false, padding_right = false;
   Any data;
@@ -44,4 +44,4 @@ struct InlayHint {
 };
 STEPZERO_LSP_TYPE(InlayHint)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

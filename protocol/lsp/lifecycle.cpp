@@ -8,8 +8,7 @@ namespace stepzero::lsp {
 
 using protocol::Of;
 
-template <class F>
-void fields(F& f, Of<F, ProgramInfo> v) {
+template <class F> void fields(F& f, Of<F, ProgramInfo> v) {
   f("name", v.name);
   f("version", v.version);
 }
@@ -17,10 +16,10 @@ STEPZERO_LSP_CODEC(ProgramInfo)
 
 namespace {
 constexpr std::array<std::string_view, 3> trace_words{"off", "messages", "verbose"};
-} // namespace
+}  // namespace
 void to_json(Json& out, const TraceValue& value) { protocol::write_word(out, value, trace_words); }
 void from_json(const Json& in, TraceValue& value) {
-  if (in == "compact") // a word of vscode-languageclient's own
+  if (in == "compact")  // a word of vscode-languageclient's own
     value = TraceValue::messages;
   else
     protocol::read_word(in, value, trace_words);
@@ -37,8 +36,7 @@ std::vector<WorkspaceFolder> InitializeParams::folders() const {
   return {};
 }
 
-template <class F>
-void fields(F& f, Of<F, InitializeParams> v) {
+template <class F> void fields(F& f, Of<F, InitializeParams> v) {
   f.nullable("processId", v.process_id);
   f("clientInfo", v.client_info);
   f("locale", v.locale);
@@ -52,51 +50,40 @@ void fields(F& f, Of<F, InitializeParams> v) {
 }
 STEPZERO_LSP_CODEC(InitializeParams)
 
-template <class F>
-void fields(F& f, Of<F, InitializeResult> v) {
+template <class F> void fields(F& f, Of<F, InitializeResult> v) {
   f("capabilities", v.capabilities);
   f("serverInfo", v.server_info);
 }
 STEPZERO_LSP_CODEC(InitializeResult)
 
-template <class F>
-void fields(F& f, Of<F, Registration> v) {
+template <class F> void fields(F& f, Of<F, Registration> v) {
   f("id", v.id);
   f("method", v.method);
   f("registerOptions", v.register_options);
 }
 STEPZERO_LSP_CODEC(Registration)
 
-template <class F>
-void fields(F& f, Of<F, RegistrationParams> v) {
-  f("registrations", v.registrations);
-}
+template <class F> void fields(F& f, Of<F, RegistrationParams> v) { f("registrations", v.registrations); }
 STEPZERO_LSP_CODEC(RegistrationParams)
 
-template <class F>
-void fields(F& f, Of<F, Unregistration> v) {
+template <class F> void fields(F& f, Of<F, Unregistration> v) {
   f("id", v.id);
   f("method", v.method);
 }
 STEPZERO_LSP_CODEC(Unregistration)
 
-template <class F>
-void fields(F& f, Of<F, UnregistrationParams> v) {
+template <class F> void fields(F& f, Of<F, UnregistrationParams> v) {
   f("unregisterations", v.unregistrations);
 }
 STEPZERO_LSP_CODEC(UnregistrationParams)
 
-template <class F>
-void fields(F& f, Of<F, SetTraceParams> v) {
-  f("value", v.value);
-}
+template <class F> void fields(F& f, Of<F, SetTraceParams> v) { f("value", v.value); }
 STEPZERO_LSP_CODEC(SetTraceParams)
 
-template <class F>
-void fields(F& f, Of<F, LogTraceParams> v) {
+template <class F> void fields(F& f, Of<F, LogTraceParams> v) {
   f("message", v.message);
   f("verbose", v.verbose);
 }
 STEPZERO_LSP_CODEC(LogTraceParams)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

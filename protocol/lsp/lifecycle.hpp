@@ -12,7 +12,7 @@
 
 namespace stepzero::lsp {
 
-struct ProgramInfo { // clientInfo and serverInfo
+struct ProgramInfo {  // clientInfo and serverInfo
   std::string name;
   std::optional<std::string> version;
   friend bool operator==(const ProgramInfo&, const ProgramInfo&) = default;
@@ -23,10 +23,10 @@ enum class TraceValue { off, messages, verbose };
 STEPZERO_LSP_TYPE(TraceValue)
 
 struct InitializeParams {
-  std::optional<std::int32_t> process_id; // of the editor: when it dies, so does the server
+  std::optional<std::int32_t> process_id;  // of the editor: when it dies, so does the server
   std::optional<ProgramInfo> client_info;
   std::optional<std::string> locale;
-  std::optional<std::string> root_path; // deprecated by root_uri, that by workspace_folders
+  std::optional<std::string> root_path;  // deprecated by root_uri, that by workspace_folders
   std::optional<DocumentUri> root_uri;
   Any initialization_options;
   ClientFlags capabilities;
@@ -50,7 +50,7 @@ STEPZERO_LSP_TYPE(InitializeResult)
 struct Registration {
   std::string id;
   std::string method;
-  Any register_options; // to_any(…Options)
+  Any register_options;  // to_any(…Options)
   friend bool operator==(const Registration&, const Registration&) = default;
 };
 STEPZERO_LSP_TYPE(Registration)
@@ -70,7 +70,7 @@ STEPZERO_LSP_TYPE(Unregistration)
 
 struct UnregistrationParams {
   std::vector<Unregistration>
-      unregistrations; // "unregisterations" on the wire, as the specification spells it
+      unregistrations;  // "unregisterations" on the wire, as the specification spells it
   friend bool operator==(const UnregistrationParams&, const UnregistrationParams&) = default;
 };
 STEPZERO_LSP_TYPE(UnregistrationParams)
@@ -83,9 +83,9 @@ STEPZERO_LSP_TYPE(SetTraceParams)
 
 struct LogTraceParams {
   std::string message;
-  std::optional<std::string> verbose; // only if the trace is verbose
+  std::optional<std::string> verbose;  // only if the trace is verbose
   friend bool operator==(const LogTraceParams&, const LogTraceParams&) = default;
 };
 STEPZERO_LSP_TYPE(LogTraceParams)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

@@ -23,10 +23,8 @@
 
 namespace stepzero::lsp::method {
 
-template <class Params, class Result>
-using Request = protocol::RequestMethod<Params, Result>;
-template <class Params>
-using Notification = protocol::NotificationMethod<Params>;
+template <class Params, class Result> using Request = protocol::RequestMethod<Params, Result>;
+template <class Params> using Notification = protocol::NotificationMethod<Params>;
 
 // lifecycle
 inline constexpr Request<InitializeParams, InitializeResult> initialize{"initialize"};
@@ -73,7 +71,8 @@ inline constexpr Request<None, None> refresh_diagnostics{"workspace/diagnostic/r
 inline constexpr Request<CodeActionParams, std::optional<std::vector<CommandOrCodeAction>>> code_action{
     "textDocument/codeAction"};
 inline constexpr Request<CodeAction, CodeAction> resolve_code_action{"codeAction/resolve"};
-inline constexpr Request<CompletionParams, std::optional<std::vector<CompletionItem>>> completion{"textDocument/completion"};
+inline constexpr Request<CompletionParams, std::optional<std::vector<CompletionItem>>> completion{
+    "textDocument/completion"};
 inline constexpr Request<HoverParams, std::optional<Hover>> hover{"textDocument/hover"};
 inline constexpr Request<InlayHintParams, std::optional<std::vector<InlayHint>>> inlay_hint{
     "textDocument/inlayHint"};
@@ -85,7 +84,7 @@ inline constexpr Request<CodeLens, CodeLens> resolve_code_lens{"codeLens/resolve
 inline constexpr Request<None, None> refresh_code_lenses{"workspace/codeLens/refresh"};
 // The answers are unions in the specification; which alternative is used depends on the client's flags.
 inline constexpr Request<DocumentSymbolParams,
-                         std::optional<std::variant<std::vector<DocumentSymbol>, std::vector<SymbolInformation>>>>
+    std::optional<std::variant<std::vector<DocumentSymbol>, std::vector<SymbolInformation>>>>
     document_symbol{"textDocument/documentSymbol"};
 inline constexpr Request<DefinitionParams, std::variant<std::vector<Location>, std::vector<LocationLink>>>
     definition{"textDocument/definition"};
@@ -94,8 +93,8 @@ inline constexpr Request<ReferenceParams, std::optional<std::vector<Location>>> 
 
 // workspace
 inline constexpr Request<ExecuteCommandParams, Any> execute_command{"workspace/executeCommand"};
-inline constexpr Request<WorkspaceSymbolParams, std::optional<std::vector<SymbolInformation>>> workspace_symbol{
-    "workspace/symbol"};
+inline constexpr Request<WorkspaceSymbolParams, std::optional<std::vector<SymbolInformation>>>
+    workspace_symbol{"workspace/symbol"};
 inline constexpr Request<ApplyWorkspaceEditParams, ApplyWorkspaceEditResult> apply_edit{
     "workspace/applyEdit"};
 inline constexpr Request<ConfigurationParams, std::vector<Any>> configuration{"workspace/configuration"};
@@ -116,4 +115,4 @@ inline constexpr Notification<LogMessageParams> log_message{"window/logMessage"}
 inline constexpr Request<ShowDocumentParams, ShowDocumentResult> show_document{"window/showDocument"};
 inline constexpr Notification<Any> telemetry{"telemetry/event"};
 
-} // namespace stepzero::lsp::method
+}  // namespace stepzero::lsp::method

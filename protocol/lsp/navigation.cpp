@@ -7,16 +7,14 @@ namespace stepzero::lsp {
 
 using protocol::Of;
 
-template <class F>
-void fields(F& f, Of<F, DocumentSymbolParams> v) {
+template <class F> void fields(F& f, Of<F, DocumentSymbolParams> v) {
   f("textDocument", v.text_document);
   f("workDoneToken", v.work_done_token);
   f("partialResultToken", v.partial_result_token);
 }
 STEPZERO_LSP_CODEC(DocumentSymbolParams)
 
-template <class F>
-void fields(F& f, Of<F, DocumentSymbol> v) {
+template <class F> void fields(F& f, Of<F, DocumentSymbol> v) {
   f("name", v.name);
   f("detail", v.detail);
   f("kind", v.kind);
@@ -27,8 +25,7 @@ void fields(F& f, Of<F, DocumentSymbol> v) {
 }
 STEPZERO_LSP_CODEC(DocumentSymbol)
 
-template <class F>
-void fields(F& f, Of<F, SymbolInformation> v) {
+template <class F> void fields(F& f, Of<F, SymbolInformation> v) {
   f("name", v.name);
   f("kind", v.kind);
   f.or_empty("tags", v.tags);
@@ -37,22 +34,19 @@ void fields(F& f, Of<F, SymbolInformation> v) {
 }
 STEPZERO_LSP_CODEC(SymbolInformation)
 
-template <class F>
-void fields(F& f, Of<F, WorkspaceSymbolParams> v) {
+template <class F> void fields(F& f, Of<F, WorkspaceSymbolParams> v) {
   f("query", v.query);
   f("workDoneToken", v.work_done_token);
   f("partialResultToken", v.partial_result_token);
 }
 STEPZERO_LSP_CODEC(WorkspaceSymbolParams)
 
-template <class F>
-void fields(F& f, Of<F, ReferenceContext> v) {
+template <class F> void fields(F& f, Of<F, ReferenceContext> v) {
   f("includeDeclaration", v.include_declaration);
 }
 STEPZERO_LSP_CODEC(ReferenceContext)
 
-template <class F>
-void fields(F& f, Of<F, ReferenceParams> v) {
+template <class F> void fields(F& f, Of<F, ReferenceParams> v) {
   f("textDocument", v.text_document);
   f("position", v.position);
   f("context", v.context);
@@ -61,4 +55,4 @@ void fields(F& f, Of<F, ReferenceParams> v) {
 }
 STEPZERO_LSP_CODEC(ReferenceParams)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

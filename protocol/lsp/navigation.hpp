@@ -55,14 +55,14 @@ struct DocumentSymbol {
   std::optional<std::string> detail;
   SymbolKind kind = SymbolKind::variable;
   std::vector<SymbolTag> tags;
-  Range range;           // the whole of it
-  Range selection_range; // its name; inside range
+  Range range;            // the whole of it
+  Range selection_range;  // its name; inside range
   std::vector<DocumentSymbol> children;
   friend bool operator==(const DocumentSymbol&, const DocumentSymbol&) = default;
 };
 STEPZERO_LSP_TYPE(DocumentSymbol)
 
-struct SymbolInformation { // the flat form, for clients without hierarchical symbols
+struct SymbolInformation {  // the flat form, for clients without hierarchical symbols
   std::string name;
   SymbolKind kind = SymbolKind::variable;
   std::vector<SymbolTag> tags;
@@ -73,7 +73,7 @@ struct SymbolInformation { // the flat form, for clients without hierarchical sy
 STEPZERO_LSP_TYPE(SymbolInformation)
 
 struct WorkspaceSymbolParams {
-  std::string query; // letters of a name, in order; empty: all
+  std::string query;  // letters of a name, in order; empty: all
   std::optional<ProgressToken> work_done_token;
   std::optional<ProgressToken> partial_result_token;
   friend bool operator==(const WorkspaceSymbolParams&, const WorkspaceSymbolParams&) = default;
@@ -98,4 +98,4 @@ struct ReferenceParams {
 };
 STEPZERO_LSP_TYPE(ReferenceParams)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

@@ -33,7 +33,7 @@ STEPZERO_LSP_TYPE(NotebookCell)
 
 struct NotebookDocument {
   DocumentUri uri;
-  std::string notebook_type; // "jupyter-notebook"
+  std::string notebook_type;  // "jupyter-notebook"
   std::int32_t version = 0;
   Any metadata;
   std::vector<NotebookCell> cells;
@@ -44,12 +44,12 @@ STEPZERO_LSP_TYPE(NotebookDocument)
 struct DidOpenNotebookDocumentParams {
   NotebookDocument notebook_document;
   std::vector<TextDocumentItem> cell_text_documents;
-  friend bool operator==(const DidOpenNotebookDocumentParams&,
-                         const DidOpenNotebookDocumentParams&) = default;
+  friend bool operator==(
+      const DidOpenNotebookDocumentParams&, const DidOpenNotebookDocumentParams&) = default;
 };
 STEPZERO_LSP_TYPE(DidOpenNotebookDocumentParams)
 
-struct NotebookCellArrayChange { // replace `delete_count` cells at `start`
+struct NotebookCellArrayChange {  // replace `delete_count` cells at `start`
   std::uint32_t start = 0;
   std::uint32_t delete_count = 0;
   std::vector<NotebookCell> cells;
@@ -67,7 +67,7 @@ STEPZERO_LSP_TYPE(NotebookCellStructureChange)
 
 struct NotebookCellTextChange {
   VersionedTextDocumentIdentifier document;
-  Any changes; // a list of TextDocumentContentChangeEvent: from_any<std::vector<…>>
+  Any changes;  // a list of TextDocumentContentChangeEvent: from_any<std::vector<…>>
   friend bool operator==(const NotebookCellTextChange&, const NotebookCellTextChange&) = default;
 };
 STEPZERO_LSP_TYPE(NotebookCellTextChange)
@@ -90,8 +90,8 @@ STEPZERO_LSP_TYPE(NotebookDocumentChangeEvent)
 struct VersionedNotebookDocumentIdentifier {
   std::int32_t version = 0;
   DocumentUri uri;
-  friend bool operator==(const VersionedNotebookDocumentIdentifier&,
-                         const VersionedNotebookDocumentIdentifier&) = default;
+  friend bool operator==(
+      const VersionedNotebookDocumentIdentifier&, const VersionedNotebookDocumentIdentifier&) = default;
 };
 STEPZERO_LSP_TYPE(VersionedNotebookDocumentIdentifier)
 
@@ -104,23 +104,23 @@ STEPZERO_LSP_TYPE(NotebookDocumentIdentifier)
 struct DidChangeNotebookDocumentParams {
   VersionedNotebookDocumentIdentifier notebook_document;
   NotebookDocumentChangeEvent change;
-  friend bool operator==(const DidChangeNotebookDocumentParams&,
-                         const DidChangeNotebookDocumentParams&) = default;
+  friend bool operator==(
+      const DidChangeNotebookDocumentParams&, const DidChangeNotebookDocumentParams&) = default;
 };
 STEPZERO_LSP_TYPE(DidChangeNotebookDocumentParams)
 
 struct DidSaveNotebookDocumentParams {
   NotebookDocumentIdentifier notebook_document;
-  friend bool operator==(const DidSaveNotebookDocumentParams&,
-                         const DidSaveNotebookDocumentParams&) = default;
+  friend bool operator==(
+      const DidSaveNotebookDocumentParams&, const DidSaveNotebookDocumentParams&) = default;
 };
 STEPZERO_LSP_TYPE(DidSaveNotebookDocumentParams)
 
 struct DidCloseNotebookDocumentParams {
   NotebookDocumentIdentifier notebook_document;
   std::vector<TextDocumentIdentifier> cell_text_documents;
-  friend bool operator==(const DidCloseNotebookDocumentParams&,
-                         const DidCloseNotebookDocumentParams&) = default;
+  friend bool operator==(
+      const DidCloseNotebookDocumentParams&, const DidCloseNotebookDocumentParams&) = default;
 };
 STEPZERO_LSP_TYPE(DidCloseNotebookDocumentParams)
 
@@ -150,4 +150,4 @@ struct NotebookDocumentSyncOptions {
 };
 STEPZERO_LSP_TYPE(NotebookDocumentSyncOptions)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

@@ -7,21 +7,16 @@ namespace stepzero::lsp {
 
 using protocol::Of;
 
-template <class F>
-void fields(F& f, Of<F, ProgressParams> v) {
+template <class F> void fields(F& f, Of<F, ProgressParams> v) {
   f("token", v.token);
   f.required("value", v.value);
 }
 STEPZERO_LSP_CODEC(ProgressParams)
 
-template <class F>
-void fields(F& f, Of<F, WorkDoneProgressCreateParams> v) {
-  f("token", v.token);
-}
+template <class F> void fields(F& f, Of<F, WorkDoneProgressCreateParams> v) { f("token", v.token); }
 STEPZERO_LSP_CODEC(WorkDoneProgressCreateParams)
 
-template <class F>
-void fields(F& f, Of<F, WorkDoneProgressBegin> v) {
+template <class F> void fields(F& f, Of<F, WorkDoneProgressBegin> v) {
   f.constant("kind", "begin");
   f("title", v.title);
   f.or_empty("cancellable", v.cancellable);
@@ -30,8 +25,7 @@ void fields(F& f, Of<F, WorkDoneProgressBegin> v) {
 }
 STEPZERO_LSP_CODEC(WorkDoneProgressBegin)
 
-template <class F>
-void fields(F& f, Of<F, WorkDoneProgressReport> v) {
+template <class F> void fields(F& f, Of<F, WorkDoneProgressReport> v) {
   f.constant("kind", "report");
   f("cancellable", v.cancellable);
   f("message", v.message);
@@ -39,11 +33,10 @@ void fields(F& f, Of<F, WorkDoneProgressReport> v) {
 }
 STEPZERO_LSP_CODEC(WorkDoneProgressReport)
 
-template <class F>
-void fields(F& f, Of<F, WorkDoneProgressEnd> v) {
+template <class F> void fields(F& f, Of<F, WorkDoneProgressEnd> v) {
   f.constant("kind", "end");
   f("message", v.message);
 }
 STEPZERO_LSP_CODEC(WorkDoneProgressEnd)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

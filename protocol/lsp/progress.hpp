@@ -11,7 +11,7 @@ namespace stepzero::lsp {
 
 struct ProgressParams {
   ProgressToken token;
-  Any value; // to_any of a WorkDoneProgress…, or of a part of the result
+  Any value;  // to_any of a WorkDoneProgress…, or of a part of the result
   friend bool operator==(const ProgressParams&, const ProgressParams&) = default;
 };
 STEPZERO_LSP_TYPE(ProgressParams)
@@ -30,7 +30,7 @@ struct WorkDoneProgressBegin {
   bool cancellable = false;
   std::optional<std::string> message;
   std::optional<std::uint32_t>
-      percentage; // 0 to 100, never falling; absent means unknown for the whole progress
+      percentage;  // 0 to 100, never falling; absent means unknown for the whole progress
   friend bool operator==(const WorkDoneProgressBegin&, const WorkDoneProgressBegin&) = default;
 };
 STEPZERO_LSP_TYPE(WorkDoneProgressBegin)
@@ -49,9 +49,8 @@ struct WorkDoneProgressEnd {
 };
 STEPZERO_LSP_TYPE(WorkDoneProgressEnd)
 
-template <class T>
-ProgressParams progress_of(const ProgressToken& token, const T& value) {
+template <class T> ProgressParams progress_of(const ProgressToken& token, const T& value) {
   return {token, protocol::to_any(value)};
 }
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

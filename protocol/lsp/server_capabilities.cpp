@@ -24,10 +24,9 @@ void save_field(protocol::FieldReader& f, TextDocumentSyncOptions& v) {
   f.group("save", [&](auto& inner) { inner.or_empty("includeText", v.save_include_text); });
 }
 
-} // namespace
+}  // namespace
 
-template <class F>
-void fields(F& f, Of<F, TextDocumentSyncOptions> v) {
+template <class F> void fields(F& f, Of<F, TextDocumentSyncOptions> v) {
   f.or_empty("openClose", v.open_close);
   f.or_empty("change", v.change);
   f.or_empty("willSave", v.will_save);
@@ -36,23 +35,20 @@ void fields(F& f, Of<F, TextDocumentSyncOptions> v) {
 }
 STEPZERO_LSP_CODEC(TextDocumentSyncOptions)
 
-template <class F>
-void fields(F& f, Of<F, ProviderOptions> v) {
+template <class F> void fields(F& f, Of<F, ProviderOptions> v) {
   f.or_empty("workDoneProgress", v.work_done_progress);
   f("documentSelector", v.document_selector);
 }
 STEPZERO_LSP_CODEC(ProviderOptions)
 
-template <class F>
-void fields(F& f, Of<F, ResolvingOptions> v) {
+template <class F> void fields(F& f, Of<F, ResolvingOptions> v) {
   f.or_empty("resolveProvider", v.resolve_provider);
   f.or_empty("workDoneProgress", v.work_done_progress);
   f("documentSelector", v.document_selector);
 }
 STEPZERO_LSP_CODEC(ResolvingOptions)
 
-template <class F>
-void fields(F& f, Of<F, CodeActionOptions> v) {
+template <class F> void fields(F& f, Of<F, CodeActionOptions> v) {
   f.or_empty("codeActionKinds", v.code_action_kinds);
   f.or_empty("resolveProvider", v.resolve_provider);
   f.or_empty("workDoneProgress", v.work_done_progress);
@@ -60,15 +56,13 @@ void fields(F& f, Of<F, CodeActionOptions> v) {
 }
 STEPZERO_LSP_CODEC(CodeActionOptions)
 
-template <class F>
-void fields(F& f, Of<F, ExecuteCommandOptions> v) {
+template <class F> void fields(F& f, Of<F, ExecuteCommandOptions> v) {
   f("commands", v.commands);
   f.or_empty("workDoneProgress", v.work_done_progress);
 }
 STEPZERO_LSP_CODEC(ExecuteCommandOptions)
 
-template <class F>
-void fields(F& f, Of<F, DiagnosticOptions> v) {
+template <class F> void fields(F& f, Of<F, DiagnosticOptions> v) {
   f("identifier", v.identifier);
   f("interFileDependencies", v.inter_file_dependencies);
   f("workspaceDiagnostics", v.workspace_diagnostics);
@@ -77,15 +71,13 @@ void fields(F& f, Of<F, DiagnosticOptions> v) {
 }
 STEPZERO_LSP_CODEC(DiagnosticOptions)
 
-template <class F>
-void fields(F& f, Of<F, WorkspaceFoldersServerCapabilities> v) {
+template <class F> void fields(F& f, Of<F, WorkspaceFoldersServerCapabilities> v) {
   f.or_empty("supported", v.supported);
   f.or_empty("changeNotifications", v.change_notifications);
 }
 STEPZERO_LSP_CODEC(WorkspaceFoldersServerCapabilities)
 
-template <class F>
-void fields(F& f, Of<F, ServerCapabilities> v) {
+template <class F> void fields(F& f, Of<F, ServerCapabilities> v) {
   f("positionEncoding", v.position_encoding);
   f("textDocumentSync", v.text_document_sync);
   f("notebookDocumentSync", v.notebook_document_sync);
@@ -105,4 +97,4 @@ void fields(F& f, Of<F, ServerCapabilities> v) {
 }
 STEPZERO_LSP_CODEC(ServerCapabilities)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

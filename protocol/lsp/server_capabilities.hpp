@@ -2,8 +2,8 @@
 // dynamic registration (with a document selector).
 #pragma once
 
-#include "protocol/lsp/completion.hpp"
 #include "protocol/lsp/basic.hpp"
+#include "protocol/lsp/completion.hpp"
 #include "protocol/lsp/notebook.hpp"
 
 #include <optional>
@@ -21,19 +21,19 @@ struct TextDocumentSyncOptions {
   bool will_save = false;
   bool will_save_wait_until = false;
   bool save = false;
-  bool save_include_text = false; // the notification of a save carries the text
+  bool save_include_text = false;  // the notification of a save carries the text
   friend bool operator==(const TextDocumentSyncOptions&, const TextDocumentSyncOptions&) = default;
 };
 STEPZERO_LSP_TYPE(TextDocumentSyncOptions)
 
-struct ProviderOptions { // of hover, definition, references, document symbols
+struct ProviderOptions {  // of hover, definition, references, document symbols
   bool work_done_progress = false;
-  std::optional<DocumentSelector> document_selector; // in registrations only
+  std::optional<DocumentSelector> document_selector;  // in registrations only
   friend bool operator==(const ProviderOptions&, const ProviderOptions&) = default;
 };
 STEPZERO_LSP_TYPE(ProviderOptions)
 
-struct ResolvingOptions { // of code lenses and inlay hints
+struct ResolvingOptions {  // of code lenses and inlay hints
   bool resolve_provider = false;
   bool work_done_progress = false;
   std::optional<DocumentSelector> document_selector;
@@ -70,8 +70,8 @@ STEPZERO_LSP_TYPE(DiagnosticOptions)
 struct WorkspaceFoldersServerCapabilities {
   bool supported = false;
   bool change_notifications = false;
-  friend bool operator==(const WorkspaceFoldersServerCapabilities&,
-                         const WorkspaceFoldersServerCapabilities&) = default;
+  friend bool operator==(
+      const WorkspaceFoldersServerCapabilities&, const WorkspaceFoldersServerCapabilities&) = default;
 };
 STEPZERO_LSP_TYPE(WorkspaceFoldersServerCapabilities)
 
@@ -96,4 +96,4 @@ struct ServerCapabilities {
 };
 STEPZERO_LSP_TYPE(ServerCapabilities)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

@@ -7,29 +7,23 @@ namespace stepzero::lsp {
 
 using protocol::Of;
 
-template <class F>
-void fields(F& f, Of<F, ShowMessageParams> v) {
+template <class F> void fields(F& f, Of<F, ShowMessageParams> v) {
   f("type", v.type);
   f("message", v.message);
 }
 STEPZERO_LSP_CODEC(ShowMessageParams)
 
-template <class F>
-void fields(F& f, Of<F, MessageActionItem> v) {
-  f("title", v.title);
-}
+template <class F> void fields(F& f, Of<F, MessageActionItem> v) { f("title", v.title); }
 STEPZERO_LSP_CODEC(MessageActionItem)
 
-template <class F>
-void fields(F& f, Of<F, ShowMessageRequestParams> v) {
+template <class F> void fields(F& f, Of<F, ShowMessageRequestParams> v) {
   f("type", v.type);
   f("message", v.message);
   f.or_empty("actions", v.actions);
 }
 STEPZERO_LSP_CODEC(ShowMessageRequestParams)
 
-template <class F>
-void fields(F& f, Of<F, ShowDocumentParams> v) {
+template <class F> void fields(F& f, Of<F, ShowDocumentParams> v) {
   f("uri", v.uri);
   f.or_empty("external", v.external);
   f("takeFocus", v.take_focus);
@@ -37,10 +31,7 @@ void fields(F& f, Of<F, ShowDocumentParams> v) {
 }
 STEPZERO_LSP_CODEC(ShowDocumentParams)
 
-template <class F>
-void fields(F& f, Of<F, ShowDocumentResult> v) {
-  f("success", v.success);
-}
+template <class F> void fields(F& f, Of<F, ShowDocumentResult> v) { f("success", v.success); }
 STEPZERO_LSP_CODEC(ShowDocumentResult)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

@@ -50,4 +50,4 @@ struct ShowDocumentResult {
 };
 STEPZERO_LSP_TYPE(ShowDocumentResult)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

@@ -27,14 +27,14 @@ struct ConfigurationItem {
 };
 STEPZERO_LSP_TYPE(ConfigurationItem)
 
-struct ConfigurationParams { // answered by one value, or null, for each item
+struct ConfigurationParams {  // answered by one value, or null, for each item
   std::vector<ConfigurationItem> items;
   friend bool operator==(const ConfigurationParams&, const ConfigurationParams&) = default;
 };
 STEPZERO_LSP_TYPE(ConfigurationParams)
 
 struct DidChangeConfigurationParams {
-  Any settings; // null with clients that expect to be asked
+  Any settings;  // null with clients that expect to be asked
   friend bool operator==(const DidChangeConfigurationParams&, const DidChangeConfigurationParams&) = default;
 };
 STEPZERO_LSP_TYPE(DidChangeConfigurationParams)
@@ -64,13 +64,13 @@ STEPZERO_LSP_TYPE(RelativePattern)
 
 using GlobPattern = std::variant<RelativePattern, std::string>;
 
-namespace watch_kind { // bits
+namespace watch_kind {  // bits
 inline constexpr std::uint32_t create = 1, change = 2, remove = 4, all = 7;
-} // namespace watch_kind
+}  // namespace watch_kind
 
 struct FileSystemWatcher {
   GlobPattern glob_pattern;
-  std::optional<std::uint32_t> kind; // all if absent
+  std::optional<std::uint32_t> kind;  // all if absent
   friend bool operator==(const FileSystemWatcher&, const FileSystemWatcher&) = default;
 };
 STEPZERO_LSP_TYPE(FileSystemWatcher)
@@ -78,8 +78,8 @@ STEPZERO_LSP_TYPE(FileSystemWatcher)
 struct DidChangeWatchedFilesRegistrationOptions {
   std::vector<FileSystemWatcher> watchers;
   friend bool operator==(const DidChangeWatchedFilesRegistrationOptions&,
-                         const DidChangeWatchedFilesRegistrationOptions&) = default;
+      const DidChangeWatchedFilesRegistrationOptions&) = default;
 };
 STEPZERO_LSP_TYPE(DidChangeWatchedFilesRegistrationOptions)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

@@ -23,9 +23,9 @@ STEPZERO_LSP_TYPE(WorkspaceFoldersChangeEvent)
 
 struct DidChangeWorkspaceFoldersParams {
   WorkspaceFoldersChangeEvent event;
-  friend bool operator==(const DidChangeWorkspaceFoldersParams&,
-                         const DidChangeWorkspaceFoldersParams&) = default;
+  friend bool operator==(
+      const DidChangeWorkspaceFoldersParams&, const DidChangeWorkspaceFoldersParams&) = default;
 };
 STEPZERO_LSP_TYPE(DidChangeWorkspaceFoldersParams)
 
-} // namespace stepzero::lsp
+}  // namespace stepzero::lsp

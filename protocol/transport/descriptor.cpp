@@ -27,8 +27,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t read_size = 64 << 10;
 constexpr std::size_t read_ahead =
-    4 << 20;                             // bytes read and not yet decoded: then the reader waits for the loop
-constexpr std::size_t write_size = 4096; // a pipe that polls writable takes as much without blocking
+    4 << 20;  // bytes read and not yet decoded: then the reader waits for the loop
+constexpr std::size_t write_size = 4096;  // a pipe that polls writable takes as much without blocking
 
 std::string reason_of(const char* what, int error) {
   return std::string(what) + ": " + std::generic_category().message(error);
@@ -40,7 +40,7 @@ struct Shared : std::enable_shared_from_this<Shared> {
       : loop(l), in(in_fd), out(out_fd), limits(lim), incoming(lim.frames) {
     if (::pipe(wake) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
     for (const int fd : wake) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-    struct stat status {};
+    struct stat status{};
     out_is_socket = ::fstat(out, &status) == 0 && S_ISSOCK(status.st_mode);
   }
   ~Shared() {
@@ -61,17 +61,17 @@ struct Shared : std::enable_shared_from_this<Shared> {
   const int in, out;
   const TransportLimits limits;
   bool out_is_socket = false;
-  int wake[2] = {-1, -1}; // readable once stopping, forever: both threads poll it
+  int wake[2] = {-1, -1};  // readable once stopping, forever: both threads poll it
 
-  Incoming incoming; // on the loop's thread
+  Incoming incoming;  // on the loop's thread
 
-  std::mutex mutex; // guards what follows
+  std::mutex mutex;  // guards what follows
   std::condition_variable changed;
   std::size_t undecoded = 0;
   std::deque<std::string> queue;
-  std::size_t queued = 0; // bytes in the queue and being written
+  std::size_t queued = 0;  // bytes in the queue and being written
   bool stopping = false;
-  bool broken = false; // nothing can be written any more
+  bool broken = false;  // nothing can be written any more
   Clock::time_point deadline;
   Task closed;
 };
@@ -210,9 +210,8 @@ public:
       if (shared_->broken || shared_->stopping) return;
       if (shared_->queued != 0 && shared_->queued + bytes.size() > shared_->limits.unread) {
         shared_->broken = true;
-        shared_->post_end(
-            {End::Kind::not_read,
-             "the client does not read: " + std::to_string(shared_->queued) + " bytes are waiting for it"});
+        shared_->post_end({End::Kind::not_read,
+            "the client does not read: " + std::to_string(shared_->queued) + " bytes are waiting for it"});
         return;
       }
       shared_->queued += bytes.size();
@@ -223,7 +222,7 @@ public:
 
   void close(Task done) override {
     shared_->incoming.silence();
-    if (!writer_.joinable()) return shared_->loop.post(std::move(done)); // never started
+    if (!writer_.joinable()) return shared_->loop.post(std::move(done));  // never started
     {
       const std::lock_guard lock(shared_->mutex);
       shared_->closed = std::move(done);
@@ -236,7 +235,7 @@ private:
   std::thread reader_, writer_;
 };
 
-} // namespace
+}  // namespace
 
 std::unique_ptr<Transport> descriptor_transport(EventLoop& loop, int in, int out, TransportLimits limits) {
   return std::make_unique<DescriptorTransport>(loop, in, out, limits);
@@ -246,4 +245,4 @@ std::unique_ptr<Transport> stdio_transport(EventLoop& loop, TransportLimits limi
   return descriptor_transport(loop, STDIN_FILENO, STDOUT_FILENO, limits);
 }
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

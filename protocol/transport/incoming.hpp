@@ -16,7 +16,7 @@ public:
   explicit Incoming(FrameLimits limits) : decoder_(limits) {}
 
   void start(Receiver& receiver) { receiver_ = &receiver; }
-  void silence() { receiver_ = nullptr; } // nothing more is delivered
+  void silence() { receiver_ = nullptr; }  // nothing more is delivered
   bool silent() const { return receiver_ == nullptr; }
 
   void bytes(std::string_view bytes) {
@@ -44,4 +44,4 @@ private:
   Receiver* receiver_ = nullptr;
 };
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

@@ -7,9 +7,9 @@ namespace stepzero::protocol {
 namespace {
 
 struct Side {
-  Receiver* receiver = nullptr; // on the loop's thread; nullptr before start and after the end
+  Receiver* receiver = nullptr;  // on the loop's thread; nullptr before start and after the end
   bool started = false;
-  std::vector<std::string> early; // came before start
+  std::vector<std::string> early;  // came before start
 };
 
 struct Wire {
@@ -17,7 +17,7 @@ struct Wire {
   EventLoop& loop;
   Side sides[2];
   std::mutex mutex;
-  bool cut[2] = {false, false}; // this side sends no more; guarded by mutex
+  bool cut[2] = {false, false};  // this side sends no more; guarded by mutex
 };
 
 void end_of(Side& side) {
@@ -72,11 +72,11 @@ private:
   const int side_;
 };
 
-} // namespace
+}  // namespace
 
 std::pair<std::unique_ptr<Transport>, std::unique_ptr<Transport>> memory_transport(EventLoop& loop) {
   auto wire = std::make_shared<Wire>(loop);
   return {std::make_unique<MemoryTransport>(wire, 0), std::make_unique<MemoryTransport>(wire, 1)};
 }
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

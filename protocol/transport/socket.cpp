@@ -26,18 +26,17 @@ using Code = boost::system::error_code;
 
 // Everything but send() runs on the loop's thread. Handlers in flight keep the session alive, not the
 // receiver.
-template <class Socket>
-class Session : public std::enable_shared_from_this<Session<Socket>> {
+template <class Socket> class Session : public std::enable_shared_from_this<Session<Socket>> {
 public:
   Session(Socket socket, TransportLimits limits)
       : incoming(limits.frames), socket_(std::move(socket)), deadline_(socket_.get_executor()),
         limits_(limits) {}
 
   void read() {
-    socket_.async_read_some(asio::buffer(buffer_),
-                            [self = this->shared_from_this()](const Code& error, std::size_t size) {
-                              self->has_read(error, size);
-                            });
+    socket_.async_read_some(
+        asio::buffer(buffer_), [self = this->shared_from_this()](const Code& error, std::size_t size) {
+          self->has_read(error, size);
+        });
   }
 
   void send(std::string payload) {
@@ -47,8 +46,8 @@ public:
     if (queued_ != 0 && queued_ + bytes.size() > limits_.unread) {
       broken_ = true;
       asio::post(socket_.get_executor(), [self = this->shared_from_this(), waiting = queued_] {
-        self->incoming.end({End::Kind::not_read, "the client does not read: " + std::to_string(waiting) +
-                                                     " bytes are waiting for it"});
+        self->incoming.end({End::Kind::not_read,
+            "the client does not read: " + std::to_string(waiting) + " bytes are waiting for it"});
       });
       return;
     }
@@ -104,10 +103,10 @@ private:
       queue_.clear();
     }
     for (const std::string& bytes : batch_) buffers.push_back(asio::buffer(bytes));
-    asio::async_write(socket_, buffers,
-                      [self = this->shared_from_this()](const Code& error, std::size_t size) {
-                        self->has_written(error, size);
-                      });
+    asio::async_write(
+        socket_, buffers, [self = this->shared_from_this()](const Code& error, std::size_t size) {
+          self->has_written(error, size);
+        });
   }
 
   void has_written(const Code& error, std::size_t size) {
@@ -131,17 +130,16 @@ private:
   asio::steady_timer deadline_;
   const TransportLimits limits_;
   std::array<char, (std::size_t{64} << 10)> buffer_;
-  std::vector<std::string> batch_; // being written
+  std::vector<std::string> batch_;  // being written
   Task closed_;
 
-  std::mutex mutex_; // guards what follows
+  std::mutex mutex_;  // guards what follows
   std::vector<std::string> queue_;
-  std::size_t queued_ = 0; // bytes in the queue and being written
+  std::size_t queued_ = 0;  // bytes in the queue and being written
   bool writing_ = false, broken_ = false, closing_ = false;
 };
 
-template <class Socket>
-class SocketTransport final : public Transport {
+template <class Socket> class SocketTransport final : public Transport {
 public:
   SocketTransport(Socket socket, TransportLimits limits)
       : session_(std::make_shared<Session<Socket>>(std::move(socket), limits)) {}
@@ -160,9 +158,8 @@ private:
   std::shared_ptr<Session<Socket>> session_;
 };
 
-template <class Protocol, class Name>
-typename Protocol::socket open(asio::io_context& context, const typename Protocol::endpoint& place,
-                               bool listen, const std::string& shown, const Name& name) {
+template <class Protocol, class Name> typename Protocol::socket open(asio::io_context& context,
+    const typename Protocol::endpoint& place, bool listen, const std::string& shown, const Name& name) {
   typename Protocol::socket socket(context);
   Code error;
   if (!listen) {
@@ -183,7 +180,7 @@ typename Protocol::socket open(asio::io_context& context, const typename Protoco
 
 constexpr std::string_view listen_prefix = "listen:";
 
-} // namespace
+}  // namespace
 
 std::optional<Endpoint> Endpoint::socket(std::string_view text) {
   Endpoint endpoint{Kind::tcp, text.starts_with(listen_prefix), 0, {}};
@@ -203,17 +200,16 @@ std::optional<Endpoint> Endpoint::pipe(std::string_view text) {
 }
 
 std::unique_ptr<Transport> open_transport(EventLoop& loop, const Endpoint& endpoint,
-                                          const std::function<void(const std::string&)>& listening,
-                                          TransportLimits limits) {
+    const std::function<void(const std::string&)>& listening, TransportLimits limits) {
   asio::io_context& context = loop.impl().context;
   switch (endpoint.kind) {
   case Endpoint::Kind::stdio: return stdio_transport(loop, limits);
   case Endpoint::Kind::tcp: {
     const Tcp::endpoint place(asio::ip::address_v4::loopback(), endpoint.port);
     auto socket = open<Tcp>(context, place, endpoint.listen, "127.0.0.1:" + std::to_string(endpoint.port),
-                            [&](const Tcp::endpoint& real) {
-                              if (listening) listening(std::to_string(real.port()));
-                            });
+        [&](const Tcp::endpoint& real) {
+          if (listening) listening(std::to_string(real.port()));
+        });
     Code ignored;
     socket.set_option(Tcp::no_delay(true), ignored);
     return std::make_unique<SocketTransport<Tcp::socket>>(std::move(socket), limits);
@@ -231,8 +227,8 @@ std::unique_ptr<Transport> open_transport(EventLoop& loop, const Endpoint& endpo
     bound = true;
     if (listening) listening(endpoint.path);
   });
-  if (bound) ::unlink(endpoint.path.c_str()); // one editor has come; no other shall
+  if (bound) ::unlink(endpoint.path.c_str());  // one editor has come; no other shall
   return std::make_unique<SocketTransport<Unix::socket>>(std::move(socket), limits);
 }
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

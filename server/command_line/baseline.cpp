@@ -9,7 +9,7 @@ namespace {
 
 constexpr int format_version = 1;
 
-} // namespace
+}  // namespace
 
 bool Baseline::take(const Fingerprint& finding) {
   const auto known = counts_.find(finding);
@@ -28,23 +28,32 @@ ReadBaseline read_baseline(const std::string& path) {
   const ReadText read = read_text(path);
   if (!read.text) return {{}, read.reason};
   const Json json = Json::parse(*read.text, nullptr, false);
-  const auto wrong = [](std::string reason) { return ReadBaseline{{}, std::move(reason) + "; write it again with --write-baseline"}; };
-  if (!json.is_object() || !json.contains("findings") || !json["findings"].is_array()) return wrong("not a baseline of stepzero");
-  if (json.value("version", Json()) != format_version) return wrong("a baseline of another version of stepzero");
+  const auto wrong = [](std::string reason) {
+    return ReadBaseline{{}, std::move(reason) + "; write it again with --write-baseline"};
+  };
+  if (!json.is_object() || !json.contains("findings") || !json["findings"].is_array())
+    return wrong("not a baseline of stepzero");
+  if (json.value("version", Json()) != format_version)
+    return wrong("a baseline of another version of stepzero");
   Baseline baseline;
   for (const Json& entry : json["findings"]) {
     if (!entry.is_object()) return wrong("not a baseline of stepzero");
-    const Json path_of = entry.value("path", Json()), rule = entry.value("rule", Json()), line = entry.value("line", Json());
+    const Json path_of = entry.value("path", Json()), rule = entry.value("rule", Json()),
+               line = entry.value("line", Json());
     const Json count = entry.value("count", Json(1));
-    if (!path_of.is_string() || !rule.is_string() || !line.is_string() || !count.is_number_integer() || count < 1) return wrong("not a baseline of stepzero");
-    baseline.add({path_of.get<std::string>(), rule.get<std::string>(), line.get<std::string>()}, count.get<std::size_t>());
+    if (!path_of.is_string() || !rule.is_string() || !line.is_string() || !count.is_number_integer() ||
+        count < 1)
+      return wrong("not a baseline of stepzero");
+    baseline.add({path_of.get<std::string>(), rule.get<std::string>(), line.get<std::string>()},
+        count.get<std::size_t>());
   }
   return {std::move(baseline), {}};
 }
 
 std::string baseline_text(const Report& report, const std::string& folder) {
   Baseline baseline;
-  for (const rules::Finding& finding : report.findings) baseline.add(fingerprint(report, finding, seen_from(finding.where.path, folder)));
+  for (const rules::Finding& finding : report.findings)
+    baseline.add(fingerprint(report, finding, seen_from(finding.where.path, folder)));
   std::string text = "{\"version\": " + std::to_string(format_version) + ", \"findings\": [";
   bool first = true;
   for (const auto& [finding, count] : baseline.counts()) {
@@ -56,4 +65,4 @@ std::string baseline_text(const Report& report, const std::string& folder) {
   return text + "\n]}\n";
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

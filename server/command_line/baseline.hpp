@@ -1,5 +1,5 @@
-// Findings that are known already: what `--baseline` leaves out. They are recognized by rule and content, not by line, so that
-// edits elsewhere in a file do not bring them back.
+// Findings that are known already: what `--baseline` leaves out. They are recognized by rule and content, not
+// by line, so that edits elsewhere in a file do not bring them back.
 #pragma once
 
 #include "server/command_line/fingerprint.hpp"
@@ -26,11 +26,12 @@ private:
 
 struct ReadBaseline {
   std::optional<Baseline> baseline;
-  std::string reason; // why there is none, in one line
+  std::string reason;  // why there is none, in one line
 };
 ReadBaseline read_baseline(const std::string& path);
 
-// The text of a baseline file that lies in `folder`. Sorted, a finding a line: made to be reviewed and merged.
+// The text of a baseline file that lies in `folder`. Sorted, a finding a line: made to be reviewed and
+// merged.
 std::string baseline_text(const Report& report, const std::string& folder);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

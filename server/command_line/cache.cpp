@@ -33,7 +33,8 @@ std::uint64_t hash(std::string_view text, std::uint64_t seed = 14695981039346656
   std::size_t at = 0;
   for (; at + 8 <= text.size(); at += 8) {
     std::uint64_t word = 0;
-    for (std::size_t i = 0; i < 8; ++i) word |= std::uint64_t{static_cast<unsigned char>(text[at + i])} << (8 * i);
+    for (std::size_t i = 0; i < 8; ++i)
+      word |= std::uint64_t{static_cast<unsigned char>(text[at + i])} << (8 * i);
     made = (made ^ word) * prime;
     made ^= made >> 32;
   }
@@ -49,7 +50,8 @@ std::string in_digits(std::uint64_t number) {
   return text;
 }
 
-// Another run may read or write the same file: it finds the old one or the new one. Where it cannot be written, as on a full disk, there is none.
+// Another run may read or write the same file: it finds the old one or the new one. Where it cannot be
+// written, as on a full disk, there is none.
 void put(const std::string& path, std::string_view bytes) {
   static std::atomic<unsigned> number = 0;
   const std::string temporary = path + "." + std::to_string(::getpid()) + "-" + std::to_string(++number);
@@ -62,7 +64,9 @@ void put(const std::string& path, std::string_view bytes) {
 }
 
 Json json_of(const rules::Location& where) { return {where.path, where.span.begin, where.span.end}; }
-rules::Location location_of(const Json& json) { return {json.at(0).get<std::string>(), {json.at(1).get<std::uint32_t>(), json.at(2).get<std::uint32_t>()}}; }
+rules::Location location_of(const Json& json) {
+  return {json.at(0).get<std::string>(), {json.at(1).get<std::uint32_t>(), json.at(2).get<std::uint32_t>()}};
+}
 
 Json json_of(const rules::Finding& finding) {
   Json related = Json::array(), fixes = Json::array();
@@ -72,23 +76,27 @@ Json json_of(const rules::Finding& finding) {
     for (const rules::TextEdit& edit : fix.edits) edits.push_back({json_of(edit.where), edit.new_text});
     fixes.push_back({fix.title, fix.preferred, std::move(edits)});
   }
-  return {std::string(finding.rule), static_cast<int>(finding.severity), json_of(finding.where), finding.message, std::move(related), std::move(fixes)};
+  return {std::string(finding.rule), static_cast<int>(finding.severity), json_of(finding.where),
+      finding.message, std::move(related), std::move(fixes)};
 }
 
 // Throws where the entry is damaged.
 rules::Finding finding_of(const Json& json) {
   const rules::Rule* const rule = rules::find_rule(json.at(0).get<std::string>());
   const int severity = json.at(1).get<int>();
-  if (!rule || severity < 0 || severity > static_cast<int>(rules::Severity::hint)) throw std::runtime_error("no such rule or severity");
+  if (!rule || severity < 0 || severity > static_cast<int>(rules::Severity::hint))
+    throw std::runtime_error("no such rule or severity");
   rules::Finding finding;
   finding.rule = rule->id;
   finding.severity = static_cast<rules::Severity>(severity);
   finding.where = location_of(json.at(2));
   finding.message = json.at(3).get<std::string>();
-  for (const Json& each : json.at(4)) finding.related.push_back({location_of(each.at(0)), each.at(1).get<std::string>()});
+  for (const Json& each : json.at(4))
+    finding.related.push_back({location_of(each.at(0)), each.at(1).get<std::string>()});
   for (const Json& each : json.at(5)) {
     rules::Fix fix{each.at(0).get<std::string>(), each.at(1).get<bool>(), {}};
-    for (const Json& edit : each.at(2)) fix.edits.push_back({location_of(edit.at(0)), edit.at(1).get<std::string>()});
+    for (const Json& edit : each.at(2))
+      fix.edits.push_back({location_of(edit.at(0)), edit.at(1).get<std::string>()});
     finding.fixes.push_back(std::move(fix));
   }
   return finding;
@@ -110,11 +118,12 @@ Checked checked_of(const Json& json) {
   return checked;
 }
 
-} // namespace
+}  // namespace
 
 std::string program_identity() {
   std::string identity(version());
-  if (const auto stamp = file_stamp("/proc/self/exe")) identity += " " + std::to_string(stamp->modified) + " " + std::to_string(stamp->size);
+  if (const auto stamp = file_stamp("/proc/self/exe"))
+    identity += " " + std::to_string(stamp->modified) + " " + std::to_string(stamp->size);
   return identity;
 }
 
@@ -142,15 +151,14 @@ std::string Cache::states(const std::vector<std::string>& paths) {
   return all;
 }
 
-std::uint64_t Cache::key(const std::string& path, const std::string& made_with, const std::vector<std::string>& read) {
+std::uint64_t Cache::key(
+    const std::string& path, const std::string& made_with, const std::vector<std::string>& read) {
   std::uint64_t made = mix(hash(made_with), state_of(path));
   for (const std::string& each : read) made = mix(mix(made, hash(each)), state_of(each));
   return made;
 }
 
-std::string Cache::entry_of(const std::string& path) const {
-  return join(folder_, in_digits(hash(path)));
-}
+std::string Cache::entry_of(const std::string& path) const { return join(folder_, in_digits(hash(path))); }
 
 std::optional<Checked> Cache::load(const std::string& path, const std::string& made_with) {
   std::ifstream file(entry_of(path), std::ios::binary);
@@ -178,7 +186,8 @@ bool Cache::make_folder() {
   has_folder_ = !error && std::filesystem::is_directory(folder_, error);
   if (is_new && *has_folder_) {
     put(join(folder_, ".gitignore"), "*\n");
-    put(join(folder_, "CACHEDIR.TAG"), "Signature: 8a477f597d28d172789f06886806bc55\n# Results of stepzero check; may be deleted at any time.\n");
+    put(join(folder_, "CACHEDIR.TAG"),
+        "Signature: 8a477f597d28d172789f06886806bc55\n# Results of stepzero check; may be deleted at any time.\n");
   }
   if (*has_folder_ && !is_new) drop_old();
   return *has_folder_;
@@ -189,11 +198,14 @@ void Cache::drop_old() const {
   constexpr auto longest = std::chrono::hours(24 * 30);
   const auto now = std::filesystem::file_time_type::clock::now();
   std::error_code error;
-  for (std::filesystem::directory_iterator it(folder_, error); !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
+  for (std::filesystem::directory_iterator it(folder_, error);
+      !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (name.size() != digits || name.find_first_not_of("0123456789abcdef") != std::string::npos) continue;
     std::error_code ignored;
-    if (const auto written = std::filesystem::last_write_time(it->path(), ignored); !ignored && now - written > longest) std::filesystem::remove(it->path(), ignored);
+    if (const auto written = std::filesystem::last_write_time(it->path(), ignored);
+        !ignored && now - written > longest)
+      std::filesystem::remove(it->path(), ignored);
   }
 }
 
@@ -204,16 +216,18 @@ void Cache::keep(const std::string& path, std::uint64_t key, const Checked& chec
   put(entry_of(path), in_digits(hash(bytes)) + bytes);
 }
 
-Checked Cache::checked(const std::string& path, const std::string& made_with, const std::function<Checked()>& make) {
+Checked Cache::checked(
+    const std::string& path, const std::string& made_with, const std::function<Checked()>& make) {
   if (std::optional<Checked> kept = load(path, made_with)) {
     kept->is_from_cache = true;
     return std::move(*kept);
   }
-  state_of(path); // as it is before it is read: what changes in the meantime is seen in the next run
+  state_of(path);  // as it is before it is read: what changes in the meantime is seen in the next run
   Checked checked = make();
   // What went wrong may go right the next time.
-  if (checked.unreadable.empty() && checked.failures.empty()) keep(path, key(path, made_with, checked.read), checked);
+  if (checked.unreadable.empty() && checked.failures.empty())
+    keep(path, key(path, made_with, checked.read), checked);
   return checked;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

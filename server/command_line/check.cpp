@@ -33,16 +33,19 @@ class Check {
 public:
   // `kept`: what an earlier round found.
   explicit Check(const CheckOptions& options, Kept* kept = nullptr)
-      : options_(options), kept_(kept), inputs_(find_inputs(options.paths, options.stdin_filename, configuration_)),
+      : options_(options), kept_(kept),
+        inputs_(find_inputs(options.paths, options.stdin_filename, configuration_)),
         checker_(inputs_, configuration_, options.settings) {
     // What changes files sees them in more than one state.
-    if (options.use_cache && !kept && !options.fix && !options.diff) cache_.emplace(join(current_folder(), ".stepzero_cache"));
+    if (options.use_cache && !kept && !options.fix && !options.diff)
+      cache_.emplace(join(current_folder(), ".stepzero_cache"));
   }
 
   int run() {
     for (const std::string& note : inputs_.notes) say(note);
     if (!read_known()) return exit_status::trouble;
-    if ((options_.fix || options_.diff) && std::any_of(inputs_.files.begin(), inputs_.files.end(), is_notebook))
+    if ((options_.fix || options_.diff) &&
+        std::any_of(inputs_.files.begin(), inputs_.files.end(), is_notebook))
       say("notebooks are fixed in an editor only; here they are just checked");
     std::vector<Checked> results = check_all();
     if (options_.statistics) {
@@ -63,7 +66,8 @@ public:
     for (const std::string& note : fixed.notes) say(note);
     bool is_written = true;
     if (options_.fix && !options_.diff) is_written = write(fixed);
-    if (!is_written) { // what is said below is said of the files as they are, and of how many problems are gone nothing
+    if (!is_written) {  // what is said below is said of the files as they are, and of how many problems are
+                        // gone nothing
       results = check_all();
       overlay_ = inputs_.overlay;
       fixed.applied = 0;
@@ -73,7 +77,8 @@ public:
     Report& report = found.report;
     if (!options_.write_baseline.empty()) return write_baseline(report);
     report.fixed = fixed.applied;
-    if (std::find(found.fails.begin(), found.fails.end(), true) != found.fails.end()) report.exit_status = exit_status::findings;
+    if (std::find(found.fails.begin(), found.fails.end(), true) != found.fails.end())
+      report.exit_status = exit_status::findings;
     if (!report.unreadable.empty() || !is_written) report.exit_status = exit_status::trouble;
     return options_.diff ? show_diff(fixed, report) : show(report);
   }
@@ -110,18 +115,24 @@ private:
       for (const std::string& each : list) all += each + "\n";
       all += "\n";
     };
-    for (const auto* list : {&settings.select, &settings.ignore, &settings.library_folders, &sources.roots(), &sources.libraries()}) add(*list);
-    for (const auto& [rule, severity] : settings.severity) all += rule + "=" + std::string(rules::name(severity)) + "\n";
+    for (const auto* list : {&settings.select, &settings.ignore, &settings.library_folders, &sources.roots(),
+             &sources.libraries()})
+      add(*list);
+    for (const auto& [rule, severity] : settings.severity)
+      all += rule + "=" + std::string(rules::name(severity)) + "\n";
     return all + std::string(rules::name(settings.min_severity)) + " " + std::to_string(settings.gpu_memory);
   }
 
-  // The files by number. None that takes long begins when the others are nearly done, and leaves the other cores without work.
+  // The files by number. None that takes long begins when the others are nearly done, and leaves the other
+  // cores without work.
   std::vector<std::size_t> largest_first() const {
     std::vector<std::uint64_t> sizes;
-    for (const std::string& path : inputs_.files) sizes.push_back(file_stamp(path).value_or(FileStamp{}).size);
+    for (const std::string& path : inputs_.files)
+      sizes.push_back(file_stamp(path).value_or(FileStamp{}).size);
     std::vector<std::size_t> order(sizes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+    std::stable_sort(
+        order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
     return order;
   }
 
@@ -140,16 +151,17 @@ private:
       is_written = false;
     }
     // Whoever pipes a text through `check --fix -` gets a text back, fixed or not.
-    if (!inputs_.standard_input.empty() && !inputs_.standard_input_cells && !fixed.changed.contains(inputs_.standard_input)) {
+    if (!inputs_.standard_input.empty() && !inputs_.standard_input_cells &&
+        !fixed.changed.contains(inputs_.standard_input)) {
       is_written = write_out(inputs_.overlay->at(inputs_.standard_input)->text->bytes()) != Written::failed &&
-                   is_written;
+          is_written;
     }
     return is_written;
   }
 
   struct Collected {
     Report report;
-    std::vector<bool> fails; // of each finding: is it one that the exit status tells?
+    std::vector<bool> fails;  // of each finding: is it one that the exit status tells?
   };
 
   Collected collect(std::vector<Checked>& results) const {
@@ -182,12 +194,14 @@ private:
       }
       if (!results[i].not_checked.empty()) {
         // Of a folder nobody asked that each of its files be a configuration.
-        if (!inputs_.found_documents.contains(path)) say(inputs_.names.shown(path) + ": not checked: " + results[i].not_checked);
+        if (!inputs_.found_documents.contains(path))
+          say(inputs_.names.shown(path) + ": not checked: " + results[i].not_checked);
         continue;
       }
       ++report.files;
       if (results[i].is_too_large) say(inputs_.names.shown(path) + ": too large to be analysed (over 8 MiB)");
-      if (!results[i].unread.empty() && ++unread <= most_unread_named) say_unread(inputs_.names.shown(path), results[i].unread);
+      if (!results[i].unread.empty() && ++unread <= most_unread_named)
+        say_unread(inputs_.names.shown(path), results[i].unread);
       for (const std::string& failure : results[i].failures) {
         if (failures.insert(failure.substr(0, failure.find(':'))).second) {
           say(inputs_.names.shown(path) + ": internal error in " + failure);
@@ -195,7 +209,9 @@ private:
       }
       for (rules::Finding& finding : results[i].findings) add(finding, checker_.settings(path));
     }
-    if (unread > most_unread_named) say(std::to_string(unread - most_unread_named) + " more of the files hold lines that cannot be read as Python");
+    if (unread > most_unread_named)
+      say(std::to_string(unread - most_unread_named) +
+          " more of the files hold lines that cannot be read as Python");
     for (const rules::Finding& finding : report.findings) add_texts(report, finding, overlay_);
     return found;
   }
@@ -229,11 +245,13 @@ private:
     std::set<std::string> paths;
     for (const rules::Finding& finding : report.findings) paths.insert(finding.where.path);
     std::vector<std::string> files;
-    std::copy_if(inputs_.files.begin(), inputs_.files.end(), std::back_inserter(files), [&](const std::string& path) { return paths.contains(path); });
+    std::copy_if(inputs_.files.begin(), inputs_.files.end(), std::back_inserter(files),
+        [&](const std::string& path) { return paths.contains(path); });
     std::vector<Checked> results(files.size());
     parallel(files.size(), [&](std::size_t i) { results[i] = checker_.check(files[i], revision_.overlay); });
     Report before(inputs_.names);
-    for (Checked& checked : results) std::move(checked.findings.begin(), checked.findings.end(), std::back_inserter(before.findings));
+    for (Checked& checked : results)
+      std::move(checked.findings.begin(), checked.findings.end(), std::back_inserter(before.findings));
     Baseline known;
     for (const rules::Finding& finding : before.findings) {
       add_texts(before, finding, revision_.overlay);
@@ -252,7 +270,8 @@ private:
     for (std::size_t i = 0; i < report.findings.size(); ++i) {
       rules::Finding& finding = report.findings[i];
       const std::string& path = finding.where.path;
-      if (before.take(fingerprint(report, finding, path)) || baseline_.take(fingerprint(report, finding, seen_from(path, folder)))) {
+      if (before.take(fingerprint(report, finding, path)) ||
+          baseline_.take(fingerprint(report, finding, seen_from(path, folder)))) {
         ++report.known;
         continue;
       }
@@ -264,21 +283,26 @@ private:
     std::set<std::string> checked;
     for (const std::string& path : inputs_.files) checked.insert(seen_from(path, folder));
     if (const std::size_t gone = baseline_.left(checked); gone != 0)
-      say(std::to_string(gone) + " of the findings in " + harmless(options_.baseline) + " are gone; `--write-baseline` brings it up to date");
+      say(std::to_string(gone) + " of the findings in " + harmless(options_.baseline) +
+          " are gone; `--write-baseline` brings it up to date");
   }
 
   int write_baseline(const Report& report) const {
     say_unreadable(report);
     const std::string path = normal_path(options_.write_baseline, current_folder());
-    if (const std::string error = write_file(path, baseline_text(report, parent_folder(path))); !error.empty()) {
+    if (const std::string error = write_file(path, baseline_text(report, parent_folder(path)));
+        !error.empty()) {
       say("--write-baseline " + harmless(options_.write_baseline) + ": " + error);
       return exit_status::trouble;
     }
-    say("wrote " + std::to_string(report.findings.size()) + (report.findings.size() == 1 ? " finding" : " findings") + " to " + harmless(options_.write_baseline));
+    say("wrote " + std::to_string(report.findings.size()) +
+        (report.findings.size() == 1 ? " finding" : " findings") + " to " +
+        harmless(options_.write_baseline));
     return report.unreadable.empty() ? exit_status::success : exit_status::trouble;
   }
 
-  void add_texts(Report& report, const rules::Finding& finding, const std::shared_ptr<const Overlay>& overlay) const {
+  void add_texts(
+      Report& report, const rules::Finding& finding, const std::shared_ptr<const Overlay>& overlay) const {
     const auto add = [&](const std::string& path) {
       const auto [text, is_new] = report.texts.try_emplace(path);
       if (!is_new) return;
@@ -293,10 +317,12 @@ private:
   }
 
   static constexpr std::size_t most_unread_named = 10;
-  // What is broken costs no more than its own lines; but who checks a file that does not run should hear of it.
+  // What is broken costs no more than its own lines; but who checks a file that does not run should hear of
+  // it.
   static void say_unread(const std::string& name, const std::vector<std::uint32_t>& lines) {
     std::string list;
-    for (std::size_t i = 0; i < lines.size() && i < 3; ++i) list += (i == 0 ? "" : ", ") + std::to_string(lines[i] + 1);
+    for (std::size_t i = 0; i < lines.size() && i < 3; ++i)
+      list += (i == 0 ? "" : ", ") + std::to_string(lines[i] + 1);
     if (lines.size() > 3) list += "…";
     say(name + ": cannot be read as Python at line " + list + ": nothing is said of what stands there");
   }
@@ -309,8 +335,8 @@ private:
     say_unreadable(report);
     std::string diff;
     for (const auto& [path, changed] : fixed.changed) {
-      diff += unified_diff(changed.before->text->bytes(), changed.after->text->bytes(),
-                           inputs_.names.shown(path));
+      diff += unified_diff(
+          changed.before->text->bytes(), changed.after->text->bytes(), inputs_.names.shown(path));
     }
     return write_out(diff) == Written::failed ? exit_status::trouble : report.exit_status;
   }
@@ -326,7 +352,7 @@ private:
     case Format::gitlab: output = gitlab_report(report); break;
     case Format::page: return show_page(report);
     case Format::svg:
-    case Format::mermaid: break; // of schedules
+    case Format::mermaid: break;  // of schedules
     }
     if (options_.fix && !inputs_.standard_input.empty()) {
       // Standard output holds the fixed text.
@@ -342,9 +368,11 @@ private:
     for (std::string& path : paths)
       if (path == "-" && !options_.stdin_filename.empty()) path = options_.stdin_filename;
     const std::string page = report_page(report, paths, pictures());
-    const int status = report.exit_status == exit_status::trouble ? exit_status::trouble : exit_status::success;
+    const int status = report.exit_status == exit_status::trouble ? exit_status::trouble
+                                                                  : exit_status::success;
     if (options_.output.empty()) return write_out(page) == Written::failed ? exit_status::trouble : status;
-    if (const std::string error = write_file(normal_path(options_.output, current_folder()), page); !error.empty()) {
+    if (const std::string error = write_file(normal_path(options_.output, current_folder()), page);
+        !error.empty()) {
       say("-o " + harmless(options_.output) + ": " + error);
       return exit_status::trouble;
     }
@@ -361,7 +389,8 @@ private:
     });
     // A class stands in one file, and the program that makes its objects in another.
     std::vector<footprint::Model> made;
-    for (Picture& picture : pictures) std::move(picture.made.begin(), picture.made.end(), std::back_inserter(made));
+    for (Picture& picture : pictures)
+      std::move(picture.made.begin(), picture.made.end(), std::back_inserter(made));
     for (Picture& picture : pictures) count_parameters(picture.models, made);
     return pictures;
   }
@@ -371,14 +400,14 @@ private:
   ConfigurationFiles configuration_;
   Inputs inputs_;
   Checker checker_;
-  std::shared_ptr<const Overlay> overlay_; // of the texts that the report speaks of
+  std::shared_ptr<const Overlay> overlay_;  // of the texts that the report speaks of
   std::optional<Cache> cache_;
-  std::string same_for_all_; // see made_with
+  std::string same_for_all_;  // see made_with
   Baseline baseline_;
   Revision revision_;
 };
 
-} // namespace
+}  // namespace
 
 int run_check(const CheckOptions& options) { return Check(options).run(); }
 
@@ -392,14 +421,16 @@ int run_watch(const CheckOptions& options) {
     Check check(options, &kept);
     const int status = check.run();
     end_in_order();
-    say("watching " + std::to_string(check.files()) + (check.files() == 1 ? " file" : " files") + "; Ctrl-C ends");
+    say("watching " + std::to_string(check.files()) + (check.files() == 1 ? " file" : " files") +
+        "; Ctrl-C ends");
     std::string changed;
     const bool go_on = wait_for_change([&] {
       kept.begin();
       ConfigurationFiles configuration;
       const Inputs inputs = find_inputs(options.paths, {}, configuration);
       const std::vector<std::string> paths = kept.changed(inputs, configuration);
-      for (std::size_t i = 0; i < paths.size() && i < 3; ++i) changed += (i == 0 ? "" : ", ") + harmless(inputs.names.shown(paths[i]));
+      for (std::size_t i = 0; i < paths.size() && i < 3; ++i)
+        changed += (i == 0 ? "" : ", ") + harmless(inputs.names.shown(paths[i]));
       if (paths.size() > 3) changed += " and " + std::to_string(paths.size() - 3) + " more";
       return !paths.empty();
     });
@@ -409,4 +440,4 @@ int run_watch(const CheckOptions& options) {
   }
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

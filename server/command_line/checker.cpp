@@ -19,11 +19,14 @@ namespace {
 constexpr std::uint32_t largest_analysed = 8u << 20;
 
 // Where the scripts of a program lie that is checked by its own name.
-constexpr std::string_view usual_folders[] = {"", "scripts", "script", "bin", "launch", "slurm", "shell", "jobs", "examples", "run"};
+constexpr std::string_view usual_folders[] = {
+    "", "scripts", "script", "bin", "launch", "slurm", "shell", "jobs", "examples", "run"};
 
 std::set<std::string> scripts_of(const Inputs& inputs) {
   std::set<std::string> scripts, seen;
-  const auto is_script = [](const std::string& path) { return documents::language_of(path) != documents::Language::none; };
+  const auto is_script = [](const std::string& path) {
+    return documents::language_of(path) != documents::Language::none;
+  };
   const auto starts_others = [](const std::string& path) {
     const ReadText read = path.ends_with(".py") ? read_text(path) : ReadText{};
     return read.text && rules::launch::may_start_commands(*read.text);
@@ -32,27 +35,30 @@ std::set<std::string> scripts_of(const Inputs& inputs) {
     if (is_script(path) || starts_others(path)) scripts.insert(path);
   const auto list = [&](const std::string& folder) {
     std::error_code error;
-    for (std::filesystem::directory_iterator it(folder, error); !error && it != std::filesystem::directory_iterator(); it.increment(error))
+    for (std::filesystem::directory_iterator it(folder, error);
+        !error && it != std::filesystem::directory_iterator(); it.increment(error))
       if (is_script(it->path().native()) && it->is_regular_file(error)) scripts.insert(it->path().native());
   };
   if (!inputs.found_documents.empty()) return scripts;
   for (const std::string& path : inputs.files) {
-    for (std::string folder = parent_folder(path); folder != "/" && seen.insert(folder).second; folder = parent_folder(folder)) {
+    for (std::string folder = parent_folder(path); folder != "/" && seen.insert(folder).second;
+        folder = parent_folder(folder)) {
       const auto is_inside_one = [&](const std::string& root) { return is_inside(folder, root); };
-      if (std::none_of(inputs.workspace_folders.begin(), inputs.workspace_folders.end(), is_inside_one)) break;
+      if (std::none_of(inputs.workspace_folders.begin(), inputs.workspace_folders.end(), is_inside_one))
+        break;
       for (const std::string_view name : usual_folders) list(name.empty() ? folder : join(folder, name));
     }
   }
   return scripts;
 }
 
-} // namespace
+}  // namespace
 
 Checker::Checker(const Inputs& inputs, ConfigurationFiles& configuration,
-                 const CommandLineSettings& command_line, Analyze analyze)
+    const CommandLineSettings& command_line, Analyze analyze)
     : analyze_(std::move(analyze)), workspace_folders_(inputs.workspace_folders),
       standard_input_(inputs.standard_input), standard_input_cells_(inputs.standard_input_cells),
-      elsewhere_(inputs.files.size() == 1 ? another_core() : syntax::Elsewhere{}),
+      elsewhere_(inputs.files.size() == 1 ? another_core() : syntax::BackgroundRunner{}),
       modules_(std::make_shared<ModuleCache>(std::size_t{64} << 20, elsewhere_)) {
   const std::set<std::string> scripts = scripts_of(inputs);
   scripts_.assign(scripts.begin(), scripts.end());
@@ -81,7 +87,8 @@ void Checker::find_launches(const std::shared_ptr<const Overlay>& overlay) const
   });
 }
 
-snapshot::LaunchesOfOne Checker::launches(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const {
+snapshot::LaunchesOfOne Checker::launches(
+    const std::string& path, const std::shared_ptr<const Overlay>& overlay) const {
   find_launches(overlay);
   return launches_.of(path);
 }
@@ -94,12 +101,14 @@ const snapshot::LaunchCounts& Checker::launch_counts(const std::shared_ptr<const
 FileSources Checker::sources(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const {
   const auto known = settings_.find(path);
   return {modules_, import_roots(workspace_folders_, path), overlay,
-          known == settings_.end() ? std::vector<std::string>() : known->second->library_folders};
+      known == settings_.end() ? std::vector<std::string>() : known->second->library_folders};
 }
 
 Checked Checker::check(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const {
   using Clock = std::chrono::steady_clock;
-  const auto since = [](Clock::time_point begin) { return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin); };
+  const auto since = [](Clock::time_point begin) {
+    return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
+  };
   Checked checked;
   const auto begin = Clock::now();
   const FileSources files = sources(path, overlay);
@@ -138,4 +147,4 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
   return checked;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

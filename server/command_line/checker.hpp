@@ -23,22 +23,23 @@ namespace stepzero::server {
 // What the command line sets on top of the files' settings.
 struct CommandLineSettings {
   Layer layer;
-  std::vector<std::string> ignore; // added to, not replacing, what the settings ignore
+  std::vector<std::string> ignore;  // added to, not replacing, what the settings ignore
 };
 
 struct Checked {
-  std::vector<rules::Finding> findings; // wanted by the settings
-  std::vector<std::string> read;        // other files the findings depend on
-  std::vector<std::string> failures;    // rules that threw: "id: what"
-  std::string unreadable;               // why the file is not checked; empty: it is
-  std::string not_checked;              // why no rule reads it; empty: it was checked
-  bool is_too_large = false;            // readable, but beyond what is analysed
-  std::vector<std::uint32_t> unread;    // lines that are no Python, in order; zero-based
+  std::vector<rules::Finding> findings;  // wanted by the settings
+  std::vector<std::string> read;         // other files the findings depend on
+  std::vector<std::string> failures;     // rules that threw: "id: what"
+  std::string unreadable;                // why the file is not checked; empty: it is
+  std::string not_checked;               // why no rule reads it; empty: it was checked
+  bool is_too_large = false;             // readable, but beyond what is analysed
+  std::vector<std::uint32_t> unread;     // lines that are no Python, in order; zero-based
   // For --statistics.
   bool is_from_cache = false;
-  std::chrono::microseconds reading{}, analysing{}; // until its own syntax was there; from then on, with what it imports
+  std::chrono::microseconds reading{},
+      analysing{};  // until its own syntax was there; from then on, with what it imports
   std::uint64_t steps = 0;
-  std::size_t units = 0;                // functions that nobody calls, and classes
+  std::size_t units = 0;  // functions that nobody calls, and classes
 };
 
 class Checker {
@@ -47,17 +48,19 @@ public:
       std::function<snapshot::Result(const program::Sources&, const std::string&, const snapshot::Options&)>;
 
   Checker(const Inputs& inputs, ConfigurationFiles& configuration, const CommandLineSettings& command_line,
-          Analyze analyze = snapshot::analyze);
+      Analyze analyze = snapshot::analyze);
 
   const Analyze& analyze() const { return analyze_; }
   // Empty where all cores have files of their own.
-  const syntax::Elsewhere& elsewhere() const { return elsewhere_; }
+  const syntax::BackgroundRunner& elsewhere() const { return elsewhere_; }
 
   Checked check(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const;
 
   const Settings& settings(const std::string& path) const { return *settings_.at(path); }
   // The settings file that holds for a file, or an empty one.
-  const ConfigurationFile& configuration(const std::string& path) const { return *configuration_of_.at(path); }
+  const ConfigurationFile& configuration(const std::string& path) const {
+    return *configuration_of_.at(path);
+  }
 
   // Of the settings files that hold for the inputs, each once.
   const std::vector<std::shared_ptr<const ConfigurationFile>>& configurations() const {
@@ -72,8 +75,10 @@ public:
   // Of a notebook that was checked; null if the path is none.
   std::shared_ptr<const Cells> cells(const std::string& path) const;
 
-  // How scripts launch a file: those found in the folders given, else those that lie where scripts of a program usually do.
-  snapshot::LaunchesOfOne launches(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const;
+  // How scripts launch a file: those found in the folders given, else those that lie where scripts of a
+  // program usually do.
+  snapshot::LaunchesOfOne launches(
+      const std::string& path, const std::shared_ptr<const Overlay>& overlay) const;
   // Of all of them.
   const snapshot::LaunchCounts& launch_counts(const std::shared_ptr<const Overlay>& overlay) const;
 
@@ -86,15 +91,15 @@ private:
   std::vector<std::string> workspace_folders_;
   std::string standard_input_;
   std::shared_ptr<const Cells> standard_input_cells_;
-  syntax::Elsewhere elsewhere_;
+  syntax::BackgroundRunner elsewhere_;
   std::shared_ptr<ModuleCache> modules_;
   std::vector<std::shared_ptr<const ConfigurationFile>> configurations_;
   std::map<const ConfigurationFile*, std::shared_ptr<const Settings>> merged_;
   std::map<std::string, std::shared_ptr<const Settings>> settings_;
   std::map<std::string, std::shared_ptr<const ConfigurationFile>> configuration_of_;
-  std::vector<std::string> scripts_; // of the inputs
+  std::vector<std::string> scripts_;  // of the inputs
   mutable std::once_flag found_launches_;
-  mutable snapshot::Launches launches_; // of all scripts, as they are on disk
+  mutable snapshot::Launches launches_;  // of all scripts, as they are on disk
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

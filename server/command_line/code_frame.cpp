@@ -18,7 +18,7 @@ struct Shown {
 // `begin` and `end` are bytes of the line. `width` columns are kept, `begin` among them.
 Shown show(std::string_view line, std::size_t begin, std::size_t end, std::size_t width) {
   std::vector<Glyph> glyphs;
-  std::vector<std::size_t> columns; // where each glyph starts
+  std::vector<std::size_t> columns;  // where each glyph starts
   std::size_t column = 0;
   std::size_t byte = 0;
   std::size_t begin_column = std::string::npos;
@@ -85,7 +85,7 @@ public:
       marked(line);
     }
     for (std::uint32_t line = last_ + 1; line <= last_ + style_.context && line < text_.line_count();
-         ++line) {
+        ++line) {
       context(line);
     }
     return std::move(result_);
@@ -110,8 +110,8 @@ private:
     const std::string_view bytes = text_.line(line);
     const std::uint32_t start = text_.line_start(line);
     std::size_t begin = line == first_ ? span_.begin - start : 0;
-    const std::size_t end =
-        std::min<std::size_t>(line == last_ ? span_.end - start : bytes.size(), bytes.size());
+    const std::size_t end = std::min<std::size_t>(
+        line == last_ ? span_.end - start : bytes.size(), bytes.size());
     if (line != first_) begin = std::min(bytes.find_first_not_of(" \t"), bytes.size());
     begin = std::min(begin, bytes.size());
     const Shown shown = show(bytes, begin, std::max(begin, end), style_.width);
@@ -130,10 +130,10 @@ private:
   std::string result_;
 };
 
-} // namespace
+}  // namespace
 
 std::string code_frame(const syntax::Text& text, syntax::Span span, const FrameStyle& style) {
   return Frame(text, span, style).draw();
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

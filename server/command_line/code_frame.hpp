@@ -9,13 +9,13 @@
 namespace stepzero::server {
 
 struct FrameStyle {
-  std::string_view colour; // of the carets
+  std::string_view colour;  // of the carets
   bool has_colours = false;
-  std::uint32_t context = 1; // lines shown before and after
-  std::size_t width = 120;   // columns; longer lines are cut around the place
+  std::uint32_t context = 1;  // lines shown before and after
+  std::size_t width = 120;    // columns; longer lines are cut around the place
 };
 
 // Lines that end with '\n'. A span of many lines is shown with its first and last ones.
 std::string code_frame(const syntax::Text& text, syntax::Span span, const FrameStyle& style);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -12,8 +12,8 @@ namespace stepzero::server {
 namespace exit_status {
 inline constexpr int success = 0;
 inline constexpr int findings = 1;
-inline constexpr int trouble = 2; // wrong usage, or input that cannot be read
-} // namespace exit_status
+inline constexpr int trouble = 2;  // wrong usage, or input that cannot be read
+}  // namespace exit_status
 
 enum class Format { text, json, sarif, github, gitlab, svg, mermaid, page };
 
@@ -47,7 +47,7 @@ struct ScheduleOptions {
   std::vector<std::string> paths;
   std::string stdin_filename;
   Format format = Format::text;
-  int world = 0; // 0: two ranks, or as many as the program is made for
+  int world = 0;  // 0: two ranks, or as many as the program is made for
 };
 int run_schedule(const ScheduleOptions& options);
 
@@ -57,4 +57,4 @@ int run_why(const std::string& place);
 int run_rules(Format format);
 int run_explain(const std::string& rule);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -24,7 +24,7 @@ int write_all(int descriptor, std::string_view text) {
 
 constexpr std::size_t many = 50;
 
-} // namespace
+}  // namespace
 
 void prepare_streams() {
   std::signal(SIGPIPE, SIG_IGN);
@@ -73,4 +73,4 @@ void Progress::at(std::size_t done) {
   write_all(STDERR_FILENO, "\r" + doing_ + " " + std::to_string(done) + "/" + std::to_string(total_));
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

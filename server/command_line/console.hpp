@@ -39,4 +39,4 @@ private:
   bool shown_;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

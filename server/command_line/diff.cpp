@@ -20,7 +20,7 @@ Lines lines_of(std::string_view text) {
 }
 
 struct Step {
-  char kind = ' '; // ' ', '-' or '+'
+  char kind = ' ';  // ' ', '-' or '+'
   std::string_view line;
 };
 
@@ -46,7 +46,7 @@ std::vector<Step> edit_script(const std::string_view* before, int n, const std::
   constexpr int most_edits = 1000;
   const int limit = std::min(n + m, most_edits);
   Reach reach(limit);
-  std::vector<Reach> history; // before each round
+  std::vector<Reach> history;  // before each round
   const auto reaches_end = [&](int edits) {
     for (int k = -edits; k <= edits; k += 2) {
       int x = reach.comes_from_above(k, edits) ? reach[k + 1] : reach[k - 1] + 1;
@@ -95,9 +95,9 @@ std::vector<Step> all_steps(const Lines& before, const Lines& after) {
     ++suffix;
   std::vector<Step> steps;
   for (std::size_t i = 0; i < prefix; ++i) steps.push_back({' ', before[i]});
-  const std::vector<Step> middle =
-      edit_script(before.data() + prefix, static_cast<int>(before.size() - prefix - suffix),
-                  after.data() + prefix, static_cast<int>(after.size() - prefix - suffix));
+  const std::vector<Step> middle = edit_script(before.data() + prefix,
+      static_cast<int>(before.size() - prefix - suffix), after.data() + prefix,
+      static_cast<int>(after.size() - prefix - suffix));
   steps.insert(steps.end(), middle.begin(), middle.end());
   for (std::size_t i = before.size() - suffix; i < before.size(); ++i) steps.push_back({' ', before[i]});
   return steps;
@@ -111,7 +111,7 @@ std::string range(std::size_t lines_before, std::size_t count) {
   return std::to_string(line) + (count == 1 ? "" : "," + std::to_string(count));
 }
 
-} // namespace
+}  // namespace
 
 std::string unified_diff(std::string_view before, std::string_view after, std::string_view name) {
   if (before == after) return {};
@@ -155,4 +155,4 @@ std::string unified_diff(std::string_view before, std::string_view after, std::s
   return result;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -9,4 +9,4 @@ namespace stepzero::server {
 // Empty if the texts are equal. Lines end at '\n'; three lines of context.
 std::string unified_diff(std::string_view before, std::string_view after, std::string_view name);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

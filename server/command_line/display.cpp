@@ -42,7 +42,7 @@ Glyph ascii_glyph(char c, std::size_t column) {
   return {std::string(1, c), 1, 1};
 }
 
-} // namespace
+}  // namespace
 
 Glyph next_glyph(std::string_view text, std::size_t column) {
   if (static_cast<unsigned char>(text.front()) < 0x80) return ascii_glyph(text.front(), column);
@@ -53,8 +53,8 @@ Glyph next_glyph(std::string_view text, std::size_t column) {
   const std::size_t bytes = std::mbrtowc(&character, text.data(), text.size(), &state);
   if (bytes == 0 || bytes > text.size()) return {std::string(replacement), 1, 1};
   // Marks that turn the direction of writing could make code look like other code.
-  const bool turns =
-      (character >= 0x202A && character <= 0x202E) || (character >= 0x2066 && character <= 0x2069);
+  const bool turns = (character >= 0x202A && character <= 0x202E) ||
+      (character >= 0x2066 && character <= 0x2069);
   const int columns = ::wcwidth(character);
   if (turns || columns < 0) return {std::string(replacement), bytes, 1};
   return {std::string(text.substr(0, bytes)), bytes, static_cast<std::size_t>(columns)};
@@ -76,4 +76,4 @@ std::string painted(std::string_view text, std::string_view colour, bool has_col
   return std::string(colour).append(text).append(ansi::reset);
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

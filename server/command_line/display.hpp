@@ -11,8 +11,8 @@ namespace stepzero::server {
 // blanks.
 struct Glyph {
   std::string shown;
-  std::size_t bytes = 1;   // of the original
-  std::size_t columns = 1; // 0: combines with the one before; 2: wide
+  std::size_t bytes = 1;    // of the original
+  std::size_t columns = 1;  // 0: combines with the one before; 2: wide
 };
 
 // The glyph at the start of `text`, which is not empty, when it is shown at `column`.
@@ -30,9 +30,9 @@ inline constexpr std::string_view yellow = "\x1b[1;33m";
 inline constexpr std::string_view blue = "\x1b[1;34m";
 inline constexpr std::string_view cyan = "\x1b[36m";
 inline constexpr std::string_view green = "\x1b[32m";
-} // namespace ansi
+}  // namespace ansi
 
 // `text` in a colour, or as it is.
 std::string painted(std::string_view text, std::string_view colour, bool has_colours);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -42,7 +42,7 @@ std::string digest(const Fingerprint& of) {
   return digits;
 }
 
-} // namespace
+}  // namespace
 
 Fingerprint fingerprint(const Report& report, const rules::Finding& finding, std::string path) {
   return {std::move(path), std::string(finding.rule), line_of(report, finding.where)};
@@ -59,4 +59,4 @@ std::vector<std::string> fingerprints(const Report& report) {
   return result;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

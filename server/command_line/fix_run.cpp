@@ -20,7 +20,7 @@ public:
       : inputs_(inputs), checker_(checker), editable_(inputs.files.begin(), inputs.files.end()) {
     run_.results = std::move(results);
     run_.overlay = inputs.overlay;
-    std::erase_if(editable_, is_notebook); // a program of cells is no text of a file
+    std::erase_if(editable_, is_notebook);  // a program of cells is no text of a file
   }
 
   FixRun run() {
@@ -37,8 +37,8 @@ public:
       check_again(after);
     }
     if (!choose().empty()) {
-      run_.notes.push_back("stopped fixing after " + std::to_string(most_rounds) +
-                           " rounds; run it again for the rest");
+      run_.notes.push_back(
+          "stopped fixing after " + std::to_string(most_rounds) + " rounds; run it again for the rest");
     }
     return std::move(run_);
   }
@@ -64,15 +64,15 @@ private:
     Modules after;
     for (auto& [path, of_path] : edits) {
       const auto before = present(path);
-      if (before) after[path] = documents::module_of(path, apply_edits(before->text->bytes(), std::move(of_path)));
+      if (before)
+        after[path] = documents::module_of(path, apply_edits(before->text->bytes(), std::move(of_path)));
     }
     return after;
   }
 
   bool breaks(const Modules& after) const {
-    return std::any_of(after.begin(), after.end(), [this](const auto& edited) {
-      return is_broken(*present(edited.first), *edited.second);
-    });
+    return std::any_of(after.begin(), after.end(),
+        [this](const auto& edited) { return is_broken(*present(edited.first), *edited.second); });
   }
 
   // A fix that makes a text unparsable is never taken; neither are fixes that do so only together.
@@ -91,7 +91,7 @@ private:
   void refuse(const ChosenFix& fix) {
     if (!refused_.insert(key(fix)).second) return;
     run_.notes.push_back(inputs_.names.shown(fix.finding->where.path) + ": \"" + fix.fix->title +
-                         "\" would not leave Python behind; not applied");
+        "\" would not leave Python behind; not applied");
   }
 
   // False if a text comes back to what it was.
@@ -134,10 +134,10 @@ private:
   FixRun run_;
 };
 
-} // namespace
+}  // namespace
 
 FixRun run_fixes(const Inputs& inputs, const Checker& checker, std::vector<Checked> results) {
   return Rounds(inputs, checker, std::move(results)).run();
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

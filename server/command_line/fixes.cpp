@@ -33,7 +33,7 @@ std::string with_carriage_returns(std::string_view text) {
   return result;
 }
 
-} // namespace
+}  // namespace
 
 std::string key(const ChosenFix& chosen) {
   std::string result(chosen.finding->rule);
@@ -46,16 +46,14 @@ std::string key(const ChosenFix& chosen) {
 }
 
 std::vector<ChosenFix> choose_fixes(const std::vector<const rules::Finding*>& findings,
-                                    const std::set<std::string>& editable,
-                                    const std::set<std::string>& refused) {
+    const std::set<std::string>& editable, const std::set<std::string>& refused) {
   std::vector<ChosenFix> chosen;
   std::map<std::string, std::vector<rules::TextEdit>> taken;
   const auto fits = [&](const rules::TextEdit& edit) {
     if (!editable.contains(edit.where.path)) return false;
     const auto& others = taken[edit.where.path];
-    return std::none_of(others.begin(), others.end(), [&](const rules::TextEdit& other) {
-      return !equal(edit, other) && conflict(edit, other);
-    });
+    return std::none_of(others.begin(), others.end(),
+        [&](const rules::TextEdit& other) { return !equal(edit, other) && conflict(edit, other); });
   };
   for (const rules::Finding* finding : findings) {
     for (const rules::Fix& fix : finding->fixes) {
@@ -74,7 +72,7 @@ std::vector<ChosenFix> choose_fixes(const std::vector<const rules::Finding*>& fi
 std::string apply_edits(std::string_view text, std::vector<rules::TextEdit> edits) {
   std::stable_sort(edits.begin(), edits.end(), [](const rules::TextEdit& left, const rules::TextEdit& right) {
     return std::tie(left.where.span.begin, left.where.span.end) <
-           std::tie(right.where.span.begin, right.where.span.end);
+        std::tie(right.where.span.begin, right.where.span.end);
   });
   edits.erase(std::unique(edits.begin(), edits.end(), equal), edits.end());
   const bool returns = has_carriage_returns(text);
@@ -93,9 +91,9 @@ std::string apply_edits(std::string_view text, std::vector<rules::TextEdit> edit
 bool is_broken(const syntax::Module& before, const syntax::Module& after) {
   const auto errors = [](const syntax::Module& module) {
     return std::count_if(module.items.begin(), module.items.end(),
-                         [](const syntax::Item& item) { return item.chunk && item.chunk->has_error; });
+        [](const syntax::Item& item) { return item.chunk && item.chunk->has_error; });
   };
   return (after.has_error && !before.has_error) || errors(after) > errors(before);
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

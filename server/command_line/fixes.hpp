@@ -23,8 +23,7 @@ std::string key(const ChosenFix& chosen);
 // the other waits for the next round. Taken whole or not at all: none that edits a path outside `editable`,
 // none whose key is `refused`.
 std::vector<ChosenFix> choose_fixes(const std::vector<const rules::Finding*>& findings,
-                                    const std::set<std::string>& editable,
-                                    const std::set<std::string>& refused);
+    const std::set<std::string>& editable, const std::set<std::string>& refused);
 
 // The edits, which do not overlap, in one text; equal ones count once. New lines end as those of the text do.
 std::string apply_edits(std::string_view text, std::vector<rules::TextEdit> edits);
@@ -32,4 +31,4 @@ std::string apply_edits(std::string_view text, std::vector<rules::TextEdit> edit
 // Whether an edit of Python left more of it unparsable than there was.
 bool is_broken(const syntax::Module& before, const syntax::Module& after);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -30,7 +30,7 @@ std::string_view command(rules::Severity severity) {
   return severity == rules::Severity::warning ? "warning" : "notice";
 }
 
-} // namespace
+}  // namespace
 
 std::string github_report(const Report& report) {
   // Annotations are matched by the path in the repository, which is where the workflow runs.
@@ -40,11 +40,12 @@ std::string github_report(const Report& report) {
     const rules::Location& where = finding.where;
     const auto [begin, end] = report.places(where);
     result += "::" + std::string(command(finding.severity)) + " title=" + escaped(finding.rule, true) +
-              ",file=" + escaped(seen_from(where.path, folder), true);
+        ",file=" + escaped(seen_from(where.path, folder), true);
     std::string message = finding.message;
     if (begin.cell != 0) {
       // The lines that GitHub knows are those of the notebook's file: the place is told in words.
-      message = "cell " + std::to_string(begin.cell) + ", line " + std::to_string(begin.line) + ": " + message;
+      message = "cell " + std::to_string(begin.cell) + ", line " + std::to_string(begin.line) + ": " +
+          message;
     } else {
       result += ",line=" + std::to_string(begin.line) + ",endLine=" + std::to_string(end.line);
       // Columns are refused for places of many lines.
@@ -54,11 +55,12 @@ std::string github_report(const Report& report) {
     for (const rules::Related& related : finding.related) {
       const Place at = report.place(related.where.path, related.where.span.begin);
       message += "\n" + seen_from(related.where.path, folder) + ":" +
-                 (at.cell ? "cell " + std::to_string(at.cell) + ":" : "") + std::to_string(at.line) + ": " + related.message;
+          (at.cell ? "cell " + std::to_string(at.cell) + ":" : "") + std::to_string(at.line) + ": " +
+          related.message;
     }
     result += "::" + escaped(message, false) + "\n";
   }
   return result;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

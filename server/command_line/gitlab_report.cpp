@@ -18,7 +18,7 @@ std::string_view severity(rules::Severity severity) {
   return "info";
 }
 
-} // namespace
+}  // namespace
 
 std::string gitlab_report(const Report& report) {
   const std::vector<std::string> keys = fingerprints(report);
@@ -29,16 +29,15 @@ std::string gitlab_report(const Report& report) {
     const auto [begin, end] = report.places(finding.where);
     // The lines that GitLab knows are those of a notebook's file: the place is told in words.
     const bool in_cell = begin.cell != 0;
-    const std::string place = in_cell ? "cell " + std::to_string(begin.cell) + ", line " + std::to_string(begin.line) + ": " : "";
-    issues.push_back({{"description", place + finding.message},
-                      {"check_name", finding.rule},
-                      {"fingerprint", keys[i]},
-                      {"severity", severity(finding.severity)},
-                      {"location",
-                       {{"path", seen_from(finding.where.path, folder)},
-                        {"lines", {{"begin", in_cell ? 1 : begin.line}, {"end", in_cell ? 1 : end.line}}}}}});
+    const std::string place =
+        in_cell ? "cell " + std::to_string(begin.cell) + ", line " + std::to_string(begin.line) + ": " : "";
+    issues.push_back({{"description", place + finding.message}, {"check_name", finding.rule},
+        {"fingerprint", keys[i]}, {"severity", severity(finding.severity)},
+        {"location",
+            {{"path", seen_from(finding.where.path, folder)},
+                {"lines", {{"begin", in_cell ? 1 : begin.line}, {"end", in_cell ? 1 : end.line}}}}}});
   }
   return written(issues);
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

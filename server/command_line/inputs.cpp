@@ -1,7 +1,7 @@
 #include "server/command_line/inputs.hpp"
 
-#include "server/workspace/discovery.hpp"
 #include "documents/document.hpp"
+#include "server/workspace/discovery.hpp"
 #include "server/workspace/paths.hpp"
 
 #include <algorithm>
@@ -84,17 +84,21 @@ private:
       return;
     }
     if (is_of_another_kind(path)) {
-      inputs_.notes.push_back(name + ": not checked: stepzero reads Python, notebooks, JSON, YAML, scripts of the shell, Makefiles and Dockerfiles");
+      inputs_.notes.push_back(name +
+          ": not checked: stepzero reads Python, notebooks, JSON, YAML, scripts of the shell, Makefiles and Dockerfiles");
       return;
     }
     inputs_.found_documents.erase(path);
     add(path, name);
   }
 
-  // A name that says that the file is neither a program nor a document that a rule reads. One that says nothing may be Python.
+  // A name that says that the file is neither a program nor a document that a rule reads. One that says
+  // nothing may be Python.
   static bool is_of_another_kind(std::string_view path) {
     const std::string_view name = file_name(path);
-    for (const std::string_view ending : {".toml", ".md", ".txt", ".rst", ".ini", ".cfg", ".c", ".cc", ".cpp", ".cu", ".h", ".hpp", ".java", ".js", ".ts", ".rs", ".go", ".html", ".css", ".csv", ".xml", ".lock", ".jsonl", ".log"})
+    for (const std::string_view ending :
+        {".toml", ".md", ".txt", ".rst", ".ini", ".cfg", ".c", ".cc", ".cpp", ".cu", ".h", ".hpp", ".java",
+            ".js", ".ts", ".rs", ".go", ".html", ".css", ".csv", ".xml", ".lock", ".jsonl", ".log"})
       if (name.ends_with(ending)) return true;
     return false;
   }
@@ -120,17 +124,21 @@ private:
     std::size_t excluded = 0;
     const auto is_excluded = [&](const std::string& file) {
       const auto settings = configuration_.nearest(file);
-      return settings->layer.exclude && merge({&settings->layer}).excludes(relative_to(file, settings->folder));
+      return settings->layer.exclude &&
+          merge({&settings->layer}).excludes(relative_to(file, settings->folder));
     };
-    // Generated data in a folder is no reason to fail a check that nobody asked to read it; a file that is named is.
+    // Generated data in a folder is no reason to fail a check that nobody asked to read it; a file that is
+    // named is.
     const auto is_passed_over = [&](const std::string& file) {
       const bool is_too_large = file_stamp(file).value_or(FileStamp{}).size > largest_file;
       if (is_too_large) inputs_.notes.push_back(shown(file) + ": not checked: larger than 50 MiB");
       return is_too_large;
     };
     for (const std::string& python : found.files) {
-      if (is_excluded(python)) ++excluded;
-      else if (!is_passed_over(python)) add(python, shown(python));
+      if (is_excluded(python))
+        ++excluded;
+      else if (!is_passed_over(python))
+        add(python, shown(python));
     }
     for (const std::string& document : found.documents) {
       if (seen_.contains(document) || is_excluded(document) || is_passed_over(document)) continue;
@@ -178,7 +186,7 @@ private:
   std::map<std::string, std::string> projects_;
 };
 
-} // namespace
+}  // namespace
 
 std::string Names::shown(const std::string& path) const {
   if (const auto given = given_.find(path); given != given_.end()) return given->second;
@@ -186,8 +194,8 @@ std::string Names::shown(const std::string& path) const {
 }
 
 Inputs find_inputs(const std::vector<std::string>& paths, const std::string& stdin_filename,
-                   ConfigurationFiles& configuration) {
+    ConfigurationFiles& configuration) {
   return Finder(stdin_filename, configuration).run(paths);
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

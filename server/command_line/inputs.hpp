@@ -32,21 +32,22 @@ struct Unreadable {
 
 struct Inputs {
   explicit Inputs(const std::string& current_folder) : names(current_folder) {}
-  std::vector<std::string> files; // normal paths in the order given, folders sorted; each once
+  std::vector<std::string> files;  // normal paths in the order given, folders sorted; each once
   Names names;
   std::vector<std::string> workspace_folders;
   std::vector<Unreadable> unreadable;
   std::vector<std::string> notes;
-  std::set<std::string> found_documents; // of `files` the configurations and scripts that lie in the folders given
+  std::set<std::string>
+      found_documents;  // of `files` the configurations and scripts that lie in the folders given
   // Standard input as a file.
-  std::string standard_input; // its path; empty: it is not read
+  std::string standard_input;  // its path; empty: it is not read
   std::shared_ptr<const Overlay> overlay;
-  std::shared_ptr<const Cells> standard_input_cells; // null if it is no notebook
+  std::shared_ptr<const Cells> standard_input_cells;  // null if it is no notebook
 };
 
 // `paths`: files, folders, and "-". Files found in folders are left out where the nearest settings exclude
 // them.
 Inputs find_inputs(const std::vector<std::string>& paths, const std::string& stdin_filename,
-                   ConfigurationFiles& configuration);
+    ConfigurationFiles& configuration);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

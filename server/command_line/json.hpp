@@ -18,4 +18,4 @@ inline std::string written(const Json& json) {
 // One finding, as `check --format json` tells it.
 Json diagnostic_json(const Report& report, const rules::Finding& finding);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -23,7 +23,7 @@ Json fix_of(const Report& report, const rules::Fix& fix) {
   return {{"title", fix.title}, {"preferred", fix.preferred}, {"edits", std::move(edits)}};
 }
 
-} // namespace
+}  // namespace
 
 Json diagnostic_json(const Report& report, const rules::Finding& finding) {
   Json related = Json::array();
@@ -34,10 +34,8 @@ Json diagnostic_json(const Report& report, const rules::Finding& finding) {
   Json fixes = Json::array();
   for (const rules::Fix& fix : finding.fixes) fixes.push_back(fix_of(report, fix));
   Json where = place(report, finding.where);
-  Json json = {{"path", where["path"]},
-               {"rule", finding.rule},
-               {"severity", rules::name(finding.severity)},
-               {"message", finding.message}};
+  Json json = {{"path", where["path"]}, {"rule", finding.rule}, {"severity", rules::name(finding.severity)},
+      {"message", finding.message}};
   if (where.contains("cell")) json["cell"] = where["cell"];
   json["range"] = std::move(where["range"]);
   json["related"] = std::move(related);
@@ -47,8 +45,9 @@ Json diagnostic_json(const Report& report, const rules::Finding& finding) {
 
 std::string json_report(const Report& report) {
   Json diagnostics = Json::array();
-  for (const rules::Finding& finding : report.findings) diagnostics.push_back(diagnostic_json(report, finding));
+  for (const rules::Finding& finding : report.findings)
+    diagnostics.push_back(diagnostic_json(report, finding));
   return written({{"version", 1}, {"files", report.files}, {"diagnostics", std::move(diagnostics)}});
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

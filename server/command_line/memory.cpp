@@ -1,4 +1,5 @@
-// `stepzero memory`: what a training step takes of a GPU's memory, for which batch sizes, and which of them fits.
+// `stepzero memory`: what a training step takes of a GPU's memory, for which batch sizes, and which of them
+// fits.
 #include "server/command_line/memory.hpp"
 
 #include "footprint/footprint.hpp"
@@ -27,8 +28,10 @@ using footprint::Footprint;
 using footprint::parse_size;
 using footprint::Setting;
 
-// What programs call the number of samples in a batch, as a number of their own and as a size that they leave open.
-constexpr std::string_view batch_names[] = {"batch_size", "train_batch_size", "per_device_train_batch_size", "micro_batch_size", "device_batch_size", "bsz", "bs", "batch", "B", "N"};
+// What programs call the number of samples in a batch, as a number of their own and as a size that they leave
+// open.
+constexpr std::string_view batch_names[] = {"batch_size", "train_batch_size", "per_device_train_batch_size",
+    "micro_batch_size", "device_batch_size", "bsz", "bs", "batch", "B", "N"};
 constexpr std::int64_t most_in_batch = 1 << 14;
 
 std::optional<Setting> parse_setting(const std::string& text) {
@@ -46,8 +49,10 @@ public:
   Program(const Checker& checker, const Inputs& inputs, std::string path, const footprint::Options& options)
       : checker_(checker), inputs_(inputs), path_(std::move(path)), options_(options) {
     const FileSources sources = checker.sources(path_, inputs.overlay);
-    if (const auto module = sources.module(path_)) text_ = module->text->bytes();
-    else readable = false;
+    if (const auto module = sources.module(path_))
+      text_ = module->text->bytes();
+    else
+      readable = false;
     for (const Setting& setting : options_.settings)
       if (auto other = substituted(text_, setting.name, setting.value)) {
         text_ = std::move(*other);
@@ -113,8 +118,8 @@ std::optional<BatchRow> row_of(const Footprint& made, std::int64_t batch) {
   return row;
 }
 
-// Sizes 1, 2, 4 … up to the limit in bytes (0: none) or where it is passed, and between the last two the largest that fits.
-// What fits if the peak goes on growing as from the last row but one to the last.
+// Sizes 1, 2, 4 … up to the limit in bytes (0: none) or where it is passed, and between the last two the
+// largest that fits. What fits if the peak goes on growing as from the last row but one to the last.
 std::optional<std::int64_t> estimate_of(const std::vector<BatchRow>& rows, std::int64_t limit) {
   if (rows.size() < 2) return std::nullopt;
   const BatchRow &before = rows[rows.size() - 2], &last = rows.back();
@@ -135,8 +140,11 @@ Batches batches_of(Program& program, std::int64_t limit) {
     if (!then) return made;
     // A size that changes nothing is not what a batch is made of.
     if (made.rows.size() == 1 && then->saved == made.rows[0].saved) return {};
-    // A larger batch takes more: where it seems to take less, or is known less well, the program was followed less far.
-    if (!made.rows.empty() && (then->peak.bytes < made.rows.back().peak.bytes || (then->peak.at_least && !made.rows.back().peak.at_least))) {
+    // A larger batch takes more: where it seems to take less, or is known less well, the program was followed
+    // less far.
+    if (!made.rows.empty() &&
+        (then->peak.bytes < made.rows.back().peak.bytes ||
+            (then->peak.at_least && !made.rows.back().peak.at_least))) {
       made.ends_early = true;
       break;
     }
@@ -145,8 +153,10 @@ Batches batches_of(Program& program, std::int64_t limit) {
   }
   if (!limit || made.rows.empty()) return made;
   if (made.ends_early) made.estimate = estimate_of(made.rows, limit);
-  if (made.rows.front().peak.bytes > limit) made.fits = 0;
-  else if (made.rows.back().peak.bytes <= limit) made.fits = made.rows.back().batch;
+  if (made.rows.front().peak.bytes > limit)
+    made.fits = 0;
+  else if (made.rows.back().peak.bytes <= limit)
+    made.fits = made.rows.back().batch;
   else {
     std::int64_t fits = made.rows[made.rows.size() - 2].batch, fails = made.rows.back().batch;
     while (fails - fits > 1) {
@@ -165,16 +175,20 @@ std::string batches_text(const Batches& batches, const std::string& name, std::i
   bool at_least = false;
   for (const BatchRow& row : batches.rows) {
     const std::string batch = std::to_string(row.batch);
-    text += "  " + std::string(batch.size() < 6 ? 6 - batch.size() : 0, ' ') + batch + "  " + amount_text(row.peak) + (limit && row.peak.bytes > limit ? "  does not fit" : "") + "\n";
+    text += "  " + std::string(batch.size() < 6 ? 6 - batch.size() : 0, ' ') + batch + "  " +
+        amount_text(row.peak) + (limit && row.peak.bytes > limit ? "  does not fit" : "") + "\n";
     at_least = at_least || row.peak.at_least;
   }
   if (!limit || !batches.fits) return text;
   const std::string of = " of " + bytes_text(limit);
   if (*batches.fits == 0) return text + "  not even 1 fits the memory" + of + "\n";
   if (batches.ends_early && *batches.fits == batches.rows.back().batch)
-    return text + "  " + std::to_string(*batches.fits) + (at_least ? " may fit" : " fits") + " the memory" + of + "; of larger batches less is known" +
-           (batches.estimate ? ": by this growth about " + std::to_string(*batches.estimate) + " fits" : "") + "\n";
-  return text + "  " + std::to_string(*batches.fits) + (at_least ? " may fit" : " fits") + " the memory" + of + (at_least ? ": something is not known, and comes on top" : "") + "\n";
+    return text + "  " + std::to_string(*batches.fits) + (at_least ? " may fit" : " fits") + " the memory" +
+        of + "; of larger batches less is known" +
+        (batches.estimate ? ": by this growth about " + std::to_string(*batches.estimate) + " fits" : "") +
+        "\n";
+  return text + "  " + std::to_string(*batches.fits) + (at_least ? " may fit" : " fits") + " the memory" +
+      of + (at_least ? ": something is not known, and comes on top" : "") + "\n";
 }
 
 std::string harmless_lines(const std::string& text) {
@@ -187,7 +201,7 @@ std::string harmless_lines(const std::string& text) {
   return made;
 }
 
-} // namespace
+}  // namespace
 
 int run_memory(const MemoryOptions& options) {
   footprint::Options asked;
@@ -226,19 +240,26 @@ int run_memory(const MemoryOptions& options) {
       }
       auto made = program.run();
       if (!made || (made->models.empty() && made->steps.empty() && inputs.files.size() > 1)) continue;
-      for (const std::string& unused : program.unused(*made)) say(name(path) + ": --set " + harmless(unused) + ": no number of the program and no open size has this name");
+      for (const std::string& unused : program.unused(*made))
+        say(name(path) + ": --set " + harmless(unused) +
+            ": no number of the program and no open size has this name");
       program.set_open(made->open);
       Batches batches;
       if (options.batch > 0) {
-        if (auto with = program.run(options.batch)) made = std::move(with);
-        else say(name(path) + ": --batch: the program does not say where its batch size is; --set NAME=VALUE names it");
+        if (auto with = program.run(options.batch))
+          made = std::move(with);
+        else
+          say(name(path) +
+              ": --batch: the program does not say where its batch size is; --set NAME=VALUE names it");
       }
       if (!made->steps.empty() && (limit || options.batch == 0)) batches = batches_of(program, limit);
       if (options.format == Format::json) {
         Json one = footprint_json(*made, path, name);
         if (!batches.rows.empty()) {
           Json& rows = one["batches"] = {{"name", program.batch_name}, {"peaks", Json::array()}};
-          for (const BatchRow& row : batches.rows) rows["peaks"].push_back({{"batch", row.batch}, {"bytes", row.peak.bytes}, {"at_least", row.peak.at_least}});
+          for (const BatchRow& row : batches.rows)
+            rows["peaks"].push_back(
+                {{"batch", row.batch}, {"bytes", row.peak.bytes}, {"at_least", row.peak.at_least}});
           if (batches.fits) rows["fits"] = *batches.fits;
           if (batches.estimate) rows["estimate"] = *batches.estimate;
         }
@@ -246,16 +267,20 @@ int run_memory(const MemoryOptions& options) {
       } else if (options.format == Format::page) {
         parts.push_back({name(path), made, std::move(batches), program.batch_name});
       } else {
-        text += (text.empty() ? "" : "\n") + footprint_text(*made, path, name) + batches_text(batches, program.batch_name, limit);
+        text += (text.empty() ? "" : "\n") + footprint_text(*made, path, name) +
+            batches_text(batches, program.batch_name, limit);
       }
     } catch (const std::exception& error) {
       say(name(path) + ": internal error: " + error.what());
       status = exit_status::trouble;
     }
   }
-  if (options.format == Format::page) return write_out(memory_page(parts, limit, asked.world)) == Written::failed ? exit_status::trouble : status;
-  text = options.format == Format::json ? written({{"version", 1}, {"files", std::move(files)}}) : harmless_lines(text);
+  if (options.format == Format::page)
+    return write_out(memory_page(parts, limit, asked.world)) == Written::failed ? exit_status::trouble
+                                                                                : status;
+  text = options.format == Format::json ? written({{"version", 1}, {"files", std::move(files)}})
+                                        : harmless_lines(text);
   return write_out(text) == Written::failed ? exit_status::trouble : status;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

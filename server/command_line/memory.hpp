@@ -17,4 +17,4 @@ struct MemoryOptions {
 };
 int run_memory(const MemoryOptions& options);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

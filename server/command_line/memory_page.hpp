@@ -19,7 +19,8 @@ struct BatchRow {
 struct Batches {
   std::vector<BatchRow> rows;
   std::optional<std::int64_t> fits;  // the largest; 0: not even one
-  // Of larger batches less is known than of those in `rows`; then, where there is a limit, what fits by the growth of the last rows.
+  // Of larger batches less is known than of those in `rows`; then, where there is a limit, what fits by the
+  // growth of the last rows.
   bool ends_early = false;
   std::optional<std::int64_t> estimate;
 };
@@ -34,4 +35,4 @@ struct MemoryPart {
 // `limit`: bytes of the GPU; 0: not said.
 std::string memory_page(const std::vector<MemoryPart>& parts, std::int64_t limit, int world);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -15,8 +15,7 @@ namespace stepzero::server {
 
 // Calls work(0) … work(count - 1), each once, in no order, and returns when all are done. `work` must not
 // throw.
-template <class Work>
-void parallel(std::size_t count, const Work& work) {
+template <class Work> void parallel(std::size_t count, const Work& work) {
   std::atomic<std::size_t> next = 0;
   const auto run = [&] {
     for (std::size_t i = next++; i < count; i = next++) work(i);
@@ -40,4 +39,4 @@ void parallel(std::size_t count, const Work& work) {
   run();
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -14,16 +14,17 @@ Picture picture_of(const Checker& checker, const Inputs& inputs, const std::stri
   analysis.module = sources.module(path);
   if (!analysis.module) return made;
   snapshot::Options options;
-  options.select = {"none"}; // no rule has this name
+  options.select = {"none"};  // no rule has this name
   options.want_schedule = true;
   options.world = world;
   options.elsewhere = checker.elsewhere();
   try {
     analysis.result = checker.analyze()(sources, path, options);
   } catch (const std::exception&) {
-    return made; // the check has told of it
+    return made;  // the check has told of it
   }
-  if (analysis.result.schedule && !analysis.result.schedule->parts.empty()) made.schedule = analysis.result.schedule;
+  if (analysis.result.schedule && !analysis.result.schedule->parts.empty())
+    made.schedule = analysis.result.schedule;
   made.models = model_outlines(analysis);
   try {
     if (const auto footprint = snapshot::footprint_of_file(sources, path, {})) made.made = footprint->models;
@@ -33,4 +34,4 @@ Picture picture_of(const Checker& checker, const Inputs& inputs, const std::stri
   return made;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -9,4 +9,4 @@ namespace stepzero::server {
 // `world` 0: see snapshot::Options. Thread-safe.
 Picture picture_of(const Checker& checker, const Inputs& inputs, const std::string& path, int world);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -2,9 +2,9 @@
 #include "server/command_line/program.hpp"
 
 #include "server/command_line/commands.hpp"
-#include "server/command_line/memory.hpp"
 #include "server/command_line/console.hpp"
 #include "server/command_line/display.hpp"
+#include "server/command_line/memory.hpp"
 #include "server/configuration/suggestion.hpp"
 #include "server/lsp/run.hpp"
 #include "server/version.hpp"
@@ -36,8 +36,8 @@ std::vector<std::string> split_list(const std::vector<std::string>& values) {
   return result;
 }
 
-std::string joined(const std::vector<std::string>& words, std::string_view between,
-                   std::string_view last = {}) {
+std::string joined(
+    const std::vector<std::string>& words, std::string_view between, std::string_view last = {}) {
   std::string result;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (i != 0) result += i + 1 == words.size() && !last.empty() ? last : between;
@@ -111,16 +111,16 @@ private:
   }
 
   void add_paths(CLI::App& command) {
-    command.add_option("PATH", paths_,
-                       "Files, folders (without what .gitignore names), or - for standard input");
+    command.add_option(
+        "PATH", paths_, "Files, folders (without what .gitignore names), or - for standard input");
     command.add_option("--stdin-filename", stdin_filename_, "What standard input is called in the output")
         ->type_name("NAME");
   }
 
   void add_lsp() {
     CLI::App* command = app_.add_subcommand("lsp", "Run the language server");
-    CLI::Option* stdio =
-        command->add_flag("--stdio", stdio_, "Speak over standard input and output (the default)");
+    CLI::Option* stdio = command->add_flag(
+        "--stdio", stdio_, "Speak over standard input and output (the default)");
     CLI::Option* socket =
         command->add_option("--socket", port_, "Speak over this TCP port of the loopback interface")
             ->type_name("PORT")
@@ -129,7 +129,10 @@ private:
         command->add_option("--pipe", pipe_, "Speak over the local socket of this name")->type_name("NAME");
     socket->excludes(stdio)->excludes(pipe);
     pipe->excludes(stdio);
-    command->add_option("--clientProcessId", editor_process_, "End with the process of this number: the editor's")->type_name("PID");
+    command
+        ->add_option(
+            "--clientProcessId", editor_process_, "End with the process of this number: the editor's")
+        ->type_name("PID");
   }
 
   void add_check() {
@@ -153,25 +156,34 @@ private:
     command->add_flag("--statistics", statistics_, "Say on standard error where the time went");
     command->add_flag("--no-cache", no_cache_, "Check every file, and keep nothing in .stepzero_cache");
     command->add_flag("--watch", watch_, "Check again whenever a file changes, until Ctrl-C");
-    command->add_option("--baseline", baseline_, "Leave out the findings that this file holds")->type_name("FILE");
-    command->add_option("--write-baseline", write_baseline_, "Write the present findings to this file, for --baseline")
+    command->add_option("--baseline", baseline_, "Leave out the findings that this file holds")
         ->type_name("FILE");
-    command->add_option("--since", since_, "Leave out the findings that this revision of git has")->type_name("REVISION");
-    command->add_option("--why-silent", why_, "Tell which runs come to a line, and what keeps the rules from judging it")->type_name("FILE:LINE");
+    command
+        ->add_option(
+            "--write-baseline", write_baseline_, "Write the present findings to this file, for --baseline")
+        ->type_name("FILE");
+    command->add_option("--since", since_, "Leave out the findings that this revision of git has")
+        ->type_name("REVISION");
+    command
+        ->add_option(
+            "--why-silent", why_, "Tell which runs come to a line, and what keeps the rules from judging it")
+        ->type_name("FILE:LINE");
     command->footer("Exit status: 0 nothing found, 1 findings, 2 wrong usage or unreadable input.");
   }
 
   void add_report() {
-    CLI::App* command = app_.add_subcommand("report", "Show findings, schedules and models as a page for a browser");
+    CLI::App* command = app_.add_subcommand(
+        "report", "Show findings, schedules and models as a page for a browser");
     add_paths(*command);
-    command->add_option("-o,--output", output_, "Where the page is written (standard output)")->type_name("FILE");
+    command->add_option("-o,--output", output_, "Where the page is written (standard output)")
+        ->type_name("FILE");
     add_world(*command);
   }
 
   void add_world(CLI::App& command) {
     command
-        .add_option("--world", world_,
-                    "How many ranks the job has (2, or as many as the program is made for)")
+        .add_option(
+            "--world", world_, "How many ranks the job has (2, or as many as the program is made for)")
         ->type_name("N")
         ->check(CLI::Range(1, 16));
   }
@@ -187,7 +199,8 @@ private:
     add_paths(*command);
     add_format(*command, {"text", "json", "svg", "mermaid"});
     add_world(*command);
-    command->footer("A line without columns is what every rank does. Of a folder, files that communicate are told.");
+    command->footer(
+        "A line without columns is what every rank does. Of a folder, files that communicate are told.");
   }
 
   void add_memory() {
@@ -195,13 +208,21 @@ private:
     add_paths(*command);
     add_format(*command, {"text", "json", "html"});
     command->add_option("--gpu", gpu_, "The memory of the GPU: which batch fits it")->type_name("SIZE");
-    command->add_option("--world", world_, "Processes that share the work: what is told is of one of them (1)")->type_name("N")->check(CLI::Range(1, 65536));
-    command->add_option("--batch", batch_, "The batch size (the program's own)")->type_name("N")->check(CLI::Range(1, 1 << 24));
+    command
+        ->add_option("--world", world_, "Processes that share the work: what is told is of one of them (1)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 65536));
+    command->add_option("--batch", batch_, "The batch size (the program's own)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1 << 24));
     command->add_option("--set", settings_, "What a size, constant or option of the program is taken to be")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
-    command->add_option("--device", device_, "Whose kernels are asked what they keep")->type_name("cuda|cpu")->check(one_of({"cuda", "cpu"}));
-    command->footer("What the program leaves open stays open: \"4*B*T*50257\" is evaluated by --set B=8. A sum of which something is not known says so.");
+    command->add_option("--device", device_, "Whose kernels are asked what they keep")
+        ->type_name("cuda|cpu")
+        ->check(one_of({"cuda", "cpu"}));
+    command->footer(
+        "What the program leaves open stays open: \"4*B*T*50257\" is evaluated by --set B=8. A sum of which something is not known says so.");
   }
 
   void add_rules() {
@@ -276,13 +297,16 @@ private:
   }
 
   int check() const {
-    if (!why_.empty()) return paths_.empty() ? run_why(why_) : usage_error("--why-silent names its file itself", "check");
+    if (!why_.empty())
+      return paths_.empty() ? run_why(why_) : usage_error("--why-silent names its file itself", "check");
     if (paths_.empty()) return usage_error("say what to check, such as `stepzero check .`", "check");
     if (diff_ && format() != Format::text) {
       return usage_error("--diff prints a difference and no findings: leave out --format", "check");
     }
     if (!write_baseline_.empty() && (fix_ || diff_ || !baseline_.empty() || !since_.empty()))
-      return usage_error("--write-baseline takes all present findings: leave out --baseline, --since, --fix and --diff", "check");
+      return usage_error(
+          "--write-baseline takes all present findings: leave out --baseline, --since, --fix and --diff",
+          "check");
     if (diff_ && (!baseline_.empty() || !since_.empty()))
       return usage_error("--diff shows every fix: leave out --baseline and --since", "check");
     CheckOptions options;
@@ -303,13 +327,17 @@ private:
     options.settings.layer.min_severity = parse_severity(min_severity_);
     options.settings.layer.fail_on = parse_severity(fail_on_);
     if (!watch_) return run_check(options);
-    if (fix_ || diff_ || !write_baseline_.empty() || format() != Format::text || std::find(paths_.begin(), paths_.end(), "-") != paths_.end())
-      return usage_error("--watch shows the state of files as text: leave out --fix, --diff, --write-baseline, --format and -", "check");
+    if (fix_ || diff_ || !write_baseline_.empty() || format() != Format::text ||
+        std::find(paths_.begin(), paths_.end(), "-") != paths_.end())
+      return usage_error(
+          "--watch shows the state of files as text: leave out --fix, --diff, --write-baseline, --format and -",
+          "check");
     return run_watch(options);
   }
 
   int report() const {
-    if (paths_.empty()) return usage_error("say what to report, such as `stepzero report . -o report.html`", "report");
+    if (paths_.empty())
+      return usage_error("say what to report, such as `stepzero report . -o report.html`", "report");
     CheckOptions options;
     options.paths = paths_;
     options.stdin_filename = stdin_filename_;
@@ -332,7 +360,8 @@ private:
   }
 
   int memory() const {
-    if (paths_.empty()) return usage_error("say what to look at, such as `stepzero memory train.py`", "memory");
+    if (paths_.empty())
+      return usage_error("say what to look at, such as `stepzero memory train.py`", "memory");
     MemoryOptions options;
     options.paths = paths_;
     options.stdin_filename = stdin_filename_;
@@ -376,11 +405,11 @@ private:
   std::vector<std::string> ignore_;
 };
 
-} // namespace
+}  // namespace
 
 int run_program(int argc, char** argv) {
   prepare_streams();
   return Program().run(argc, argv);
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

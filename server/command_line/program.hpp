@@ -6,4 +6,4 @@ namespace stepzero::server {
 // The exit status.
 int run_program(int argc, char** argv);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

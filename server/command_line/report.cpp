@@ -26,4 +26,4 @@ std::pair<Place, Place> Report::places(const rules::Location& where) const {
   return {begin, end};
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

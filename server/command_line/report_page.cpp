@@ -37,7 +37,8 @@ Json code(const Report& report, const rules::Location& where, std::uint32_t cont
     return cut(text.slice({text.line_start(real), until}));
   };
   std::uint32_t first = begin.line > context ? begin.line - context : 1;
-  std::uint32_t last = std::min({end.line + context, begin.line + most_lines, cell ? cell->line_count : text.line_count() - shift});
+  std::uint32_t last = std::min(
+      {end.line + context, begin.line + most_lines, cell ? cell->line_count : text.line_count() - shift});
   while (first < begin.line && line_of(first).empty()) ++first;
   while (last > end.line && line_of(last).empty()) --last;
   Json lines = Json::array();
@@ -59,7 +60,8 @@ Json finding_json(const Report& report, const rules::Finding& finding) {
 }
 
 Json layer_json(const ModelLayer& layer) {
-  Json made = {{"name", layer.name}, {"type", layer.type}, {"arguments", layer.arguments}, {"line", layer.line}};
+  Json made = {
+      {"name", layer.name}, {"type", layer.type}, {"arguments", layer.arguments}, {"line", layer.line}};
   if (!layer.repeated.empty()) made["repeated"] = layer.repeated;
   if (layer.parameters) made["parameters"] = *layer.parameters;
   for (const ModelLayer& part : layer.parts) made["parts"].push_back(layer_json(part));
@@ -71,9 +73,10 @@ Json model_json(const Names& names, const std::string& path, const ModelOutline&
   Json layers = Json::array(), flow = Json::array();
   for (const ModelLayer& layer : model.layers) layers.push_back(layer_json(layer));
   for (const FlowNode& node : model.flow)
-    flow.push_back({{"kind", kinds[static_cast<int>(node.kind)]}, {"label", node.label}, {"text", node.text}, {"shape", node.shape},
-                    {"loop", node.loop}, {"line", node.line}, {"from", node.from}});
-  Json made = {{"name", model.name}, {"path", names.shown(path)}, {"file", path}, {"line", model.line}, {"layers", std::move(layers)}, {"flow", std::move(flow)}};
+    flow.push_back({{"kind", kinds[static_cast<int>(node.kind)]}, {"label", node.label}, {"text", node.text},
+        {"shape", node.shape}, {"loop", node.loop}, {"line", node.line}, {"from", node.from}});
+  Json made = {{"name", model.name}, {"path", names.shown(path)}, {"file", path}, {"line", model.line},
+      {"layers", std::move(layers)}, {"flow", std::move(flow)}};
   if (model.parameters) made["parameters"] = *model.parameters;
   return made;
 }
@@ -82,8 +85,10 @@ Json model_json(const Names& names, const std::string& path, const ModelOutline&
 std::string in_script(const Json& json) {
   std::string made;
   for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
-    if (c == '<') made += "\\u003c";
-    else made += c;
+    if (c == '<')
+      made += "\\u003c";
+    else
+      made += c;
   }
   return made;
 }
@@ -92,13 +97,15 @@ void put(std::string& page, std::string_view mark, std::string_view text) {
   page.replace(page.find(mark), mark.size(), text);
 }
 
-} // namespace
+}  // namespace
 
-std::string report_page(const Report& report, const std::vector<std::string>& paths, const std::vector<Picture>& pictures) {
+std::string report_page(
+    const Report& report, const std::vector<std::string>& paths, const std::vector<Picture>& pictures) {
   Json diagnostics = Json::array(), schedules = Json::array(), models = Json::array();
   std::vector<const rules::Finding*> order;
   for (const rules::Finding& finding : report.findings) order.push_back(&finding);
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->severity < b->severity; });
+  std::stable_sort(
+      order.begin(), order.end(), [](const auto* a, const auto* b) { return a->severity < b->severity; });
   for (const rules::Finding* finding : order) diagnostics.push_back(finding_json(report, *finding));
   const PathName name = [&](const std::string& path) { return report.names.shown(path); };
   for (const Picture& picture : pictures) {
@@ -106,10 +113,12 @@ std::string report_page(const Report& report, const std::vector<std::string>& pa
       schedules.push_back(schedule_json(*picture.schedule, picture.path, name));
       schedules.back()["file"] = picture.path;
     }
-    for (const ModelOutline& model : picture.models) models.push_back(model_json(report.names, picture.path, model));
+    for (const ModelOutline& model : picture.models)
+      models.push_back(model_json(report.names, picture.path, model));
   }
-  const Json data = {{"version", 1}, {"program", version()}, {"paths", paths}, {"files", report.files}, {"diagnostics", std::move(diagnostics)},
-                     {"schedules", std::move(schedules)}, {"models", std::move(models)}};
+  const Json data = {{"version", 1}, {"program", version()}, {"paths", paths}, {"files", report.files},
+      {"diagnostics", std::move(diagnostics)}, {"schedules", std::move(schedules)},
+      {"models", std::move(models)}};
   std::string page = page_html;
   put(page, "%STYLE%", page_style);
   put(page, "%SCRIPT%", page_script);
@@ -117,4 +126,4 @@ std::string report_page(const Report& report, const std::vector<std::string>& pa
   return page;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

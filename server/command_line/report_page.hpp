@@ -15,11 +15,12 @@ namespace stepzero::server {
 // What is drawn of one file.
 struct Picture {
   std::string path;
-  std::shared_ptr<const snapshot::Schedule> schedule; // null: nothing communicates
+  std::shared_ptr<const snapshot::Schedule> schedule;  // null: nothing communicates
   std::vector<ModelOutline> models;
   std::vector<footprint::Model> made;  // by the file as it runs, of whatever file's classes
 };
 
-std::string report_page(const Report& report, const std::vector<std::string>& paths, const std::vector<Picture>& pictures);
+std::string report_page(
+    const Report& report, const std::vector<std::string>& paths, const std::vector<Picture>& pictures);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -5,8 +5,8 @@
 #include "server/workspace/paths.hpp"
 #include "syntax/document.hpp"
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <iterator>
@@ -21,7 +21,7 @@ namespace stepzero::server {
 namespace {
 
 struct Ran {
-  int status = -1; // of the program; -1: it could not be run
+  int status = -1;  // of the program; -1: it could not be run
   std::string out;
 };
 
@@ -53,8 +53,7 @@ Ran run(std::vector<std::string> words) {
   ::close(pipe[0]);
   if (error != 0) return {};
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return ran;
 }
@@ -75,7 +74,8 @@ std::vector<std::string> split_at_nul(const std::string& text) {
   return parts;
 }
 
-// The folder above `path` that has a .git; empty if none does. In a linked worktree or a submodule that is a file.
+// The folder above `path` that has a .git; empty if none does. In a linked worktree or a submodule that is a
+// file.
 std::string repository_of(const std::string& path) {
   for (std::string folder = parent_folder(path);; folder = parent_folder(folder)) {
     struct stat status = {};
@@ -84,7 +84,10 @@ std::string repository_of(const std::string& path) {
   }
 }
 
-bool is_program(std::string_view path) { return path.ends_with(".py") || path.ends_with(".pyi") || is_notebook(path) || documents::language_of(path) != documents::Language::none; }
+bool is_program(std::string_view path) {
+  return path.ends_with(".py") || path.ends_with(".pyi") || is_notebook(path) ||
+      documents::language_of(path) != documents::Language::none;
+}
 
 std::shared_ptr<const syntax::Module> parsed(const std::string& path, std::string text) {
   if (!is_notebook(path)) return documents::module_of(path, std::move(text));
@@ -96,15 +99,18 @@ std::shared_ptr<const syntax::Module> parsed(const std::string& path, std::strin
 std::string add_repository(const std::string& root, const std::string& name, Overlay& overlay) {
   const Ran found = git(root, {"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});
   if (found.status == -1) return "--since needs git, which cannot be run here";
-  if (found.status != 0) return "--since: there is no revision \"" + name + "\" in " + root + "; fetch it, or name another";
+  if (found.status != 0)
+    return "--since: there is no revision \"" + name + "\" in " + root + "; fetch it, or name another";
   const std::string commit = found.out.substr(0, found.out.find('\n'));
-  const Ran differing = git(root, {"diff", "--name-status", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules", commit, "--"});
+  const Ran differing = git(root,
+      {"diff", "--name-status", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules", commit, "--"});
   const Ran untracked = git(root, {"ls-files", "--others", "--exclude-standard", "-z"});
-  if (differing.status != 0 || untracked.status != 0) return "--since: git cannot compare " + root + " with \"" + name + "\"";
+  if (differing.status != 0 || untracked.status != 0)
+    return "--since: git cannot compare " + root + " with \"" + name + "\"";
   for (const std::string& path : split_at_nul(untracked.out)) {
     if (is_program(path)) overlay[join(root, path)] = nullptr;
   }
-  const std::vector<std::string> parts = split_at_nul(differing.out); // status, path, status, path…
+  const std::vector<std::string> parts = split_at_nul(differing.out);  // status, path, status, path…
   for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
     const std::string& path = parts[i + 1];
     if (!is_program(path)) continue;
@@ -116,7 +122,7 @@ std::string add_repository(const std::string& root, const std::string& name, Ove
   return {};
 }
 
-} // namespace
+}  // namespace
 
 Revision read_revision(const std::string& name, const std::vector<std::string>& files) {
   std::set<std::string> folders, roots;
@@ -128,9 +134,10 @@ Revision read_revision(const std::string& name, const std::vector<std::string>& 
   }
   auto overlay = std::make_shared<Overlay>();
   for (const std::string& root : roots) {
-    if (std::string error = add_repository(root, name, *overlay); !error.empty()) return {nullptr, std::move(error)};
+    if (std::string error = add_repository(root, name, *overlay); !error.empty())
+      return {nullptr, std::move(error)};
   }
   return {std::move(overlay), {}};
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -1,4 +1,5 @@
-// What files held at a revision of git. Runs `git`, and nothing that the repository could name: no hooks, filters or diff drivers.
+// What files held at a revision of git. Runs `git`, and nothing that the repository could name: no hooks,
+// filters or diff drivers.
 #pragma once
 
 #include "server/workspace/files.hpp"
@@ -11,12 +12,13 @@
 namespace stepzero::server {
 
 struct Revision {
-  // The Python files and notebooks that differ from the working tree, as they were; null for those that did not exist.
+  // The Python files and notebooks that differ from the working tree, as they were; null for those that did
+  // not exist.
   std::shared_ptr<const Overlay> overlay;
-  std::string error; // why it is not known, in one line; empty: it is
+  std::string error;  // why it is not known, in one line; empty: it is
 };
 
 // Of the repositories that hold `files`. `name`: what `git rev-parse` understands, such as "origin/main".
 Revision read_revision(const std::string& name, const std::vector<std::string>& files);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

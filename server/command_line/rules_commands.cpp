@@ -24,10 +24,8 @@ std::string_view fix_name(rules::FixKind kind) {
 std::string rules_json() {
   Json all = Json::array();
   for (const rules::Rule& rule : rules::rules()) {
-    all.push_back({{"id", rule.id},
-                   {"severity", rules::name(rule.severity)},
-                   {"summary", rule.summary},
-                   {"fix", fix_name(rule.fix_kind)}});
+    all.push_back({{"id", rule.id}, {"severity", rules::name(rule.severity)}, {"summary", rule.summary},
+        {"fix", fix_name(rule.fix_kind)}});
   }
   return written({{"version", 1}, {"rules", std::move(all)}});
 }
@@ -55,8 +53,8 @@ std::string with_inline_marks(std::string_view line) {
       line.remove_prefix(1);
       continue;
     }
-    result +=
-        painted(line.substr(mark.size(), end - mark.size()), mark == "`" ? ansi::cyan : ansi::bold, true);
+    result += painted(
+        line.substr(mark.size(), end - mark.size()), mark == "`" ? ansi::cyan : ansi::bold, true);
     line.remove_prefix(end + mark.size());
   }
   return result;
@@ -97,7 +95,7 @@ int print(std::string text) {
   return write_out(text) == Written::failed ? exit_status::trouble : exit_status::success;
 }
 
-} // namespace
+}  // namespace
 
 int run_rules(Format format) {
   const std::string output = format == Format::json ? rules_json() : rules_text();
@@ -123,4 +121,4 @@ int run_explain(const std::string& id) {
   return exit_status::trouble;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -20,8 +20,7 @@ std::string percent_encoded(std::string_view path) {
   for (const char c : path) {
     const auto byte = static_cast<unsigned char>(c);
     const bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-                       (byte >= '0' && byte <= '9') ||
-                       std::string_view("/-._~").find(c) != std::string_view::npos;
+        (byte >= '0' && byte <= '9') || std::string_view("/-._~").find(c) != std::string_view::npos;
     if (plain) {
       result += c;
     } else {
@@ -45,11 +44,11 @@ public:
   Json run() {
     for (const rules::Rule& rule : rules::rules()) {
       add_rule(std::string(rule.id), rule.severity, std::string(rule.summary), std::string(rule.why),
-               rules::page(rule));
+          rules::page(rule));
     }
     add_rule(std::string(configuration_rule), rules::Severity::warning, "A setting that cannot be understood",
-             "A setting that is misspelt or of the wrong type has no effect.",
-             "A setting that is misspelt or of the wrong type has no effect.");
+        "A setting that is misspelt or of the wrong type has no effect.",
+        "A setting that is misspelt or of the wrong type has no effect.");
     Json results = Json::array();
     const std::vector<std::string> keys = fingerprints(report_);
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -65,28 +64,26 @@ public:
     const std::string base = "file://" + percent_encoded(folder) + (folder.ends_with('/') ? "" : "/");
     Json run = {
         {"tool",
-         {{"driver", {{"name", "stepzero"}, {"semanticVersion", version()}, {"rules", std::move(rules_)}}}}},
-        {"invocations", Json::array({{{"executionSuccessful", report_.unreadable.empty()},
-                                      {"exitCode", report_.exit_status},
-                                      {"toolExecutionNotifications", std::move(notifications)}}})},
-        {"columnKind", "unicodeCodePoints"},
-        {"originalUriBaseIds", {{root_name, {{"uri", base}}}}},
+            {{"driver",
+                {{"name", "stepzero"}, {"semanticVersion", version()}, {"rules", std::move(rules_)}}}}},
+        {"invocations",
+            Json::array(
+                {{{"executionSuccessful", report_.unreadable.empty()}, {"exitCode", report_.exit_status},
+                    {"toolExecutionNotifications", std::move(notifications)}}})},
+        {"columnKind", "unicodeCodePoints"}, {"originalUriBaseIds", {{root_name, {{"uri", base}}}}},
         {"results", std::move(results)}};
-    return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
-            {"version", "2.1.0"},
-            {"runs", Json::array({std::move(run)})}};
+    return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"}, {"version", "2.1.0"},
+        {"runs", Json::array({std::move(run)})}};
   }
 
 private:
-  void add_rule(std::string id, rules::Severity severity, std::string summary, std::string why,
-                std::string page) {
+  void add_rule(
+      std::string id, rules::Severity severity, std::string summary, std::string why, std::string page) {
     index_[id] = rules_.size();
-    rules_.push_back({{"id", id},
-                      {"shortDescription", {{"text", std::move(summary)}}},
-                      {"fullDescription", {{"text", std::move(why)}}},
-                      {"help", {{"text", page}, {"markdown", page}}},
-                      {"defaultConfiguration", {{"level", level(severity)}}},
-                      {"properties", {{"tags", Json::array({family(id)})}}}});
+    rules_.push_back({{"id", id}, {"shortDescription", {{"text", std::move(summary)}}},
+        {"fullDescription", {{"text", std::move(why)}}}, {"help", {{"text", page}, {"markdown", page}}},
+        {"defaultConfiguration", {{"level", level(severity)}}},
+        {"properties", {{"tags", Json::array({family(id)})}}}});
   }
 
   Json artifact(const std::string& path) const {
@@ -97,7 +94,8 @@ private:
 
   Json region(const rules::Location& where) const {
     const auto [begin, end] = report_.places(where);
-    Json json = {{"startLine", begin.line}, {"startColumn", begin.column}, {"endLine", end.line}, {"endColumn", end.column}};
+    Json json = {{"startLine", begin.line}, {"startColumn", begin.column}, {"endLine", end.line},
+        {"endColumn", end.column}};
     if (begin.cell != 0) json["properties"] = {{"cell", begin.cell}};
     return json;
   }
@@ -128,11 +126,8 @@ private:
   Json result(const rules::Finding& finding) {
     const std::string id(finding.rule);
     if (!index_.contains(id)) add_rule(id, finding.severity, id, id, id);
-    Json json = {{"ruleId", id},
-                 {"ruleIndex", index_[id]},
-                 {"level", level(finding.severity)},
-                 {"message", {{"text", finding.message}}},
-                 {"locations", Json::array({location(finding.where)})}};
+    Json json = {{"ruleId", id}, {"ruleIndex", index_[id]}, {"level", level(finding.severity)},
+        {"message", {{"text", finding.message}}}, {"locations", Json::array({location(finding.where)})}};
     Json related = Json::array();
     for (const rules::Related& other : finding.related) {
       Json place = {{"id", related.size() + 1}};
@@ -154,8 +149,8 @@ private:
   std::map<std::string, std::size_t> index_;
 };
 
-} // namespace
+}  // namespace
 
 std::string sarif_report(const Report& report) { return written(Log(report).run()); }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

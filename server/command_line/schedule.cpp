@@ -17,14 +17,15 @@ namespace {
 
 // The schedule of one file, written.
 struct OfFile {
-  std::vector<std::shared_ptr<const snapshot::Schedule>> schedules; // of the file, and of each launch of it
+  std::vector<std::shared_ptr<const snapshot::Schedule>> schedules;  // of the file, and of each launch of it
   std::vector<Json> json;
   std::string text;
   std::string unreadable;
   bool communicates = false;
 };
 
-OfFile schedule_of_file(const Checker& checker, const Inputs& inputs, const std::string& path, const ScheduleOptions& asked) {
+OfFile schedule_of_file(
+    const Checker& checker, const Inputs& inputs, const std::string& path, const ScheduleOptions& asked) {
   OfFile made;
   const FileSources sources = checker.sources(path, inputs.overlay);
   if (!sources.module(path)) {
@@ -32,7 +33,7 @@ OfFile schedule_of_file(const Checker& checker, const Inputs& inputs, const std:
     return made;
   }
   snapshot::Options options;
-  options.select = {"none"}; // no rule has this name
+  options.select = {"none"};  // no rule has this name
   options.want_facts = false;
   options.want_schedule = true;
   options.want_launched = true;
@@ -50,7 +51,8 @@ OfFile schedule_of_file(const Checker& checker, const Inputs& inputs, const std:
       snapshot::Schedule plain = *launched;
       plain.launch.clear();
       const bool is_table = asked.format == Format::json || asked.format == Format::text;
-      if (is_table && !plain.parts.empty() && told.insert(schedule_text(plain, path, name)).second) made.schedules.push_back(launched);
+      if (is_table && !plain.parts.empty() && told.insert(schedule_text(plain, path, name)).second)
+        made.schedules.push_back(launched);
     }
     for (const auto& schedule : made.schedules) {
       made.communicates = made.communicates || !schedule->parts.empty();
@@ -78,7 +80,7 @@ std::string harmless_lines(const std::string& text) {
   return made;
 }
 
-} // namespace
+}  // namespace
 
 int run_schedule(const ScheduleOptions& options) {
   ConfigurationFiles configuration;
@@ -115,10 +117,12 @@ int run_schedule(const ScheduleOptions& options) {
     for (Json& json : all[i].json) files.push_back(std::move(json));
   }
   if (silent > 0 && silent == all.size()) text = "no communication in " + std::to_string(silent) + " files\n";
-  if (options.format == Format::mermaid && text.find("sequenceDiagram") == std::string::npos) text = "sequenceDiagram\n  %% no communication\n";
-  if (options.format == Format::svg) text = schedule_svg(drawn, [&](const std::string& each) { return inputs.names.shown(each); });
+  if (options.format == Format::mermaid && text.find("sequenceDiagram") == std::string::npos)
+    text = "sequenceDiagram\n  %% no communication\n";
+  if (options.format == Format::svg)
+    text = schedule_svg(drawn, [&](const std::string& each) { return inputs.names.shown(each); });
   if (options.format == Format::json) text = written({{"version", 1}, {"files", std::move(files)}});
   return write_out(text) == Written::failed ? exit_status::trouble : status;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -64,7 +64,7 @@ Shapes shapes_of(const Checker& checker, const Inputs& inputs, const std::string
     return shapes;
   }
   snapshot::Options options;
-  options.select = {"none"}; // no rule has this name: only the facts are wanted
+  options.select = {"none"};  // no rule has this name: only the facts are wanted
   snapshot::Result result;
   try {
     result = checker.analyze()(sources, path, options);
@@ -84,15 +84,16 @@ Shapes shapes_of(const Checker& checker, const Inputs& inputs, const std::string
       add_value(json, fact.value);
       shapes.json.push_back(std::move(json));
     } else {
-      shapes.text += harmless(inputs.names.shown(path)) + ":" + (at.cell ? "cell " + std::to_string(at.cell) + ":" : "") +
-                     std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + harmless(fact.name) + ": " +
-                     harmless(fact.value.short_text()) + "\n";
+      shapes.text += harmless(inputs.names.shown(path)) + ":" +
+          (at.cell ? "cell " + std::to_string(at.cell) + ":" : "") + std::to_string(at.line) + ":" +
+          std::to_string(at.column) + ": " + harmless(fact.name) + ": " + harmless(fact.value.short_text()) +
+          "\n";
     }
   }
   return shapes;
 }
 
-} // namespace
+}  // namespace
 
 int run_shapes(const ShapesOptions& options) {
   ConfigurationFiles configuration;
@@ -124,4 +125,4 @@ int run_shapes(const ShapesOptions& options) {
   return write_out(text) == Written::failed ? exit_status::trouble : status;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

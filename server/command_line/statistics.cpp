@@ -11,19 +11,22 @@ constexpr std::size_t most_files = 10;
 
 double milliseconds(std::chrono::microseconds time) { return static_cast<double>(time.count()) / 1000; }
 
-std::string row(double reading, double analysing, std::uint64_t steps, std::size_t units, const std::string& name) {
+std::string row(
+    double reading, double analysing, std::uint64_t steps, std::size_t units, const std::string& name) {
   char numbers[96];
-  std::snprintf(numbers, sizeof numbers, "%10.1f %10.1f %10llu %8zu  ", reading, analysing, static_cast<unsigned long long>(steps), units);
+  std::snprintf(numbers, sizeof numbers, "%10.1f %10.1f %10llu %8zu  ", reading, analysing,
+      static_cast<unsigned long long>(steps), units);
   return numbers + name + "\n";
 }
 
-} // namespace
+}  // namespace
 
 std::string statistics(const std::vector<std::string>& names, const std::vector<Checked>& results) {
   std::vector<std::size_t> order(results.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto taken = [&](std::size_t i) { return results[i].reading + results[i].analysing; };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return taken(a) > taken(b); });
+  std::stable_sort(
+      order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return taken(a) > taken(b); });
   Checked all;
   std::size_t cached = 0;
   for (const Checked& each : results) {
@@ -34,11 +37,14 @@ std::string statistics(const std::vector<std::string>& names, const std::vector<
     all.units += each.units;
   }
   std::string text = "reading ms    runs ms      steps    units  file\n";
-  text += row(milliseconds(all.reading), milliseconds(all.analysing), all.steps, all.units, std::to_string(results.size()) + (results.size() == 1 ? " file, " : " files, ") + std::to_string(cached) + " from the cache");
+  text += row(milliseconds(all.reading), milliseconds(all.analysing), all.steps, all.units,
+      std::to_string(results.size()) + (results.size() == 1 ? " file, " : " files, ") +
+          std::to_string(cached) + " from the cache");
   for (std::size_t i = 0; i < std::min(most_files, order.size()); ++i) {
     const Checked& each = results[order[i]];
     if (each.is_from_cache) continue;
-    text += row(milliseconds(each.reading), milliseconds(each.analysing), each.steps, each.units, names[order[i]]);
+    text += row(
+        milliseconds(each.reading), milliseconds(each.analysing), each.steps, each.units, names[order[i]]);
   }
   return text;
 }
@@ -46,7 +52,9 @@ std::string statistics(const std::vector<std::string>& names, const std::vector<
 std::string statistics(const snapshot::LaunchCounts& launches) {
   if (launches.all == 0) return {};
   const auto number = [](std::size_t count) { return std::to_string(count); };
-  return "launches: " + number(launches.whole) + " of " + number(launches.all) + " resolved wholly; " + number(launches.open) + " with words that their scripts leave open, " + number(launches.elsewhere) + " of programs that are not here\n";
+  return "launches: " + number(launches.whole) + " of " + number(launches.all) + " resolved wholly; " +
+      number(launches.open) + " with words that their scripts leave open, " + number(launches.elsewhere) +
+      " of programs that are not here\n";
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -8,9 +8,10 @@
 
 namespace stepzero::server {
 
-// A table of the files that took longest, under the sums of all. `names` are those of the results, as they are shown.
+// A table of the files that took longest, under the sums of all. `names` are those of the results, as they
+// are shown.
 std::string statistics(const std::vector<std::string>& names, const std::vector<Checked>& results);
 // One line of the launches that scripts hold; empty without any.
 std::string statistics(const snapshot::LaunchCounts& launches);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

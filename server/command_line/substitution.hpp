@@ -1,5 +1,5 @@
-// A program with other numbers in the place of some of its own: of an assignment, a keyword argument, the default of a parameter or of an
-// option of the command line. Works on the text; knows no analysis.
+// A program with other numbers in the place of some of its own: of an assignment, a keyword argument, the
+// default of a parameter or of an option of the command line. Works on the text; knows no analysis.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace stepzero::server {
 
-// `name = 12`, `name: int = 12`, `f(name=12)`, `add_argument("--name", default=12)`: the text with `value` everywhere. Nullopt: it says nowhere
-// what the name is, or not as a number.
+// `name = 12`, `name: int = 12`, `f(name=12)`, `add_argument("--name", default=12)`: the text with `value`
+// everywhere. Nullopt: it says nowhere what the name is, or not as a number.
 std::optional<std::string> substituted(std::string_view text, std::string_view name, std::int64_t value);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -38,8 +38,9 @@ public:
 private:
   std::string place(const rules::Location& where) const {
     const Place at = report_.place(where.path, where.span.begin);
-    return harmless(report_.names.shown(where.path)) + ":" + (at.cell ? "cell " + std::to_string(at.cell) + ":" : "") +
-           std::to_string(at.line) + ":" + std::to_string(at.column);
+    return harmless(report_.names.shown(where.path)) + ":" +
+        (at.cell ? "cell " + std::to_string(at.cell) + ":" : "") + std::to_string(at.line) + ":" +
+        std::to_string(at.column);
   }
 
   void frame(const rules::Location& where, std::string_view colour, std::uint32_t context) {
@@ -58,19 +59,18 @@ private:
     const std::uint32_t begin = text->second->line_start(cell->first_line);
     const std::uint32_t end = text->second->line_start(cell->first_line + cell->line_count) - 1;
     result_ += code_frame(syntax::Text(std::string(text->second->slice({begin, end}))),
-                          {where.span.begin - begin, std::min(where.span.end, end) - begin}, style);
+        {where.span.begin - begin, std::min(where.span.end, end) - begin}, style);
   }
 
   void write(const rules::Finding& finding) {
     const std::string_view colour = colour_of(finding.severity);
     result_ += painted(place(finding.where), ansi::bold, has_colours_) + ": " +
-               painted(rules::name(finding.severity), colour, has_colours_) + "[" +
-               std::string(finding.rule) +
-               "]: " + painted(harmless(finding.message), ansi::bold, has_colours_) + "\n";
+        painted(rules::name(finding.severity), colour, has_colours_) + "[" + std::string(finding.rule) +
+        "]: " + painted(harmless(finding.message), ansi::bold, has_colours_) + "\n";
     frame(finding.where, colour, 1);
     for (const rules::Related& related : finding.related) {
       result_ += painted("  -> ", ansi::blue, has_colours_) + place(related.where) + ": " +
-                 harmless(related.message) + "\n";
+          harmless(related.message) + "\n";
       frame(related.where, ansi::blue, 0);
     }
     for (const rules::Fix& fix : finding.fixes) {
@@ -87,7 +87,8 @@ private:
     for (const rules::Finding& finding : report_.findings) {
       ++counts[static_cast<std::size_t>(finding.severity)];
       const auto preferred = [](const rules::Fix& fix) { return fix.preferred; };
-      if (!is_notebook(finding.where.path)) fixable += std::any_of(finding.fixes.begin(), finding.fixes.end(), preferred) ? 1 : 0;
+      if (!is_notebook(finding.where.path))
+        fixable += std::any_of(finding.fixes.begin(), finding.fixes.end(), preferred) ? 1 : 0;
       files.insert(finding.where.path);
     }
     std::string found;
@@ -105,7 +106,9 @@ private:
     else
       result_ += " in " + counted(report_.files, "file");
     result_ += ".";
-    if (report_.known != 0) result_ += " " + counted(report_.known, "known one") + (report_.known == 1 ? " is" : " are") + " left out.";
+    if (report_.known != 0)
+      result_ += " " + counted(report_.known, "known one") + (report_.known == 1 ? " is" : " are") +
+          " left out.";
     if (fixable != 0) result_ += " `stepzero check --fix` would fix " + std::to_string(fixable) + ".";
     result_ += "\n";
   }
@@ -115,8 +118,8 @@ private:
   std::string result_;
 };
 
-} // namespace
+}  // namespace
 
 std::string text_report(const Report& report, bool has_colours) { return Writer(report, has_colours).run(); }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -18,7 +18,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds shortest_pause{200};
-constexpr int share = 20; // one part of so many is spent on looking
+constexpr int share = 20;  // one part of so many is spent on looking
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) { return (hash ^ value) * 1099511628211u; }
 
@@ -35,7 +35,7 @@ extern "C" void ended_by_user(int) {
 
 void hear_signals() {
   if (wake[0] >= 0 || ::pipe(wake) != 0) return;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = ended_by_user;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
@@ -43,10 +43,11 @@ void hear_signals() {
 bool signal_within(Clock::duration pause) {
   pollfd heard{wake[0], POLLIN, 0};
   // A signal that interrupts the wait has written as well.
-  return ::poll(&heard, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(pause).count())) != 0;
+  return ::poll(&heard, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(pause).count())) !=
+      0;
 }
 
-} // namespace
+}  // namespace
 
 void Kept::begin() {
   const std::lock_guard lock(mutex_);
@@ -59,12 +60,14 @@ std::uint64_t Kept::state_of(const std::string& path) {
     if (const auto known = states_.find(path); known != states_.end()) return known->second;
   }
   std::uint64_t state = 1;
-  if (const auto stamp = file_stamp(path)) state = mix(mix(mix(2, static_cast<std::uint64_t>(stamp->modified)), stamp->size), stamp->inode);
+  if (const auto stamp = file_stamp(path))
+    state = mix(mix(mix(2, static_cast<std::uint64_t>(stamp->modified)), stamp->size), stamp->inode);
   const std::lock_guard lock(mutex_);
   return states_.emplace(path, state).first->second;
 }
 
-std::uint64_t Kept::fingerprint(const std::string& path, const ConfigurationFile& settings, const std::vector<std::string>& read) {
+std::uint64_t Kept::fingerprint(
+    const std::string& path, const ConfigurationFile& settings, const std::vector<std::string>& read) {
   std::uint64_t hash = mix(14695981039346656037u, std::hash<std::string>()(settings.path));
   if (settings.text) hash = mix(hash, std::hash<std::string>()(settings.text->bytes()));
   hash = mix(hash, state_of(path));
@@ -72,14 +75,16 @@ std::uint64_t Kept::fingerprint(const std::string& path, const ConfigurationFile
   return hash;
 }
 
-Checked Kept::checked(const std::string& path, const ConfigurationFile& settings, const std::function<Checked()>& make) {
+Checked Kept::checked(
+    const std::string& path, const ConfigurationFile& settings, const std::function<Checked()>& make) {
   std::optional<One> one;
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = files_.find(path); found != files_.end()) one = found->second;
   }
-  if (one && one->fingerprint == fingerprint(path, settings, one->checked.read)) return std::move(one->checked);
-  state_of(path); // as it is before it is read: what changes in the meantime is seen in the next round
+  if (one && one->fingerprint == fingerprint(path, settings, one->checked.read))
+    return std::move(one->checked);
+  state_of(path);  // as it is before it is read: what changes in the meantime is seen in the next round
   Checked checked = make();
   const std::uint64_t now = fingerprint(path, settings, checked.read);
   const std::lock_guard lock(mutex_);
@@ -93,7 +98,9 @@ std::vector<std::string> Kept::changed(const Inputs& inputs, ConfigurationFiles&
   for (const std::string& path : inputs.files) {
     present.insert(path);
     const auto found = files_.find(path);
-    if (found == files_.end() || found->second.fingerprint != fingerprint(path, *configuration.nearest(path), found->second.checked.read))
+    if (found == files_.end() ||
+        found->second.fingerprint !=
+            fingerprint(path, *configuration.nearest(path), found->second.checked.read))
       changed.push_back(path);
   }
   for (auto each = files_.begin(); each != files_.end();) {
@@ -126,4 +133,4 @@ bool wait_for_change(const std::function<bool()>& look) {
   }
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -21,7 +21,8 @@ bool write_all(int descriptor, std::string_view text) {
   return true;
 }
 
-// Puts `text` in the place of `target`, with the owner and the mode of `status`. Empty, or why it was not done.
+// Puts `text` in the place of `target`, with the owner and the mode of `status`. Empty, or why it was not
+// done.
 std::string install(const std::string& target, std::string_view text, const struct stat& status) {
   std::string temporary = target + ".stepzero-XXXXXX";
   const int descriptor = ::mkstemp(temporary.data());
@@ -30,8 +31,8 @@ std::string install(const std::string& target, std::string_view text, const stru
   // bits of it.
   const bool owned = ::fchown(descriptor, status.st_uid, status.st_gid) == 0;
   const mode_t mode = status.st_mode & (owned ? 07777u : 0777u);
-  const bool done =
-      ::fchmod(descriptor, mode) == 0 && write_all(descriptor, text) && ::fsync(descriptor) == 0;
+  const bool done = ::fchmod(descriptor, mode) == 0 && write_all(descriptor, text) &&
+      ::fsync(descriptor) == 0;
   int error = done ? 0 : errno;
   if (::close(descriptor) != 0 && error == 0) error = errno;
   if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
@@ -40,7 +41,7 @@ std::string install(const std::string& target, std::string_view text, const stru
   return std::strerror(error);
 }
 
-} // namespace
+}  // namespace
 
 std::string replace_file(const std::string& path, std::string_view before, std::string_view after) {
   char* resolved = ::realpath(path.c_str(), nullptr);
@@ -60,7 +61,8 @@ std::string replace_file(const std::string& path, std::string_view before, std::
 std::string write_file(const std::string& path, std::string_view text) {
   if (const ReadText present = read_text(path); present.text) return replace_file(path, *present.text, text);
   struct stat status = {};
-  if (::stat(path.c_str(), &status) == 0) return S_ISDIR(status.st_mode) ? "it is a folder" : "there is something else of that name";
+  if (::stat(path.c_str(), &status) == 0)
+    return S_ISDIR(status.st_mode) ? "it is a folder" : "there is something else of that name";
   const mode_t mask = ::umask(0);
   ::umask(mask);
   status.st_mode = 0666u & ~mask;
@@ -69,4 +71,4 @@ std::string write_file(const std::string& path, std::string_view text) {
   return install(path, text, status);
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

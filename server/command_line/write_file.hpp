@@ -14,4 +14,4 @@ std::string replace_file(const std::string& path, std::string_view before, std::
 // The same of a file that may not be there yet, whatever it holds.
 std::string write_file(const std::string& path, std::string_view text);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

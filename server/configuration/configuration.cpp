@@ -26,7 +26,7 @@ rules::Finding finding(const std::string& path, const Problem& problem) {
   return result;
 }
 
-} // namespace
+}  // namespace
 
 std::shared_ptr<const ConfigurationFile> read_configuration(const std::string& path, std::string text) {
   const bool is_own = file_name(path) == own_file;
@@ -34,8 +34,8 @@ std::shared_ptr<const ConfigurationFile> read_configuration(const std::string& p
   file->path = path;
   file->folder = parent_folder(path);
   file->text = std::make_shared<syntax::Text>(std::move(text));
-  const Toml toml = read_toml(*file->text, is_own ? std::vector<std::string>()
-                                                  : std::vector<std::string>{"tool", "stepzero"});
+  const Toml toml = read_toml(
+      *file->text, is_own ? std::vector<std::string>() : std::vector<std::string>{"tool", "stepzero"});
   if (toml.broken) {
     // A broken pyproject.toml is other tools' business unless it speaks of us.
     if (!is_own && file->text->bytes().find("stepzero") == std::string::npos) return nullptr;
@@ -56,12 +56,13 @@ std::shared_ptr<const ConfigurationFile> read_configuration(const std::string& p
   for (const Entry& entry : toml.table->entries) {
     if (entry.key != "library-folders" || entry.value.kind != Value::Kind::list) continue;
     for (const Value& item : entry.value.items)
-      if (item.kind == Value::Kind::string && installed_packages(normal_path(item.text, file->folder)).empty())
-        file->problems.push_back(finding(path, {item.where, "There is no folder of installed packages \"" + item.text + "\".", {}}));
+      if (item.kind == Value::Kind::string &&
+          installed_packages(normal_path(item.text, file->folder)).empty())
+        file->problems.push_back(finding(
+            path, {item.where, "There is no folder of installed packages \"" + item.text + "\".", {}}));
   }
-  std::sort(file->problems.begin(), file->problems.end(), [](const auto& left, const auto& right) {
-    return left.where.span.begin < right.where.span.begin;
-  });
+  std::sort(file->problems.begin(), file->problems.end(),
+      [](const auto& left, const auto& right) { return left.where.span.begin < right.where.span.begin; });
   return file;
 }
 
@@ -103,4 +104,4 @@ void ConfigurationFiles::clear() {
   folders_.clear();
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -18,11 +18,11 @@ namespace stepzero::server {
 
 // A settings file as read.
 struct ConfigurationFile {
-  std::string path;   // empty: there is none
-  std::string folder; // that the patterns of `exclude` belong to
+  std::string path;    // empty: there is none
+  std::string folder;  // that the patterns of `exclude` belong to
   Layer layer;
-  std::vector<rules::Finding> problems;     // in `path`, of rule configuration_rule
-  std::shared_ptr<const syntax::Text> text; // that the problems' spans point into
+  std::vector<rules::Finding> problems;      // in `path`, of rule configuration_rule
+  std::shared_ptr<const syntax::Text> text;  // that the problems' spans point into
 };
 
 // `path` decides which table is read: all of stepzero.toml, `[tool.stepzero]` of any other file. Nothing if
@@ -59,4 +59,4 @@ struct EditorConfiguration {
 };
 EditorConfiguration read_configuration(const nlohmann::json& object);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

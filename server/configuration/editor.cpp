@@ -64,7 +64,7 @@ Value value_of(const nlohmann::json& json) {
   return value;
 }
 
-} // namespace
+}  // namespace
 
 EditorConfiguration read_configuration(const nlohmann::json& object) {
   EditorConfiguration result;
@@ -73,8 +73,8 @@ EditorConfiguration read_configuration(const nlohmann::json& object) {
     result.problems.emplace_back("The settings \"stepzero\" take an object.");
     return result;
   }
-  static const std::vector<std::string> of_the_editor = {"editor", "server", "path",
-                                                         "trace",  "log",    "enable"};
+  static const std::vector<std::string> of_the_editor = {
+      "editor", "server", "path", "trace", "log", "enable"};
   Value table;
   table.kind = Value::Kind::table;
   for (const auto& [key, item] : object.items()) {
@@ -88,4 +88,4 @@ EditorConfiguration read_configuration(const nlohmann::json& object) {
   return result;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -14,7 +14,7 @@ std::string_view family(std::string_view rule) { return rule.substr(0, rule.find
 
 std::optional<rules::Severity> parse_severity(std::string_view text) {
   for (const auto severity : {rules::Severity::error, rules::Severity::warning, rules::Severity::information,
-                              rules::Severity::hint}) {
+           rules::Severity::hint}) {
     if (text == rules::name(severity)) return severity;
   }
   return std::nullopt;
@@ -91,4 +91,4 @@ Settings merge(const std::vector<const Layer*>& layers) {
   return settings;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -13,31 +13,36 @@
 
 namespace stepzero::server {
 
-enum class InlayHints : std::uint8_t { on, named, off }; // named: only shapes in which a dimension has a name
+enum class InlayHints : std::uint8_t {
+  on,
+  named,
+  off
+};  // named: only shapes in which a dimension has a name
 
 // One place of settings: a file, the editor, the command line. What is not set is empty.
 struct Layer {
   std::optional<std::vector<std::string>> select;
   std::optional<std::vector<std::string>> ignore;
-  std::map<std::string, std::optional<rules::Severity>> severity; // a rule or family; nullopt: "off"
+  std::map<std::string, std::optional<rules::Severity>> severity;  // a rule or family; nullopt: "off"
   std::optional<rules::Severity> min_severity;
   std::optional<rules::Severity> fail_on;
-  std::optional<std::vector<std::string>> exclude; // patterns as in .gitignore
+  std::optional<std::vector<std::string>> exclude;  // patterns as in .gitignore
   std::optional<InlayHints> inlay_hints;
-  std::optional<std::int64_t> gpu_memory;                  // bytes
-  std::optional<std::vector<std::string>> library_folders; // absolute, or relative to the folder of the settings
+  std::optional<std::int64_t> gpu_memory;  // bytes
+  std::optional<std::vector<std::string>>
+      library_folders;  // absolute, or relative to the folder of the settings
 };
 
 // The merged settings of a file: immutable once made.
 struct Settings {
-  std::vector<std::string> select; // empty: every rule
-  std::vector<std::string> ignore; // with the rules that are "off"
+  std::vector<std::string> select;  // empty: every rule
+  std::vector<std::string> ignore;  // with the rules that are "off"
   std::map<std::string, rules::Severity> severity;
   rules::Severity min_severity = rules::Severity::hint;
   rules::Severity fail_on = rules::Severity::error;
   std::vector<std::string> exclude;
   InlayHints inlay_hints = InlayHints::on;
-  std::int64_t gpu_memory = 0;     // bytes; 0: not told
+  std::int64_t gpu_memory = 0;  // bytes; 0: not told
   std::vector<std::string> library_folders;
 
   // Whether the rule's findings are wanted at all: select and ignore, by id or family.
@@ -64,4 +69,4 @@ inline constexpr std::string_view configuration_rule = "stepzero/configuration";
 // Every name that `select`, `ignore` and `severity` take: rules and families, sorted.
 std::vector<std::string> selectable_names();
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

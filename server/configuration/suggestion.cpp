@@ -7,7 +7,7 @@
 namespace stepzero::server {
 
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known) {
-  constexpr std::size_t longest = 80; // nobody meant a word of a page's length
+  constexpr std::size_t longest = 80;  // nobody meant a word of a page's length
   if (word.empty() || word.size() > longest) return {};
   const std::string* best = nullptr;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
@@ -30,4 +30,4 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return near.empty() ? std::string() : " (did you mean \"" + near + "\"?)";
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

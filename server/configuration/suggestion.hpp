@@ -14,4 +14,4 @@ std::string nearest_word(std::string_view word, const std::vector<std::string>& 
 // ` (did you mean "amp"?)`, or nothing.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

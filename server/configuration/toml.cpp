@@ -61,8 +61,8 @@ private:
   const syntax::Text& text_;
 };
 
-// The first byte of a character that is not ASCII and stands neither in a string nor in a comment, where TOML has none. The library's
-// classes of characters know no answer for most of them.
+// The first byte of a character that is not ASCII and stands neither in a string nor in a comment, where TOML
+// has none. The library's classes of characters know no answer for most of them.
 std::optional<std::size_t> bare_beyond_ascii(std::string_view text) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   std::size_t at = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
@@ -75,7 +75,8 @@ std::optional<std::size_t> bare_beyond_ascii(std::string_view text) {
       const bool block = text.substr(at).starts_with(std::string(3, c));
       const std::string quote(block ? 3 : 1, c);
       at += quote.size();
-      while (at < text.size() && !text.substr(at).starts_with(quote) && (block || text[at] != '\n')) at += c == '"' && text[at] == '\\' ? 2 : 1;
+      while (at < text.size() && !text.substr(at).starts_with(quote) && (block || text[at] != '\n'))
+        at += c == '"' && text[at] == '\\' ? 2 : 1;
       at += quote.size();
       while (block && at < text.size() && text[at] == c) ++at;  // quotes may stand before the closing ones
     } else {
@@ -85,13 +86,14 @@ std::optional<std::size_t> bare_beyond_ascii(std::string_view text) {
   return std::nullopt;
 }
 
-} // namespace
+}  // namespace
 
 Toml read_toml(const syntax::Text& text, const std::vector<std::string>& keys) {
   const Reader reader(text);
   if (const auto bare = bare_beyond_ascii(text.bytes())) {
     const auto begin = static_cast<std::uint32_t>(*bare);
-    return {std::nullopt, Problem{{begin, begin + 1}, "in TOML a character that is not ASCII stands in quotes", {}}};
+    return {std::nullopt,
+        Problem{{begin, begin + 1}, "in TOML a character that is not ASCII stands in quotes", {}}};
   }
   try {
     const toml::table root = toml::parse(text.bytes());
@@ -109,4 +111,4 @@ Toml read_toml(const syntax::Text& text, const std::vector<std::string>& keys) {
   }
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

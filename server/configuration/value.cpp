@@ -50,10 +50,12 @@ private:
     if (key == "select") return rule_list(entry, layer.select);
     if (key == "ignore") return rule_list(entry, layer.ignore);
     if (key == "exclude")
-      return text_list(entry, "a list of patterns as in .gitignore, such as [\"build/\", \"**/vendored\"]", layer.exclude);
+      return text_list(
+          entry, "a list of patterns as in .gitignore, such as [\"build/\", \"**/vendored\"]", layer.exclude);
     if (key == "library-folders")
-      return text_list(entry, "a list of folders, such as [\".venv\", \"/opt/env/lib/python3.11/site-packages\"]",
-                       layer.library_folders);
+      return text_list(entry,
+          "a list of folders, such as [\".venv\", \"/opt/env/lib/python3.11/site-packages\"]",
+          layer.library_folders);
     if (key == "severity") return severities(entry);
     if (key == "min-severity") return severity(entry, layer.min_severity);
     if (key == "fail-on") return severity(entry, layer.fail_on);
@@ -64,8 +66,8 @@ private:
   }
 
   static const std::vector<std::string>& keys() {
-    static const std::vector<std::string> all = {"select",  "ignore",  "severity",   "min-severity",
-                                                 "fail-on", "exclude", "inlay-hints",  "gpu-memory", "library-folders"};
+    static const std::vector<std::string> all = {"select", "ignore", "severity", "min-severity", "fail-on",
+        "exclude", "inlay-hints", "gpu-memory", "library-folders"};
     return all;
   }
 
@@ -75,8 +77,8 @@ private:
 
   bool expect(const std::string& key, const Value& value, Value::Kind kind, std::string_view takes) {
     if (value.kind == kind) return true;
-    problem(value.where, quoted(key) + " takes " + std::string(takes) + ", not " +
-                             std::string(kind_name(value.kind)) + ".");
+    problem(value.where,
+        quoted(key) + " takes " + std::string(takes) + ", not " + std::string(kind_name(value.kind)) + ".");
     return false;
   }
 
@@ -85,7 +87,7 @@ private:
     const std::string near = nearest_word(rule, known_rules_);
     const bool quotes = !is_key || near.find('/') != std::string::npos;
     problem(where, "There is no rule " + quoted(rule) + did_you_mean(rule, known_rules_) + ".",
-            near.empty() || !quotes ? near : quoted(near));
+        near.empty() || !quotes ? near : quoted(near));
     return false;
   }
 
@@ -117,8 +119,8 @@ private:
   }
 
   void severities(const Entry& entry) {
-    if (!expect(entry.key, entry.value, Value::Kind::table,
-                "a table of rules, such as {\"loop\" = \"warning\"}"))
+    if (!expect(
+            entry.key, entry.value, Value::Kind::table, "a table of rules, such as {\"loop\" = \"warning\"}"))
       return;
     for (const Entry& rule : entry.value.entries) {
       if (rule.value.kind == Value::Kind::nothing || !known(rule.key, rule.where, true)) continue;
@@ -142,7 +144,7 @@ private:
   void not_one_of(const std::string& key, const Value& value, const std::vector<std::string>& words) {
     const std::string near = nearest_word(value.text, words);
     problem(value.where, quoted(key) + " takes " + alternatives(words) + ", not " + quoted(value.text) + ".",
-            near.empty() ? near : quoted(near));
+        near.empty() ? near : quoted(near));
   }
 
   void severity(const Entry& entry, std::optional<rules::Severity>& into) {
@@ -159,8 +161,11 @@ private:
   void size(const Entry& entry, std::optional<std::int64_t>& into) {
     constexpr std::string_view takes = "a size such as \"80GB\"";
     if (!expect(entry.key, entry.value, Value::Kind::string, takes)) return;
-    if (const auto parsed = footprint::parse_size(entry.value.text)) into = parsed;
-    else problem(entry.value.where, quoted(entry.key) + " takes " + std::string(takes) + ", not " + quoted(entry.value.text) + ".");
+    if (const auto parsed = footprint::parse_size(entry.value.text))
+      into = parsed;
+    else
+      problem(entry.value.where,
+          quoted(entry.key) + " takes " + std::string(takes) + ", not " + quoted(entry.value.text) + ".");
   }
 
   void inlay_hints(const Entry& entry) {
@@ -175,10 +180,10 @@ private:
   Meaning meaning_;
 };
 
-} // namespace
+}  // namespace
 
 Meaning interpret(const Value& table, const std::vector<std::string>& known_rules) {
   return Interpreter(known_rules).run(table);
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

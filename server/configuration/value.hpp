@@ -14,7 +14,7 @@ struct Entry;
 struct Value {
   enum class Kind { string, number, boolean, list, table, nothing, other };
   Kind kind = Kind::other;
-  std::string text; // of a string
+  std::string text;  // of a string
   std::vector<Value> items;
   std::vector<Entry> entries;
   syntax::Span where;
@@ -22,14 +22,14 @@ struct Value {
 
 struct Entry {
   std::string key;
-  syntax::Span where; // of the key
+  syntax::Span where;  // of the key
   Value value;
 };
 
 struct Problem {
   syntax::Span where;
   std::string message;
-  std::string replacement; // what may have been meant, as it would be written there
+  std::string replacement;  // what may have been meant, as it would be written there
 };
 
 struct Meaning {
@@ -40,4 +40,4 @@ struct Meaning {
 // `known_rules`: what names a rule or a family.
 Meaning interpret(const Value& table, const std::vector<std::string>& known_rules);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -23,16 +23,16 @@ void keep_texts(Analysis& analysis, const RunSources& sources) {
       for (const rules::Related& origin : *fact.origins) keep(origin.where);
 }
 
-} // namespace
+}  // namespace
 
-std::string World::folder_of(const std::string& path) const {
+std::string SharedState::folder_of(const std::string& path) const {
   std::string best;
   for (const std::string& folder : folders)
     if (is_inside(path, folder) && folder.size() > best.size()) best = folder;
   return best;
 }
 
-Settings World::settings(const std::string& path) const {
+Settings SharedState::settings(const std::string& path) const {
   std::vector<const Layer*> layers;
   const auto file = configuration->nearest(path);
   layers.push_back(&file->layer);
@@ -42,8 +42,8 @@ Settings World::settings(const std::string& path) const {
   return merge(layers);
 }
 
-std::shared_ptr<const snapshot::Launches> find_launches(const World& world, const std::vector<std::string>& scripts,
-                                                        const std::atomic<bool>& cancelled) {
+std::shared_ptr<const snapshot::Launches> find_launches(
+    const SharedState& world, const std::vector<std::string>& scripts, const std::atomic<bool>& cancelled) {
   auto launches = std::make_shared<snapshot::Launches>();
   for (const std::string& script : scripts) {
     if (cancelled) break;
@@ -61,8 +61,8 @@ const syntax::Text* Analysis::text_of(const std::string& other) const {
 namespace {
 
 // `afresh`: of an open document the run that its last analysis left is not gone on from, and is replaced.
-std::shared_ptr<const Analysis> analyse_from(bool afresh, const World& world, const std::string& path, bool want_facts,
-                                             const std::atomic<bool>* cancelled, const Early& early) {
+std::shared_ptr<const Analysis> analyse_from(bool afresh, const SharedState& world, const std::string& path,
+    bool want_facts, const std::atomic<bool>* cancelled, const Early& early) {
   auto analysis = std::make_shared<Analysis>();
   analysis->path = path;
   analysis->settings = world.settings(path);
@@ -100,7 +100,7 @@ std::shared_ptr<const Analysis> analyse_from(bool afresh, const World& world, co
       early(std::move(findings));
     };
   const bool is_open = analysis->version >= 0;
-  snapshot::Memory memory;
+  snapshot::RunCache memory;
   if (is_open) {
     if (!afresh) memory = world.memories->take(path);
     options.memory = &memory;
@@ -113,23 +113,23 @@ std::shared_ptr<const Analysis> analyse_from(bool afresh, const World& world, co
   return analysis;
 }
 
-} // namespace
+}  // namespace
 
-std::shared_ptr<const Analysis> analyse(const World& world, const std::string& path, bool want_facts,
-                                        const std::atomic<bool>* cancelled, const Early& early) {
+std::shared_ptr<const Analysis> analyse(const SharedState& world, const std::string& path, bool want_facts,
+    const std::atomic<bool>* cancelled, const Early& early) {
   return analyse_from(false, world, path, want_facts, cancelled, early);
 }
 
-void renew(const World& world, const std::string& path, const std::atomic<bool>* cancelled) {
+void renew(const SharedState& world, const std::string& path, const std::atomic<bool>* cancelled) {
   analyse_from(true, world, path, false, cancelled, {});
 }
 
-std::shared_ptr<const snapshot::Schedule> schedule_of_file(const World& world, const std::string& path, int ranks,
-                                                           const std::atomic<bool>* cancelled) {
+std::shared_ptr<const snapshot::Schedule> schedule_of_file(
+    const SharedState& world, const std::string& path, int ranks, const std::atomic<bool>* cancelled) {
   const RunSources sources(world.open, world.cache, import_roots(world.folders, path));
   if (!sources.module(path)) return nullptr;
   snapshot::Options options;
-  options.select = {"none"}; // no rule has this name
+  options.select = {"none"};  // no rule has this name
   options.want_facts = false;
   options.want_schedule = true;
   options.world = ranks;
@@ -139,4 +139,4 @@ std::shared_ptr<const snapshot::Schedule> schedule_of_file(const World& world, c
   return result.cancelled ? nullptr : result.schedule;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

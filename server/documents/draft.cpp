@@ -19,7 +19,7 @@ std::vector<std::uint32_t> line_starts(std::string_view bytes, std::uint32_t fro
   return starts;
 }
 
-} // namespace
+}  // namespace
 
 Draft::Draft(std::string text)
     : bytes_(std::move(text)), starts_(line_starts(bytes_, 0, static_cast<std::uint32_t>(bytes_.size()))) {}
@@ -61,16 +61,16 @@ void Draft::splice(syntax::Span span, std::string_view text) {
 // them.
 syntax::Edit Draft::replacement(std::string_view text) const {
   const std::size_t shorter = std::min(bytes_.size(), text.size());
-  std::size_t head =
-      std::mismatch(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(shorter), text.begin())
-          .first -
+  std::size_t head = std::mismatch(
+                         bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(shorter), text.begin())
+                         .first -
       bytes_.begin();
   while (head > 0 && bytes_[head - 1] != '\n') --head;
   std::size_t tail = 0;
   while (tail < shorter - head && bytes_[bytes_.size() - 1 - tail] == text[text.size() - 1 - tail]) ++tail;
   while (tail > 0 && tail < bytes_.size() && bytes_[bytes_.size() - tail - 1] != '\n') --tail;
   return {{static_cast<std::uint32_t>(head), static_cast<std::uint32_t>(bytes_.size() - tail)},
-          std::string(text.substr(head, text.size() - tail - head))};
+      std::string(text.substr(head, text.size() - tail - head))};
 }
 
 Draft::Outcome Draft::apply(const std::vector<TextChange>& changes, syntax::Encoding encoding) {
@@ -92,4 +92,4 @@ Draft::Outcome Draft::apply(const std::vector<TextChange>& changes, syntax::Enco
   return outcome;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

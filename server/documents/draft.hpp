@@ -35,8 +35,8 @@ public:
   std::uint32_t offset(syntax::Position position, syntax::Encoding encoding) const;
 
   struct Outcome {
-    std::vector<syntax::Edit> edits; // in order, each against the result of the ones before it
-    std::string refused;             // why a change has no meaning; the draft is then to be dropped
+    std::vector<syntax::Edit> edits;  // in order, each against the result of the ones before it
+    std::string refused;              // why a change has no meaning; the draft is then to be dropped
   };
   Outcome apply(const std::vector<TextChange>& changes, syntax::Encoding encoding);
 
@@ -49,4 +49,4 @@ private:
   std::vector<std::uint32_t> starts_;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -11,18 +11,18 @@
 
 namespace stepzero::server {
 
-class Memories {
+class RunCaches {
 public:
   // What was kept for the path; empty if nothing was, or another analysis has it.
-  snapshot::Memory take(const std::string& path);
+  snapshot::RunCache take(const std::string& path);
   bool is_bloated(const std::string& path);
   // Of the documents that were analysed last, only so many are kept: a run holds some hundred times the text.
-  void give(const std::string& path, snapshot::Memory memory);
+  void give(const std::string& path, snapshot::RunCache memory);
 
 private:
   static constexpr std::size_t most = 3;
   std::mutex mutex_;
-  std::list<std::pair<std::string, snapshot::Memory>> kept_;  // newest first
+  std::list<std::pair<std::string, snapshot::RunCache>> kept_;  // newest first
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

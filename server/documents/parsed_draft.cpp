@@ -9,7 +9,8 @@
 namespace stepzero::server {
 
 ParsedDraft::ParsedDraft(std::string text, int version, std::shared_ptr<const Cells> cells, bool python)
-    : pending_text_(std::move(text)), pending_version_(version), pending_cells_(std::move(cells)), python_(python) {}
+    : pending_text_(std::move(text)), pending_version_(version), pending_cells_(std::move(cells)),
+      python_(python) {}
 
 void ParsedDraft::edit(std::vector<syntax::Edit> edits, int version, std::shared_ptr<const Cells> cells) {
   const std::lock_guard lock(pending_mutex_);
@@ -41,7 +42,8 @@ ParsedDraft::State ParsedDraft::parse() {
     if (!text && edits.empty()) return state_;
     if (text) plain_ = std::move(*text);
     for (const syntax::Edit& edit : edits) {
-      const std::size_t begin = std::min<std::size_t>(edit.span.begin, plain_.size()), end = std::clamp<std::size_t>(edit.span.end, begin, plain_.size());
+      const std::size_t begin = std::min<std::size_t>(edit.span.begin, plain_.size()),
+                        end = std::clamp<std::size_t>(edit.span.end, begin, plain_.size());
       plain_.replace(begin, end - begin, edit.text);
     }
     state_.module = documents::unparsed(plain_);
@@ -53,4 +55,4 @@ ParsedDraft::State ParsedDraft::parse() {
   return state_;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

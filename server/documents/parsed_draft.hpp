@@ -17,7 +17,8 @@ namespace stepzero::server {
 class ParsedDraft {
 public:
   // `python`: false for a configuration or a script of the shell, whose module is its text alone.
-  ParsedDraft(std::string text, int version, std::shared_ptr<const Cells> cells = nullptr, bool python = true);
+  ParsedDraft(
+      std::string text, int version, std::shared_ptr<const Cells> cells = nullptr, bool python = true);
 
   // Neither waits for a parse. `cells`: of the text as it is then, if it is a notebook's.
   void edit(std::vector<syntax::Edit> edits, int version, std::shared_ptr<const Cells> cells = nullptr);
@@ -33,17 +34,17 @@ public:
   bool is_python() const { return python_; }
 
 private:
-  std::mutex pending_mutex_; // taken last; guards what the client's thread writes
+  std::mutex pending_mutex_;  // taken last; guards what the client's thread writes
   std::optional<std::string> pending_text_;
   std::vector<syntax::Edit> pending_edits_;
   int pending_version_;
   std::shared_ptr<const Cells> pending_cells_;
 
   const bool python_;
-  std::mutex parse_mutex_; // guards the rest
-  std::string plain_;      // the text of what is no Python
+  std::mutex parse_mutex_;  // guards the rest
+  std::string plain_;       // the text of what is no Python
   std::optional<syntax::Document> document_;
   State state_;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

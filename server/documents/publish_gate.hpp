@@ -29,4 +29,4 @@ private:
   std::uint64_t content_ = 0;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -7,7 +7,7 @@
 namespace stepzero::server {
 
 RunSources::RunSources(std::shared_ptr<const OpenDrafts> open, std::shared_ptr<ModuleCache> cache,
-                       std::vector<std::string> roots, const std::vector<std::string>& library_folders)
+    std::vector<std::string> roots, const std::vector<std::string>& library_folders)
     : open_(std::move(open)), files_(std::move(cache), std::move(roots), nullptr, library_folders) {}
 
 ParsedDraft::State RunSources::open(const std::string& path) const {
@@ -31,7 +31,8 @@ std::shared_ptr<const syntax::Module> RunSources::module(const std::string& path
   return files_.module(path);
 }
 
-std::shared_ptr<const program::Data> RunSources::data(const std::string& path, program::DataFormat format) const {
+std::shared_ptr<const program::Data> RunSources::data(
+    const std::string& path, program::DataFormat format) const {
   if (const auto state = open(path); state.module) return read_data(state.module->text->bytes(), format);
   return files_.data(path, format);
 }
@@ -40,4 +41,4 @@ bool RunSources::is_file(const std::string& path) const {
   return open_->contains(path) || files_.is_file(path);
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

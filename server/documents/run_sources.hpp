@@ -14,12 +14,12 @@
 
 namespace stepzero::server {
 
-using OpenDrafts = std::map<std::string, std::shared_ptr<ParsedDraft>>; // by path
+using OpenDrafts = std::map<std::string, std::shared_ptr<ParsedDraft>>;  // by path
 
 class RunSources final : public program::Sources {
 public:
   RunSources(std::shared_ptr<const OpenDrafts> open, std::shared_ptr<ModuleCache> cache,
-             std::vector<std::string> roots, const std::vector<std::string>& library_folders = {});
+      std::vector<std::string> roots, const std::vector<std::string>& library_folders = {});
 
   // The version of the open document that this run saw; -1 if the path is not open.
   int version(const std::string& path) const;
@@ -29,7 +29,8 @@ public:
   std::shared_ptr<const syntax::Module> module(const std::string& path) const override;
   bool is_file(const std::string& path) const override;
   bool is_folder(const std::string& path) const override { return files_.is_folder(path); }
-  std::shared_ptr<const program::Data> data(const std::string& path, program::DataFormat format) const override;
+  std::shared_ptr<const program::Data> data(
+      const std::string& path, program::DataFormat format) const override;
   const std::vector<std::string>& roots() const override { return files_.roots(); }
   const std::vector<std::string>& libraries() const override { return files_.libraries(); }
 
@@ -42,4 +43,4 @@ private:
   mutable std::map<std::string, ParsedDraft::State> seen_;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

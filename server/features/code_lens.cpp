@@ -14,13 +14,16 @@ void add_models(const Analysis& analysis, const footprint::Footprint& footprint,
   for (const footprint::Model& model : footprint.models) {
     const std::string title = model_line(footprint, model);
     if (title.empty()) continue;
-    const bool alone = std::ranges::count(footprint.models, model.of_class.span.begin, [](const footprint::Model& other) { return other.of_class.span.begin; }) == 1;
-    if (alone && model.of_class.line && model.of_class.path == analysis.path) lenses.push_back({model.of_class.span, title, false});
-    if (model.where.line && model.where.path == analysis.path) lenses.push_back({model.where.span, title, false});
+    const bool alone = std::ranges::count(footprint.models, model.of_class.span.begin,
+                           [](const footprint::Model& other) { return other.of_class.span.begin; }) == 1;
+    if (alone && model.of_class.line && model.of_class.path == analysis.path)
+      lenses.push_back({model.of_class.span, title, false});
+    if (model.where.line && model.where.path == analysis.path)
+      lenses.push_back({model.where.span, title, false});
   }
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Lens> code_lenses(const Analysis& analysis) {
   std::vector<Lens> lenses;
@@ -35,4 +38,4 @@ std::vector<Lens> code_lenses(const Analysis& analysis) {
   return lenses;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

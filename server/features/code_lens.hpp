@@ -17,4 +17,4 @@ struct Lens {
 // In the order of the text; none for an analysis without a schedule and a footprint.
 std::vector<Lens> code_lenses(const Analysis& analysis);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -22,7 +22,7 @@ void take(std::vector<rules::TextEdit>& taken, const rules::Fix& fix) {
   taken.insert(taken.end(), added.begin(), added.end());
 }
 
-} // namespace
+}  // namespace
 
 bool conflict(const rules::TextEdit& a, const rules::TextEdit& b) {
   if (a.where.path != b.where.path) return false;
@@ -34,14 +34,14 @@ bool conflict(const rules::TextEdit& a, const rules::TextEdit& b) {
 std::vector<rules::TextEdit> fix_all(const std::vector<rules::Finding>& findings, const std::string& path) {
   std::vector<rules::TextEdit> taken;
   for (const rules::Finding& finding : findings) {
-    const auto fix = std::find_if(finding.fixes.begin(), finding.fixes.end(),
-                                  [](const rules::Fix& each) { return each.preferred; });
+    const auto fix = std::find_if(
+        finding.fixes.begin(), finding.fixes.end(), [](const rules::Fix& each) { return each.preferred; });
     if (fix == finding.fixes.end()) continue;
     if (std::all_of(fix->edits.begin(), fix->edits.end(),
-                    [&](const rules::TextEdit& edit) { return edit.where.path == path; }))
+            [&](const rules::TextEdit& edit) { return edit.where.path == path; }))
       take(taken, *fix);
   }
   return taken;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -16,4 +16,4 @@ bool conflict(const rules::TextEdit& a, const rules::TextEdit& b);
 // count once.
 std::vector<rules::TextEdit> fix_all(const std::vector<rules::Finding>& findings, const std::string& path);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -37,22 +37,27 @@ public:
   }
 
   void row(const std::string& what, const Amount& amount, const std::string& more = {}) {
-    text += "  " + filled(what, 34) + " " + (amount.formula.empty() ? padded(bytes_text(amount.bytes), 10) : amount.formula + " B");
+    text += "  " + filled(what, 34) + " " +
+        (amount.formula.empty() ? padded(bytes_text(amount.bytes), 10) : amount.formula + " B");
     text += (amount.at_least ? " at least" : "") + (more.empty() ? "" : "  " + more) + "\n";
   }
 
   void model(const footprint::Model& model) {
     const footprint::Share& whole = model.shares.front();
-    text += (model.name.empty() ? whole.type : model.name + ": " + whole.type) + ", " + place(model.where) + "\n";
+    text += (model.name.empty() ? whole.type : model.name + ": " + whole.type) + ", " + place(model.where) +
+        "\n";
     std::string numbers = count_text(whole.numbers) + (whole.dtype.empty() ? "" : " " + whole.dtype);
     if (whole.frozen) numbers += ", " + count_text(whole.frozen) + " of them frozen";
     row("parameters", whole.parameters, numbers);
     for (const footprint::Share& share : model.shares)
-      if (share.depth == 1 && share.numbers > 0) row("  " + share.path + ": " + share.type, share.parameters, count_text(share.numbers) + (share.frozen == share.numbers ? ", frozen" : ""));
+      if (share.depth == 1 && share.numbers > 0)
+        row("  " + share.path + ": " + share.type, share.parameters,
+            count_text(share.numbers) + (share.frozen == share.numbers ? ", frozen" : ""));
     if (whole.buffers.bytes) row("buffers", whole.buffers);
     if (model.trained) row("gradients", model.gradients);
     if (model.in_buckets.bytes) row("buckets of DDP", model.in_buckets, std::to_string(model.buckets));
-    if (model.gathered.bytes) row("gathered at once, at most", model.gathered, std::to_string(model.units) + " units");
+    if (model.gathered.bytes)
+      row("gathered at once, at most", model.gathered, std::to_string(model.units) + " units");
   }
 
   void step(const footprint::Step& step) {
@@ -60,15 +65,23 @@ public:
     row("saved for the backward", step.saved, std::to_string(step.operations) + " operations");
     std::size_t shown = 0;
     for (const footprint::Line& line : step.lines)
-      if (shown++ < most_lines) row("  " + line.what + (line.count > 1 ? " ×" + std::to_string(line.count) : ""), line.amount, place(line.where));
-    if (step.lines.size() > most_lines) text += "    and " + std::to_string(step.lines.size() - most_lines) + " other lines\n";
+      if (shown++ < most_lines)
+        row("  " + line.what + (line.count > 1 ? " ×" + std::to_string(line.count) : ""), line.amount,
+            place(line.where));
+    if (step.lines.size() > most_lines)
+      text += "    and " + std::to_string(step.lines.size() - most_lines) + " other lines\n";
     for (const std::string& unknown : step.unknown) text += "  not known: what " + unknown + " keeps\n";
-    if (step.flops) text += "  " + filled("forward", 34) + " " + padded(rounded(static_cast<double>(step.flops) / 1e9, "GFLOP"), 10) + (step.flops_at_least ? " at least" : "") + "\n";
+    if (step.flops)
+      text += "  " + filled("forward", 34) + " " +
+          padded(rounded(static_cast<double>(step.flops) / 1e9, "GFLOP"), 10) +
+          (step.flops_at_least ? " at least" : "") + "\n";
     row("peak, in the " + step.moment, step.peak, place(step.peak_where));
     if (!step.advice.empty()) text += "  " + step.advice + "\n";
     shown = 0;
     for (const footprint::Line& line : step.at_peak)
-      if (shown++ < most_lines) row("  " + line.what + (line.count > 1 ? " ×" + std::to_string(line.count) : ""), line.amount, place(line.where));
+      if (shown++ < most_lines)
+        row("  " + line.what + (line.count > 1 ? " ×" + std::to_string(line.count) : ""), line.amount,
+            place(line.where));
   }
 
   std::string text;
@@ -78,37 +91,45 @@ private:
   const ShownPath& name_;
 };
 
-} // namespace
+}  // namespace
 
 std::string amount_text(const Amount& amount) {
-  return (amount.at_least ? "at least " : "") + (amount.formula.empty() ? bytes_text(amount.bytes) : amount.formula + " B");
+  return (amount.at_least ? "at least " : "") +
+      (amount.formula.empty() ? bytes_text(amount.bytes) : amount.formula + " B");
 }
 
 std::string model_line(const Footprint& footprint, const footprint::Model& model) {
   if (model.shares.empty() || model.shares[0].numbers == 0) return "";
   const footprint::Share& whole = model.shares[0];
-  std::string text = (whole.parameters.at_least ? "at least " : "") + count_text(whole.numbers) + " parameters · " + bytes_text(whole.parameters.bytes) + (whole.dtype.empty() ? "" : " " + whole.dtype);
+  std::string text = (whole.parameters.at_least ? "at least " : "") + count_text(whole.numbers) +
+      " parameters · " + bytes_text(whole.parameters.bytes) + (whole.dtype.empty() ? "" : " " + whole.dtype);
   if (whole.frozen) text += " · " + count_text(whole.frozen) + " frozen";
   for (const std::size_t i : model.optimizers)
-    if (const footprint::Stepper& optimizer = footprint.optimizers[i]; optimizer.known && optimizer.state.bytes) text += " · " + optimizer.type + " " + bytes_text(optimizer.state.bytes);
+    if (const footprint::Stepper& optimizer = footprint.optimizers[i];
+        optimizer.known && optimizer.state.bytes)
+      text += " · " + optimizer.type + " " + bytes_text(optimizer.state.bytes);
   return text;
 }
 
 namespace {
 
 // The layers that are made at the place, of all models.
-std::optional<FootprintNote> note_of_layers(const Footprint& footprint, const std::string& path, std::uint32_t offset) {
+std::optional<FootprintNote> note_of_layers(
+    const Footprint& footprint, const std::string& path, std::uint32_t offset) {
   std::optional<FootprintNote> note;
   for (const footprint::Model& model : footprint.models) {
     const footprint::Share* first = nullptr;
     std::int64_t numbers = 0, bytes = 0, count = 0;
     for (std::size_t i = 1; i < model.shares.size(); ++i) {
       const footprint::Share& share = model.shares[i];
-      if (!share.where.line || share.where.path != path || share.where.span.begin > offset || share.where.span.end < offset) continue;
+      if (!share.where.line || share.where.path != path || share.where.span.begin > offset ||
+          share.where.span.end < offset)
+        continue;
       // The smallest construction around the place: arguments may be layers, too.
       const auto size = share.where.span.end - share.where.span.begin;
       if (first && size > first->where.span.end - first->where.span.begin) continue;
-      if (!first || size < first->where.span.end - first->where.span.begin) first = &share, numbers = bytes = count = 0;
+      if (!first || size < first->where.span.end - first->where.span.begin)
+        first = &share, numbers = bytes = count = 0;
       numbers += share.numbers;
       bytes += share.parameters.bytes;
       ++count;
@@ -116,41 +137,58 @@ std::optional<FootprintNote> note_of_layers(const Footprint& footprint, const st
     if (!first || numbers == 0) continue;
     const std::int64_t whole = model.shares[0].parameters.bytes;
     char percent[24];
-    std::snprintf(percent, sizeof percent, "%.1f %%", whole ? 100.0 * static_cast<double>(bytes) / static_cast<double>(whole) : 0.0);
+    std::snprintf(percent, sizeof percent, "%.1f %%",
+        whole ? 100.0 * static_cast<double>(bytes) / static_cast<double>(whole) : 0.0);
     const std::string name = model.name.empty() ? model.shares[0].type : model.name;
-    note = FootprintNote{first->where.span, {(count > 1 ? std::to_string(count) + " × " : "") + first->type + ": " + count_text(numbers) + " parameters, " + bytes_text(bytes) + ", " + percent + " of " + name}};
+    note = FootprintNote{first->where.span,
+        {(count > 1 ? std::to_string(count) + " × " : "") + first->type + ": " + count_text(numbers) +
+            " parameters, " + bytes_text(bytes) + ", " + percent + " of " + name}};
   }
   return note;
 }
 
 std::string line_text(const footprint::Line& line, const std::string& path) {
-  return line.what + (line.count > 1 ? " ×" + std::to_string(line.count) : "") + ": " + amount_text(line.amount) + (line.where.line && line.where.path == path ? ", line " + std::to_string(line.where.line) : "");
+  return line.what + (line.count > 1 ? " ×" + std::to_string(line.count) : "") + ": " +
+      amount_text(line.amount) +
+      (line.where.line && line.where.path == path ? ", line " + std::to_string(line.where.line) : "");
 }
 
 FootprintNote note_of_step(const footprint::Step& step, const std::string& path, const footprint::Where& at) {
   FootprintNote note{at.span, {"peak of a step: " + amount_text(step.peak) + ", in the " + step.moment}};
-  for (std::size_t i = 0; i < step.at_peak.size() && i < 3; ++i) note.lines.push_back(line_text(step.at_peak[i], path));
+  for (std::size_t i = 0; i < step.at_peak.size() && i < 3; ++i)
+    note.lines.push_back(line_text(step.at_peak[i], path));
   if (!step.advice.empty()) note.lines.push_back(step.advice);
   return note;
 }
 
-} // namespace
+}  // namespace
 
-std::vector<FootprintNote> notes_at(const Footprint& footprint, const std::string& path, std::uint32_t offset) {
+std::vector<FootprintNote> notes_at(
+    const Footprint& footprint, const std::string& path, std::uint32_t offset) {
   std::vector<FootprintNote> notes;
-  const auto holds = [&](const footprint::Where& where) { return where.line && where.path == path && where.span.begin <= offset && offset <= where.span.end; };
+  const auto holds = [&](const footprint::Where& where) {
+    return where.line && where.path == path && where.span.begin <= offset && offset <= where.span.end;
+  };
   for (const footprint::Model& model : footprint.models)
     if (holds(model.where) || holds(model.of_class))
-      if (std::string line = model_line(footprint, model); !line.empty()) notes.push_back({holds(model.where) ? model.where.span : model.of_class.span, {std::move(line)}});
+      if (std::string line = model_line(footprint, model); !line.empty())
+        notes.push_back({holds(model.where) ? model.where.span : model.of_class.span, {std::move(line)}});
   if (notes.empty())
     if (auto note = note_of_layers(footprint, path, offset)) notes.push_back(std::move(*note));
   for (const footprint::Stepper& optimizer : footprint.optimizers)
     if (holds(optimizer.where) && optimizer.known)
-      notes.push_back({optimizer.where.span, {optimizer.type + " keeps " + amount_text(optimizer.state) + (optimizer.temporary.bytes ? ", and takes " + bytes_text(optimizer.temporary.bytes) + " while it steps" : "")}});
+      notes.push_back({optimizer.where.span,
+          {optimizer.type + " keeps " + amount_text(optimizer.state) +
+              (optimizer.temporary.bytes
+                      ? ", and takes " + bytes_text(optimizer.temporary.bytes) + " while it steps"
+                      : "")}});
   for (const footprint::Step& step : footprint.steps) {
     if (holds(step.where)) {
-      FootprintNote note{step.where.span, {"saved for this backward: " + amount_text(step.saved) + ", of " + std::to_string(step.operations) + " operations"}};
-      for (std::size_t i = 0; i < step.lines.size() && i < 3; ++i) note.lines.push_back(line_text(step.lines[i], path));
+      FootprintNote note{step.where.span,
+          {"saved for this backward: " + amount_text(step.saved) + ", of " + std::to_string(step.operations) +
+              " operations"}};
+      for (std::size_t i = 0; i < step.lines.size() && i < 3; ++i)
+        note.lines.push_back(line_text(step.lines[i], path));
       notes.push_back(std::move(note));
     }
     // A body of one line may stand in the header.
@@ -166,7 +204,8 @@ std::string footprint_text(const Footprint& footprint, const std::string& path, 
   for (const footprint::Model& model : footprint.models)
     if (!model.shares.empty()) writer.model(model);
   for (const footprint::Stepper& optimizer : footprint.optimizers) {
-    writer.text += optimizer.type + ", " + writer.place(optimizer.where) + (optimizer.known ? "" : ": what it keeps is not known") + "\n";
+    writer.text += optimizer.type + ", " + writer.place(optimizer.where) +
+        (optimizer.known ? "" : ": what it keeps is not known") + "\n";
     if (optimizer.known) writer.row("state", optimizer.state);
   }
   for (const footprint::Step& step : footprint.steps) writer.step(step);
@@ -178,4 +217,4 @@ std::string footprint_text(const Footprint& footprint, const std::string& path, 
   return writer.text;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

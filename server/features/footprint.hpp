@@ -19,13 +19,16 @@ std::string amount_text(const footprint::Amount& amount);
 // "124 M parameters · 475 MiB float32 · AdamW 949 MiB"; empty: it has no parameters.
 std::string model_line(const footprint::Footprint& footprint, const footprint::Model& model);
 
-// What there is to say of the place in the file: a model or a layer that is made there, an optimizer, a backward, the loop around it.
+// What there is to say of the place in the file: a model or a layer that is made there, an optimizer, a
+// backward, the loop around it.
 struct FootprintNote {
   syntax::Span span;
   std::vector<std::string> lines;  // the first is what it is about
 };
-std::vector<FootprintNote> notes_at(const footprint::Footprint& footprint, const std::string& path, std::uint32_t offset);
+std::vector<FootprintNote> notes_at(
+    const footprint::Footprint& footprint, const std::string& path, std::uint32_t offset);
 
-std::string footprint_text(const footprint::Footprint& footprint, const std::string& path, const ShownPath& name);
+std::string footprint_text(
+    const footprint::Footprint& footprint, const std::string& path, const ShownPath& name);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

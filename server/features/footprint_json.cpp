@@ -40,10 +40,13 @@ public:
     place(made, model.where);
     made["trained"] = model.trained;
     made["gradients"] = amount(model.gradients);
-    if (!model.how.empty()) made["divided"] = {{"how", model.how}, {"units", model.units}, {"gathered", model.gathered.bytes}, {"buckets", model.buckets}, {"in_buckets", model.in_buckets.bytes}};
+    if (!model.how.empty())
+      made["divided"] = {{"how", model.how}, {"units", model.units}, {"gathered", model.gathered.bytes},
+          {"buckets", model.buckets}, {"in_buckets", model.in_buckets.bytes}};
     Json& modules = made["modules"] = Json::array();
     for (const footprint::Share& share : model.shares) {
-      Json one = {{"path", share.path}, {"type", share.type}, {"numbers", share.numbers}, {"frozen", share.frozen}};
+      Json one = {
+          {"path", share.path}, {"type", share.type}, {"numbers", share.numbers}, {"frozen", share.frozen}};
       if (!share.dtype.empty()) one["dtype"] = share.dtype;
       one["parameters"] = amount(share.parameters);
       one["buffers"] = amount(share.buffers);
@@ -73,11 +76,12 @@ private:
   const ShownPath& name_;
 };
 
-} // namespace
+}  // namespace
 
 Json footprint_json(const footprint::Footprint& footprint, const std::string& path, const ShownPath& name) {
   const Writer writer(path, name);
-  Json made = {{"path", name(path)}, {"models", Json::array()}, {"optimizers", Json::array()}, {"steps", Json::array()}};
+  Json made = {{"path", name(path)}, {"models", Json::array()}, {"optimizers", Json::array()},
+      {"steps", Json::array()}};
   for (const footprint::Model& model : footprint.models) made["models"].push_back(writer.model(model));
   for (const footprint::Stepper& optimizer : footprint.optimizers) {
     Json one = {{"type", optimizer.type}};
@@ -90,4 +94,4 @@ Json footprint_json(const footprint::Footprint& footprint, const std::string& pa
   return made;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

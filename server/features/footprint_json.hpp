@@ -7,6 +7,7 @@
 
 namespace stepzero::server {
 
-nlohmann::ordered_json footprint_json(const footprint::Footprint& footprint, const std::string& path, const ShownPath& name);
+nlohmann::ordered_json footprint_json(
+    const footprint::Footprint& footprint, const std::string& path, const ShownPath& name);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

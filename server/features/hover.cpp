@@ -119,9 +119,11 @@ void write_fact(Writer& out, const Analysis& analysis, const snapshot::Fact& fac
     const Cells::Cell* cell =
         analysis.cells && origin.where.path == analysis.path ? analysis.cells->at_line(line - 1) : nullptr;
     if (cell)
-      out.literal("cell " + std::to_string(cell->number) + ", line " + std::to_string(line - cell->first_line));
+      out.literal(
+          "cell " + std::to_string(cell->number) + ", line " + std::to_string(line - cell->first_line));
     else
-      out.link(std::string(file_name(origin.where.path)) + ":" + std::to_string(line), link(origin.where, line));
+      out.link(
+          std::string(file_name(origin.where.path)) + ":" + std::to_string(line), link(origin.where, line));
     out.literal(")");
   }
 }
@@ -132,7 +134,10 @@ constexpr std::string_view makes_the_job = "init_process_group";
 // The name around the offset.
 syntax::Span name_at(const syntax::Text& text, std::uint32_t offset) {
   const std::string& bytes = text.bytes();
-  const auto in_name = [](unsigned char c) { return c == '_' || c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto in_name = [](unsigned char c) {
+    return c == '_' || c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+        (c >= 'A' && c <= 'Z');
+  };
   std::uint32_t begin = std::min(offset, text.size()), end = begin;
   while (begin > 0 && in_name(static_cast<unsigned char>(bytes[begin - 1]))) --begin;
   while (end < bytes.size() && in_name(static_cast<unsigned char>(bytes[end]))) ++end;
@@ -140,12 +145,16 @@ syntax::Span name_at(const syntax::Text& text, std::uint32_t offset) {
 }
 
 // Where the function is defined whose name, or whose call, is at the offset.
-const snapshot::Spot* function_at(const std::vector<snapshot::ScheduleNode>& nodes, const Analysis& analysis, syntax::Span name) {
+const snapshot::Spot* function_at(
+    const std::vector<snapshot::ScheduleNode>& nodes, const Analysis& analysis, syntax::Span name) {
   for (const snapshot::ScheduleNode& node : nodes) {
     for (const snapshot::Communication& call : node.calls)
       for (const snapshot::Caller& caller : call.callers) {
-        if (caller.definition.path == analysis.path && caller.definition.span == name) return &caller.definition;
-        if (caller.call.line == 0 || caller.call.path != analysis.path || !contains(caller.call.span, name.begin)) continue;
+        if (caller.definition.path == analysis.path && caller.definition.span == name)
+          return &caller.definition;
+        if (caller.call.line == 0 || caller.call.path != analysis.path ||
+            !contains(caller.call.span, name.begin))
+          continue;
         // The last name in front of the arguments.
         const std::string_view text = analysis.module->text->slice(caller.call.span);
         if (caller.call.span.begin + text.find('(') == name.end) return &caller.definition;
@@ -157,7 +166,8 @@ const snapshot::Spot* function_at(const std::vector<snapshot::ScheduleNode>& nod
 
 // What the ranks do in the function at the offset, or in the job that begins there.
 std::optional<syntax::Span> write_schedule(Writer& out, const Analysis& analysis, std::uint32_t offset) {
-  if (!analysis.result.schedule || !analysis.module || analysis.result.schedule->parts.empty()) return std::nullopt;
+  if (!analysis.result.schedule || !analysis.module || analysis.result.schedule->parts.empty())
+    return std::nullopt;
   const snapshot::Schedule& schedule = *analysis.result.schedule;
   const syntax::Text& text = *analysis.module->text;
   const syntax::Span name = name_at(text, offset);
@@ -173,8 +183,10 @@ std::optional<syntax::Span> write_schedule(Writer& out, const Analysis& analysis
       if (!definition) definition = function_at(part.nodes, analysis, name);
     if (!definition) return std::nullopt;
     for (const snapshot::FunctionCommunication& function : schedule.functions)
-      if (function.definition == *definition) shown = summary(function, schedule.world) + " (" + std::to_string(schedule.world) + " ranks)\n";
-    shown += schedule_of_function(schedule, definition->path, definition->span.begin, names, most_schedule_lines);
+      if (function.definition == *definition)
+        shown = summary(function, schedule.world) + " (" + std::to_string(schedule.world) + " ranks)\n";
+    shown += schedule_of_function(
+        schedule, definition->path, definition->span.begin, names, most_schedule_lines);
   }
   if (shown.empty()) return std::nullopt;
   out.paragraph();
@@ -199,7 +211,7 @@ std::optional<syntax::Span> write_footprint(Writer& out, const Analysis& analysi
   return span;
 }
 
-} // namespace
+}  // namespace
 
 std::string assigned(const Analysis& analysis, std::uint32_t end, Markup markup, const Link& link) {
   Writer out(markup);
@@ -211,8 +223,8 @@ std::string assigned(const Analysis& analysis, std::uint32_t end, Markup markup,
   return out.take();
 }
 
-std::optional<Hover> hover(const Analysis& analysis, std::uint32_t offset, Markup markup, const Link& link,
-                           bool pages) {
+std::optional<Hover> hover(
+    const Analysis& analysis, std::uint32_t offset, Markup markup, const Link& link, bool pages) {
   Writer out(markup);
   std::optional<syntax::Span> span;
   std::set<std::string_view> said;
@@ -227,7 +239,8 @@ std::optional<Hover> hover(const Analysis& analysis, std::uint32_t offset, Marku
   }
   if (const auto memory = write_footprint(out, analysis, offset); memory && !span) span = memory;
   if (const auto name = write_schedule(out, analysis, offset); name && !span) span = name;
-  if (analysis.module && documents::language_of(analysis.path, analysis.module->text->bytes()) != documents::Language::none)
+  if (analysis.module &&
+      documents::language_of(analysis.path, analysis.module->text->bytes()) != documents::Language::none)
     if (const auto key = snapshot::hover_key(analysis.path, *analysis.module, offset)) {
       out.paragraph();
       out.raw(key->markdown);
@@ -238,4 +251,4 @@ std::optional<Hover> hover(const Analysis& analysis, std::uint32_t offset, Marku
   return Hover{*span, std::move(text)};
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

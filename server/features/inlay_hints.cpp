@@ -12,8 +12,8 @@ bool has_letter(const std::string& text) {
   return std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) || c >= 0x80; });
 }
 
-// A literal `n = 3` says it itself, and so does a name that stands for itself (`rank = rank`); a tensor, or an int that is
-// computed, does not.
+// A literal `n = 3` says it itself, and so does a name that stands for itself (`rank = rank`); a tensor, or
+// an int that is computed, does not.
 bool worth_saying(const snapshot::Shown& value) {
   if (value.kind == "tensor") return true;
   if (value.kind == "int") return has_letter(value.value);
@@ -22,8 +22,9 @@ bool worth_saying(const snapshot::Shown& value) {
 
 bool has_named_dim(const snapshot::Shown& value) {
   if (value.kind == "int") return has_letter(value.value);
-  if (value.shape && std::any_of(value.shape->begin(), value.shape->end(),
-                                 [](const auto& dim) { return !dim.is_int && has_letter(dim.text); }))
+  if (value.shape && std::any_of(value.shape->begin(), value.shape->end(), [](const auto& dim) {
+        return !dim.is_int && has_letter(dim.text);
+      }))
     return true;
   return std::any_of(value.items.begin(), value.items.end(), has_named_dim);
 }
@@ -35,16 +36,17 @@ std::string shortened(const std::string& text, std::size_t limit) {
   return text.substr(0, end) + "…";
 }
 
-} // namespace
+}  // namespace
 
-std::vector<Hint> inlay_hints(const std::vector<snapshot::Fact>& facts, syntax::Span range,
-                              InlayHints wanted) {
+std::vector<Hint> inlay_hints(
+    const std::vector<snapshot::Fact>& facts, syntax::Span range, InlayHints wanted) {
   std::vector<Hint> hints;
   if (wanted == InlayHints::off) return hints;
   for (const snapshot::Fact& fact : facts) {
     if (!fact.is_assignment || fact.span.end < range.begin || fact.span.end > range.end) continue;
     if (!worth_saying(fact.value) || (fact.value.kind == "int" && fact.value.value == fact.name) ||
-        (wanted == InlayHints::named && !has_named_dim(fact.value))) continue;
+        (wanted == InlayHints::named && !has_named_dim(fact.value)))
+      continue;
     std::string text = ": " + fact.value.short_text();
     Hint hint{fact.span.end, {}, {}, fact.origins && !fact.origins->empty()};
     if (text.size() > longest_label) {
@@ -61,4 +63,4 @@ std::vector<Hint> inlay_hints(const std::vector<snapshot::Fact>& facts, syntax::
   return hints;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

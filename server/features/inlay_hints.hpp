@@ -11,14 +11,14 @@
 namespace stepzero::server {
 
 struct Hint {
-  std::uint32_t at = 0; // the byte behind the name
-  std::string label;    // ": float32[B, T]", shortened
-  std::string whole;    // the text that was too long for the label; empty if it was not
-  bool more = false;    // there is more to say of it than the label does
+  std::uint32_t at = 0;  // the byte behind the name
+  std::string label;     // ": float32[B, T]", shortened
+  std::string whole;     // the text that was too long for the label; empty if it was not
+  bool more = false;     // there is more to say of it than the label does
 };
 
 // The hints whose place lies in `range`, in order.
-std::vector<Hint> inlay_hints(const std::vector<snapshot::Fact>& facts, syntax::Span range,
-                              InlayHints wanted);
+std::vector<Hint> inlay_hints(
+    const std::vector<snapshot::Fact>& facts, syntax::Span range, InlayHints wanted);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -28,7 +28,8 @@ void join(Sources& into, const Sources& more) {
 
 class Flow {
 public:
-  Flow(std::uint32_t offset, const FactsAt& facts, const std::map<std::string, std::string>& layers) : offset_(offset), facts_(facts), layers_(layers) {}
+  Flow(std::uint32_t offset, const FactsAt& facts, const std::map<std::string, std::string>& layers)
+      : offset_(offset), facts_(facts), layers_(layers) {}
 
   std::vector<FlowNode> run(const FunctionStmt& function) {
     const auto& parameters = function.parameters->list;
@@ -50,7 +51,8 @@ private:
   Span absolute(Span span) const { return {span.begin + offset_, span.end + offset_}; }
   std::string text(Span span) const { return facts_.text(absolute(span)); }
 
-  std::size_t add(FlowNode::Kind kind, std::string label, Span span, Sources from, const snapshot::Fact* fact) {
+  std::size_t add(
+      FlowNode::Kind kind, std::string label, Span span, Sources from, const snapshot::Fact* fact) {
     if (nodes_.size() >= most_nodes) return nodes_.size() - 1;
     FlowNode node;
     node.kind = kind;
@@ -122,7 +124,8 @@ private:
       join(inputs, of(*binary.right));
       return made(expr, operators[static_cast<std::size_t>(binary.op)], std::move(inputs));
     }
-    case ExprKind::unary: return made(expr, text({expr.span.begin, expr.span.begin + 1}), of(*as<UnaryExpr>(expr).operand));
+    case ExprKind::unary:
+      return made(expr, text({expr.span.begin, expr.span.begin + 1}), of(*as<UnaryExpr>(expr).operand));
     case ExprKind::compare: {
       Sources inputs = of(*as<CompareExpr>(expr).left);
       join(inputs, all(as<CompareExpr>(expr).rights));
@@ -162,7 +165,8 @@ private:
     if (!whole.starts_with(self_ + ".")) return made(expr, "." + text(expr.attribute_span), of(*expr.object));
     const snapshot::Fact* fact = facts_.at(absolute(expr.span));
     if (!fact || fact->value.kind != "tensor") return {};
-    return names_[whole] = {add(FlowNode::Kind::parameter, whole.substr(self_.size() + 1), expr.span, {}, fact)};
+    return names_[whole] = {
+               add(FlowNode::Kind::parameter, whole.substr(self_.size() + 1), expr.span, {}, fact)};
   }
 
   void bind(const Expr& target, const Sources& sources) {
@@ -213,20 +217,24 @@ private:
       return;
     }
     case StmtKind::ann_assign:
-      if (const Expr* value = as<AnnAssignStmt>(stmt).value) bind(*as<AnnAssignStmt>(stmt).target, of(*value));
+      if (const Expr* value = as<AnnAssignStmt>(stmt).value)
+        bind(*as<AnnAssignStmt>(stmt).target, of(*value));
       return;
     case StmtKind::aug_assign: {
       const auto& assign = as<AugAssignStmt>(stmt);
       Sources inputs = of(*assign.target);
       join(inputs, of(*assign.value));
       if (inputs.empty()) return;
-      bind(*assign.target, {add(FlowNode::Kind::operation, std::string(operators[static_cast<std::size_t>(assign.op)]) + "=", stmt.span, inputs, facts_.at(absolute(assign.target->span)))});
+      bind(*assign.target,
+          {add(FlowNode::Kind::operation, std::string(operators[static_cast<std::size_t>(assign.op)]) + "=",
+              stmt.span, inputs, facts_.at(absolute(assign.target->span)))});
       return;
     }
     case StmtKind::return_:
       if (const Expr* value = as<ReturnStmt>(stmt).value) {
         const Sources sources = of(*value);
-        if (!sources.empty()) add(FlowNode::Kind::output, "return", stmt.span, sources, facts_.at(absolute(value->span)));
+        if (!sources.empty())
+          add(FlowNode::Kind::output, "return", stmt.span, sources, facts_.at(absolute(value->span)));
       }
       return;
     case StmtKind::if_: return either(as<IfStmt>(stmt).body, as<IfStmt>(stmt).orelse);
@@ -249,7 +257,7 @@ private:
   std::vector<FlowNode> nodes_;
 };
 
-} // namespace
+}  // namespace
 
 FactsAt::FactsAt(const Text& text, const std::vector<snapshot::Fact>& facts) : text_(text) {
   for (const snapshot::Fact& fact : facts) {
@@ -276,8 +284,9 @@ std::string FactsAt::text(Span span) const {
   return made.substr(0, end) + "…";
 }
 
-std::vector<FlowNode> flow_of(const FunctionStmt& function, std::uint32_t offset, const FactsAt& facts, const std::map<std::string, std::string>& layers) {
+std::vector<FlowNode> flow_of(const FunctionStmt& function, std::uint32_t offset, const FactsAt& facts,
+    const std::map<std::string, std::string>& layers) {
   return Flow(offset, facts, layers).run(function);
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

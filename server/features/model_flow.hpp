@@ -16,7 +16,9 @@ public:
   FactsAt(const syntax::Text& text, const std::vector<snapshot::Fact>& facts);
   const snapshot::Fact* at(syntax::Span span) const;
   std::string text(syntax::Span span) const;  // one line, shortened
-  std::uint32_t line(std::uint32_t offset) const { return text_.position(offset, syntax::Encoding::utf8).line + 1; }
+  std::uint32_t line(std::uint32_t offset) const {
+    return text_.position(offset, syntax::Encoding::utf8).line + 1;
+  }
 
 private:
   const syntax::Text& text_;
@@ -24,7 +26,7 @@ private:
 };
 
 // `offset`: where the function's chunk lies. `layers`: the types of the object's layers, by name.
-std::vector<FlowNode> flow_of(const syntax::FunctionStmt& function, std::uint32_t offset, const FactsAt& facts,
-                              const std::map<std::string, std::string>& layers);
+std::vector<FlowNode> flow_of(const syntax::FunctionStmt& function, std::uint32_t offset,
+    const FactsAt& facts, const std::map<std::string, std::string>& layers);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

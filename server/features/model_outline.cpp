@@ -21,7 +21,8 @@ void names_of_models(const std::vector<Symbol>& symbols, std::set<std::uint32_t>
 
 class Outlines {
 public:
-  Outlines(const Analysis& analysis, std::set<std::uint32_t> models) : facts_(*analysis.module->text, analysis.result.facts), models_(std::move(models)) {
+  Outlines(const Analysis& analysis, std::set<std::uint32_t> models)
+      : facts_(*analysis.module->text, analysis.result.facts), models_(std::move(models)) {
     for (const Item& item : analysis.module->items) {
       if (!item.chunk || !item.chunk->stmt) continue;
       offset_ = item.offset;
@@ -56,7 +57,8 @@ private:
     outline.line = facts_.line(absolute(stmt.name_span).begin);
     for (const Stmt* each : stmt.body)
       if (each->kind == StmtKind::function && !as<FunctionStmt>(*each).parameters->list.empty())
-        layers(as<FunctionStmt>(*each).body, text(as<FunctionStmt>(*each).parameters->list.front().span), outline.layers);
+        layers(as<FunctionStmt>(*each).body, text(as<FunctionStmt>(*each).parameters->list.front().span),
+            outline.layers);
     std::map<std::string, std::string> types;
     for (const ModelLayer& layer : outline.layers) types.emplace(layer.name, layer.type);
     for (const Stmt* each : stmt.body)
@@ -90,7 +92,9 @@ private:
     }
   }
 
-  static bool has_parts(const std::string& type) { return type == "Sequential" || type == "ModuleList" || type == "ModuleDict"; }
+  static bool has_parts(const std::string& type) {
+    return type == "Sequential" || type == "ModuleList" || type == "ModuleDict";
+  }
 
   // What an expression makes: a layer, with the layers that it is given.
   ModelLayer part(const Expr& expr) {
@@ -112,7 +116,8 @@ private:
       layer.arguments += (layer.arguments.empty() ? "" : ", ") + value(*argument);
     }
     for (const Keyword& keyword : call.keywords)
-      layer.arguments += (layer.arguments.empty() ? "" : ", ") + text(keyword.span).substr(0, text(keyword.span).find('=') + 1) + value(*keyword.value);
+      layer.arguments += (layer.arguments.empty() ? "" : ", ") +
+          text(keyword.span).substr(0, text(keyword.span).find('=') + 1) + value(*keyword.value);
     return layer;
   }
 
@@ -132,7 +137,8 @@ private:
     case ExprKind::comprehension: {
       const auto& comprehension = as<ComprehensionExpr>(argument);
       ModelLayer each = part(*comprehension.element);
-      for (const Generator& generator : comprehension.generators) each.repeated += (each.repeated.empty() ? "" : ", ") + value_of_range(*generator.iterable);
+      for (const Generator& generator : comprehension.generators)
+        each.repeated += (each.repeated.empty() ? "" : ", ") + value_of_range(*generator.iterable);
       into.parts.push_back(std::move(each));
       return true;
     }
@@ -141,14 +147,17 @@ private:
   }
 
   std::string value_of_range(const Expr& iterable) {
-    if (iterable.kind != ExprKind::call || as<CallExpr>(iterable).arguments.size() != 1 || text(as<CallExpr>(iterable).function->span) != "range") return text(iterable.span);
+    if (iterable.kind != ExprKind::call || as<CallExpr>(iterable).arguments.size() != 1 ||
+        text(as<CallExpr>(iterable).function->span) != "range")
+      return text(iterable.span);
     return value(*as<CallExpr>(iterable).arguments[0]);
   }
 
   // The number that the run knows, else the text.
   std::string value(const Expr& expr) {
     const snapshot::Fact* fact = facts_.at(absolute(expr.span));
-    const bool number = fact && (fact->value.kind == "int" || fact->value.kind == "float") && !fact->value.value.empty() && fact->value.value != "?";
+    const bool number = fact && (fact->value.kind == "int" || fact->value.kind == "float") &&
+        !fact->value.value.empty() && fact->value.value != "?";
     return number ? fact->value.value : text(expr.span);
   }
 
@@ -158,7 +167,7 @@ private:
   std::vector<ModelOutline> made_;
 };
 
-} // namespace
+}  // namespace
 
 std::vector<ModelOutline> model_outlines(const Analysis& analysis) {
   if (!analysis.module) return {};
@@ -168,4 +177,4 @@ std::vector<ModelOutline> model_outlines(const Analysis& analysis) {
   return Outlines(analysis, std::move(models)).take();
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

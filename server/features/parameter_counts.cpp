@@ -16,7 +16,8 @@ bool known(const Share& share) { return !share.parameters.at_least && share.para
 
 bool alike(const Object& a, const Object& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& other) {
-    return one.first == other.first && one.second->numbers == other.second->numbers && one.second->type == other.second->type;
+    return one.first == other.first && one.second->numbers == other.second->numbers &&
+        one.second->type == other.second->type;
   });
 }
 
@@ -29,17 +30,22 @@ Object object_of(const std::string& type, const std::vector<footprint::Model>& m
       Object object;
       const std::string prefix = top.path.empty() ? "" : top.path + ".";
       for (const Share& share : model.shares) {
-        if (share.path == top.path) object[""] = &share;
-        else if (share.path.starts_with(prefix)) object[share.path.substr(prefix.size())] = &share;
+        if (share.path == top.path)
+          object[""] = &share;
+        else if (share.path.starts_with(prefix))
+          object[share.path.substr(prefix.size())] = &share;
       }
-      if (first.empty()) first = std::move(object);
-      else if (!alike(first, object)) return {};
+      if (first.empty())
+        first = std::move(object);
+      else if (!alike(first, object))
+        return {};
     }
   return first;
 }
 
 std::string without_quotes(const std::string& name) {
-  const bool quoted = name.size() >= 2 && (name.front() == '"' || name.front() == '\'') && name.front() == name.back();
+  const bool quoted = name.size() >= 2 && (name.front() == '"' || name.front() == '\'') &&
+      name.front() == name.back();
   return quoted ? name.substr(1, name.size() - 2) : name;
 }
 
@@ -55,7 +61,8 @@ public:
     for (ModelLayer& part : layer.parts) {
       const std::string name = part.name.empty() ? std::to_string(index) : without_quotes(part.name);
       if (part.repeated.empty() || same(path)) this->layer(part, path + "." + name);
-      if (!part.repeated.empty()) break;  // how many there are is not known here, and so not where the others stand
+      if (!part.repeated.empty())
+        break;  // how many there are is not known here, and so not where the others stand
       ++index;
     }
   }
@@ -64,7 +71,8 @@ private:
   // Do all parts of the list hold as much?
   bool same(const std::string& path) const {
     std::set<std::int64_t> counts;
-    for (auto each = object_.lower_bound(path + "."); each != object_.end() && each->first.starts_with(path + "."); ++each)
+    for (auto each = object_.lower_bound(path + ".");
+        each != object_.end() && each->first.starts_with(path + "."); ++each)
       if (each->first.find('.', path.size() + 1) == std::string::npos) counts.insert(each->second->numbers);
     return counts.size() == 1;
   }
@@ -72,7 +80,7 @@ private:
   const Object& object_;
 };
 
-} // namespace
+}  // namespace
 
 void count_parameters(std::vector<ModelOutline>& outlines, const std::vector<footprint::Model>& made) {
   for (ModelOutline& outline : outlines) {
@@ -83,4 +91,4 @@ void count_parameters(std::vector<ModelOutline>& outlines, const std::vector<foo
   }
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -69,7 +69,8 @@ private:
       Json& shape = made["shape"];
       if (call.tensor.shape) {
         shape = Json::array();
-        for (const auto& dim : *call.tensor.shape) shape.push_back(dim.is_int ? Json(dim.value) : Json(dim.text));
+        for (const auto& dim : *call.tensor.shape)
+          shape.push_back(dim.is_int ? Json(dim.value) : Json(dim.text));
       }
       if (!call.tensor.dtype.empty()) made["dtype"] = call.tensor.dtype;
     }
@@ -95,9 +96,12 @@ private:
     Json made = Json::array();
     for (const Communication& each : all) {
       const Json json = call(each);
-      const auto same = std::find_if(made.begin(), made.end(), [&](const Json& other) { return other["call"] == json; });
-      if (same != made.end()) (*same)["ranks"].push_back(each.rank);
-      else made.push_back({{"ranks", Json::array({each.rank})}, {"call", json}});
+      const auto same = std::find_if(
+          made.begin(), made.end(), [&](const Json& other) { return other["call"] == json; });
+      if (same != made.end())
+        (*same)["ranks"].push_back(each.rank);
+      else
+        made.push_back({{"ranks", Json::array({each.rank})}, {"call", json}});
     }
     // {"ranks": …, "kind": …, …}
     Json flat = Json::array();
@@ -128,7 +132,7 @@ private:
       place(made, node.where);
       made["rounds"] = node.times ? Json(*node.times) : Json();
       break;
-    case Kind::round: 
+    case Kind::round:
       made["first"] = node.times.value_or(0);
       made["last"] = node.last;
       break;
@@ -149,7 +153,7 @@ private:
   const PathName& name_;
 };
 
-} // namespace
+}  // namespace
 
 Json schedule_json(const snapshot::Schedule& schedule, const std::string& path, const PathName& name) {
   const Writer writer(path, name);
@@ -177,4 +181,4 @@ Json schedule_json(const snapshot::Schedule& schedule, const std::string& path, 
   return made;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -7,7 +7,9 @@
 
 namespace stepzero::server {
 
-// {"path": …, "world": …, "schedules": […], "functions": […]}. Paths as `name` writes them; README.md says what is in it.
-nlohmann::ordered_json schedule_json(const snapshot::Schedule& schedule, const std::string& path, const PathName& name);
+// {"path": …, "world": …, "schedules": […], "functions": […]}. Paths as `name` writes them; README.md says
+// what is in it.
+nlohmann::ordered_json schedule_json(
+    const snapshot::Schedule& schedule, const std::string& path, const PathName& name);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

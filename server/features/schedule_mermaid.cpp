@@ -35,16 +35,19 @@ public:
   std::string part(const snapshot::SchedulePart& part) {
     text_ = "sequenceDiagram\n";
     line("%% " + plain(name_(drawn_.path)) + ", " + plain(part_title(part)));
-    for (int rank = 0; rank < drawn_.schedule->world; ++rank) line("participant r" + std::to_string(rank) + " as rank " + std::to_string(rank));
+    for (int rank = 0; rank < drawn_.schedule->world; ++rank)
+      line("participant r" + std::to_string(rank) + " as rank " + std::to_string(rank));
     add(part.nodes);
-    if (!part.complete) over(0, drawn_.schedule->world - 1, "there are more ways through it than are followed");
+    if (!part.complete)
+      over(0, drawn_.schedule->world - 1, "there are more ways through it than are followed");
     return std::move(text_);
   }
 
 private:
   void line(const std::string& text) { text_ += std::string(2 * depth_, ' ') + text + "\n"; }
   void over(int from, int to, const std::string& text) {
-    line("Note over r" + std::to_string(from) + (to > from ? ",r" + std::to_string(to) : "") + ": " + plain(text));
+    line("Note over r" + std::to_string(from) + (to > from ? ",r" + std::to_string(to) : "") + ": " +
+        plain(text));
   }
   void framed(const std::string& head, const std::vector<ScheduleNode>& body) {
     line(head);
@@ -55,7 +58,8 @@ private:
   }
   std::string place(const snapshot::Spot& spot) const {
     if (spot.line == 0) return {};
-    return " (" + (spot.path == drawn_.path ? "line " : name_(spot.path) + ":") + std::to_string(spot.line) + ")";
+    return " (" + (spot.path == drawn_.path ? "line " : name_(spot.path) + ":") + std::to_string(spot.line) +
+        ")";
   }
 
   // Ranks that do the same are told together.
@@ -63,8 +67,12 @@ private:
     std::vector<std::pair<std::string, std::vector<int>>> told;
     for (const Communication& call : calls) {
       const std::string text = before + call_text(call) + place(call.where);
-      if (const auto same = std::find_if(told.begin(), told.end(), [&](const auto& each) { return each.first == text; }); same != told.end()) same->second.push_back(call.rank);
-      else told.push_back({text, {call.rank}});
+      if (const auto same = std::find_if(
+              told.begin(), told.end(), [&](const auto& each) { return each.first == text; });
+          same != told.end())
+        same->second.push_back(call.rank);
+      else
+        told.push_back({text, {call.rank}});
     }
     for (const auto& [text, ranks] : told) {
       const bool row = ranks.back() - ranks.front() + 1 == static_cast<int>(ranks.size());
@@ -76,9 +84,18 @@ private:
     std::vector<Communication> others;
     for (const Communication& call : node.calls) {
       if (call.what == What::send && call.peer) {
-        const bool answered = std::any_of(node.calls.begin(), node.calls.end(), [&](const Communication& other) { return other.what == What::receive && other.rank == *call.peer && other.peer == call.rank; });
-        line("r" + std::to_string(call.rank) + (answered ? "->>" : "-x") + "r" + std::to_string(*call.peer) + ": " + plain(call.name + (call.tensor.kind.empty() ? "" : " " + call.tensor.short_text()) + place(call.where)));
-      } else if (call.what != What::receive || std::none_of(node.calls.begin(), node.calls.end(), [&](const Communication& other) { return other.what == What::send && other.peer == call.rank && call.peer == other.rank; })) {
+        const bool answered = std::any_of(
+            node.calls.begin(), node.calls.end(), [&](const Communication& other) {
+              return other.what == What::receive && other.rank == *call.peer && other.peer == call.rank;
+            });
+        line("r" + std::to_string(call.rank) + (answered ? "->>" : "-x") + "r" + std::to_string(*call.peer) +
+            ": " +
+            plain(call.name + (call.tensor.kind.empty() ? "" : " " + call.tensor.short_text()) +
+                place(call.where)));
+      } else if (call.what != What::receive ||
+          std::none_of(node.calls.begin(), node.calls.end(), [&](const Communication& other) {
+            return other.what == What::send && other.peer == call.rank && call.peer == other.rank;
+          })) {
         others.push_back(call);
       }
     }
@@ -107,7 +124,9 @@ private:
         line("rect rgba(220, 40, 40, 0.25)");
         ++depth_;
         notes(node.calls, "waits in ");
-        over(0, drawn_.schedule->world - 1, (node.kind == Kind::hang ? "HANGS: " : "not answered here: ") + standing_text(node, drawn_.path, name_));
+        over(0, drawn_.schedule->world - 1,
+            (node.kind == Kind::hang ? "HANGS: " : "not answered here: ") +
+                standing_text(node, drawn_.path, name_));
         --depth_;
         line("end");
         break;
@@ -121,7 +140,7 @@ private:
   std::string text_;
 };
 
-} // namespace
+}  // namespace
 
 std::string schedule_mermaid(const Drawn& drawn, const PathName& name) {
   std::string all;
@@ -132,4 +151,4 @@ std::string schedule_mermaid(const Drawn& drawn, const PathName& name) {
   return all;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -1,5 +1,5 @@
-// The communication schedule as a picture for reviews: SVG, and Mermaid's sequence diagram, which GitHub and GitLab draw. Loops whose
-// rounds are alike are drawn once. Knows no terminal and no protocol.
+// The communication schedule as a picture for reviews: SVG, and Mermaid's sequence diagram, which GitHub and
+// GitLab draw. Loops whose rounds are alike are drawn once. Knows no terminal and no protocol.
 #pragma once
 
 #include "server/features/schedule.hpp"
@@ -19,4 +19,4 @@ std::string schedule_svg(const std::vector<Drawn>& drawn, const PathName& name);
 
 std::string schedule_mermaid(const Drawn& drawn, const PathName& name);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -57,10 +57,13 @@ public:
     top_ = top;
     y_ = top + head_height;
     add(part.nodes, 0);
-    std::string head = text(margin, top + 18, "title", name_(drawn_.path) + ", " + std::to_string(drawn_.schedule->world) + (drawn_.schedule->world == 1 ? " rank, " : " ranks, ") + part_title(part));
+    std::string head = text(margin, top + 18, "title",
+        name_(drawn_.path) + ", " + std::to_string(drawn_.schedule->world) +
+            (drawn_.schedule->world == 1 ? " rank, " : " ranks, ") + part_title(part));
     for (int rank = 0; rank < drawn_.schedule->world; ++rank) {
       head += text(center(rank), top + head_height - 12, "mid", "rank " + std::to_string(rank));
-      head += "<line class=\"lane\" x1=\"" + n(center(rank)) + "\" x2=\"" + n(center(rank)) + "\" y1=\"" + n(top + head_height) + "\" y2=\"" + n(y_) + "\"/>\n";
+      head += "<line class=\"lane\" x1=\"" + n(center(rank)) + "\" x2=\"" + n(center(rank)) + "\" y1=\"" +
+          n(top + head_height) + "\" y2=\"" + n(y_) + "\"/>\n";
     }
     if (!part.complete) {
       out_ += text(margin, y_ + 20, "soft", "there are more ways through it than are followed");
@@ -74,31 +77,43 @@ private:
   static std::string n(int number) { return std::to_string(number); }
   int center(int rank) const { return gutter + rank * lane_ + lane_ / 2; }
   static std::string text(int x, int y, const char* kind, const std::string& content) {
-    return "<text class=\"" + std::string(kind) + "\" x=\"" + n(x) + "\" y=\"" + n(y) + "\">" + escaped(content) + "</text>\n";
+    return "<text class=\"" + std::string(kind) + "\" x=\"" + n(x) + "\" y=\"" + n(y) + "\">" +
+        escaped(content) + "</text>\n";
   }
-  std::string spot(const snapshot::Spot& where) const { return (where.path == drawn_.path ? "line " : name_(where.path) + ":") + std::to_string(where.line); }
+  std::string spot(const snapshot::Spot& where) const {
+    return (where.path == drawn_.path ? "line " : name_(where.path) + ":") + std::to_string(where.line);
+  }
 
-  void begin(const std::string& title) { out_ += "<g" + std::string(gone_ > 0 ? " class=\"gone\"" : "") + "><title>" + escaped(title) + "</title>\n"; }
+  void begin(const std::string& title) {
+    out_ += "<g" + std::string(gone_ > 0 ? " class=\"gone\"" : "") + "><title>" + escaped(title) +
+        "</title>\n";
+  }
   void end() {
     out_ += "</g>\n";
     y_ += row_height;
   }
-  void label(int depth, const char* kind, const std::string& content, const snapshot::Spot& where, bool across = false) {
+  void label(int depth, const char* kind, const std::string& content, const snapshot::Spot& where,
+      bool across = false) {
     const int x = 64 + depth * 14;
-    if (where.line != 0) out_ += "<text class=\"soft\" text-anchor=\"end\" x=\"52\" y=\"" + n(y_ + 21) + "\">" + std::to_string(where.line) + "</text>\n";
+    if (where.line != 0)
+      out_ += "<text class=\"soft\" text-anchor=\"end\" x=\"52\" y=\"" + n(y_ + 21) + "\">" +
+          std::to_string(where.line) + "</text>\n";
     out_ += text(x, y_ + 21, kind, fitting(content, across ? 200 : (gutter - x - 6) / 7));
   }
 
   // Over the lanes of those ranks; thin over others in between.
   void bar(const std::vector<int>& ranks, const std::string& kind, const std::string& content) {
     if (ranks.size() > 1)
-      out_ += "<line class=\"link " + kind + "\" x1=\"" + n(center(ranks.front())) + "\" x2=\"" + n(center(ranks.back())) + "\" y1=\"" + n(y_ + row_height / 2) + "\" y2=\"" + n(y_ + row_height / 2) + "\"/>\n";
+      out_ += "<line class=\"link " + kind + "\" x1=\"" + n(center(ranks.front())) + "\" x2=\"" +
+          n(center(ranks.back())) + "\" y1=\"" + n(y_ + row_height / 2) + "\" y2=\"" +
+          n(y_ + row_height / 2) + "\"/>\n";
     int widest = 0, at = 0;
     std::size_t from = 0;
     for (std::size_t i = 1; i <= ranks.size(); ++i) {
       if (i < ranks.size() && ranks[i] == ranks[i - 1] + 1) continue;
       const int width = lane_ * static_cast<int>(i - from) - 14, x = gutter + lane_ * ranks[from] + 7;
-      out_ += "<rect class=\"bar " + kind + "\" x=\"" + n(x) + "\" y=\"" + n(y_ + 5) + "\" width=\"" + n(width) + "\" height=\"" + n(row_height - 10) + "\" rx=\"5\"/>\n";
+      out_ += "<rect class=\"bar " + kind + "\" x=\"" + n(x) + "\" y=\"" + n(y_ + 5) + "\" width=\"" +
+          n(width) + "\" height=\"" + n(row_height - 10) + "\" rx=\"5\"/>\n";
       if (width > widest) {
         widest = width;
         at = x;
@@ -110,9 +125,12 @@ private:
 
   void arrow(int from, int to, const Communication& call, bool answered) {
     const int a = center(from), b = center(to), side = b > a ? 1 : -1, y = y_ + 22;
-    out_ += "<line class=\"send\" x1=\"" + n(a) + "\" x2=\"" + n(b - side * 8) + "\" y1=\"" + n(y) + "\" y2=\"" + n(y) + "\"" + (answered ? "" : " stroke-dasharray=\"5 4\"") + "/>\n";
-    out_ += "<path class=\"tip\" d=\"M" + n(b) + " " + n(y) + "l" + n(-side * 10) + " -5v10z\"/>\n<circle class=\"tip\" cx=\"" + n(a) + "\" cy=\"" + n(y) + "\" r=\"3.5\"/>\n";
-    out_ += text((a + b) / 2, y_ + 14, "mid", fitting(call.tensor.kind.empty() ? call.name : call.tensor.short_text(), std::abs(b - a) / 7));
+    out_ += "<line class=\"send\" x1=\"" + n(a) + "\" x2=\"" + n(b - side * 8) + "\" y1=\"" + n(y) +
+        "\" y2=\"" + n(y) + "\"" + (answered ? "" : " stroke-dasharray=\"5 4\"") + "/>\n";
+    out_ += "<path class=\"tip\" d=\"M" + n(b) + " " + n(y) + "l" + n(-side * 10) +
+        " -5v10z\"/>\n<circle class=\"tip\" cx=\"" + n(a) + "\" cy=\"" + n(y) + "\" r=\"3.5\"/>\n";
+    out_ += text((a + b) / 2, y_ + 14, "mid",
+        fitting(call.tensor.kind.empty() ? call.name : call.tensor.short_text(), std::abs(b - a) / 7));
   }
 
   struct Together {
@@ -124,8 +142,12 @@ private:
     std::vector<Together> made;
     for (const Communication& call : calls) {
       const std::string content = call_text(call) + spot(call.where);
-      if (const auto same = std::find_if(made.begin(), made.end(), [&](const Together& each) { return each.text == content; }); same != made.end()) same->ranks.push_back(call.rank);
-      else made.push_back({content, &call, {call.rank}});
+      if (const auto same = std::find_if(
+              made.begin(), made.end(), [&](const Together& each) { return each.text == content; });
+          same != made.end())
+        same->ranks.push_back(call.rank);
+      else
+        made.push_back({content, &call, {call.rank}});
     }
     return made;
   }
@@ -134,17 +156,25 @@ private:
     std::string title, names;
     const std::vector<Together> all = together(node.calls);
     for (const Together& each : all) {
-      title += (title.empty() ? "" : "; ") + ranks_text(each.ranks) + ": " + call_text(*each.first) + ", " + spot(each.first->where);
-      for (const snapshot::Caller& caller : each.first->callers) title += ", in " + caller.function + (caller.call.line != 0 ? " called at " + spot(caller.call) : "");
-      if (names.find(each.first->name) == std::string::npos) names += (names.empty() ? "" : " | ") + each.first->name;
+      title += (title.empty() ? "" : "; ") + ranks_text(each.ranks) + ": " + call_text(*each.first) + ", " +
+          spot(each.first->where);
+      for (const snapshot::Caller& caller : each.first->callers)
+        title += ", in " + caller.function + (caller.call.line != 0 ? " called at " + spot(caller.call) : "");
+      if (names.find(each.first->name) == std::string::npos)
+        names += (names.empty() ? "" : " | ") + each.first->name;
     }
     begin(title);
-    label(depth, node.text.empty() ? "" : "alarm", node.text.empty() ? names : node.text, node.calls.front().where);
+    label(depth, node.text.empty() ? "" : "alarm", node.text.empty() ? names : node.text,
+        node.calls.front().where);
     for (const Together& each : all)
-      if (each.first->what == What::collective) bar(each.ranks, node.text.empty() ? "" : "bad", call_text(*each.first));
-      else if (each.first->what == What::wait) bar(each.ranks, "wait", each.first->name);
+      if (each.first->what == What::collective)
+        bar(each.ranks, node.text.empty() ? "" : "bad", call_text(*each.first));
+      else if (each.first->what == What::wait)
+        bar(each.ranks, "wait", each.first->name);
     const auto meets = [&](const Communication& call, What other) {
-      return std::any_of(node.calls.begin(), node.calls.end(), [&](const Communication& each) { return each.what == other && call.peer == each.rank && each.peer == call.rank; });
+      return std::any_of(node.calls.begin(), node.calls.end(), [&](const Communication& each) {
+        return each.what == other && call.peer == each.rank && each.peer == call.rank;
+      });
     };
     for (const Communication& call : node.calls) {
       if (!call.peer || *call.peer < 0 || *call.peer >= drawn_.schedule->world) continue;
@@ -157,8 +187,13 @@ private:
   void stuck(const ScheduleNode& node, int depth) {
     const std::string standing = standing_text(node, drawn_.path, name_);
     begin(standing);
-    out_ += "<rect class=\"back\" x=\"" + n(margin) + "\" y=\"" + n(y_) + "\" width=\"" + n(gutter - margin + lane_ * drawn_.schedule->world) + "\" height=\"" + n(2 * row_height) + "\" rx=\"4\"/>\n";
-    label(depth, "alarm", node.kind == Kind::hang ? (node.holds ? "hangs here" : "hangs unless messages are buffered") : "not answered here", node.calls.empty() ? snapshot::Spot{} : node.calls.front().where);
+    out_ += "<rect class=\"back\" x=\"" + n(margin) + "\" y=\"" + n(y_) + "\" width=\"" +
+        n(gutter - margin + lane_ * drawn_.schedule->world) + "\" height=\"" + n(2 * row_height) +
+        "\" rx=\"4\"/>\n";
+    label(depth, "alarm",
+        node.kind == Kind::hang ? (node.holds ? "hangs here" : "hangs unless messages are buffered")
+                                : "not answered here",
+        node.calls.empty() ? snapshot::Spot{} : node.calls.front().where);
     for (const Together& each : together(node.calls)) bar(each.ranks, "bad", "waits in " + each.first->name);
     for (const int rank : node.ended) out_ += text(center(rank), y_ + 21, "mid", "ended");
     y_ += row_height;
@@ -175,11 +210,13 @@ private:
       } else {
         gone_ += node.kind == Kind::unreached ? 1 : 0;
         begin(block_text(node));
-        label(depth, "soft", block_text(node), node.kind == Kind::round || node.kind == Kind::unreached ? snapshot::Spot{} : node.where, true);
+        label(depth, "soft", block_text(node),
+            node.kind == Kind::round || node.kind == Kind::unreached ? snapshot::Spot{} : node.where, true);
         end();
         const int first = y_;
         add(node.body, depth + 1);
-        out_ += "<line class=\"lane\" x1=\"" + n(58 + depth * 14) + "\" x2=\"" + n(58 + depth * 14) + "\" y1=\"" + n(first) + "\" y2=\"" + n(y_ - 4) + "\"/>\n";
+        out_ += "<line class=\"lane\" x1=\"" + n(58 + depth * 14) + "\" x2=\"" + n(58 + depth * 14) +
+            "\" y1=\"" + n(first) + "\" y2=\"" + n(y_ - 4) + "\"/>\n";
         gone_ -= node.kind == Kind::unreached ? 1 : 0;
       }
     }
@@ -192,7 +229,7 @@ private:
   std::string out_;
 };
 
-} // namespace
+}  // namespace
 
 std::string schedule_svg(const std::vector<Drawn>& drawn, const PathName& name) {
   int world = 1;
@@ -210,8 +247,11 @@ std::string schedule_svg(const std::vector<Drawn>& drawn, const PathName& name) 
     body = "<text x=\"16\" y=\"36\">no communication</text>\n";
     y = 64;
   }
-  const std::string size = " width=\"" + std::to_string(gutter + world * lane + margin) + "\" height=\"" + std::to_string(y) + "\"";
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + size + " role=\"img\" aria-label=\"Communication schedule\">\n<style>" + style + "</style>\n" + body + "</svg>\n";
+  const std::string size = " width=\"" + std::to_string(gutter + world * lane + margin) + "\" height=\"" +
+      std::to_string(y) + "\"";
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + size +
+      " role=\"img\" aria-label=\"Communication schedule\">\n<style>" + style + "</style>\n" + body +
+      "</svg>\n";
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -7,7 +7,8 @@ namespace stepzero::server {
 namespace {
 
 bool continues_a_name(const std::string& text) {
-  return !text.empty() && (std::isalnum(static_cast<unsigned char>(text[0])) || text[0] == '_' || (text[0] & 0x80));
+  return !text.empty() &&
+      (std::isalnum(static_cast<unsigned char>(text[0])) || text[0] == '_' || (text[0] & 0x80));
 }
 
 bool touches(const syntax::Edit& edit, std::uint32_t at) {
@@ -16,13 +17,14 @@ bool touches(const syntax::Edit& edit, std::uint32_t at) {
   return at != edit.span.begin || continues_a_name(edit.text);
 }
 
-} // namespace
+}  // namespace
 
 void SteadyHints::edited(const std::vector<syntax::Edit>& edits) {
   for (const syntax::Edit& edit : edits) {
     std::erase_if(last_, [&](const Hint& hint) { return touches(edit, hint.at); });
     for (Hint& hint : last_)
-      if (hint.at > edit.span.begin) hint.at += static_cast<std::uint32_t>(edit.text.size()) - (edit.span.end - edit.span.begin);
+      if (hint.at > edit.span.begin)
+        hint.at += static_cast<std::uint32_t>(edit.text.size()) - (edit.span.end - edit.span.begin);
   }
 }
 
@@ -31,7 +33,8 @@ const std::vector<Hint>& SteadyHints::with(std::vector<Hint> fresh, bool typing)
   if (typing) {
     const auto before = [](const Hint& a, const Hint& b) { return a.at < b.at; };
     std::vector<Hint> lost;
-    std::set_difference(last_.begin(), last_.end(), fresh.begin(), fresh.end(), std::back_inserter(lost), before);
+    std::set_difference(
+        last_.begin(), last_.end(), fresh.begin(), fresh.end(), std::back_inserter(lost), before);
     kept_ = !lost.empty();
     std::vector<Hint> all;
     std::merge(fresh.begin(), fresh.end(), lost.begin(), lost.end(), std::back_inserter(all), before);
@@ -41,4 +44,4 @@ const std::vector<Hint>& SteadyHints::with(std::vector<Hint> fresh, bool typing)
   return last_;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

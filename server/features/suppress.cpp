@@ -8,8 +8,8 @@ namespace {
 constexpr std::uint32_t first_lines = 10;
 
 // Where another rule goes into the brackets of "stepzero: WORD[…]" in the comment; nothing if it has none.
-std::optional<std::uint32_t> end_of_list(const syntax::Text& text, syntax::Span comment,
-                                         std::string_view word) {
+std::optional<std::uint32_t> end_of_list(
+    const syntax::Text& text, syntax::Span comment, std::string_view word) {
   const std::string_view body = text.slice(comment);
   std::size_t at = body.find("stepzero:");
   if (at == std::string_view::npos) return std::nullopt;
@@ -44,10 +44,10 @@ bool introduces_file(std::string_view line) {
   return line.starts_with("#!") || (line.starts_with('#') && line.find("coding") != std::string_view::npos);
 }
 
-} // namespace
+}  // namespace
 
-std::optional<syntax::Edit> ignore_here(const syntax::Module& module, std::uint32_t at,
-                                        std::string_view rule) {
+std::optional<syntax::Edit> ignore_here(
+    const syntax::Module& module, std::uint32_t at, std::string_view rule) {
   const syntax::Text& text = *module.text;
   const std::uint32_t number = text.position(at, syntax::Encoding::utf8).line;
   const std::string_view line = text.line(number);
@@ -75,9 +75,9 @@ syntax::Edit ignore_in_file(const syntax::Module& module, std::string_view rule)
   std::uint32_t line = 0;
   while (line < 2 && introduces_file(text.line(line))) ++line;
   const std::uint32_t at = text.line_start(line);
-  const bool needs_break = line == text.line_count(); // `#!` without a line ending
+  const bool needs_break = line == text.line_count();  // `#!` without a line ending
   const std::string comment = "# stepzero: ignore-file[" + std::string(rule) + "]";
   return {{at, at}, needs_break ? "\n" + comment : comment + "\n"};
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

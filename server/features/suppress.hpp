@@ -12,11 +12,11 @@ namespace stepzero::server {
 
 // The edit that makes the line on which `at` lies ignore the rule: a new comment, or the rule added to the
 // one there. Nothing if the line takes no comment (it ends inside a string, or with a backslash).
-std::optional<syntax::Edit> ignore_here(const syntax::Module& module, std::uint32_t at,
-                                        std::string_view rule);
+std::optional<syntax::Edit> ignore_here(
+    const syntax::Module& module, std::uint32_t at, std::string_view rule);
 
 // The same for the whole file: added to the file's first such comment, or in a new line behind `#!` and `#
 // -*- coding`.
 syntax::Edit ignore_in_file(const syntax::Module& module, std::string_view rule);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

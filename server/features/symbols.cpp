@@ -20,7 +20,7 @@ struct Definition {
   bool is_class = false;
   std::string name;
   syntax::Span whole, place;
-  std::vector<syntax::Span> selves;  // class: the first parameters of its methods
+  std::vector<syntax::Span> selves;     // class: the first parameters of its methods
   std::optional<syntax::Span> forward;  // … of that which a module is called by
   std::vector<std::string> bases;
 };
@@ -70,7 +70,9 @@ private:
         if (base->kind == syntax::ExprKind::name) made_[at].bases.push_back(name(absolute(base->span)));
       return;
     }
-    case StmtKind::if_: block(syntax::as<syntax::IfStmt>(stmt).body, owner); return block(syntax::as<syntax::IfStmt>(stmt).orelse, owner);
+    case StmtKind::if_:
+      block(syntax::as<syntax::IfStmt>(stmt).body, owner);
+      return block(syntax::as<syntax::IfStmt>(stmt).orelse, owner);
     case StmtKind::for_: return block(syntax::as<syntax::ForStmt>(stmt).body, owner);
     case StmtKind::while_: return block(syntax::as<syntax::WhileStmt>(stmt).body, owner);
     case StmtKind::with: return block(syntax::as<syntax::WithStmt>(stmt).body, owner);
@@ -91,16 +93,21 @@ private:
 };
 
 bool is_object(syntax::Span self, const std::vector<snapshot::Fact>& facts) {
-  const auto at = std::lower_bound(facts.begin(), facts.end(), self.begin, [](const snapshot::Fact& fact, std::uint32_t begin) { return fact.span.begin < begin; });
-  return std::any_of(at, facts.end(), [&](const snapshot::Fact& fact) { return fact.span == self && fact.value.kind == "module"; });
+  const auto at = std::lower_bound(facts.begin(), facts.end(), self.begin,
+      [](const snapshot::Fact& fact, std::uint32_t begin) { return fact.span.begin < begin; });
+  return std::any_of(at, facts.end(),
+      [&](const snapshot::Fact& fact) { return fact.span == self && fact.value.kind == "module"; });
 }
 
 // A class is a model if its objects are called by `forward`, or if it is made from one of this file.
-bool is_model(const Definition& made, const std::set<std::string>& models, const std::vector<snapshot::Fact>& facts) {
+bool is_model(
+    const Definition& made, const std::set<std::string>& models, const std::vector<snapshot::Fact>& facts) {
   if (!made.is_class) return false;
   if (made.forward && is_object(*made.forward, facts)) return true;
-  return std::any_of(made.bases.begin(), made.bases.end(), [&](const std::string& base) { return models.contains(base); }) &&
-         std::any_of(made.selves.begin(), made.selves.end(), [&](syntax::Span self) { return is_object(self, facts); });
+  return std::any_of(made.bases.begin(), made.bases.end(),
+             [&](const std::string& base) { return models.contains(base); }) &&
+      std::any_of(
+          made.selves.begin(), made.selves.end(), [&](syntax::Span self) { return is_object(self, facts); });
 }
 
 // What is assigned to an attribute in the class, each name once.
@@ -109,7 +116,9 @@ std::vector<Symbol> layers(const Definition& model, const std::vector<snapshot::
   std::set<std::string> said;
   for (const snapshot::Fact& fact : facts) {
     const std::size_t dot = fact.name.rfind('.');
-    if (!fact.is_assignment || fact.value.kind != "module" || dot == std::string::npos || !model.whole.holds(fact.span)) continue;
+    if (!fact.is_assignment || fact.value.kind != "module" || dot == std::string::npos ||
+        !model.whole.holds(fact.span))
+      continue;
     std::string name = fact.name.substr(dot + 1);
     if (!said.insert(name).second) continue;
     const syntax::Span place{fact.span.end - static_cast<std::uint32_t>(name.size()), fact.span.end};
@@ -124,7 +133,8 @@ struct Call {
 };
 
 // What the file itself sends and receives, by where it stands.
-void collect(const std::vector<ScheduleNode>& nodes, const std::string& path, std::map<std::uint32_t, Call>& calls) {
+void collect(
+    const std::vector<ScheduleNode>& nodes, const std::string& path, std::map<std::uint32_t, Call>& calls) {
   for (const ScheduleNode& node : nodes) {
     for (const Communication& each : node.calls) {
       if (each.where.path != path || each.where.line == 0) continue;
@@ -139,12 +149,14 @@ void collect(const std::vector<ScheduleNode>& nodes, const std::string& path, st
 Symbol symbol_of(const Call& call, int world) {
   std::string detail = call.first->tensor.kind.empty() ? std::string() : call.first->tensor.short_text();
   if (static_cast<int>(call.ranks.size()) < world)
-    detail += (detail.empty() ? "only " : ", only ") + ranks_text(std::vector<int>(call.ranks.begin(), call.ranks.end()));
+    detail += (detail.empty() ? "only " : ", only ") +
+        ranks_text(std::vector<int>(call.ranks.begin(), call.ranks.end()));
   const syntax::Span span = call.first->where.span;
   return {Symbol::Kind::communication, call.first->name, std::move(detail), span, span, {}};
 }
 
-// The statement of the file from which the job comes to its first communication; nothing if it is all elsewhere.
+// The statement of the file from which the job comes to its first communication; nothing if it is all
+// elsewhere.
 std::optional<syntax::Span> start_of(const std::vector<ScheduleNode>& nodes, const Analysis& analysis) {
   for (const ScheduleNode& node : nodes) {
     for (const Communication& call : node.calls) {
@@ -175,7 +187,7 @@ std::vector<Symbol> nested(std::vector<Symbol> flat) {
   return made;
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Symbol> symbols(const Analysis& analysis) {
   if (!analysis.module) return {};
@@ -183,21 +195,24 @@ std::vector<Symbol> symbols(const Analysis& analysis) {
   std::map<std::uint32_t, const snapshot::FunctionCommunication*> functions;  // by where their name begins
   std::map<std::uint32_t, Call> calls;
   if (const auto& schedule = analysis.result.schedule) {
-    for (const snapshot::FunctionCommunication& function : schedule->functions) functions[function.definition.span.begin] = &function;
+    for (const snapshot::FunctionCommunication& function : schedule->functions)
+      functions[function.definition.span.begin] = &function;
     for (const snapshot::SchedulePart& part : schedule->parts) {
       collect(part.nodes, analysis.path, calls);
       const auto start = start_of(part.nodes, analysis);
       if (!part.function.empty() || !start) continue;
       flat.push_back({Symbol::Kind::job, std::string(file_name(analysis.path)) + " as it runs",
-                      std::to_string(schedule->world) + " ranks" + (part.hangs ? ", hangs" : ""), *start, *start, {}});
+          std::to_string(schedule->world) + " ranks" + (part.hangs ? ", hangs" : ""), *start, *start, {}});
     }
   }
   std::set<std::string> models;
   for (const Definition& each : Definitions(*analysis.module).take()) {
     if (is_model(each, models, analysis.result.facts) && models.insert(each.name).second)
-      flat.push_back({Symbol::Kind::model, each.name, "model", each.whole, each.place, layers(each, analysis.result.facts)});
+      flat.push_back({Symbol::Kind::model, each.name, "model", each.whole, each.place,
+          layers(each, analysis.result.facts)});
     else if (const auto found = functions.find(each.place.begin); !each.is_class && found != functions.end())
-      flat.push_back({Symbol::Kind::function, each.name, summary(*found->second, analysis.result.schedule->world), each.whole, each.place, {}});
+      flat.push_back({Symbol::Kind::function, each.name,
+          summary(*found->second, analysis.result.schedule->world), each.whole, each.place, {}});
   }
   for (const auto& [begin, call] : calls) flat.push_back(symbol_of(call, analysis.result.schedule->world));
   return nested(std::move(flat));
@@ -213,4 +228,4 @@ bool matches(const std::string& name, const std::string& query) {
   return true;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

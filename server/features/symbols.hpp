@@ -1,5 +1,6 @@
-// What a reader of training code looks for in a file: its models with their layers, the functions that communicate with what they
-// send, and the jobs that run. Ordinary classes and functions are other servers' business. Knows no protocol.
+// What a reader of training code looks for in a file: its models with their layers, the functions that
+// communicate with what they send, and the jobs that run. Ordinary classes and functions are other servers'
+// business. Knows no protocol.
 #pragma once
 
 #include "server/documents/analysis.hpp"
@@ -26,4 +27,4 @@ std::vector<Symbol> symbols(const Analysis& analysis);
 // Whether the letters of `query` come in the name, in order, in any case.
 bool matches(const std::string& name, const std::string& query);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -33,7 +33,7 @@ std::string lenses_id(const Analysis& analysis) {
 }
 
 // What the view's analysis says, in the client's terms.
-void tell(View& view, const Outlook& outlook) {
+void tell(View& view, const ClientView& outlook) {
   view.diagnostics = diagnostics(*view.analysis, outlook);
   view.result_id = result_id(view.diagnostics);
   if (!view.analysis->cells) return;
@@ -44,7 +44,7 @@ void tell(View& view, const Outlook& outlook) {
   }
 }
 
-} // namespace
+}  // namespace
 
 std::string path_for(const std::string& uri) {
   if (const auto path = protocol::path_of(uri)) return normal_path(*path, "/");
@@ -62,8 +62,9 @@ bool is_python(const std::string& language, const std::string& path) {
   return language == "python";
 }
 
-Analyses::Analyses(Scheduler& scheduler, World world, Hooks hooks)
-    : scheduler_(scheduler), hooks_(std::move(hooks)), world_(std::make_shared<World>(std::move(world))) {}
+Analyses::Analyses(Scheduler& scheduler, SharedState world, Hooks hooks)
+    : scheduler_(scheduler), hooks_(std::move(hooks)),
+      world_(std::make_shared<SharedState>(std::move(world))) {}
 
 OpenDocument* Analyses::find(const std::string& uri) {
   const auto found = documents_.find(uri);
@@ -85,28 +86,28 @@ void Analyses::keep_cells(OpenDocument& document, std::shared_ptr<const Cells> c
 
 void Analyses::publish_open() {
   auto open = std::make_shared<OpenDrafts>();
-  auto outlook = std::make_shared<Outlook>(*outlook_);
+  auto outlook = std::make_shared<ClientView>(*outlook_);
   outlook->uris.clear();
   for (const auto& [uri, document] : documents_) {
     if (document->analysed && document->draft) open->emplace(document->path, document->parsed);
     outlook->uris.emplace(document->path, uri);
   }
-  auto world = std::make_shared<World>(*world_);
+  auto world = std::make_shared<SharedState>(*world_);
   world->open = std::move(open);
   world_ = std::move(world);
   outlook_ = std::move(outlook);
 }
 
 OpenDocument& Analyses::open(const std::string& uri, const std::string& language, int version,
-                             std::string text, std::shared_ptr<const Cells> cells) {
+    std::string text, std::shared_ptr<const Cells> cells) {
   if (OpenDocument* old = find(uri)) close(*old);
   std::string path = path_for(uri);
   // Two spellings of one file are two documents; the second has a name of its own.
   while (outlook_->uris.contains(path)) path += '#';
   const bool python = is_python(language, path);
   const bool analysed = python || documents::language_of(path, text) != documents::Language::none;
-  auto& document =
-      *(documents_[uri] = std::make_unique<OpenDocument>(uri, path, version, std::move(text), python, analysed, cells));
+  auto& document = *(documents_[uri] = std::make_unique<OpenDocument>(
+                         uri, path, version, std::move(text), python, analysed, cells));
   keep_cells(document, std::move(cells));
   publish_open();
   touched(path);
@@ -115,7 +116,7 @@ OpenDocument& Analyses::open(const std::string& uri, const std::string& language
 }
 
 std::string Analyses::change(OpenDocument& document, int version, const std::vector<TextChange>& changes,
-                             std::shared_ptr<const Cells> cells) {
+    std::shared_ptr<const Cells> cells) {
   document.version = version;
   keep_cells(document, std::move(cells));
   document.fresh = document.findings_fresh = false;
@@ -177,7 +178,8 @@ void Analyses::touched(const std::set<std::string_view>& paths) {
   for (const auto& [uri, document] : documents_) {
     if (paths.contains(document->path) || !document->view) continue;
     const auto& read = document->view->analysis->result.read;
-    if (std::any_of(read.begin(), read.end(), [&](const std::string& each) { return paths.contains(each); })) start(*document, Urgency::dependent);
+    if (std::any_of(read.begin(), read.end(), [&](const std::string& each) { return paths.contains(each); }))
+      start(*document, Urgency::dependent);
   }
   hooks_.changed();
 }
@@ -190,8 +192,8 @@ void Analyses::files_changed(const std::vector<std::string>& paths) {
   if (!closed.empty()) touched(closed);
 }
 
-void Analyses::world_changed(const std::function<void(World&)>& change) {
-  auto world = std::make_shared<World>(*world_);
+void Analyses::world_changed(const std::function<void(SharedState&)>& change) {
+  auto world = std::make_shared<SharedState>(*world_);
   change(*world);
   world_ = std::move(world);
   all_changed_ = ++*tick_;
@@ -200,8 +202,8 @@ void Analyses::world_changed(const std::function<void(World&)>& change) {
 }
 
 void Analyses::launches_changed(std::shared_ptr<const snapshot::Launches> launches) {
-  const std::shared_ptr<const World> before = world_;
-  auto world = std::make_shared<World>(*world_);
+  const std::shared_ptr<const SharedState> before = world_;
+  auto world = std::make_shared<SharedState>(*world_);
   world->launches = std::move(launches);
   world_ = std::move(world);
   const std::set<std::string> programs = world_->launches->changed_since(*before->launches);
@@ -209,12 +211,13 @@ void Analyses::launches_changed(std::shared_ptr<const snapshot::Launches> launch
   ++*tick_;
   for (const std::string& path : programs) changed_[path] = *tick_;
   for (const auto& [uri, document] : documents_)
-    if (programs.contains(document->path) && document->analysed && document->draft) start(*document, Urgency::dependent);
+    if (programs.contains(document->path) && document->analysed && document->draft)
+      start(*document, Urgency::dependent);
   hooks_.changed();
 }
 
-void Analyses::outlook_changed(const std::function<void(Outlook&)>& change) {
-  auto outlook = std::make_shared<Outlook>(*outlook_);
+void Analyses::outlook_changed(const std::function<void(ClientView&)>& change) {
+  auto outlook = std::make_shared<ClientView>(*outlook_);
   change(*outlook);
   outlook_ = std::move(outlook);
 }
@@ -232,10 +235,11 @@ void Analyses::between(std::function<void(const std::atomic<bool>& cancelled)> w
 
 void Analyses::start_between() {
   if (!between_) return;
-  scheduler_.request(key_between, Urgency::background, [this, work = between_](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
-    work(cancelled);
-    return [this] { between_ = nullptr; };
-  });
+  scheduler_.request(key_between, Urgency::background,
+      [this, work = between_](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+        work(cancelled);
+        return [this] { between_ = nullptr; };
+      });
 }
 
 void Analyses::start_all() {
@@ -249,25 +253,25 @@ void Analyses::start(OpenDocument& document, Urgency urgency) {
   if (!begun_ || stopped_) return;
   if (!document.waiters.empty()) urgency = Urgency::typing;
   scheduler_.request(document.uri, urgency,
-                     [this, uri = document.uri, path = document.path, world = world_, outlook = outlook_,
-                      tick = tick_, post = scheduler_.poster()](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
-                       const Tick started = *tick;
-                       auto view = std::make_shared<View>();
-                       // What the user waits for goes out before the facts are collected.
-                       const auto early = [&](std::shared_ptr<const Analysis> findings) {
-                         auto first = std::make_shared<View>();
-                         first->has_facts = false;
-                         first->analysis = std::move(findings);
-                         tell(*first, *outlook);
-                         post([this, uri, started, first = std::move(first)] { accept_findings(uri, first, started); });
-                       };
-                       view->analysis = analyse(*world, path, true, &cancelled, early);
-                       if (view->analysis->result.cancelled) return {};
-                       tell(*view, *outlook);
-                       view->hints_id = hints_id(view->analysis->result.facts);
-                       view->lenses_id = lenses_id(*view->analysis);
-                       return [this, uri, started, view = std::move(view)] { accept(uri, view, started); };
-                     });
+      [this, uri = document.uri, path = document.path, world = world_, outlook = outlook_, tick = tick_,
+          post = scheduler_.poster()](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+        const Tick started = *tick;
+        auto view = std::make_shared<View>();
+        // What the user waits for goes out before the facts are collected.
+        const auto early = [&](std::shared_ptr<const Analysis> findings) {
+          auto first = std::make_shared<View>();
+          first->has_facts = false;
+          first->analysis = std::move(findings);
+          tell(*first, *outlook);
+          post([this, uri, started, first = std::move(first)] { accept_findings(uri, first, started); });
+        };
+        view->analysis = analyse(*world, path, true, &cancelled, early);
+        if (view->analysis->result.cancelled) return {};
+        tell(*view, *outlook);
+        view->hints_id = hints_id(view->analysis->result.facts);
+        view->lenses_id = lenses_id(*view->analysis);
+        return [this, uri, started, view = std::move(view)] { accept(uri, view, started); };
+      });
   scheduler_.drop(key_between);
   scheduler_.drop(key_renewal(document.uri));
 }
@@ -275,14 +279,15 @@ void Analyses::start(OpenDocument& document, Urgency urgency) {
 // While nobody types.
 void Analyses::renew(const OpenDocument& document) {
   if (!world_->memories->is_bloated(document.path)) return;
-  scheduler_.request(key_renewal(document.uri), Urgency::background, [world = world_, path = document.path](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
-    server::renew(*world, path, &cancelled);
-    return {};
-  });
+  scheduler_.request(key_renewal(document.uri), Urgency::background,
+      [world = world_, path = document.path](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+        server::renew(*world, path, &cancelled);
+        return {};
+      });
 }
 
-bool Analyses::changed_since(Tick since, const std::string& path,
-                             const std::vector<std::string>& read) const {
+bool Analyses::changed_since(
+    Tick since, const std::string& path, const std::vector<std::string>& read) const {
   if (all_changed_ > since) return true;
   const auto newer = [&](const std::string& each) {
     const auto found = changed_.find(each);
@@ -291,13 +296,14 @@ bool Analyses::changed_since(Tick since, const std::string& path,
   return newer(path) || std::any_of(read.begin(), read.end(), newer);
 }
 
-// The findings of a view whose facts are still to come: they are published, and nothing else is answered from it. Where they are partial they are not
-// what somebody asked for, and who types on takes their place.
+// The findings of a view whose facts are still to come: they are published, and nothing else is answered from
+// it. Where they are partial they are not what somebody asked for, and who types on takes their place.
 void Analyses::accept_findings(const std::string& uri, std::shared_ptr<const View> view, Tick started) {
   OpenDocument* document = find(uri);
   if (!document || stopped_) return;
   const Analysis& analysis = *view->analysis;
-  if (analysis.version != document->version || changed_since(started, document->path, analysis.result.read)) return;
+  if (analysis.version != document->version || changed_since(started, document->path, analysis.result.read))
+    return;
   if (document->view && document->view->analysis->version > analysis.version) return;
   if (analysis.result.partial) {
     if (!hooks_.pushes(*document)) return;
@@ -333,10 +339,12 @@ void Analyses::accept(const std::string& uri, std::shared_ptr<const View> view, 
   if (scheduler_.idle()) start_between();
 }
 
-void Analyses::answer_waiters(OpenDocument& document, Which which, std::shared_ptr<const View> view, Unanswered why) {
+void Analyses::answer_waiters(
+    OpenDocument& document, Which which, std::shared_ptr<const View> view, Unanswered why) {
   std::vector<OpenDocument::Waiter> waiting = std::exchange(document.waiters, {});
   for (OpenDocument::Waiter& waiter : waiting) {
-    if (which == Which::all || (which == Which::exact && waiter.exact) || (which == Which::findings && waiter.findings))
+    if (which == Which::all || (which == Which::exact && waiter.exact) ||
+        (which == Which::findings && waiter.findings))
       waiter.answer(view, why);
     else
       document.waiters.push_back(std::move(waiter));
@@ -363,7 +371,8 @@ void Analyses::when_fresh(const std::string& uri, bool exact, Answer answer, Nee
 
 void Analyses::stop() {
   stopped_ = true;
-  for (const auto& [uri, document] : documents_) answer_waiters(*document, Which::all, nullptr, Unanswered::stopping);
+  for (const auto& [uri, document] : documents_)
+    answer_waiters(*document, Which::all, nullptr, Unanswered::stopping);
 }
 
 std::map<std::string, int> Analyses::versions() const {
@@ -372,4 +381,4 @@ std::map<std::string, int> Analyses::versions() const {
   return versions;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

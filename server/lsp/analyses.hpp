@@ -3,8 +3,8 @@
 // connection.
 #pragma once
 
+#include "server/lsp/client_view.hpp"
 #include "server/lsp/open_document.hpp"
-#include "server/lsp/outlook.hpp"
 #include "server/scheduler/scheduler.hpp"
 
 #include <atomic>
@@ -30,7 +30,7 @@ public:
     std::function<void()> changed = [] {};
   };
 
-  Analyses(Scheduler& scheduler, World world, Hooks hooks);
+  Analyses(Scheduler& scheduler, SharedState world, Hooks hooks);
 
   // Null if it is not open.
   OpenDocument* find(const std::string& uri);
@@ -40,10 +40,10 @@ public:
 
   // `cells`: it is a notebook, and its text all of them.
   OpenDocument& open(const std::string& uri, const std::string& language, int version, std::string text,
-                     std::shared_ptr<const Cells> cells = nullptr);
+      std::shared_ptr<const Cells> cells = nullptr);
   // Why the changes have no meaning; the draft is then gone until a whole new text comes.
   std::string change(OpenDocument& document, int version, const std::vector<TextChange>& changes,
-                     std::shared_ptr<const Cells> cells = nullptr);
+      std::shared_ptr<const Cells> cells = nullptr);
   // Its text is not known any more.
   void drop_draft(OpenDocument& document);
   void close(OpenDocument& document);
@@ -53,10 +53,10 @@ public:
   // Files on disk changed, appeared or went. Those that are open count as their drafts.
   void files_changed(const std::vector<std::string>& paths);
   // Settings or folders changed: everything is to be analysed again.
-  void world_changed(const std::function<void(World&)>& change);
+  void world_changed(const std::function<void(SharedState&)>& change);
   // Only the programs are analysed again that are launched in another way than before.
   void launches_changed(std::shared_ptr<const snapshot::Launches> launches);
-  void outlook_changed(const std::function<void(Outlook&)>& change);
+  void outlook_changed(const std::function<void(ClientView&)>& change);
   // Until then documents are kept, but nothing runs.
   void begin();
   // Work that nobody waits for, done once: it gives way to documents, and begins anew when they are analysed.
@@ -67,9 +67,9 @@ public:
   // Answers all that waits and starts nothing more.
   void stop();
 
-  std::shared_ptr<const World> world() const { return world_; }
-  std::shared_ptr<const Outlook> outlook() const { return outlook_; }
-  std::map<std::string, int> versions() const; // of open documents, by path
+  std::shared_ptr<const SharedState> world() const { return world_; }
+  std::shared_ptr<const ClientView> outlook() const { return outlook_; }
+  std::map<std::string, int> versions() const;  // of open documents, by path
   bool begun() const { return begun_; }
 
   // Ticks at every change; a result that started later than the last change of all that it read is of now.
@@ -88,7 +88,8 @@ private:
   void accept_findings(const std::string& uri, std::shared_ptr<const View> view, Tick started);
   void accept(const std::string& uri, std::shared_ptr<const View> view, Tick started);
   enum class Which { all, exact, findings };
-  static void answer_waiters(OpenDocument& document, Which which, std::shared_ptr<const View> view, Unanswered why);
+  static void answer_waiters(
+      OpenDocument& document, Which which, std::shared_ptr<const View> view, Unanswered why);
   void publish_open();
   void keep_cells(OpenDocument& document, std::shared_ptr<const Cells> cells);
 
@@ -98,14 +99,14 @@ private:
   std::function<void(const std::atomic<bool>& cancelled)> between_;
   void renew(const OpenDocument& document);
   Hooks hooks_;
-  std::shared_ptr<const World> world_;
-  std::shared_ptr<const Outlook> outlook_ = std::make_shared<Outlook>();
+  std::shared_ptr<const SharedState> world_;
+  std::shared_ptr<const ClientView> outlook_ = std::make_shared<ClientView>();
   std::map<std::string, std::unique_ptr<OpenDocument>> documents_;
-  std::map<std::string, std::string> notebooks_; // by the URI of a cell
+  std::map<std::string, std::string> notebooks_;  // by the URI of a cell
   bool begun_ = false, stopped_ = false;
 
   std::shared_ptr<std::atomic<Tick>> tick_ = std::make_shared<std::atomic<Tick>>(1);
-  std::map<std::string, Tick> changed_; // by path
+  std::map<std::string, Tick> changed_;  // by path
   Tick all_changed_ = 0;
 };
 
@@ -113,4 +114,4 @@ private:
 std::string path_for(const std::string& uri);
 bool is_python(const std::string& language, const std::string& path);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -24,12 +24,10 @@ struct Deed {
 constexpr std::string_view deed_names[] = {"fix", "fix-all", "ignore-here", "ignore-in-file"};
 
 protocol::Any data_of(const ActionSource& source, const Deed& deed) {
-  return protocol::to_any(Data{{"uri", source.uri},
-                               {"version", std::to_string(source.view.analysis->version)},
-                               {"result", source.view.result_id},
-                               {"do", std::string(deed_names[static_cast<int>(deed.kind)])},
-                               {"finding", std::to_string(deed.finding)},
-                               {"fix", std::to_string(deed.fix)}});
+  return protocol::to_any(
+      Data{{"uri", source.uri}, {"version", std::to_string(source.view.analysis->version)},
+          {"result", source.view.result_id}, {"do", std::string(deed_names[static_cast<int>(deed.kind)])},
+          {"finding", std::to_string(deed.finding)}, {"fix", std::to_string(deed.fix)}});
 }
 
 std::optional<Data> read_data(const lsp::CodeAction& action) {
@@ -66,10 +64,9 @@ std::vector<rules::TextEdit> edits_of(const ActionSource& source, const Deed& de
   const rules::Finding& finding = findings[deed.finding];
   if (deed.kind == Deed::Kind::fix)
     return deed.fix < finding.fixes.size() ? finding.fixes[deed.fix].edits : std::vector<rules::TextEdit>();
-  const std::optional<syntax::Edit> edit =
-      deed.kind == Deed::Kind::ignore_here
-          ? ignore_here(*analysis.module, finding.where.span.begin, finding.rule)
-          : ignore_in_file(*analysis.module, finding.rule);
+  const std::optional<syntax::Edit> edit = deed.kind == Deed::Kind::ignore_here
+      ? ignore_here(*analysis.module, finding.where.span.begin, finding.rule)
+      : ignore_in_file(*analysis.module, finding.rule);
   if (!edit) return {};
   return {{{analysis.path, edit->span}, edit->text}};
 }
@@ -81,7 +78,7 @@ public:
   bool wants(std::string_view kind) const { return params_.context.wants(kind); }
 
   void add(std::string title, std::string_view kind, const Deed& deed, bool preferred,
-           std::vector<lsp::Diagnostic> diagnostics) {
+      std::vector<lsp::Diagnostic> diagnostics) {
     lsp::CodeAction action;
     action.title = std::move(title);
     action.kind = std::string(kind);
@@ -120,14 +117,14 @@ private:
   std::vector<lsp::CodeAction> actions_;
 };
 
-void offer_fixes(Offer& offer, const std::vector<rules::Finding>& findings,
-                 const std::vector<std::size_t>& near) {
+void offer_fixes(
+    Offer& offer, const std::vector<rules::Finding>& findings, const std::vector<std::size_t>& near) {
   for (const bool preferred : {true, false})
     for (const std::size_t i : near)
       for (std::size_t fix = 0; fix < findings[i].fixes.size(); ++fix)
         if (findings[i].fixes[fix].preferred == preferred)
           offer.add(findings[i].fixes[fix].title, lsp::code_action_kind::quick_fix, {Deed::Kind::fix, i, fix},
-                    preferred, {offer.diagnostic(i)});
+              preferred, {offer.diagnostic(i)});
 }
 
 void offer_comments(Offer& offer, const ActionSource& source, const std::vector<std::size_t>& near) {
@@ -139,15 +136,15 @@ void offer_comments(Offer& offer, const ActionSource& source, const std::vector<
     const std::uint32_t line = text.position(findings[i].where.span.begin, syntax::Encoding::utf8).line;
     if (lines.emplace(findings[i].rule, line).second)
       offer.add("Ignore " + std::string(findings[i].rule) + " here", lsp::code_action_kind::quick_fix,
-                {Deed::Kind::ignore_here, i, 0}, false, {offer.diagnostic(i)});
+          {Deed::Kind::ignore_here, i, 0}, false, {offer.diagnostic(i)});
   }
   for (const std::size_t i : near)
     if (rules.insert(findings[i].rule).second)
       offer.add("Ignore " + std::string(findings[i].rule) + " in this file", lsp::code_action_kind::quick_fix,
-                {Deed::Kind::ignore_in_file, i, 0}, false, {offer.diagnostic(i)});
+          {Deed::Kind::ignore_in_file, i, 0}, false, {offer.diagnostic(i)});
 }
 
-} // namespace
+}  // namespace
 
 std::vector<lsp::CodeAction> code_actions(const ActionSource& source, const lsp::CodeActionParams& params) {
   const Analysis& analysis = *source.view.analysis;
@@ -163,10 +160,11 @@ std::vector<lsp::CodeAction> code_actions(const ActionSource& source, const lsp:
   Offer offer(source, params);
   if (offer.wants(lsp::code_action_kind::quick_fix)) offer_fixes(offer, findings, near);
   if (offer.wants(fix_all_kind))
-    offer.add("Fix all that stepzero can fix for certain", fix_all_kind, {Deed::Kind::fix_all, 0, 0}, false,
-              {});
+    offer.add(
+        "Fix all that stepzero can fix for certain", fix_all_kind, {Deed::Kind::fix_all, 0, 0}, false, {});
   // A comment that silences is Python's; JSON has none that every reader takes.
-  const bool python = documents::language_of(analysis.path, analysis.module->text->bytes()) == documents::Language::none;
+  const bool python = documents::language_of(analysis.path, analysis.module->text->bytes()) ==
+      documents::Language::none;
   if (python && offer.wants(lsp::code_action_kind::quick_fix)) offer_comments(offer, source, near);
   return offer.take();
 }
@@ -186,13 +184,15 @@ std::string uri_of_action(const lsp::CodeAction& action) {
   return data ? (*data)["uri"] : std::string();
 }
 
-std::vector<lsp::CommandOrCodeAction> offered(std::vector<lsp::CodeAction> actions, const Outlook& outlook) {
+std::vector<lsp::CommandOrCodeAction> offered(
+    std::vector<lsp::CodeAction> actions, const ClientView& outlook) {
   std::vector<lsp::CommandOrCodeAction> made;
   for (lsp::CodeAction& action : actions) {
     if (outlook.client.code_action_literals)
       made.emplace_back(std::move(action));
     else
-      made.emplace_back(lsp::Command{std::move(action.title), std::string(fix_command), {std::move(action.data)}});
+      made.emplace_back(
+          lsp::Command{std::move(action.title), std::string(fix_command), {std::move(action.data)}});
   }
   return made;
 }
@@ -207,57 +207,58 @@ void apply(Session& session, lsp::WorkspaceEdit edit, const Shared& reply) {
     (*reply)(protocol::to_any(edit));
     return;
   }
-  session.editor.connection().request(
-      lsp::method::apply_edit, {"stepzero", std::move(edit)},
+  session.editor.connection().request(lsp::method::apply_edit, {"stepzero", std::move(edit)},
       [reply](const protocol::Outcome<lsp::ApplyWorkspaceEditResult>& outcome) {
         if (outcome && outcome.result->applied)
           (*reply)(protocol::Any::parse("null"));
         else
           reply->error(protocol::error_code::request_failed,
-                       "the editor did not apply the fix: " +
-                           (outcome ? outcome.result->failure_reason.value_or("it gave no reason") : outcome.error.message));
+              "the editor did not apply the fix: " +
+                  (outcome ? outcome.result->failure_reason.value_or("it gave no reason")
+                           : outcome.error.message));
       });
 }
 
-} // namespace
+}  // namespace
 
-void run_fix_command(Session& session, const lsp::ExecuteCommandParams& params, protocol::Reply<protocol::Any> reply) {
+void run_fix_command(
+    Session& session, const lsp::ExecuteCommandParams& params, protocol::Reply<protocol::Any> reply) {
   lsp::CodeAction action;
   if (!params.arguments.empty()) action.data = params.arguments.front();
   const std::string uri = uri_of_action(action);
   if (uri.empty()) {
     reply.error(protocol::error_code::invalid_params,
-                std::string(fix_command) + ": the argument is that of a command which textDocument/codeAction gave");
+        std::string(fix_command) + ": the argument is that of a command which textDocument/codeAction gave");
     return;
   }
   const Shared shared = std::make_shared<protocol::Reply<protocol::Any>>(std::move(reply));
-  session.analyses.when_fresh(uri, true, [&session, uri, shared, action = std::move(action)](const std::shared_ptr<const View>& view, Unanswered) {
-    const auto versions = session.analyses.versions();
-    std::optional<lsp::WorkspaceEdit> edit;
-    if (view) edit = resolve({uri, *view, *session.analyses.outlook(), versions}, action);
-    if (edit)
-      apply(session, std::move(*edit), shared);
-    else
-      shared->error(protocol::error_code::content_modified, "the document changed");
-  });
+  session.analyses.when_fresh(uri, true,
+      [&session, uri, shared, action = std::move(action)](
+          const std::shared_ptr<const View>& view, Unanswered) {
+        const auto versions = session.analyses.versions();
+        std::optional<lsp::WorkspaceEdit> edit;
+        if (view) edit = resolve({uri, *view, *session.analyses.outlook(), versions}, action);
+        if (edit)
+          apply(session, std::move(*edit), shared);
+        else
+          shared->error(protocol::error_code::content_modified, "the document changed");
+      });
 }
 
 void serve_code_actions(Session& session) {
-  session.editor.connection().on(
-      lsp::method::code_action,
+  session.editor.connection().on(lsp::method::code_action,
       [&session](lsp::CodeActionParams params,
-                 protocol::Reply<std::optional<std::vector<lsp::CommandOrCodeAction>>> reply) {
+          protocol::Reply<std::optional<std::vector<lsp::CommandOrCodeAction>>> reply) {
         const std::string uri = params.text_document.uri;
-        answer_from_view<std::vector<lsp::CommandOrCodeAction>>(
-            session, uri, true, std::move(reply),
+        answer_from_view<std::vector<lsp::CommandOrCodeAction>>(session, uri, true, std::move(reply),
             [&session, params = std::move(params)](const OpenDocument&, const View& view) {
               const auto versions = session.analyses.versions();
               const auto outlook = session.analyses.outlook();
-              return offered(code_actions({params.text_document.uri, view, *outlook, versions}, params), *outlook);
+              return offered(
+                  code_actions({params.text_document.uri, view, *outlook, versions}, params), *outlook);
             });
       });
-  session.editor.connection().on(
-      lsp::method::resolve_code_action,
+  session.editor.connection().on(lsp::method::resolve_code_action,
       [&session](lsp::CodeAction action, protocol::Reply<lsp::CodeAction> reply) {
         const std::string uri = uri_of_action(action);
         if (uri.empty() || action.edit) {
@@ -265,10 +266,9 @@ void serve_code_actions(Session& session) {
           return;
         }
         auto shared = std::make_shared<protocol::Reply<lsp::CodeAction>>(std::move(reply));
-        session.analyses.when_fresh(
-            uri, true,
-            [&session, uri, shared, action = std::move(action)](const std::shared_ptr<const View>& view,
-                                                                Unanswered) mutable {
+        session.analyses.when_fresh(uri, true,
+            [&session, uri, shared, action = std::move(action)](
+                const std::shared_ptr<const View>& view, Unanswered) mutable {
               const auto versions = session.analyses.versions();
               if (view) action.edit = resolve({uri, *view, *session.analyses.outlook(), versions}, action);
               if (action.edit)
@@ -279,4 +279,4 @@ void serve_code_actions(Session& session) {
       });
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

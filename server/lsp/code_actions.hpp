@@ -15,10 +15,10 @@ namespace stepzero::server {
 inline constexpr std::string_view fix_all_kind = "source.fixAll.stepzero";
 
 struct ActionSource {
-  const std::string& uri; // of the document, or of a cell
+  const std::string& uri;  // of the document, or of a cell
   const View& view;
-  const Outlook& outlook;
-  const std::map<std::string, int>& versions; // of open documents, by path
+  const ClientView& outlook;
+  const std::map<std::string, int>& versions;  // of open documents, by path
 };
 
 // In the order in which they are offered: fixes by finding, preferred ones first; fix-all; the comments.
@@ -28,15 +28,17 @@ std::vector<lsp::CodeAction> code_actions(const ActionSource& source, const lsp:
 std::optional<lsp::WorkspaceEdit> resolve(const ActionSource& source, const lsp::CodeAction& action);
 
 // As the client takes them: literals, or commands for clients that know no others.
-std::vector<lsp::CommandOrCodeAction> offered(std::vector<lsp::CodeAction> actions, const Outlook& outlook);
+std::vector<lsp::CommandOrCodeAction> offered(
+    std::vector<lsp::CodeAction> actions, const ClientView& outlook);
 
 // The URI that an action's data names; empty if it is none of ours.
 std::string uri_of_action(const lsp::CodeAction& action);
 
 // For clients without literals: applies the action whose data is its argument.
 inline constexpr std::string_view fix_command = "stepzero.fix";
-void run_fix_command(Session& session, const lsp::ExecuteCommandParams& params, protocol::Reply<protocol::Any> reply);
+void run_fix_command(
+    Session& session, const lsp::ExecuteCommandParams& params, protocol::Reply<protocol::Any> reply);
 
 void serve_code_actions(Session& session);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

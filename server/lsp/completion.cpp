@@ -31,7 +31,8 @@ bool has_colon(std::string_view text, std::uint32_t at) {
 // A key with its quotes, where the language has them.
 std::string written(const std::string& key, bool in_json) { return in_json ? '"' + key + '"' : key; }
 
-std::vector<lsp::CompletionItem> items(const Analysis& analysis, std::uint32_t offset, const Outlook& outlook) {
+std::vector<lsp::CompletionItem> items(
+    const Analysis& analysis, std::uint32_t offset, const ClientView& outlook) {
   std::vector<lsp::CompletionItem> made;
   if (!analysis.module) return made;
   const std::string_view text = analysis.module->text->bytes();
@@ -50,16 +51,18 @@ std::vector<lsp::CompletionItem> items(const Analysis& analysis, std::uint32_t o
     item.documentation = lsp::MarkupContent{lsp::MarkupKind::markdown, std::move(each.markdown)};
     // What is typed so far is compared with this: it begins with the quote if that is there.
     item.filter_text = is_quoted ? quoted : item.label;
-    item.text_edit = lsp::TextEdit{outlook.range(analysis, span), quoted + (is_value ? std::string() : behind), std::nullopt};
+    item.text_edit = lsp::TextEdit{
+        outlook.range(analysis, span), quoted + (is_value ? std::string() : behind), std::nullopt};
   }
   return made;
 }
 
-} // namespace
+}  // namespace
 
 void serve_completion(Session& session) {
-  session.editor.connection().on(
-      lsp::method::completion, [&session](const lsp::CompletionParams& params, protocol::Reply<std::optional<std::vector<lsp::CompletionItem>>> reply) {
+  session.editor.connection().on(lsp::method::completion,
+      [&session](const lsp::CompletionParams& params,
+          protocol::Reply<std::optional<std::vector<lsp::CompletionItem>>> reply) {
         const std::string& uri = params.text_document.uri;
         const OpenDocument* document = session.analyses.find(uri);
         // Of Python others complete: nobody waits here for an analysis of it.
@@ -68,11 +71,12 @@ void serve_completion(Session& session) {
           reply(std::nullopt);
           return;
         }
-        answer_from_view<std::vector<lsp::CompletionItem>>(session, uri, true, std::move(reply), [&session, uri, at = params.position](const OpenDocument&, const View& view) {
-          const auto outlook = session.analyses.outlook();
-          return items(*view.analysis, outlook->offset(*view.analysis, uri, at), *outlook);
-        });
+        answer_from_view<std::vector<lsp::CompletionItem>>(session, uri, true, std::move(reply),
+            [&session, uri, at = params.position](const OpenDocument&, const View& view) {
+              const auto outlook = session.analyses.outlook();
+              return items(*view.analysis, outlook->offset(*view.analysis, uri, at), *outlook);
+            });
       });
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

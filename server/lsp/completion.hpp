@@ -7,4 +7,4 @@ namespace stepzero::server {
 
 void serve_completion(Session& session);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -21,7 +21,7 @@ protocol::Any inner(const protocol::Any& settings) {
   }
 }
 
-} // namespace
+}  // namespace
 
 Layer Configuration::read(const protocol::Any& settings) {
   const protocol::Any mine = inner(settings);
@@ -36,7 +36,7 @@ void Configuration::start_with(const protocol::Any& options) { take(options); }
 
 void Configuration::take(const protocol::Any& settings) {
   Layer layer = read(settings);
-  session_.analyses.world_changed([&](World& world) { world.editor = std::move(layer); });
+  session_.analyses.world_changed([&](SharedState& world) { world.editor = std::move(layer); });
 }
 
 void Configuration::pull(std::vector<lsp::WorkspaceFolder> folders, std::function<void()> then) {
@@ -50,10 +50,9 @@ void Configuration::pull(std::vector<lsp::WorkspaceFolder> folders, std::functio
   for (const lsp::WorkspaceFolder& folder : folders_)
     params.items.push_back({folder.uri, std::string(section)});
   ++waiting_;
-  session_.editor.connection().request(
-      lsp::method::configuration, params,
-      [this, then = std::move(then),
-       asked = folders_](const protocol::Outcome<std::vector<protocol::Any>>& outcome) {
+  session_.editor.connection().request(lsp::method::configuration, params,
+      [this, then = std::move(then), asked = folders_](
+          const protocol::Outcome<std::vector<protocol::Any>>& outcome) {
         --waiting_;
         if (outcome && !outcome.result->empty()) {
           const std::vector<protocol::Any>& answers = *outcome.result;
@@ -63,13 +62,13 @@ void Configuration::pull(std::vector<lsp::WorkspaceFolder> folders, std::functio
           std::map<std::string, Layer> by_folder;
           for (std::size_t i = 0; i < asked.size() && i + 1 < answers.size(); ++i)
             by_folder[path_for(asked[i].uri)] = read(answers[i + 1]);
-          session_.analyses.world_changed([&](World& world) {
+          session_.analyses.world_changed([&](SharedState& world) {
             world.editor = std::move(whole);
             world.editor_by_folder = std::move(by_folder);
           });
         } else if (!outcome) {
-          session_.editor.log(lsp::MessageType::warning,
-                              "the settings could not be read: " + outcome.error.message);
+          session_.editor.log(
+              lsp::MessageType::warning, "the settings could not be read: " + outcome.error.message);
         }
         then();
         settled_();
@@ -78,13 +77,13 @@ void Configuration::pull(std::vector<lsp::WorkspaceFolder> folders, std::functio
 
 void Configuration::serve(std::function<void()> settled) {
   settled_ = std::move(settled);
-  session_.editor.connection().on(lsp::method::did_change_configuration,
-                                  [this](const lsp::DidChangeConfigurationParams& params) {
-                                    if (session_.editor.client.configuration)
-                                      pull(folders_, [] {});
-                                    else
-                                      take(params.settings);
-                                  });
+  session_.editor.connection().on(
+      lsp::method::did_change_configuration, [this](const lsp::DidChangeConfigurationParams& params) {
+        if (session_.editor.client.configuration)
+          pull(folders_, [] {});
+        else
+          take(params.settings);
+      });
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -32,4 +32,4 @@ private:
   int waiting_ = 0;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -5,17 +5,17 @@
 namespace stepzero::server {
 
 lsp::DiagnosticReport report_of(const std::vector<lsp::Diagnostic>& diagnostics, const std::string& result_id,
-                                const std::optional<std::string>& previous) {
+    const std::optional<std::string>& previous) {
   if (previous == result_id) return lsp::UnchangedDocumentDiagnosticReport{result_id};
   return lsp::FullDocumentDiagnosticReport{result_id, diagnostics};
 }
 
 void Diagnostics::serve() {
-  session_.editor.connection().on(
-      lsp::method::diagnostic,
+  session_.editor.connection().on(lsp::method::diagnostic,
       [this](lsp::DocumentDiagnosticParams params, protocol::Reply<lsp::DocumentDiagnosticReport> reply) {
         auto shared = std::make_shared<protocol::Reply<lsp::DocumentDiagnosticReport>>(std::move(reply));
-        // Those of cells are pushed, to who pulls as well: a client pulls for the editors that it shows, and a notebook is one.
+        // Those of cells are pushed, to who pulls as well: a client pulls for the editors that it shows, and
+        // a notebook is one.
         const OpenDocument* document = session_.analyses.find_for(params.text_document.uri);
         if (document && document->cells) {
           (*shared)({report_of({}, result_id({}), params.previous_result_id), {}});
@@ -23,8 +23,8 @@ void Diagnostics::serve() {
         }
         session_.analyses.when_fresh(
             params.text_document.uri, false,
-            [shared, previous = params.previous_result_id](const std::shared_ptr<const View>& view,
-                                                           Unanswered why) {
+            [shared, previous = params.previous_result_id](
+                const std::shared_ptr<const View>& view, Unanswered why) {
               if (view)
                 (*shared)({report_of(view->diagnostics, view->result_id, previous), {}});
               else if (why == Unanswered::stopping)
@@ -50,7 +50,8 @@ void Diagnostics::accepted(OpenDocument& document) {
   if (!view.has_facts) return;  // the same findings come again with them
   Said& last = said_[document.uri];
   // After an edit of its own the client asks anyway.
-  if (!document.edited && !document.cells && last.result_id != view.result_id) session_.editor.refresh_diagnostics();
+  if (!document.edited && !document.cells && last.result_id != view.result_id)
+    session_.editor.refresh_diagnostics();
   if (!document.edited && last.hints_id != view.hints_id) session_.editor.refresh_hints();
   if (!document.edited && last.lenses_id != view.lenses_id) session_.editor.refresh_lenses();
   last = {view.result_id, view.hints_id, view.lenses_id};
@@ -77,11 +78,12 @@ void Diagnostics::publish_cells(OpenDocument& document) {
   const View& view = *document.view;
   if (!view.analysis->cells) return;
   for (const Cells::Cell& cell : view.analysis->cells->cells) {
-    if (!document.cells->find(cell.uri)) continue; // it went in the meantime
+    if (!document.cells->find(cell.uri)) continue;  // it went in the meantime
     const auto said = view.by_cell.find(cell.uri);
     if (said != view.by_cell.end() &&
         document.cell_gates[cell.uri].admit(cell.version, std::hash<std::string>()(said->second.result_id)))
-      session_.editor.connection().notify(lsp::method::publish_diagnostics, {cell.uri, cell.version, said->second.diagnostics});
+      session_.editor.connection().notify(
+          lsp::method::publish_diagnostics, {cell.uri, cell.version, said->second.diagnostics});
   }
 }
 
@@ -90,8 +92,8 @@ void Diagnostics::cell_closed(OpenDocument& document, const std::string& uri) {
     session_.editor.connection().notify(lsp::method::publish_diagnostics, {uri, std::nullopt, {}});
 }
 
-void Diagnostics::publish(const OpenDocument& document, int version,
-                          const std::vector<lsp::Diagnostic>& diagnostics) {
+void Diagnostics::publish(
+    const OpenDocument& document, int version, const std::vector<lsp::Diagnostic>& diagnostics) {
   session_.editor.connection().notify(lsp::method::publish_diagnostics, {document.uri, version, diagnostics});
 }
 
@@ -110,8 +112,7 @@ void Diagnostics::publish_settings(const Analysis& analysis) {
 void Diagnostics::publish_settings(const std::string& path, const std::vector<lsp::Diagnostic>& diagnostics) {
   const std::string uri = session_.analyses.outlook()->uri(path);
   const OpenDocument* document = session_.analyses.find(uri);
-  session_.editor.connection().notify(
-      lsp::method::publish_diagnostics,
+  session_.editor.connection().notify(lsp::method::publish_diagnostics,
       {uri, document ? std::optional(document->version) : std::nullopt, diagnostics});
 }
 
@@ -120,4 +121,4 @@ void Diagnostics::opened(const OpenDocument& document) {
   if (said != settings_.end() && !said->second.empty()) publish_settings(document.path, said->second);
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

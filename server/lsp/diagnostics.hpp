@@ -38,11 +38,11 @@ private:
   struct Said {
     std::string result_id, hints_id, lenses_id;
   };
-  std::map<std::string, Said> said_; // of each document's last view, by URI
+  std::map<std::string, Said> said_;  // of each document's last view, by URI
 };
 
 // The report of a view to a client that holds `previous`.
 lsp::DiagnosticReport report_of(const std::vector<lsp::Diagnostic>& diagnostics, const std::string& result_id,
-                                const std::optional<std::string>& previous);
+    const std::optional<std::string>& previous);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

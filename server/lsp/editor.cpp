@@ -48,4 +48,4 @@ void Editor::refresh(protocol::RequestMethod<protocol::None, protocol::None> met
   });
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -47,4 +47,4 @@ private:
   Refresh diagnostics_, hints_, lenses_;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -8,4 +8,4 @@ namespace stepzero::server {
 void serve_hover(Session& session);
 void serve_inlay_hints(Session& session);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

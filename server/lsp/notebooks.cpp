@@ -9,14 +9,14 @@ namespace stepzero::server {
 void Notebooks::serve() {
   protocol::Connection& connection = session_.editor.connection();
   connection.on(lsp::method::did_open_notebook,
-                [this](lsp::DidOpenNotebookDocumentParams params) { opened(std::move(params)); });
+      [this](lsp::DidOpenNotebookDocumentParams params) { opened(std::move(params)); });
   connection.on(lsp::method::did_change_notebook,
-                [this](lsp::DidChangeNotebookDocumentParams params) { changed(std::move(params)); });
+      [this](lsp::DidChangeNotebookDocumentParams params) { changed(std::move(params)); });
   connection.on(lsp::method::did_save_notebook, [](const lsp::DidSaveNotebookDocumentParams&) {
     // The cells are what was saved.
   });
   connection.on(lsp::method::did_close_notebook,
-                [this](const lsp::DidCloseNotebookDocumentParams& params) { closed(params); });
+      [this](const lsp::DidCloseNotebookDocumentParams& params) { closed(params); });
 }
 
 NotebookProgram Notebooks::program_of(const Notebook& notebook) {
@@ -28,7 +28,7 @@ NotebookProgram Notebooks::program_of(const Notebook& notebook) {
     if (cell.kind != lsp::NotebookCellKind::code || text == notebook.texts.end()) continue;
     const bool python = is_python(text->second.language, {});
     program.add({cell.document, text->second.version, number, 0, 1},
-                python && text->second.draft ? std::string_view(text->second.draft->bytes()) : std::string_view());
+        python && text->second.draft ? std::string_view(text->second.draft->bytes()) : std::string_view());
   }
   return program;
 }
@@ -41,8 +41,8 @@ void Notebooks::opened(lsp::DidOpenNotebookDocumentParams params) {
   for (lsp::TextDocumentItem& item : params.cell_text_documents)
     notebook.texts[item.uri] = {item.language_id, item.version, Draft(std::move(item.text))};
   NotebookProgram program = program_of(notebook);
-  OpenDocument& document = session_.analyses.open(uri, "python", ++notebook.program_version, std::move(program.text),
-                                                  std::make_shared<Cells>(std::move(program.cells)));
+  OpenDocument& document = session_.analyses.open(uri, "python", ++notebook.program_version,
+      std::move(program.text), std::make_shared<Cells>(std::move(program.cells)));
   diagnostics_.opened(document);
 }
 
@@ -51,7 +51,8 @@ void Notebooks::changed(lsp::DidChangeNotebookDocumentParams params) {
   const auto found = notebooks_.find(uri);
   OpenDocument* document = session_.analyses.find(uri);
   if (found == notebooks_.end() || !document) {
-    session_.editor.log(lsp::MessageType::warning, "a change of " + uri + ", which is not open, is passed over");
+    session_.editor.log(
+        lsp::MessageType::warning, "a change of " + uri + ", which is not open, is passed over");
     return;
   }
   if (!params.change.cells) return;
@@ -61,15 +62,19 @@ void Notebooks::changed(lsp::DidChangeNotebookDocumentParams params) {
   for (lsp::NotebookCell& changed : params.change.cells->data)
     for (lsp::NotebookCell& cell : notebook.cells)
       if (cell.document == changed.document) cell = changed;
-  for (const lsp::NotebookCellTextChange& change : params.change.cells->text_content) changed_text(notebook, change);
+  for (const lsp::NotebookCellTextChange& change : params.change.cells->text_content)
+    changed_text(notebook, change);
   NotebookProgram program = program_of(notebook);
-  // What a run leaves in a notebook (outputs, counts, metadata) is no edit: a fix that is on its way to the user stays good.
-  if (document->draft && program.text == document->draft->bytes() && program.cells == *document->cells) return;
+  // What a run leaves in a notebook (outputs, counts, metadata) is no edit: a fix that is on its way to the
+  // user stays good.
+  if (document->draft && program.text == document->draft->bytes() && program.cells == *document->cells)
+    return;
   session_.analyses.change(*document, ++notebook.program_version, {{std::nullopt, std::move(program.text)}},
-                           std::make_shared<Cells>(std::move(program.cells)));
+      std::make_shared<Cells>(std::move(program.cells)));
 }
 
-void Notebooks::changed_structure(OpenDocument& document, Notebook& notebook, lsp::NotebookCellStructureChange change) {
+void Notebooks::changed_structure(
+    OpenDocument& document, Notebook& notebook, lsp::NotebookCellStructureChange change) {
   auto& cells = notebook.cells;
   const auto start = std::min<std::size_t>(change.array.start, cells.size());
   const auto count = std::min<std::size_t>(change.array.delete_count, cells.size() - start);
@@ -88,15 +93,16 @@ void Notebooks::changed_text(Notebook& notebook, const lsp::NotebookCellTextChan
   const std::string& uri = change.document.uri;
   const auto text = notebook.texts.find(uri);
   if (text == notebook.texts.end()) {
-    session_.editor.log(lsp::MessageType::warning, "a change of " + uri + ", which is no cell here, is passed over");
+    session_.editor.log(
+        lsp::MessageType::warning, "a change of " + uri + ", which is no cell here, is passed over");
     return;
   }
   CellText& cell = text->second;
   cell.version = change.document.version;
   std::string refused;
   try {
-    std::vector<TextChange> changes =
-        changes_of(protocol::from_any<std::vector<lsp::TextDocumentContentChangeEvent>>(change.changes));
+    std::vector<TextChange> changes = changes_of(
+        protocol::from_any<std::vector<lsp::TextDocumentContentChangeEvent>>(change.changes));
     if (!cell.draft && !changes.empty() && !changes.front().range) {
       cell.draft.emplace(std::string());
     }
@@ -105,7 +111,8 @@ void Notebooks::changed_text(Notebook& notebook, const lsp::NotebookCellTextChan
     refused = error.what();
   }
   if (refused.empty()) return;
-  session_.editor.log(lsp::MessageType::error, uri + ": " + refused + "; the cell counts as empty until its whole text is sent");
+  session_.editor.log(lsp::MessageType::error,
+      uri + ": " + refused + "; the cell counts as empty until its whole text is sent");
   cell.draft.reset();
 }
 
@@ -121,4 +128,4 @@ void Notebooks::closed(const lsp::DidCloseNotebookDocumentParams& params) {
   session_.analyses.close(*document);
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

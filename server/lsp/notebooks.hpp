@@ -1,5 +1,5 @@
-// Notebooks of the client: each is one document of ours, the program that its Python cells are together. Belongs to the
-// loop's thread.
+// Notebooks of the client: each is one document of ours, the program that its Python cells are together.
+// Belongs to the loop's thread.
 #pragma once
 
 #include "protocol/lsp/notebook.hpp"
@@ -24,12 +24,13 @@ private:
   struct CellText {
     std::string language;
     int version = 0;
-    std::optional<Draft> draft; // nothing after a change that could not be applied
+    std::optional<Draft> draft;  // nothing after a change that could not be applied
   };
   struct Notebook {
     std::vector<lsp::NotebookCell> cells;
-    std::map<std::string, CellText> texts; // by URI
-    int program_version = 0;               // counts our changes: a notebook's own version need not change with a cell's text
+    std::map<std::string, CellText> texts;  // by URI
+    int program_version =
+        0;  // counts our changes: a notebook's own version need not change with a cell's text
   };
 
   void opened(lsp::DidOpenNotebookDocumentParams params);
@@ -41,7 +42,7 @@ private:
 
   Session& session_;
   Diagnostics& diagnostics_;
-  std::map<std::string, Notebook> notebooks_; // by URI
+  std::map<std::string, Notebook> notebooks_;  // by URI
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

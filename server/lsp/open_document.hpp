@@ -23,61 +23,61 @@ namespace stepzero::server {
 struct View {
   std::shared_ptr<const Analysis> analysis;
   std::vector<lsp::Diagnostic> diagnostics;
-  std::string result_id; // of the diagnostics
+  std::string result_id;  // of the diagnostics
   struct OfCell {
     std::vector<lsp::Diagnostic> diagnostics;
     std::string result_id;
   };
-  std::map<std::string, OfCell> by_cell; // a notebook's diagnostics again, by the URI of the cell
-  std::string hints_id;  // of the inlay hints
-  std::string lenses_id; // of the code lenses; empty where there are none
-  bool has_facts = true; // false: they are still being collected
+  std::map<std::string, OfCell> by_cell;  // a notebook's diagnostics again, by the URI of the cell
+  std::string hints_id;                   // of the inlay hints
+  std::string lenses_id;                  // of the code lenses; empty where there are none
+  bool has_facts = true;                  // false: they are still being collected
 };
 
 // What a reader of a view looks at.
 enum class Needs { findings, facts };
 
 enum class Unanswered {
-  nothing,  // there is nothing to know: not open, closed, no Python, or the draft was dropped
-  changed,  // the text moved on
-  stopping, // the server ends
+  nothing,   // there is nothing to know: not open, closed, no Python, or the draft was dropped
+  changed,   // the text moved on
+  stopping,  // the server ends
 };
 
 // Gets a view, or null and the reason.
 using Answer = std::function<void(std::shared_ptr<const View> view, Unanswered why)>;
 
 struct OpenDocument {
-  OpenDocument(std::string its_uri, std::string its_path, int its_version, std::string text, bool its_python, bool is_analysed,
-               std::shared_ptr<const Cells> its_cells)
+  OpenDocument(std::string its_uri, std::string its_path, int its_version, std::string text, bool its_python,
+      bool is_analysed, std::shared_ptr<const Cells> its_cells)
       : uri(std::move(its_uri)), path(std::move(its_path)), analysed(is_analysed), version(its_version),
         draft(std::in_place, std::move(text)), cells(std::move(its_cells)),
         parsed(std::make_shared<ParsedDraft>(draft->bytes(), version, cells, its_python)) {}
 
   const std::string uri;
-  const std::string path; // what the analysis calls it
-  const bool analysed; // Python, a configuration or a script of the shell
+  const std::string path;  // what the analysis calls it
+  const bool analysed;     // Python, a configuration or a script of the shell
   int version;
-  std::optional<Draft> draft; // nothing after a change that could not be applied
-  std::shared_ptr<const Cells> cells; // null if it is no notebook
+  std::optional<Draft> draft;          // nothing after a change that could not be applied
+  std::shared_ptr<const Cells> cells;  // null if it is no notebook
   const std::shared_ptr<ParsedDraft> parsed;
   PublishGate gate;
-  std::map<std::string, PublishGate> cell_gates; // by the cell's URI
+  std::map<std::string, PublishGate> cell_gates;  // by the cell's URI
 
-  std::shared_ptr<const View> view; // the newest
-  bool findings_fresh = false;      // whether the view's diagnostics are of now; its facts may still be missing
-  bool fresh = false;               // whether `view` is of the present version and of all that it read
-  bool edited = true;               // the client knows that a new result is to come: it changed the text
+  std::shared_ptr<const View> view;  // the newest
+  bool findings_fresh = false;  // whether the view's diagnostics are of now; its facts may still be missing
+  bool fresh = false;           // whether `view` is of the present version and of all that it read
+  bool edited = true;           // the client knows that a new result is to come: it changed the text
 
   SteadyHints hints;
-  bool typing = false;          // the text changed, and there was no pause yet
-  protocol::Timer hints_settle; // ends it
+  bool typing = false;           // the text changed, and there was no pause yet
+  protocol::Timer hints_settle;  // ends it
 
   struct Waiter {
-    bool exact;    // of no use after a change
-    bool findings; // asks for no facts
+    bool exact;     // of no use after a change
+    bool findings;  // asks for no facts
     Answer answer;
   };
   std::vector<Waiter> waiters;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

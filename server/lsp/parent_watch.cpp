@@ -21,10 +21,11 @@ int open_process([[maybe_unused]] int process) {
 #endif
 }
 
-} // namespace
+}  // namespace
 
 ParentWatch::ParentWatch(protocol::EventLoop& loop, int process, std::function<void(bool was_there)> gone)
-    : loop_(loop), process_(process), descriptor_(open_process(process)), gone_(std::move(gone)), was_there_(alive()) {
+    : loop_(loop), process_(process), descriptor_(open_process(process)), gone_(std::move(gone)),
+      was_there_(alive()) {
   timer_ = loop_.after(first_look, [this] { look(); });
 }
 
@@ -47,4 +48,4 @@ void ParentWatch::look() {
     gone_(was_there_);
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -22,10 +22,10 @@ private:
 
   protocol::EventLoop& loop_;
   int process_;
-  int descriptor_; // of the process; -1 where the system has none
+  int descriptor_;  // of the process; -1 where the system has none
   std::function<void(bool was_there)> gone_;
   bool was_there_;
   protocol::Timer timer_;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

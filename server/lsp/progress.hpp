@@ -31,8 +31,7 @@ public:
   void end(const std::string& message);
 
 private:
-  template <class T>
-  void say(const T& value) {
+  template <class T> void say(const T& value) {
     if (token_ && created_)
       editor_.connection().notify(lsp::method::progress, lsp::progress_of(*token_, value));
   }
@@ -40,8 +39,8 @@ private:
   Editor& editor_;
   std::optional<lsp::ProgressToken> token_;
   bool created_ = true, begun_ = false, ended_ = false;
-  std::optional<lsp::WorkDoneProgressBegin> held_; // begun before the token was created
+  std::optional<lsp::WorkDoneProgressBegin> held_;  // begun before the token was created
   std::uint32_t percentage_ = 0;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

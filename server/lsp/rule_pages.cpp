@@ -30,4 +30,4 @@ std::optional<std::string> RulePages::uri(std::string_view rule) const {
   return found->second;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

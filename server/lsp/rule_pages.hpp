@@ -11,8 +11,8 @@ namespace stepzero::server {
 
 class RulePages {
 public:
-  RulePages() = default;                         // no pages
-  explicit RulePages(const std::string& folder); // that holds <family>/<name>.md
+  RulePages() = default;                          // no pages
+  explicit RulePages(const std::string& folder);  // that holds <family>/<name>.md
 
   // The folder that belongs to the running program; it need not exist.
   static std::string installed_folder();
@@ -24,4 +24,4 @@ private:
   std::map<std::string, std::string, std::less<>> uris_;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

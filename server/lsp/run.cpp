@@ -37,7 +37,7 @@ protocol::Endpoint endpoint(const LspOptions& options) {
   return made;
 }
 
-} // namespace
+}  // namespace
 
 int run_language_server(const LspOptions& options) {
   log_to_standard_error();
@@ -51,7 +51,8 @@ int run_language_server(const LspOptions& options) {
   }
   int status = 1;
   LanguageServer server(loop, std::move(transport),
-                        {snapshot::analyze, Pool::default_size(), RulePages::installed_folder(), warm_up, options.editor_process});
+      {snapshot::analyze, Pool::default_size(), RulePages::installed_folder(), warm_up,
+          options.editor_process});
   server.start([&](int given) {
     status = given;
     loop.stop();
@@ -65,4 +66,4 @@ int run_language_server(const LspOptions& options) {
   return status;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -17,20 +17,22 @@ using Json = nlohmann::ordered_json;
 constexpr int most_ranks = 16;
 
 // Paths as a person reads them: from the workspace folder on.
-PathName names_of(const World& world) {
+PathName names_of(const SharedState& world) {
   return [&world](const std::string& path) {
     const std::string folder = world.folder_of(path);
     return std::string(folder.empty() ? file_name(path) : relative_to(path, folder));
   };
 }
 
-protocol::Any answer(const World& world, const snapshot::Schedule& schedule, const std::string& path) {
+protocol::Any answer(const SharedState& world, const snapshot::Schedule& schedule, const std::string& path) {
   const PathName name = names_of(world);
   std::vector<Fold> folds;
   const std::string text = schedule_text(schedule, path, name, &folds);
-  Json ranges = Json::array();  // as textDocument/foldingRange has them, which nobody asks for a text that is no document of the server
+  Json ranges = Json::array();  // as textDocument/foldingRange has them, which nobody asks for a text that is
+                                // no document of the server
   for (const Fold& fold : folds) ranges.push_back({{"startLine", fold.first}, {"endLine", fold.last}});
-  const Json made = {{"text", text}, {"folds", std::move(ranges)}, {"schedule", schedule_json(schedule, path, name)}};
+  const Json made = {
+      {"text", text}, {"folds", std::move(ranges)}, {"schedule", schedule_json(schedule, path, name)}};
   return protocol::Any::parse(made.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -46,14 +48,17 @@ Asked read(const std::vector<protocol::Any>& arguments) {
     asked.wrong.append(schedule_command).append(": ").append(why);
     return asked;
   };
-  if (arguments.empty() || !arguments[0].json().is_object()) return refuse(R"(the argument is {"uri": …, "world": …})");
+  if (arguments.empty() || !arguments[0].json().is_object())
+    return refuse(R"(the argument is {"uri": …, "world": …})");
   const auto& json = arguments[0].json();
   const auto uri = json.find("uri");
   if (uri == json.end() || !uri->is_string()) return refuse("uri is a string");
   asked.uri = uri->get<std::string>();
   const auto world = json.find("world");
   if (world == json.end() || world->is_null()) return asked;
-  if (!world->is_number_integer() || world->get<std::int64_t>() < 1 || world->get<std::int64_t>() > most_ranks) return refuse("world is a number from 1 to " + std::to_string(most_ranks));
+  if (!world->is_number_integer() || world->get<std::int64_t>() < 1 ||
+      world->get<std::int64_t>() > most_ranks)
+    return refuse("world is a number from 1 to " + std::to_string(most_ranks));
   asked.world = world->get<int>();
   return asked;
 }
@@ -64,24 +69,27 @@ using Shared = std::shared_ptr<protocol::Reply<protocol::Any>>;
 void run(Session& session, const Asked& asked, const std::string& path, const Shared& reply) {
   // Requests do not replace each other.
   static std::uint64_t asked_so_far = 0;
-  const std::string key = std::string(schedule_command) + " " + std::to_string(++asked_so_far) + " " + asked.uri;
-  session.scheduler.request(key, Urgency::dependent, [reply, path, ranks = asked.world, world = session.analyses.world()](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
-    const auto schedule = schedule_of_file(*world, path, ranks, &cancelled);
-    return [reply, path, world, schedule] {
-      if (schedule)
-        (*reply)(answer(*world, *schedule, path));
-      else
-        reply->error(protocol::error_code::request_failed, "there is no Python to read at " + path);
-    };
-  });
+  const std::string key = std::string(schedule_command) + " " + std::to_string(++asked_so_far) + " " +
+      asked.uri;
+  session.scheduler.request(key, Urgency::dependent,
+      [reply, path, ranks = asked.world, world = session.analyses.world()](
+          const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+        const auto schedule = schedule_of_file(*world, path, ranks, &cancelled);
+        return [reply, path, world, schedule] {
+          if (schedule)
+            (*reply)(answer(*world, *schedule, path));
+          else
+            reply->error(protocol::error_code::request_failed, "there is no Python to read at " + path);
+        };
+      });
 }
 
-} // namespace
+}  // namespace
 
 void serve_code_lenses(Session& session) {
-  session.editor.connection().on(
-      lsp::method::code_lens, [&session](const lsp::CodeLensParams& params,
-                                         protocol::Reply<std::optional<std::vector<lsp::CodeLens>>> reply) {
+  session.editor.connection().on(lsp::method::code_lens,
+      [&session](const lsp::CodeLensParams& params,
+          protocol::Reply<std::optional<std::vector<lsp::CodeLens>>> reply) {
         const std::string uri = params.text_document.uri;
         answer_from_view<std::vector<lsp::CodeLens>>(
             session, uri, true, std::move(reply), [&session, uri](const OpenDocument&, const View& view) {
@@ -90,14 +98,16 @@ void serve_code_lenses(Session& session) {
               const Analysis& analysis = *view.analysis;
               if (!analysis.module) return made;
               for (Lens& lens : code_lenses(analysis)) {
-                const lsp::Location place = outlook->location(analysis, *analysis.module->text, {analysis.path, lens.span});
+                const lsp::Location place = outlook->location(
+                    analysis, *analysis.module->text, {analysis.path, lens.span});
                 if (analysis.cells && place.uri != uri) continue;  // another cell's
                 lsp::Command command;
                 command.title = std::move(lens.title);
                 // Of what is only shown the command has no name.
                 if (lens.of_schedule) {
                   command.command = schedule_command;
-                  command.arguments.push_back(protocol::Any::made_by([&](protocol::Json& out) { out = {{"uri", uri}}; }));
+                  command.arguments.push_back(
+                      protocol::Any::made_by([&](protocol::Json& out) { out = {{"uri", uri}}; }));
                 }
                 made.push_back({place.range, std::move(command), {}});
               }
@@ -107,8 +117,8 @@ void serve_code_lenses(Session& session) {
 }
 
 void serve_commands(Session& session) {
-  session.editor.connection().on(
-      lsp::method::execute_command, [&session](const lsp::ExecuteCommandParams& params, protocol::Reply<protocol::Any> reply) {
+  session.editor.connection().on(lsp::method::execute_command,
+      [&session](const lsp::ExecuteCommandParams& params, protocol::Reply<protocol::Any> reply) {
         if (params.command == fix_command) {
           run_fix_command(session, params, std::move(reply));
           return;
@@ -129,15 +139,16 @@ void serve_commands(Session& session) {
           run(session, asked, path, shared);
           return;
         }
-        session.analyses.when_fresh(asked.uri, false, [&session, asked, path, shared](const std::shared_ptr<const View>& view, Unanswered why) {
-          if (view && view->analysis->result.schedule)
-            (*shared)(answer(*session.analyses.world(), *view->analysis->result.schedule, path));
-          else if (why == Unanswered::stopping)
-            shared->error(protocol::error_code::request_cancelled, "the server is shutting down");
-          else
-            shared->error(protocol::error_code::request_failed, "there is no Python to read at " + path);
-        });
+        session.analyses.when_fresh(asked.uri, false,
+            [&session, asked, path, shared](const std::shared_ptr<const View>& view, Unanswered why) {
+              if (view && view->analysis->result.schedule)
+                (*shared)(answer(*session.analyses.world(), *view->analysis->result.schedule, path));
+              else if (why == Unanswered::stopping)
+                shared->error(protocol::error_code::request_cancelled, "the server is shutting down");
+              else
+                shared->error(protocol::error_code::request_failed, "there is no Python to read at " + path);
+            });
       });
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

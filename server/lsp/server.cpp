@@ -19,15 +19,15 @@ constexpr std::chrono::milliseconds patience_for_settings{1000};
 constexpr protocol::RequestMethod<protocol::None, protocol::None> idle{"stepzero/idle"};
 
 void write_log(protocol::LogLevel level, const std::string& line) {
-  constexpr spdlog::level::level_enum levels[] = {spdlog::level::debug, spdlog::level::info,
-                                                  spdlog::level::warn, spdlog::level::err};
+  constexpr spdlog::level::level_enum levels[] = {
+      spdlog::level::debug, spdlog::level::info, spdlog::level::warn, spdlog::level::err};
   spdlog::log(levels[static_cast<int>(level)], "{}", line);
 }
 
 double in_milliseconds(std::chrono::microseconds time) { return static_cast<double>(time.count()) / 1000; }
 
-World world_with(AnalyzeFunction analyze) {
-  World world;
+SharedState world_with(AnalyzeFunction analyze) {
+  SharedState world;
   world.analyze = std::move(analyze);
   return world;
 }
@@ -35,8 +35,8 @@ World world_with(AnalyzeFunction analyze) {
 lsp::ServerCapabilities capabilities(const Editor& editor) {
   lsp::ServerCapabilities made;
   made.position_encoding = editor.client.encoding();
-  made.text_document_sync =
-      lsp::TextDocumentSyncOptions{true, lsp::TextDocumentSyncKind::incremental, false, false, true, false};
+  made.text_document_sync = lsp::TextDocumentSyncOptions{
+      true, lsp::TextDocumentSyncKind::incremental, false, false, true, false};
   made.completion = lsp::CompletionOptions{{"\""}, false, false};
   made.hover.emplace();
   made.inlay_hint.emplace().resolve_provider = editor.client.inlay_hint_resolve_tooltip;
@@ -51,19 +51,20 @@ lsp::ServerCapabilities capabilities(const Editor& editor) {
   actions.resolve_provider = editor.client.code_action_resolve_edit && editor.client.code_action_data;
   if (editor.pulls()) made.diagnostic = lsp::DiagnosticOptions{"stepzero", true, true, true, std::nullopt};
   auto& notebooks = made.notebook_document_sync.emplace();
-  notebooks.notebook_selector.push_back({std::variant<lsp::NotebookDocumentFilter, std::string>("*"), {{"python"}}});
+  notebooks.notebook_selector.push_back(
+      {std::variant<lsp::NotebookDocumentFilter, std::string>("*"), {{"python"}}});
   made.workspace_folders = lsp::WorkspaceFoldersServerCapabilities{true, true};
   return made;
 }
 
-} // namespace
+}  // namespace
 
 Scheduler::Hooks LanguageServer::scheduler_hooks() {
   Scheduler::Hooks hooks;
   hooks.post = [this](std::function<void()> task) { loop_.post(std::move(task)); };
   hooks.ran = [this](const std::string& key, Scheduler::Timing timing) {
     const std::string line = fmt::format("{}: waited {:.1f} ms, ran {:.1f} ms", key,
-                                         in_milliseconds(timing.queued), in_milliseconds(timing.ran));
+        in_milliseconds(timing.queued), in_milliseconds(timing.ran));
     spdlog::debug(line);
     editor_.trace(line);
   };
@@ -85,14 +86,13 @@ Analyses::Hooks LanguageServer::analyses_hooks() {
   return hooks;
 }
 
-LanguageServer::LanguageServer(protocol::EventLoop& loop, std::unique_ptr<protocol::Transport> transport,
-                               Parts parts)
+LanguageServer::LanguageServer(
+    protocol::EventLoop& loop, std::unique_ptr<protocol::Transport> transport, Parts parts)
     : loop_(loop), pool_(parts.threads), connection_(loop, std::move(transport), write_log),
       scheduler_(pool_, scheduler_hooks()),
-      analyses_(scheduler_, world_with(std::move(parts.analyze)), analyses_hooks()), session_{loop_, editor_,
-                                                                                              analyses_,
-                                                                                              scheduler_},
-      diagnostics_(session_), notebooks_(session_, diagnostics_), configuration_(session_), workspace_(session_, configuration_),
+      analyses_(scheduler_, world_with(std::move(parts.analyze)), analyses_hooks()),
+      session_{loop_, editor_, analyses_, scheduler_}, diagnostics_(session_),
+      notebooks_(session_, diagnostics_), configuration_(session_), workspace_(session_, configuration_),
       workspace_diagnostics_(session_), symbols_(session_), pages_(std::move(parts.pages)) {
   serve();
   if (parts.editor_process) watch(*parts.editor_process);
@@ -117,16 +117,16 @@ bool LanguageServer::stop(std::chrono::milliseconds patience) {
 
 void LanguageServer::serve() {
   connection_.on(lsp::method::initialize,
-                 [this](const lsp::InitializeParams& params, protocol::Reply<lsp::InitializeResult> reply) {
-                   reply(initialize(params));
-                 });
+      [this](const lsp::InitializeParams& params, protocol::Reply<lsp::InitializeResult> reply) {
+        reply(initialize(params));
+      });
   connection_.on(lsp::method::initialized, [this](protocol::None) { initialized(); });
   connection_.on(lsp::method::shutdown, [this](protocol::None, protocol::Reply<protocol::None> reply) {
     shutdown();
     reply({});
   });
-  connection_.on(lsp::method::set_trace,
-                 [this](const lsp::SetTraceParams& params) { editor_.tracing = params.value; });
+  connection_.on(
+      lsp::method::set_trace, [this](const lsp::SetTraceParams& params) { editor_.tracing = params.value; });
   connection_.on(lsp::method::cancel_progress, [](const lsp::WorkDoneProgressCancelParams&) {
     // What can be cancelled is a request, and is cancelled as one.
   });
@@ -152,7 +152,7 @@ void LanguageServer::serve() {
 lsp::InitializeResult LanguageServer::initialize(const lsp::InitializeParams& params) {
   editor_.client = params.capabilities;
   editor_.tracing = params.trace;
-  analyses_.outlook_changed([&](Outlook& outlook) {
+  analyses_.outlook_changed([&](ClientView& outlook) {
     outlook.client = params.capabilities;
     outlook.pages = std::make_shared<RulePages>(pages_);
   });
@@ -166,7 +166,7 @@ lsp::InitializeResult LanguageServer::initialize(const lsp::InitializeParams& pa
 // An editor that was gone before the session began leaves nothing unfinished.
 void LanguageServer::watch(int editor_process) {
   parent_.emplace(loop_, editor_process,
-                  [this](bool was_there) { connection_.end(was_there ? 1 : 0, "the editor's process is gone"); });
+      [this](bool was_there) { connection_.end(was_there ? 1 : 0, "the editor's process is gone"); });
 }
 
 void LanguageServer::initialized() {
@@ -187,7 +187,7 @@ void LanguageServer::answer_idle() {
   if (idle_.empty() || configuration_.waiting() || !analyses_.begun()) return;
   scheduler_.when_idle([this] {
     if (configuration_.waiting()) return;
-    for (const auto& [uri, document] : analyses_.documents()) document->typing = false; // it rests
+    for (const auto& [uri, document] : analyses_.documents()) document->typing = false;  // it rests
     for (const auto& reply : std::exchange(idle_, {})) (*reply)({});
   });
 }
@@ -200,4 +200,4 @@ void LanguageServer::shutdown() {
   for (const auto& reply : std::exchange(idle_, {})) (*reply)({});
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

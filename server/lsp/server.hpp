@@ -30,10 +30,10 @@ public:
   struct Parts {
     AnalyzeFunction analyze = snapshot::analyze;
     unsigned threads = Pool::default_size();
-    std::string pages; // the folder of the rules' pages
+    std::string pages;  // the folder of the rules' pages
     // Done once while no document is to be analysed, on a pool of more than one thread.
     std::function<void(const std::atomic<bool>& cancelled)> warm_up = nullptr;
-    std::optional<int> editor_process; // the server ends with it; `initialize` may name another
+    std::optional<int> editor_process;  // the server ends with it; `initialize` may name another
   };
 
   LanguageServer(protocol::EventLoop& loop, std::unique_ptr<protocol::Transport> transport, Parts parts);
@@ -74,4 +74,4 @@ private:
   std::vector<std::shared_ptr<protocol::Reply<protocol::None>>> idle_;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -21,16 +21,14 @@ struct Session {
   Scheduler& scheduler;
 };
 
-// Answers a question about a document or a cell from its view of now: `make(OpenDocument&, view)`, or null where nothing is
-// known. A question of a `exact` place is void once the text changes.
-template <class Result, class Make>
-void answer_from_view(Session& session, const std::string& uri, bool exact,
-                      protocol::Reply<std::optional<Result>> reply, Make make) {
+// Answers a question about a document or a cell from its view of now: `make(OpenDocument&, view)`, or null
+// where nothing is known. A question of a `exact` place is void once the text changes.
+template <class Result, class Make> void answer_from_view(Session& session, const std::string& uri,
+    bool exact, protocol::Reply<std::optional<Result>> reply, Make make) {
   auto shared = std::make_shared<protocol::Reply<std::optional<Result>>>(std::move(reply));
-  session.analyses.when_fresh(
-      uri, exact,
-      [&session, uri, shared, make = std::move(make)](const std::shared_ptr<const View>& view,
-                                                      Unanswered why) {
+  session.analyses.when_fresh(uri, exact,
+      [&session, uri, shared, make = std::move(make)](
+          const std::shared_ptr<const View>& view, Unanswered why) {
         if (view)
           (*shared)(make(*session.analyses.find_for(uri), *view));
         else if (why == Unanswered::changed)
@@ -42,4 +40,4 @@ void answer_from_view(Session& session, const std::string& uri, bool exact,
       });
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

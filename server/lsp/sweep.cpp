@@ -10,10 +10,10 @@ namespace {
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) { return (hash ^ value) * 1099511628211u; }
 
-} // namespace
+}  // namespace
 
-Sweep::Sweep(std::shared_ptr<const World> world, std::shared_ptr<const Outlook> outlook,
-             std::map<std::string, int> open, std::uint64_t settings, FileReports earlier, Wants wants)
+Sweep::Sweep(std::shared_ptr<const SharedState> world, std::shared_ptr<const ClientView> outlook,
+    std::map<std::string, int> open, std::uint64_t settings, FileReports earlier, Wants wants)
     : world_(std::move(world)), outlook_(std::move(outlook)), open_(std::move(open)), settings_(settings),
       earlier_(std::move(earlier)), wants_(wants) {}
 
@@ -75,4 +75,4 @@ std::optional<Sweep::Report> Sweep::work() {
   return std::nullopt;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

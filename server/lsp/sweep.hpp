@@ -1,11 +1,11 @@
-// One pass over all Python files of the workspace: which have what diagnostics, or symbols, now. Its workers run on the
-// pool and share nothing but this; what is still true of an earlier pass is not analysed again. Knows no
-// connection.
+// One pass over all Python files of the workspace: which have what diagnostics, or symbols, now. Its workers
+// run on the pool and share nothing but this; what is still true of an earlier pass is not analysed again.
+// Knows no connection.
 #pragma once
 
-#include "server/documents/analysis.hpp"
 #include "protocol/lsp/navigation.hpp"
-#include "server/lsp/outlook.hpp"
+#include "server/documents/analysis.hpp"
+#include "server/lsp/client_view.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -28,13 +28,14 @@ struct FileReport {
   std::uint64_t fingerprint = 0;
 };
 
-using FileReports = std::map<std::string, std::shared_ptr<const FileReport>>; // by path
+using FileReports = std::map<std::string, std::shared_ptr<const FileReport>>;  // by path
 
 class Sweep {
 public:
   enum class Wants : std::uint8_t { diagnostics, symbols };
-  Sweep(std::shared_ptr<const World> world, std::shared_ptr<const Outlook> outlook,
-        std::map<std::string, int> open, std::uint64_t settings, FileReports earlier, Wants wants = Wants::diagnostics);
+  Sweep(std::shared_ptr<const SharedState> world, std::shared_ptr<const ClientView> outlook,
+      std::map<std::string, int> open, std::uint64_t settings, FileReports earlier,
+      Wants wants = Wants::diagnostics);
 
   // The workspace's files. Before all work().
   void find_files();
@@ -55,19 +56,19 @@ private:
   std::uint64_t state_of(const std::string& path);
   std::uint64_t fingerprint(const std::string& path, const std::vector<std::string>& read);
 
-  const std::shared_ptr<const World> world_;
-  const std::shared_ptr<const Outlook> outlook_;
-  const std::map<std::string, int> open_; // versions of open documents, by path
-  const std::uint64_t settings_;          // changes when settings or folders do
+  const std::shared_ptr<const SharedState> world_;
+  const std::shared_ptr<const ClientView> outlook_;
+  const std::map<std::string, int> open_;  // versions of open documents, by path
+  const std::uint64_t settings_;           // changes when settings or folders do
   const FileReports earlier_;
   const Wants wants_;
   std::vector<std::string> files_;
   std::atomic<std::size_t> next_ = 0;
   std::mutex mutex_;
-  std::unordered_map<std::string, std::uint64_t> states_; // of files, each looked at once in a pass
+  std::unordered_map<std::string, std::uint64_t> states_;  // of files, each looked at once in a pass
 };
 
 // The symbols of an analysis in one list, those inside a symbol with its name as their container.
-std::vector<lsp::SymbolInformation> symbol_list(const Analysis& analysis, const Outlook& outlook);
+std::vector<lsp::SymbolInformation> symbol_list(const Analysis& analysis, const ClientView& outlook);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

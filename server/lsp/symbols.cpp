@@ -23,11 +23,14 @@ lsp::SymbolKind kind_of(Symbol::Kind kind) {
 }
 
 // Of a notebook, those of the cell that was asked for.
-bool is_elsewhere(const Analysis& analysis, const Outlook& outlook, const std::string& uri, const Symbol& symbol) {
-  return analysis.cells && outlook.location(analysis, *analysis.module->text, {analysis.path, symbol.place}).uri != uri;
+bool is_elsewhere(
+    const Analysis& analysis, const ClientView& outlook, const std::string& uri, const Symbol& symbol) {
+  return analysis.cells &&
+      outlook.location(analysis, *analysis.module->text, {analysis.path, symbol.place}).uri != uri;
 }
 
-std::vector<lsp::DocumentSymbol> tree(const std::vector<Symbol>& symbols, const Analysis& analysis, const Outlook& outlook, const std::string& uri) {
+std::vector<lsp::DocumentSymbol> tree(const std::vector<Symbol>& symbols, const Analysis& analysis,
+    const ClientView& outlook, const std::string& uri) {
   std::vector<lsp::DocumentSymbol> made;
   for (const Symbol& symbol : symbols) {
     if (is_elsewhere(analysis, outlook, uri, symbol)) continue;
@@ -42,7 +45,8 @@ std::vector<lsp::DocumentSymbol> tree(const std::vector<Symbol>& symbols, const 
   return made;
 }
 
-void list(const std::vector<Symbol>& symbols, const Analysis& analysis, const Outlook& outlook, const std::string& container, std::vector<lsp::SymbolInformation>& made) {
+void list(const std::vector<Symbol>& symbols, const Analysis& analysis, const ClientView& outlook,
+    const std::string& container, std::vector<lsp::SymbolInformation>& made) {
   for (const Symbol& symbol : symbols) {
     lsp::SymbolInformation& out = made.emplace_back();
     out.name = symbol.name;
@@ -53,9 +57,9 @@ void list(const std::vector<Symbol>& symbols, const Analysis& analysis, const Ou
   }
 }
 
-} // namespace
+}  // namespace
 
-std::vector<lsp::SymbolInformation> symbol_list(const Analysis& analysis, const Outlook& outlook) {
+std::vector<lsp::SymbolInformation> symbol_list(const Analysis& analysis, const ClientView& outlook) {
   std::vector<lsp::SymbolInformation> made;
   if (analysis.module) list(symbols(analysis), analysis, outlook, {}, made);
   return made;
@@ -78,38 +82,43 @@ struct Symbols::Question {
 };
 
 void Symbols::serve() {
-  session_.editor.connection().on(
-      lsp::method::document_symbol, [this](const lsp::DocumentSymbolParams& params, protocol::Reply<std::optional<Document>> reply) {
+  session_.editor.connection().on(lsp::method::document_symbol,
+      [this](const lsp::DocumentSymbolParams& params, protocol::Reply<std::optional<Document>> reply) {
         const std::string uri = params.text_document.uri;
-        answer_from_view<Document>(session_, uri, true, std::move(reply), [this, uri](const OpenDocument&, const View& view) -> std::optional<Document> {
-          const auto outlook = session_.analyses.outlook();
-          if (outlook->client.hierarchical_symbols) {
-            if (!view.analysis->module) return Document(std::vector<lsp::DocumentSymbol>());
-            return Document(tree(symbols(*view.analysis), *view.analysis, *outlook, uri));
-          }
-          std::vector<lsp::SymbolInformation> flat = symbol_list(*view.analysis, *outlook);
-          std::erase_if(flat, [&](const auto& each) { return view.analysis->cells && each.location.uri != uri; });
-          return Document(std::move(flat));
-        });
+        answer_from_view<Document>(session_, uri, true, std::move(reply),
+            [this, uri](const OpenDocument&, const View& view) -> std::optional<Document> {
+              const auto outlook = session_.analyses.outlook();
+              if (outlook->client.hierarchical_symbols) {
+                if (!view.analysis->module) return Document(std::vector<lsp::DocumentSymbol>());
+                return Document(tree(symbols(*view.analysis), *view.analysis, *outlook, uri));
+              }
+              std::vector<lsp::SymbolInformation> flat = symbol_list(*view.analysis, *outlook);
+              std::erase_if(
+                  flat, [&](const auto& each) { return view.analysis->cells && each.location.uri != uri; });
+              return Document(std::move(flat));
+            });
       });
-  session_.editor.connection().on(
-      lsp::method::workspace_symbol,
-      [this](lsp::WorkspaceSymbolParams params, protocol::Reply<std::optional<std::vector<lsp::SymbolInformation>>> reply) {
-        const auto question = std::make_shared<Question>(std::move(reply), std::move(params), "symbols:" + std::to_string(++questions_) + ":");
+  session_.editor.connection().on(lsp::method::workspace_symbol,
+      [this](lsp::WorkspaceSymbolParams params,
+          protocol::Reply<std::optional<std::vector<lsp::SymbolInformation>>> reply) {
+        const auto question = std::make_shared<Question>(
+            std::move(reply), std::move(params), "symbols:" + std::to_string(++questions_) + ":");
         question->progress = std::make_shared<WorkDone>(session_.editor, question->params.work_done_token);
         ask(question);
       });
 }
 
 void Symbols::ask(const Shared& question) {
-  question->sweep = std::make_shared<Sweep>(session_.analyses.world(), session_.analyses.outlook(), session_.analyses.versions(),
-                                            session_.analyses.all_changed(), reports_, Sweep::Wants::symbols);
-  question->on_cancel.emplace(question->reply.cancelled(), [sweep = question->sweep] { sweep->cancelled = true; });
+  question->sweep = std::make_shared<Sweep>(session_.analyses.world(), session_.analyses.outlook(),
+      session_.analyses.versions(), session_.analyses.all_changed(), reports_, Sweep::Wants::symbols);
+  question->on_cancel.emplace(
+      question->reply.cancelled(), [sweep = question->sweep] { sweep->cancelled = true; });
   active_.push_back(question);
-  session_.scheduler.request(question->name + "files", Urgency::background, [this, question](const std::atomic<bool>&) -> Scheduler::Finish {
-    question->sweep->find_files();
-    return [this, question] { work(question); };
-  });
+  session_.scheduler.request(question->name + "files", Urgency::background,
+      [this, question](const std::atomic<bool>&) -> Scheduler::Finish {
+        question->sweep->find_files();
+        return [this, question] { work(question); };
+      });
 }
 
 void Symbols::work(const Shared& question) {
@@ -117,31 +126,33 @@ void Symbols::work(const Shared& question) {
   const unsigned workers = std::max(1u, session_.scheduler.pool_size() - 1);
   question->parts = workers + 1;
   for (unsigned worker = 0; worker < workers; ++worker)
-    session_.scheduler.request(question->name + std::to_string(worker), Urgency::background, [this, question](const std::atomic<bool>&) -> Scheduler::Finish {
-      std::vector<Sweep::Report> made;
-      try {
-        while (auto report = question->sweep->work()) made.push_back(std::move(*report));
-      } catch (const std::exception& error) {
-        spdlog::error("the search for symbols failed: {}", error.what());
-        question->sweep->cancelled = true;
-      }
-      return [this, question, made = std::move(made)] {
-        for (const Sweep::Report& each : made) {
-          question->say(each.report->symbols);
-          reports_[each.path] = each.report;
-        }
-        part_done(question);
-      };
-    });
+    session_.scheduler.request(question->name + std::to_string(worker), Urgency::background,
+        [this, question](const std::atomic<bool>&) -> Scheduler::Finish {
+          std::vector<Sweep::Report> made;
+          try {
+            while (auto report = question->sweep->work()) made.push_back(std::move(*report));
+          } catch (const std::exception& error) {
+            spdlog::error("the search for symbols failed: {}", error.what());
+            question->sweep->cancelled = true;
+          }
+          return [this, question, made = std::move(made)] {
+            for (const Sweep::Report& each : made) {
+              question->say(each.report->symbols);
+              reports_[each.path] = each.report;
+            }
+            part_done(question);
+          };
+        });
   std::vector<std::string> uris;
   for (const auto& [uri, document] : session_.analyses.documents())
     if (document->analysed && document->draft) uris.push_back(uri);
   question->parts += uris.size();
   for (const std::string& uri : uris)
-    session_.analyses.when_fresh(uri, false, [this, question](const std::shared_ptr<const View>& view, Unanswered) {
-      if (view) question->say(symbol_list(*view->analysis, *session_.analyses.outlook()));
-      part_done(question);
-    });
+    session_.analyses.when_fresh(
+        uri, false, [this, question](const std::shared_ptr<const View>& view, Unanswered) {
+          if (view) question->say(symbol_list(*view->analysis, *session_.analyses.outlook()));
+          part_done(question);
+        });
   part_done(question);
 }
 
@@ -155,7 +166,8 @@ void Symbols::part_done(const Shared& question) {
     return;
   }
   std::stable_sort(question->found.begin(), question->found.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.location.uri, a.location.range.start.line) < std::tie(b.location.uri, b.location.range.start.line);
+    return std::tie(a.location.uri, a.location.range.start.line) <
+        std::tie(b.location.uri, b.location.range.start.line);
   });
   question->reply(std::move(question->found));
 }
@@ -168,4 +180,4 @@ void Symbols::stop() {
   active_.clear();
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

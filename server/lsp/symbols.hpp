@@ -1,5 +1,6 @@
-// textDocument/documentSymbol and workspace/symbol: models, what communicates, and jobs. Files that are not open are analysed when
-// the workspace's symbols are first asked for, and again when they have changed. Belongs to the loop's thread.
+// textDocument/documentSymbol and workspace/symbol: models, what communicates, and jobs. Files that are not
+// open are analysed when the workspace's symbols are first asked for, and again when they have changed.
+// Belongs to the loop's thread.
 #pragma once
 
 #include "server/features/symbols.hpp"
@@ -33,4 +34,4 @@ private:
   int questions_ = 0;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

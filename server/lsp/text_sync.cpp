@@ -11,7 +11,7 @@ std::vector<TextChange> changes_of(std::vector<lsp::TextDocumentContentChangeEve
     change.text = std::move(event.text);
     if (event.range)
       change.range = TextRange{{event.range->start.line, event.range->start.character},
-                               {event.range->end.line, event.range->end.character}};
+          {event.range->end.line, event.range->end.character}};
   }
   return changes;
 }
@@ -22,23 +22,23 @@ void changed(Session& session, Diagnostics& diagnostics, lsp::DidChangeTextDocum
   const std::string& uri = params.text_document.uri;
   OpenDocument* document = session.analyses.find(uri);
   if (!document) {
-    session.editor.log(lsp::MessageType::warning,
-                       "a change of " + uri + ", which is not open, is passed over");
+    session.editor.log(
+        lsp::MessageType::warning, "a change of " + uri + ", which is not open, is passed over");
     return;
   }
-  const std::string refused = session.analyses.change(*document, params.text_document.version,
-                                                      changes_of(std::move(params.content_changes)));
+  const std::string refused = session.analyses.change(
+      *document, params.text_document.version, changes_of(std::move(params.content_changes)));
   if (refused.empty()) return;
   session.editor.log(lsp::MessageType::error,
-                     uri + " version " + std::to_string(document->version) + ": " + refused +
-                         "; the document is not analysed until its whole text is sent");
+      uri + " version " + std::to_string(document->version) + ": " + refused +
+          "; the document is not analysed until its whole text is sent");
   diagnostics.lost(*document);
 }
 
 // A change that cannot be read leaves us with a text that is not the client's.
 void unreadable(Session& session, Diagnostics& diagnostics, const protocol::Any& params,
-                const protocol::DecodeError& error) {
-  lsp::DidCloseTextDocumentParams which; // the form that any change has at least
+    const protocol::DecodeError& error) {
+  lsp::DidCloseTextDocumentParams which;  // the form that any change has at least
   try {
     which = protocol::from_any<lsp::DidCloseTextDocumentParams>(params);
   } catch (const protocol::DecodeError&) {
@@ -46,22 +46,22 @@ void unreadable(Session& session, Diagnostics& diagnostics, const protocol::Any&
     return;
   }
   session.editor.log(lsp::MessageType::error,
-                     which.text_document.uri + ": a change cannot be read (" + error.what() +
-                         "); the document is not analysed until its whole text is sent");
+      which.text_document.uri + ": a change cannot be read (" + error.what() +
+          "); the document is not analysed until its whole text is sent");
   if (OpenDocument* document = session.analyses.find(which.text_document.uri)) {
     session.analyses.drop_draft(*document);
     diagnostics.lost(*document);
   }
 }
 
-} // namespace
+}  // namespace
 
 void serve_text_sync(Session& session, Diagnostics& diagnostics) {
   protocol::Connection& connection = session.editor.connection();
   connection.on(lsp::method::did_open, [&session, &diagnostics](lsp::DidOpenTextDocumentParams params) {
     lsp::TextDocumentItem& item = params.text_document;
-    OpenDocument& document =
-        session.analyses.open(item.uri, item.language_id, item.version, std::move(item.text));
+    OpenDocument& document = session.analyses.open(
+        item.uri, item.language_id, item.version, std::move(item.text));
     diagnostics.opened(document);
     if (!document.analysed)
       spdlog::info("{} is not analysed: its language is '{}'", item.uri, item.language_id);
@@ -80,13 +80,13 @@ void serve_text_sync(Session& session, Diagnostics& diagnostics) {
   connection.on(lsp::method::did_save, [](const lsp::DidSaveTextDocumentParams&) {
     // The draft is what was saved.
   });
-  connection.on(lsp::method::did_close,
-                [&session, &diagnostics](const lsp::DidCloseTextDocumentParams& params) {
-                  if (OpenDocument* document = session.analyses.find(params.text_document.uri)) {
-                    diagnostics.closing(*document);
-                    session.analyses.close(*document);
-                  }
-                });
+  connection.on(
+      lsp::method::did_close, [&session, &diagnostics](const lsp::DidCloseTextDocumentParams& params) {
+        if (OpenDocument* document = session.analyses.find(params.text_document.uri)) {
+          diagnostics.closing(*document);
+          session.analyses.close(*document);
+        }
+      });
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -10,4 +10,4 @@ std::vector<TextChange> changes_of(std::vector<lsp::TextDocumentContentChangeEve
 
 void serve_text_sync(Session& session, Diagnostics& diagnostics);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

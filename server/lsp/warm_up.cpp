@@ -12,7 +12,9 @@ constexpr std::size_t memory_of_an_analysis = std::size_t{32} << 20;  // of a fi
 
 class Script final : public program::Sources {
 public:
-  std::shared_ptr<const syntax::Module> module(const std::string& path) const override { return path == name ? module_ : nullptr; }
+  std::shared_ptr<const syntax::Module> module(const std::string& path) const override {
+    return path == name ? module_ : nullptr;
+  }
   bool is_file(const std::string& path) const override { return path == name; }
   bool is_folder(const std::string&) const override { return false; }
   const std::vector<std::string>& roots() const override { return none_; }
@@ -24,12 +26,12 @@ private:
   std::vector<std::string> none_;
 };
 
-} // namespace
+}  // namespace
 
 void warm_up(const std::atomic<bool>& cancelled) {
   {
     const Script script;
-    snapshot::Memory memory;
+    snapshot::RunCache memory;
     snapshot::Options options;
     options.want_facts = true;
     options.want_schedule = true;
@@ -41,4 +43,4 @@ void warm_up(const std::atomic<bool>& cancelled) {
   prepare_memory(memory_of_an_analysis, cancelled);
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

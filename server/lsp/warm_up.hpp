@@ -1,5 +1,6 @@
-// What the first analysis of a process would have to wait for, done before somebody asks for one: a small training script is
-// analysed, which builds the tables and brings in the code, and the memory of a larger one is taken from the system.
+// What the first analysis of a process would have to wait for, done before somebody asks for one: a small
+// training script is analysed, which builds the tables and brings in the code, and the memory of a larger one
+// is taken from the system.
 #pragma once
 
 #include <atomic>
@@ -9,4 +10,4 @@ namespace stepzero::server {
 // Takes some tens of milliseconds; ends early once it is cancelled.
 void warm_up(const std::atomic<bool>& cancelled);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -23,12 +23,14 @@ struct Scan {
 };
 
 // `report`: so many files of so many are behind it.
-Scan scan_folders(const World& world, const std::atomic<bool>& cancelled, const std::function<void(std::size_t, std::size_t)>& report) {
+Scan scan_folders(const SharedState& world, const std::atomic<bool>& cancelled,
+    const std::function<void(std::size_t, std::size_t)>& report) {
   Scan scan;
   std::uint64_t bytes = 0;
   std::vector<std::string> files;
   for (const std::string& folder : world.folders) {
-    const Discovery discovery = find_python_files(folder, &cancelled, NotebookFiles::left_out, Documents::included);
+    const Discovery discovery = find_python_files(
+        folder, &cancelled, NotebookFiles::left_out, Documents::included);
     files.insert(files.end(), discovery.files.begin(), discovery.files.end());
     scan.documents.insert(scan.documents.end(), discovery.documents.begin(), discovery.documents.end());
   }
@@ -45,11 +47,10 @@ Scan scan_folders(const World& world, const std::atomic<bool>& cancelled, const 
   return scan;
 }
 
-} // namespace
+}  // namespace
 
 void Workspace::serve() {
-  session_.editor.connection().on(
-      lsp::method::did_change_watched_files,
+  session_.editor.connection().on(lsp::method::did_change_watched_files,
       [this](const lsp::DidChangeWatchedFilesParams& params) { files_changed(params); });
   session_.editor.connection().on(
       lsp::method::did_change_workspace_folders, [this](const lsp::DidChangeWorkspaceFoldersParams& params) {
@@ -67,30 +68,30 @@ void Workspace::set_folders(std::vector<lsp::WorkspaceFolder> folders) {
   std::vector<std::string> paths;
   for (const lsp::WorkspaceFolder& folder : folders_)
     if (folder.uri.starts_with("file:")) paths.push_back(path_for(folder.uri));
-  session_.analyses.world_changed([&](World& world) { world.folders = std::move(paths); });
+  session_.analyses.world_changed([&](SharedState& world) { world.folders = std::move(paths); });
 }
 
 void Workspace::watch() {
   std::vector<lsp::Registration> registrations;
   if (session_.editor.client.watched_files_dynamic) {
     lsp::DidChangeWatchedFilesRegistrationOptions options;
-    for (const char* pattern : {"**/*.py", "**/*.json", "**/*.yaml", "**/*.yml", "**/*.sh", "**/*.slurm", "**/*.sbatch", "**/pyproject.toml", "**/stepzero.toml", "**/.gitignore"})
+    for (const char* pattern : {"**/*.py", "**/*.json", "**/*.yaml", "**/*.yml", "**/*.sh", "**/*.slurm",
+             "**/*.sbatch", "**/pyproject.toml", "**/stepzero.toml", "**/.gitignore"})
       options.watchers.push_back({std::string(pattern), std::nullopt});
     registrations.push_back({"stepzero-files", std::string(lsp::method::did_change_watched_files.name),
-                             protocol::to_any(options)});
+        protocol::to_any(options)});
   }
   if (session_.editor.client.configuration_dynamic)
-    registrations.push_back({"stepzero-configuration",
-                             std::string(lsp::method::did_change_configuration.name),
-                             protocol::to_any(std::map<std::string, std::string>{{"section", "stepzero"}})});
+    registrations.push_back(
+        {"stepzero-configuration", std::string(lsp::method::did_change_configuration.name),
+            protocol::to_any(std::map<std::string, std::string>{{"section", "stepzero"}})});
   if (registrations.empty()) return;
   session_.editor.connection().request(lsp::method::register_capability, {std::move(registrations)},
-                                       [this](const protocol::Outcome<protocol::None>& outcome) {
-                                         if (!outcome)
-                                           session_.editor.log(lsp::MessageType::warning,
-                                                               "the client does not tell of changed files: " +
-                                                                   outcome.error.message);
-                                       });
+      [this](const protocol::Outcome<protocol::None>& outcome) {
+        if (!outcome)
+          session_.editor.log(lsp::MessageType::warning,
+              "the client does not tell of changed files: " + outcome.error.message);
+      });
 }
 
 void Workspace::files_changed(const lsp::DidChangeWatchedFilesParams& params) {
@@ -111,7 +112,7 @@ void Workspace::files_changed(const lsp::DidChangeWatchedFilesParams& params) {
   if (scripts) find_launches();
   if (settings)
     session_.analyses.world_changed(
-        [](World& world) { world.configuration = std::make_shared<ConfigurationFiles>(); });
+        [](SharedState& world) { world.configuration = std::make_shared<ConfigurationFiles>(); });
 }
 
 void Workspace::script_changed(const std::string& path) {
@@ -123,11 +124,12 @@ void Workspace::find_launches() {
   if (scripts_.empty() || !session_.analyses.begun()) return;
   std::vector<std::string> scripts(scripts_.begin(), scripts_.end());
   session_.scheduler.request("launches:", Urgency::background,
-                             [this, scripts = std::move(scripts), world = session_.analyses.world()](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
-                               auto launches = server::find_launches(*world, scripts, cancelled);
-                               if (cancelled) return {};
-                               return [this, launches = std::move(launches)] { session_.analyses.launches_changed(launches); };
-                             });
+      [this, scripts = std::move(scripts), world = session_.analyses.world()](
+          const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+        auto launches = server::find_launches(*world, scripts, cancelled);
+        if (cancelled) return {};
+        return [this, launches = std::move(launches)] { session_.analyses.launches_changed(launches); };
+      });
 }
 
 void Workspace::scan() {
@@ -136,18 +138,18 @@ void Workspace::scan() {
   auto progress = WorkDone::of_our_own(session_.editor, "stepzero/scan/" + std::to_string(++scans_));
   progress->begin("stepzero: reading the workspace", false);
   session_.scheduler.request("scan:", Urgency::background,
-                             [this, world, progress, post = session_.scheduler.poster()](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
-                               const Scan scan = scan_folders(*world, cancelled, [&](std::size_t done, std::size_t all) {
-                                 post([progress, done, all] { progress->report(done, all); });
-                               });
-                               return [this, progress, scan] {
-                                 scripts_.insert(scan.documents.begin(), scan.documents.end());
-                                 find_launches();
-                                 progress->end(std::to_string(scan.found) + " Python files");
-                                 spdlog::info("the workspace has {} Python files; {} were parsed", scan.found,
-                                              scan.parsed);
-                               };
-                             });
+      [this, world, progress, post = session_.scheduler.poster()](
+          const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+        const Scan scan = scan_folders(*world, cancelled, [&](std::size_t done, std::size_t all) {
+          post([progress, done, all] { progress->report(done, all); });
+        });
+        return [this, progress, scan] {
+          scripts_.insert(scan.documents.begin(), scan.documents.end());
+          find_launches();
+          progress->end(std::to_string(scan.found) + " Python files");
+          spdlog::info("the workspace has {} Python files; {} were parsed", scan.found, scan.parsed);
+        };
+      });
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

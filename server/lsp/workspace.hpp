@@ -34,7 +34,7 @@ private:
   std::vector<lsp::WorkspaceFolder> folders_;
   int scans_ = 0;
   void find_launches();
-  std::set<std::string> scripts_; // that may launch programs
+  std::set<std::string> scripts_;  // that may launch programs
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -14,11 +14,11 @@ constexpr std::size_t batch_size = 32;
 // A held question is asked again when the user pauses, not at every key.
 constexpr std::chrono::milliseconds pause{300};
 
-} // namespace
+}  // namespace
 
 struct WorkspaceDiagnostics::Question {
   Question(protocol::Reply<lsp::WorkspaceDiagnosticReport> its_reply,
-           lsp::WorkspaceDiagnosticParams its_params, std::string its_name)
+      lsp::WorkspaceDiagnosticParams its_params, std::string its_name)
       : reply(std::move(its_reply)), params(std::move(its_params)), name(std::move(its_name)) {
     for (const lsp::PreviousResultId& each : params.previous_result_ids) previous[each.uri] = each.value;
   }
@@ -26,25 +26,24 @@ struct WorkspaceDiagnostics::Question {
   protocol::Reply<lsp::WorkspaceDiagnosticReport> reply;
   const lsp::WorkspaceDiagnosticParams params;
   const std::string name;
-  std::map<std::string, std::string> previous; // by URI; what is not met in the pass is gone
+  std::map<std::string, std::string> previous;  // by URI; what is not met in the pass is gone
   std::shared_ptr<Sweep> sweep;
   std::shared_ptr<WorkDone> progress;
   Analyses::Tick asked_at = 0;
   std::map<std::string, std::string> met;
-  lsp::WorkspaceDiagnosticReport report; // not sent yet
-  bool news = false;                     // something differed from `previous`
-  std::size_t parts = 0;                 // workers and open documents that are still at it
+  lsp::WorkspaceDiagnosticReport report;  // not sent yet
+  bool news = false;                      // something differed from `previous`
+  std::size_t parts = 0;                  // workers and open documents that are still at it
   std::optional<std::stop_callback<std::function<void()>>> on_cancel;
 
   bool streams() const { return params.partial_result_token.has_value(); }
 };
 
 void WorkspaceDiagnostics::serve() {
-  session_.editor.connection().on(
-      lsp::method::workspace_diagnostic,
+  session_.editor.connection().on(lsp::method::workspace_diagnostic,
       [this](lsp::WorkspaceDiagnosticParams params, protocol::Reply<lsp::WorkspaceDiagnosticReport> reply) {
-        auto question = std::make_shared<Question>(std::move(reply), std::move(params),
-                                                   "sweep:" + std::to_string(++questions_) + ":");
+        auto question = std::make_shared<Question>(
+            std::move(reply), std::move(params), "sweep:" + std::to_string(++questions_) + ":");
         // The first takes long: it is shown, whether the client asks for that or not.
         if (questions_ == 1 && !question->params.work_done_token)
           question->progress = WorkDone::of_our_own(session_.editor, "stepzero/first-check");
@@ -60,15 +59,15 @@ void WorkspaceDiagnostics::ask(Shared question) {
   question->met.clear();
   question->news = false;
   question->sweep = std::make_shared<Sweep>(world, session_.analyses.outlook(), session_.analyses.versions(),
-                                            session_.analyses.all_changed(), reports_);
-  question->on_cancel.emplace(question->reply.cancelled(),
-                              [sweep = question->sweep] { sweep->cancelled = true; });
+      session_.analyses.all_changed(), reports_);
+  question->on_cancel.emplace(
+      question->reply.cancelled(), [sweep = question->sweep] { sweep->cancelled = true; });
   active_.push_back(question);
   session_.scheduler.request(question->name + "files", Urgency::background,
-                             [this, question](const std::atomic<bool>&) -> Scheduler::Finish {
-                               question->sweep->find_files();
-                               return [this, question] { work(question); };
-                             });
+      [this, question](const std::atomic<bool>&) -> Scheduler::Finish {
+        question->sweep->find_files();
+        return [this, question] { work(question); };
+      });
 }
 
 void WorkspaceDiagnostics::work(const Shared& question) {
@@ -76,8 +75,7 @@ void WorkspaceDiagnostics::work(const Shared& question) {
   const unsigned workers = std::max(1u, session_.scheduler.pool_size() - 1);
   question->parts = workers + 1;
   for (unsigned worker = 0; worker < workers; ++worker)
-    session_.scheduler.request(
-        question->name + std::to_string(worker), Urgency::background,
+    session_.scheduler.request(question->name + std::to_string(worker), Urgency::background,
         [this, question, post = session_.scheduler.poster()](const std::atomic<bool>&) -> Scheduler::Finish {
           std::vector<Sweep::Report> batch;
           try {
@@ -90,7 +88,7 @@ void WorkspaceDiagnostics::work(const Shared& question) {
             }
           } catch (const std::exception& error) {
             spdlog::error("the check of the workspace failed: {}", error.what());
-            question->sweep->cancelled = true; // and the question is answered so
+            question->sweep->cancelled = true;  // and the question is answered so
           }
           return [this, question, rest = std::move(batch)] {
             received(question, rest);
@@ -105,11 +103,13 @@ void WorkspaceDiagnostics::work(const Shared& question) {
 void WorkspaceDiagnostics::ask_open_documents(const Shared& question) {
   std::vector<std::string> uris;
   for (const auto& [uri, document] : session_.analyses.documents())
-    if (document->analysed && document->draft && !document->cells) uris.push_back(uri); // what cells have is pushed
+    if (document->analysed && document->draft && !document->cells)
+      uris.push_back(uri);  // what cells have is pushed
   question->parts += uris.size();
   for (const std::string& uri : uris)
     session_.analyses.when_fresh(
-        uri, false, [this, question](const std::shared_ptr<const View>& view, Unanswered) {
+        uri, false,
+        [this, question](const std::shared_ptr<const View>& view, Unanswered) {
           if (view)
             say(question, view->analysis->path, view->analysis->version, view->diagnostics, view->result_id);
           part_done(question);
@@ -129,8 +129,7 @@ void WorkspaceDiagnostics::received(const Shared& question, std::vector<Sweep::R
 }
 
 void WorkspaceDiagnostics::say(const Shared& question, const std::string& path, std::optional<int> version,
-                               const std::vector<lsp::Diagnostic>& diagnostics,
-                               const std::string& result_id) {
+    const std::vector<lsp::Diagnostic>& diagnostics, const std::string& result_id) {
   const std::string uri = session_.analyses.outlook()->uri(path);
   const auto before = question->previous.find(uri);
   const bool same = before != question->previous.end() && before->second == result_id;
@@ -204,4 +203,4 @@ void WorkspaceDiagnostics::stop() {
   active_.clear();
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

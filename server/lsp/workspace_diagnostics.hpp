@@ -32,7 +32,7 @@ private:
   void work(const Shared& question);
   void received(const Shared& question, std::vector<Sweep::Report> batch);
   void say(const Shared& question, const std::string& path, std::optional<int> version,
-           const std::vector<lsp::Diagnostic>& diagnostics, const std::string& result_id);
+      const std::vector<lsp::Diagnostic>& diagnostics, const std::string& result_id);
   void flush(const Shared& question);
   void ask_open_documents(const Shared& question);
   void part_done(const Shared& question);
@@ -41,9 +41,9 @@ private:
   Session& session_;
   FileReports reports_;
   std::list<Shared> active_;
-  std::vector<Shared> held_; // nothing had changed; asked again at the next change
+  std::vector<Shared> held_;  // nothing had changed; asked again at the next change
   protocol::Timer again_;
   int questions_ = 0;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -10,7 +10,8 @@ namespace stepzero::server {
 #ifdef __linux__
 namespace {
 
-// What the process was allowed when it began; empty where that cannot be told, as on machines of more cores than a set holds.
+// What the process was allowed when it began; empty where that cannot be told, as on machines of more cores
+// than a set holds.
 struct Allowed {
   Allowed() {
     CPU_ZERO(&cores);
@@ -23,7 +24,7 @@ const cpu_set_t& allowed() {
   return known.cores;
 }
 
-} // namespace
+}  // namespace
 
 void keep_off_this_core(std::thread::native_handle_type thread) {
   cpu_set_t others = allowed();
@@ -41,4 +42,4 @@ void keep_off_this_core(std::thread::native_handle_type) {}
 void run_on_any_core() {}
 #endif
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -98,9 +98,11 @@ private:
   std::vector<std::unique_ptr<Helper>> all_;  // before the rest goes they have ended
 };
 
-class Future final : public syntax::Working {
+class Future final : public syntax::BackgroundTask {
 public:
-  explicit Future(std::function<void()> work) : helper_(Helpers::shared().take()), task_(helper_ ? give_back_behind(std::move(work)) : std::move(work)), future_(task_.get_future()) {
+  explicit Future(std::function<void()> work)
+      : helper_(Helpers::shared().take()),
+        task_(helper_ ? give_back_behind(std::move(work)) : std::move(work)), future_(task_.get_future()) {
     if (helper_) helper_->give(std::move(task_));
   }
   ~Future() override {
@@ -130,11 +132,11 @@ private:
   std::future<void> future_;
 };
 
-} // namespace
+}  // namespace
 
-syntax::Elsewhere another_core() {
+syntax::BackgroundRunner another_core() {
   if (std::thread::hardware_concurrency() < 2) return {};
   return [](std::function<void()> work) { return std::make_unique<Future>(std::move(work)); };
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -1,11 +1,11 @@
 // Another core for what somebody waits for.
 #pragma once
 
-#include "syntax/elsewhere.hpp"
+#include "syntax/background.hpp"
 
 namespace stepzero::server {
 
 // Empty where the machine has one core only.
-syntax::Elsewhere another_core();
+syntax::BackgroundRunner another_core();
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

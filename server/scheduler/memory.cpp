@@ -12,7 +12,8 @@ void prepare_memory(std::size_t bytes, const std::atomic<bool>& cancelled) {
   };
   constexpr std::size_t page = 4096;
   constexpr std::size_t large_page = std::size_t{2} << 20;
-  constexpr std::size_t block = 2 * large_page;  // what jemalloc keeps with all else; it gives back larger ones at once
+  constexpr std::size_t block = 2 *
+      large_page;  // what jemalloc keeps with all else; it gives back larger ones at once
   std::vector<std::unique_ptr<char, Free>> blocks;
   for (std::size_t taken = 0; taken < bytes && !cancelled; taken += block) {
     auto* made = static_cast<char*>(std::aligned_alloc(large_page, block));
@@ -22,4 +23,4 @@ void prepare_memory(std::size_t bytes, const std::atomic<bool>& cancelled) {
   }
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -1,4 +1,5 @@
-// Memory that the system has handed over before somebody waits for it: the first touch of a page costs more than what is done with it then.
+// Memory that the system has handed over before somebody waits for it: the first touch of a page costs more
+// than what is done with it then.
 #pragma once
 
 #include <atomic>
@@ -6,7 +7,8 @@
 
 namespace stepzero::server {
 
-// Touches so many bytes, or fewer once it is cancelled, and leaves them to the allocator, whose threads share them.
+// Touches so many bytes, or fewer once it is cancelled, and leaves them to the allocator, whose threads share
+// them.
 void prepare_memory(std::size_t bytes, const std::atomic<bool>& cancelled);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

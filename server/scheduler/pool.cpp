@@ -50,11 +50,11 @@ void Pool::work() {
       ++running_;
       lock.unlock();
       task();
-    } // what the task holds is freed outside the lock
+    }  // what the task holds is freed outside the lock
     lock.lock();
     --running_;
     if (stopping_) changed_.notify_all();
   }
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

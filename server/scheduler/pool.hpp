@@ -17,12 +17,12 @@ public:
   static unsigned default_size();
 
   explicit Pool(unsigned size = default_size());
-  ~Pool(); // waits for the running tasks; drops those that wait
+  ~Pool();  // waits for the running tasks; drops those that wait
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   unsigned size() const { return static_cast<unsigned>(threads_.size()); }
-  void post(std::function<void()> task); // the task does not throw
+  void post(std::function<void()> task);  // the task does not throw
 
   // Takes no more tasks, drops those that wait; true if those that run ended within `patience`.
   bool stop(std::chrono::milliseconds patience);
@@ -38,4 +38,4 @@ private:
   std::vector<std::thread> threads_;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

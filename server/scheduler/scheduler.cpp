@@ -11,7 +11,7 @@ constexpr std::chrono::milliseconds recent{250};
 std::chrono::microseconds between(Scheduler::Clock::time_point from, Scheduler::Clock::time_point to) {
   return std::chrono::duration_cast<std::chrono::microseconds>(to - from);
 }
-} // namespace
+}  // namespace
 
 Scheduler::Scheduler(Pool& pool, Hooks hooks) : pool_(pool), hooks_(std::move(hooks)) {}
 Scheduler::~Scheduler() { stop(); }
@@ -37,7 +37,8 @@ void Scheduler::request(const std::string& key, Urgency urgency, Work work) {
   if (job.running) {
     job.urgency = fresh ? urgency : std::min(job.urgency, urgency);
     const auto published = published_.find(key);
-    if (job.running->published || (published != published_.end() && hooks_.now() - published->second <= recent))
+    if (job.running->published ||
+        (published != published_.end() && hooks_.now() - published->second <= recent))
       job.running->cancelled = true;
   } else if (!job.queued || urgency < job.urgency) {
     unqueue(job);
@@ -107,7 +108,7 @@ void Scheduler::start(const std::string& key, Job& job) {
   ++running_;
   if (run->urgency != Urgency::typing) ++running_lower_;
   pool_.post([this, key, run, alive = alive_, since = job.since, work = std::exchange(job.waiting, nullptr),
-              post = hooks_.post, now = hooks_.now, failed = hooks_.failed]() mutable {
+                 post = hooks_.post, now = hooks_.now, failed = hooks_.failed]() mutable {
     const auto started = now();
     Finish finish;
     try {
@@ -117,10 +118,10 @@ void Scheduler::start(const std::string& key, Job& job) {
     } catch (...) {
       finish = [failed, key] { failed(key, "an unknown exception"); };
     }
-    work = nullptr; // what it holds is freed here, not on the scheduler's thread
+    work = nullptr;  // what it holds is freed here, not on the scheduler's thread
     const Timing timing{between(since, started), between(started, now())};
     post([this, alive = std::move(alive), key = std::move(key), run = std::move(run),
-          finish = std::move(finish), timing]() mutable {
+             finish = std::move(finish), timing]() mutable {
       if (*alive) ended(key, run, std::move(finish), timing);
     });
   });
@@ -164,4 +165,4 @@ void Scheduler::settle() {
   }
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

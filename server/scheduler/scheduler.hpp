@@ -35,11 +35,11 @@ public:
     std::chrono::microseconds ran;
   };
   struct Hooks {
-    std::function<void(std::function<void()>)> post; // to the scheduler's thread, from any
+    std::function<void(std::function<void()>)> post;  // to the scheduler's thread, from any
     std::function<Clock::time_point()> now = Clock::now;
     std::function<void(const std::string& key, Timing)> ran = [](const std::string&, Timing) {};
     std::function<void(const std::string& key, const std::string& what)> failed = [](const auto&,
-                                                                                     const auto&) {};
+                                                                                      const auto&) {};
   };
 
   Scheduler(Pool& pool, Hooks hooks);
@@ -47,8 +47,9 @@ public:
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // The key's state changed. Replaces what waits for it; a running work is cancelled only if it has published something, or something was
-  // published for the key within the last 250 ms, so that under steady typing results still come.
+  // The key's state changed. Replaces what waits for it; a running work is cancelled only if it has published
+  // something, or something was published for the key within the last 250 ms, so that under steady typing
+  // results still come.
   void request(const std::string& key, Urgency urgency, Work work);
 
   // Somebody waits for the key's result: what waits for a thread goes before all that is less than `typing`.
@@ -72,8 +73,8 @@ public:
 private:
   struct Run {
     std::atomic<bool> cancelled = false;
-    bool dropped = false; // the scheduler's thread only
-    bool published = false; // the same
+    bool dropped = false;    // the scheduler's thread only
+    bool published = false;  // the same
     Urgency urgency = Urgency::typing;
   };
   struct Job {
@@ -81,7 +82,7 @@ private:
     Urgency urgency = Urgency::background;
     Clock::time_point since;
     std::shared_ptr<Run> running;
-    std::list<std::string>::iterator place; // in queues_[urgency] if something waits and nothing runs
+    std::list<std::string>::iterator place;  // in queues_[urgency] if something waits and nothing runs
     bool queued = false;
   };
 
@@ -96,7 +97,7 @@ private:
   Hooks hooks_;
   bool stopped_ = false;
   unsigned running_ = 0;
-  unsigned running_lower_ = 0; // of those, not `typing`
+  unsigned running_lower_ = 0;  // of those, not `typing`
   std::unordered_map<std::string, Job> jobs_;
   std::unordered_map<std::string, Clock::time_point> published_;
   std::list<std::string> queues_[3];
@@ -104,4 +105,4 @@ private:
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

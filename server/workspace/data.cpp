@@ -4,8 +4,10 @@ namespace stepzero::server {
 
 std::shared_ptr<const program::Data> read_data(std::string_view text, program::DataFormat format) {
   auto data = std::make_shared<program::Data>();
-  const bool read = format == program::DataFormat::json ? read_json(text, *data) : read_yaml(text, *data, format == program::DataFormat::omegaconf);
+  const bool read = format == program::DataFormat::json
+      ? read_json(text, *data)
+      : read_yaml(text, *data, format == program::DataFormat::omegaconf);
   return read ? data : nullptr;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

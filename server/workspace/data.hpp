@@ -16,4 +16,4 @@ bool read_json(std::string_view text, program::Data& into);
 // With `bare_exponents` numbers such as 1e-5 are numbers; PyYAML takes them for text.
 bool read_yaml(std::string_view text, program::Data& into, bool bare_exponents);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

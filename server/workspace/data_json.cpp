@@ -51,11 +51,11 @@ bool convert(const nlohmann::json& json, program::Data& into, int depth) {
   }
 }
 
-} // namespace
+}  // namespace
 
 bool read_json(std::string_view text, program::Data& into) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   return !json.is_discarded() && convert(json, into, 0);
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -76,7 +76,8 @@ constexpr std::uintmax_t largest_document = 256 << 10;  // larger ones are data
 
 // Hidden folders that hold launches, and no program.
 bool holds_launches(std::string_view path) {
-  return file_name(path) == ".vscode" || file_name(path) == ".github" || (file_name(path) == "workflows" && file_name(parent_folder(std::string(path))) == ".github");
+  return file_name(path) == ".vscode" || file_name(path) == ".github" ||
+      (file_name(path) == "workflows" && file_name(parent_folder(std::string(path))) == ".github");
 }
 bool is_never_entered(std::string_view name) {
   return name.starts_with('.') || name == "node_modules" || name == "__pycache__";
@@ -84,8 +85,10 @@ bool is_never_entered(std::string_view name) {
 
 class Walk {
 public:
-  Walk(const std::string& folder, const std::atomic<bool>* cancelled, NotebookFiles notebooks, Documents documents)
-      : ignore_(IgnoreFiles::above(folder)), cancelled_(cancelled), notebooks_(notebooks == NotebookFiles::included), documents_(documents == Documents::included) {
+  Walk(const std::string& folder, const std::atomic<bool>* cancelled, NotebookFiles notebooks,
+      Documents documents)
+      : ignore_(IgnoreFiles::above(folder)), cancelled_(cancelled),
+        notebooks_(notebooks == NotebookFiles::included), documents_(documents == Documents::included) {
     enter(folder);
     drop_links_to_found();
   }
@@ -107,7 +110,7 @@ private:
       return;
     }
     std::sort(entries.begin(), entries.end(),
-              [](const auto& a, const auto& b) { return a.path().native() < b.path().native(); });
+        [](const auto& a, const auto& b) { return a.path().native() < b.path().native(); });
     for (const fs::directory_entry& entry : entries) look_at(entry);
   }
 
@@ -118,8 +121,8 @@ private:
     const bool is_link = entry.is_symlink(error);
     if (entry.is_directory(error)) {
       const bool only_launches = documents_ && holds_launches(path);
-      if (is_link || (is_never_entered(name) && !only_launches) || (in_hidden_ && !only_launches) || exists(join(path, "pyvenv.cfg")) ||
-          ignore_.ignores(path, true))
+      if (is_link || (is_never_entered(name) && !only_launches) || (in_hidden_ && !only_launches) ||
+          exists(join(path, "pyvenv.cfg")) || ignore_.ignores(path, true))
         return;
       const std::size_t before = ignore_.enter(path);
       const bool was_hidden = in_hidden_;
@@ -127,12 +130,15 @@ private:
       enter(path);
       in_hidden_ = was_hidden;
       ignore_.leave(before);
-    } else if (!in_hidden_ && (name.ends_with(".py") || (notebooks_ && is_notebook(name))) && !name.starts_with("._") && entry.is_regular_file(error)) {
+    } else if (!in_hidden_ && (name.ends_with(".py") || (notebooks_ && is_notebook(name))) &&
+        !name.starts_with("._") && entry.is_regular_file(error)) {
       if (ignore_.ignores(path, false)) return;
       if (is_link) links_.insert(path);
       found.files.push_back(path);
-    } else if (documents_ && !is_link && documents::language_of(path) != documents::Language::none && entry.is_regular_file(error)) {
-      if (entry.file_size(error) <= largest_document && !ignore_.ignores(path, false)) found.documents.push_back(path);
+    } else if (documents_ && !is_link && documents::language_of(path) != documents::Language::none &&
+        entry.is_regular_file(error)) {
+      if (entry.file_size(error) <= largest_document && !ignore_.ignores(path, false))
+        found.documents.push_back(path);
     }
   }
 
@@ -161,9 +167,10 @@ private:
   std::set<std::string> links_;
 };
 
-} // namespace
+}  // namespace
 
-Discovery find_python_files(const std::string& folder, const std::atomic<bool>* cancelled, NotebookFiles notebooks, Documents documents) {
+Discovery find_python_files(const std::string& folder, const std::atomic<bool>* cancelled,
+    NotebookFiles notebooks, Documents documents) {
   return std::move(Walk(folder, cancelled, notebooks, documents).found);
 }
 
@@ -172,12 +179,12 @@ bool is_left_out(const std::string& file, const std::string& folder) {
   const std::string_view relative = relative_to(file, folder);
   bool in_hidden = false;
   for (std::size_t slash = relative.find('/'); slash != std::string_view::npos;
-       slash = relative.find('/', slash + 1)) {
+      slash = relative.find('/', slash + 1)) {
     const std::string parent = join(folder, relative.substr(0, slash));
-    const bool only_launches = holds_launches(parent) && !file.ends_with(".py") && !is_notebook(file_name(file));
+    const bool only_launches = holds_launches(parent) && !file.ends_with(".py") &&
+        !is_notebook(file_name(file));
     in_hidden = in_hidden || is_never_entered(file_name(parent));
-    if ((in_hidden && !only_launches) || exists(join(parent, "pyvenv.cfg")) ||
-        ignore.ignores(parent, true)) {
+    if ((in_hidden && !only_launches) || exists(join(parent, "pyvenv.cfg")) || ignore.ignores(parent, true)) {
       return true;
     }
     ignore.enter(parent);
@@ -185,4 +192,4 @@ bool is_left_out(const std::string& file, const std::string& folder) {
   return ignore.ignores(file, false);
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

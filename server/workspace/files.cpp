@@ -78,8 +78,9 @@ void ModuleCache::clear() {
 }
 
 FileSources::FileSources(std::shared_ptr<ModuleCache> cache, std::vector<std::string> roots,
-                         std::shared_ptr<const Overlay> overlay, const std::vector<std::string>& named)
-    : cache_(std::move(cache)), roots_(std::move(roots)), libraries_(library_folders(roots_, named)), overlay_(std::move(overlay)) {}
+    std::shared_ptr<const Overlay> overlay, const std::vector<std::string>& named)
+    : cache_(std::move(cache)), roots_(std::move(roots)), libraries_(library_folders(roots_, named)),
+      overlay_(std::move(overlay)) {}
 
 std::shared_ptr<const syntax::Module> FileSources::module(const std::string& path) const {
   if (overlay_) {
@@ -109,9 +110,11 @@ FileSources::Kind FileSources::kind(const std::string& path) const {
   return kinds_.try_emplace(path, kind).first->second;
 }
 
-std::shared_ptr<const program::Data> FileSources::data(const std::string& path, program::DataFormat format) const {
+std::shared_ptr<const program::Data> FileSources::data(
+    const std::string& path, program::DataFormat format) const {
   if (overlay_) {
-    if (const auto open = overlay_->find(path); open != overlay_->end()) return open->second ? read_data(open->second->text->bytes(), format) : nullptr;
+    if (const auto open = overlay_->find(path); open != overlay_->end())
+      return open->second ? read_data(open->second->text->bytes(), format) : nullptr;
   }
   {
     const std::lock_guard lock(mutex_);
@@ -133,4 +136,4 @@ bool FileSources::is_file(const std::string& path) const {
 
 bool FileSources::is_folder(const std::string& path) const { return kind(path) == Kind::folder; }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

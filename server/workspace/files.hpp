@@ -21,7 +21,8 @@ namespace stepzero::server {
 class ModuleCache {
 public:
   // `elsewhere`: takes a part of reading a file.
-  explicit ModuleCache(std::size_t capacity = 64u << 20, syntax::Elsewhere elsewhere = {}) : capacity_(capacity), elsewhere_(std::move(elsewhere)) {}
+  explicit ModuleCache(std::size_t capacity = 64u << 20, syntax::BackgroundRunner elsewhere = {})
+      : capacity_(capacity), elsewhere_(std::move(elsewhere)) {}
 
   // Null if there is no such file or it is not text. A notebook is the program of its cells.
   std::shared_ptr<const syntax::Module> module(const std::string& path);
@@ -31,7 +32,7 @@ public:
 
 private:
   struct Entry {
-    std::mutex mutex; // held while the file is read and parsed
+    std::mutex mutex;  // held while the file is read and parsed
     std::optional<FileStamp> stamp;
     std::shared_ptr<const syntax::Module> module;
     std::shared_ptr<const Cells> cells;
@@ -45,11 +46,11 @@ private:
   void weigh(const std::string& path, const std::shared_ptr<Entry>& entry, std::size_t bytes);
 
   std::size_t capacity_;
-  syntax::Elsewhere elsewhere_;
+  syntax::BackgroundRunner elsewhere_;
   std::mutex mutex_;
   std::size_t bytes_ = 0;
   std::unordered_map<std::string, Slot> slots_;
-  std::list<std::string> used_; // most recently used first
+  std::list<std::string> used_;  // most recently used first
 };
 
 // Open documents by path: they stand before the files of that name. Null: as if there were no such file.
@@ -59,12 +60,13 @@ using Overlay = std::map<std::string, std::shared_ptr<const syntax::Module>>;
 class FileSources final : public program::Sources {
 public:
   FileSources(std::shared_ptr<ModuleCache> cache, std::vector<std::string> roots,
-              std::shared_ptr<const Overlay> overlay = nullptr, const std::vector<std::string>& library_folders = {});
+      std::shared_ptr<const Overlay> overlay = nullptr, const std::vector<std::string>& library_folders = {});
 
   std::shared_ptr<const syntax::Module> module(const std::string& path) const override;
   bool is_file(const std::string& path) const override;
   bool is_folder(const std::string& path) const override;
-  std::shared_ptr<const program::Data> data(const std::string& path, program::DataFormat format) const override;
+  std::shared_ptr<const program::Data> data(
+      const std::string& path, program::DataFormat format) const override;
   const std::vector<std::string>& roots() const override { return roots_; }
   const std::vector<std::string>& libraries() const override { return libraries_; }
 
@@ -82,4 +84,4 @@ private:
   mutable std::map<std::pair<std::string, program::DataFormat>, std::shared_ptr<const program::Data>> data_;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -20,7 +20,7 @@ bool in_class(std::string_view name, unsigned char byte) {
 
 struct Bracket {
   bool matches = false;
-  std::size_t end = 0; // behind the ']'
+  std::size_t end = 0;  // behind the ']'
 };
 
 // `glob[at]` is '['. Nothing if the bracket is never closed: such a pattern matches nothing, as in git.
@@ -124,7 +124,7 @@ bool match_segments(const std::vector<std::string>& glob, const std::vector<std:
   return g == glob.size();
 }
 
-} // namespace
+}  // namespace
 
 IgnorePatterns::IgnorePatterns(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
@@ -169,10 +169,10 @@ IgnorePatterns::Verdict IgnorePatterns::verdict(std::string_view path, bool is_f
 
 bool IgnorePatterns::ignores(std::string_view path, bool is_folder) const {
   for (std::size_t slash = path.find('/'); slash != std::string_view::npos;
-       slash = path.find('/', slash + 1)) {
+      slash = path.find('/', slash + 1)) {
     if (verdict(path.substr(0, slash), true) == Verdict::ignored) return true;
   }
   return verdict(path, is_folder) == Verdict::ignored;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -38,4 +38,4 @@ private:
   std::vector<Pattern> patterns_;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -21,7 +21,8 @@ bool is_folder(const std::string& path) {
 }
 
 void add(std::vector<std::string>& folders, const std::string& folder) {
-  if (is_folder(folder) && std::find(folders.begin(), folders.end(), folder) == folders.end()) folders.push_back(folder);
+  if (is_folder(folder) && std::find(folders.begin(), folders.end(), folder) == folders.end())
+    folders.push_back(folder);
 }
 
 // `prefix`/lib/python3.11/site-packages, whatever the version.
@@ -29,7 +30,8 @@ void add_versions(std::vector<std::string>& folders, const std::string& prefix, 
   std::vector<std::string> found;
   std::error_code error;
   for (fs::directory_iterator it(prefix + "/lib", error), end; !error && it != end; it.increment(error))
-    if (it->path().filename().string().starts_with("python3")) found.push_back(it->path().string() + "/" + last);
+    if (it->path().filename().string().starts_with("python3"))
+      found.push_back(it->path().string() + "/" + last);
   std::sort(found.rbegin(), found.rend());
   for (const std::string& folder : found) add(folders, folder);
 }
@@ -39,7 +41,8 @@ std::vector<std::string> look(const std::vector<std::string>& roots, const std::
   for (const std::string& folder : named)
     for (const std::string& packages : installed_packages(folder)) add(folders, packages);
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
-    if (const char* prefix = std::getenv(variable); prefix && *prefix) add_versions(folders, prefix, "site-packages");
+    if (const char* prefix = std::getenv(variable); prefix && *prefix)
+      add_versions(folders, prefix, "site-packages");
   for (const std::string& root : roots)
     for (std::string at = root; !at.empty(); at = at == "/" ? "" : parent_folder(at))
       for (const char* name : {".venv", "venv", "env"})
@@ -50,7 +53,7 @@ std::vector<std::string> look(const std::vector<std::string>& roots, const std::
   return folders;
 }
 
-} // namespace
+}  // namespace
 
 std::vector<std::string> installed_packages(const std::string& folder) {
   std::vector<std::string> folders;
@@ -59,7 +62,8 @@ std::vector<std::string> installed_packages(const std::string& folder) {
   return folders;
 }
 
-const std::vector<std::string>& library_folders(const std::vector<std::string>& roots, const std::vector<std::string>& named) {
+const std::vector<std::string>& library_folders(
+    const std::vector<std::string>& roots, const std::vector<std::string>& named) {
   // Environments are seldom made while a server runs: each set of roots is looked at once.
   static std::mutex mutex;
   using Folders = std::vector<std::string>;
@@ -70,4 +74,4 @@ const std::vector<std::string>& library_folders(const std::vector<std::string>& 
   return *entry;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -27,7 +27,9 @@ const Json& member(const Json& json, std::initializer_list<const char*> names) {
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 bool is_break(char c) { return c == '\n' || c == '\r'; }
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0; }
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0;
+}
 
 std::uint32_t count_lines(std::string_view text) {
   std::uint32_t lines = 1;
@@ -62,11 +64,12 @@ bool assigns_magic(std::string_view line) {
 
 bool asks_for_help(std::string_view line) {
   if (!line.ends_with('?')) return false;
-  return std::all_of(line.begin(), line.end(), [](char c) { return is_word(c) || c == '.' || c == '?' || c == '%' || c == '*'; });
+  return std::all_of(line.begin(), line.end(),
+      [](char c) { return is_word(c) || c == '.' || c == '?' || c == '%' || c == '*'; });
 }
 
-// Follows Python's strings, brackets and continued lines just far enough to know where a statement may start: `%` and `!`
-// mean something else inside of one.
+// Follows Python's strings, brackets and continued lines just far enough to know where a statement may start:
+// `%` and `!` mean something else inside of one.
 class Lines {
 public:
   bool starts_statement() const { return depth_ == 0 && quote_.empty() && !continued_; }
@@ -95,7 +98,7 @@ public:
         --depth_;
       }
     }
-    if (quote_.size() == 1) quote_.clear(); // a string of one line ends with it
+    if (quote_.size() == 1) quote_.clear();  // a string of one line ends with it
     continued_ = line.ends_with('\\') && quote_.empty();
   }
 
@@ -110,11 +113,11 @@ void blank(std::string& text, std::size_t begin, std::size_t end) {
     if (!is_break(text[i])) text[i] = ' ';
 }
 
-} // namespace
+}  // namespace
 
 const Cells::Cell* Cells::at_line(std::uint32_t line) const {
   const auto next = std::upper_bound(cells.begin(), cells.end(), line,
-                                     [](std::uint32_t value, const Cell& cell) { return value < cell.first_line; });
+      [](std::uint32_t value, const Cell& cell) { return value < cell.first_line; });
   if (next == cells.begin()) return cells.empty() ? nullptr : &cells.front();
   return &*std::prev(next);
 }
@@ -127,7 +130,7 @@ const Cells::Cell* Cells::find(std::string_view uri) const {
 
 void NotebookProgram::add(Cells::Cell cell, std::string_view its_text) {
   std::string python = python_of_cell(its_text);
-  if (python.ends_with('\r')) python += ' '; // which a line feed would make one line end of two
+  if (python.ends_with('\r')) python += ' ';  // which a line feed would make one line end of two
   cell.first_line = cells.cells.empty() ? 0 : cells.cells.back().first_line + cells.cells.back().line_count;
   cell.line_count = count_lines(python);
   text += python;
@@ -152,9 +155,10 @@ std::string python_of_cell(std::string_view text) {
       }
     }
     if (!words.empty()) first = false;
-    const bool is_magic = magic_continues || (lines.starts_statement() && !words.empty() &&
-                          (words.front() == '%' || words.front() == '!' || words.front() == '?' || assigns_magic(words) ||
-                           asks_for_help(words)));
+    const bool is_magic = magic_continues ||
+        (lines.starts_statement() && !words.empty() &&
+            (words.front() == '%' || words.front() == '!' || words.front() == '?' || assigns_magic(words) ||
+                asks_for_help(words)));
     magic_continues = is_magic && words.ends_with('\\');
     if (is_magic)
       blank(python, begin, end);
@@ -170,9 +174,11 @@ bool is_notebook(std::string_view path) { return path.ends_with(".ipynb"); }
 
 ReadNotebook read_notebook(const std::string& json) {
   const Json file = Json::parse(json, nullptr, false);
-  if (!file.is_object() || !file.contains("cells") || !file["cells"].is_array()) return {std::nullopt, "not a notebook (.ipynb of version 4)"};
+  if (!file.is_object() || !file.contains("cells") || !file["cells"].is_array())
+    return {std::nullopt, "not a notebook (.ipynb of version 4)"};
   const Json& of_kernel = member(file, {"metadata", "kernelspec", "language"});
-  const Json& language = of_kernel.is_null() ? member(file, {"metadata", "language_info", "name"}) : of_kernel;
+  const Json& language = of_kernel.is_null() ? member(file, {"metadata", "language_info", "name"})
+                                             : of_kernel;
   ReadNotebook read;
   NotebookProgram& program = read.program.emplace();
   if (language.is_string() && language != "python") return read;
@@ -192,4 +198,4 @@ ReadNotebook read_notebook(const std::string& json) {
   return read;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -60,7 +60,9 @@ std::string_view relative_to(std::string_view path, std::string_view folder) {
   return path.size() <= folder.size() ? std::string_view() : path.substr(folder.size() + 1);
 }
 
-std::string seen_from(const std::string& path, const std::string& folder) { return is_inside(path, folder) ? std::string(relative_to(path, folder)) : path; }
+std::string seen_from(const std::string& path, const std::string& folder) {
+  return is_inside(path, folder) ? std::string(relative_to(path, folder)) : path;
+}
 
 std::string package_top(const std::string& file) {
   std::string folder = parent_folder(file);
@@ -70,8 +72,8 @@ std::string package_top(const std::string& file) {
   return folder;
 }
 
-std::vector<std::string> import_roots(const std::vector<std::string>& workspace_folders,
-                                      const std::string& file) {
+std::vector<std::string> import_roots(
+    const std::vector<std::string>& workspace_folders, const std::string& file) {
   std::vector<std::string> roots;
   const auto add = [&](std::string folder) {
     if (std::find(roots.begin(), roots.end(), folder) == roots.end()) roots.push_back(std::move(folder));
@@ -88,4 +90,4 @@ std::vector<std::string> import_roots(const std::vector<std::string>& workspace_
   return roots;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -29,7 +29,7 @@ std::string package_top(const std::string& file);
 
 // Where imports are looked for when `file` is checked: the workspace folders, their src/, the file's own
 // folder, and the top of its package; each once.
-std::vector<std::string> import_roots(const std::vector<std::string>& workspace_folders,
-                                      const std::string& file);
+std::vector<std::string> import_roots(
+    const std::vector<std::string>& workspace_folders, const std::string& file);
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -12,7 +12,7 @@ namespace {
 
 FileStamp stamp_of(const struct stat& status) {
   return {status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec,
-          static_cast<std::uint64_t>(status.st_size), static_cast<std::uint64_t>(status.st_ino)};
+      static_cast<std::uint64_t>(status.st_size), static_cast<std::uint64_t>(status.st_ino)};
 }
 
 std::string error_text(int error) {
@@ -39,7 +39,7 @@ ReadText read_all(int descriptor, std::uint64_t expected) {
   return {std::move(text), {}};
 }
 
-} // namespace
+}  // namespace
 
 std::optional<FileStamp> file_stamp(const std::string& path) {
   struct stat status = {};
@@ -64,4 +64,4 @@ ReadText read_text(const std::string& path) {
 
 ReadText read_standard_input() { return read_all(STDIN_FILENO, 0); }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

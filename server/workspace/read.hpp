@@ -9,7 +9,7 @@ namespace stepzero::server {
 
 // What tells a file's state from another: changes when the file is written or replaced.
 struct FileStamp {
-  std::int64_t modified = 0; // nanoseconds
+  std::int64_t modified = 0;  // nanoseconds
   std::uint64_t size = 0;
   std::uint64_t inode = 0;
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
@@ -22,7 +22,7 @@ constexpr std::uint64_t largest_file = 50ull << 20;
 
 struct ReadText {
   std::optional<std::string> text;
-  std::string reason; // why there is no text: "no such file", "not a text file (it contains NUL bytes)"
+  std::string reason;  // why there is no text: "no such file", "not a text file (it contains NUL bytes)"
 };
 
 ReadText read_text(const std::string& path);
@@ -30,4 +30,4 @@ ReadText read_text(const std::string& path);
 // All of standard input, under the same conditions.
 ReadText read_standard_input();
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

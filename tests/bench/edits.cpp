@@ -1,11 +1,14 @@
-// Edits real files and takes the time: of one analysis after the other, each going on from the last as an editor's does, in multiples of a
-// full tree-sitter parse of the same text. With --verify each result is also compared with one from the beginning.
+// Edits real files and takes the time: of one analysis after the other, each going on from the last as an
+// editor's does, in multiples of a full tree-sitter parse of the same text. With --verify each result is also
+// compared with one from the beginning.
 //
-//     stepzero_edits [--root FOLDER]… [--libraries FOLDER]… [--edits N] [--kind KIND]… [--verify] [--one-core] FILE…
+//     stepzero_edits [--root FOLDER]… [--libraries FOLDER]… [--edits N] [--kind KIND]… [--verify]
+//     [--one-core] FILE…
 //
-// Prints a line per file and kind of edit: KIND N FIRST50 FIRST99 WHOLE50 WHOLE99 ALL50 ALL99 FRESH MIDDLE FILE. FIRST: until findings that hold
-// the edited function; WHOLE: until all findings; ALL: until everything; as multiples. FRESH: how many of the edits were answered by a run from the beginning. The line of the kind `open` is the first
-// analysis; its FRESH is the nanoseconds of the parse.
+// Prints a line per file and kind of edit: KIND N FIRST50 FIRST99 WHOLE50 WHOLE99 ALL50 ALL99 FRESH MIDDLE
+// FILE. FIRST: until findings that hold the edited function; WHOLE: until all findings; ALL: until
+// everything; as multiples. FRESH: how many of the edits were answered by a run from the beginning. The line
+// of the kind `open` is the first analysis; its FRESH is the nanoseconds of the parse.
 #include "server/scheduler/elsewhere.hpp"
 #include "server/workspace/files.hpp"
 #include "server/workspace/paths.hpp"
@@ -34,7 +37,9 @@ namespace {
 using namespace stepzero;
 using Clock = std::chrono::steady_clock;
 
-double nanoseconds(Clock::duration taken) { return static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(taken).count()); }
+double nanoseconds(Clock::duration taken) {
+  return static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(taken).count());
+}
 
 double parse_time(const std::string& text) {
   TSParser* parser = ts_parser_new();
@@ -42,7 +47,8 @@ double parse_time(const std::string& text) {
   std::vector<double> times;
   for (int i = 0; i < 9; ++i) {
     const auto begin = Clock::now();
-    TSTree* tree = ts_parser_parse_string(parser, nullptr, text.data(), static_cast<std::uint32_t>(text.size()));
+    TSTree* tree = ts_parser_parse_string(
+        parser, nullptr, text.data(), static_cast<std::uint32_t>(text.size()));
     times.push_back(nanoseconds(Clock::now() - begin));
     ts_tree_delete(tree);
     ts_parser_reset(parser);
@@ -72,10 +78,14 @@ std::vector<Line> lines_of(std::string_view text) {
   return lines;
 }
 
-bool matches(std::string_view line, const std::regex& pattern) { return std::regex_search(line.begin(), line.end(), pattern); }
+bool matches(std::string_view line, const std::regex& pattern) {
+  return std::regex_search(line.begin(), line.end(), pattern);
+}
 
-// Where a statement may stand in a body: in front of a line that is a plain statement at the depth of a method's or function's body.
-std::vector<Change> in_bodies(const std::vector<Line>& lines, const std::regex& head, const std::string& typed) {
+// Where a statement may stand in a body: in front of a line that is a plain statement at the depth of a
+// method's or function's body.
+std::vector<Change> in_bodies(
+    const std::vector<Line>& lines, const std::regex& head, const std::string& typed) {
   static const std::regex statement(R"(^\s+(\w[\w.]* = |return\b|if\b|for\b))");
   std::vector<Change> found;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -87,7 +97,9 @@ std::vector<Change> in_bodies(const std::vector<Line>& lines, const std::regex& 
       if (indent == std::string_view::npos) continue;
       if (indent < depth && lines[j].text[indent] != ')' && lines[j].text[indent] != '#') break;
       // A line of a text, or of a call over several lines, is taken for none.
-      if (indent == depth && matches(lines[j].text, statement) && lines[j - 1].text.find("\"\"\"") == std::string_view::npos) at.push_back(j);
+      if (indent == depth && matches(lines[j].text, statement) &&
+          lines[j - 1].text.find("\"\"\"") == std::string_view::npos)
+        at.push_back(j);
     }
     if (at.empty()) continue;
     const Line& line = lines[at[at.size() / 2]];
@@ -99,8 +111,9 @@ std::vector<Change> in_bodies(const std::vector<Line>& lines, const std::regex& 
 std::vector<Change> changes(const std::string& kind, const std::string& text) {
   const auto lines = lines_of(text);
   std::vector<Change> found;
-  static const std::regex method(R"(^\s*(async )?def (?!__init__)\w+\()"), init(R"(^\s+def __init__\()"), one_line(R"(^\s*def \w+\(.*\).*:$)"),
-      constant(R"(^[A-Za-z_]\w* = ("|\d|True|False|None|\[|\())"), import(R"(^(import|from) \w)");
+  static const std::regex method(R"(^\s*(async )?def (?!__init__)\w+\()"), init(R"(^\s+def __init__\()"),
+      one_line(R"(^\s*def \w+\(.*\).*:$)"), constant(R"(^[A-Za-z_]\w* = ("|\d|True|False|None|\[|\())"),
+      import(R"(^(import|from) \w)");
   if (kind == "body") return in_bodies(lines, method, "scaled = 2 * 3");
   if (kind == "broken") return in_bodies(lines, method, "scaled = self.");
   if (kind == "comment") return in_bodies(lines, method, "# what comes in is a batch");
@@ -108,18 +121,24 @@ std::vector<Change> changes(const std::string& kind, const std::string& text) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const Line& line = lines[i];
     const auto end = static_cast<std::uint32_t>(line.begin + line.text.size());
-    if (kind == "signature" && matches(line.text, one_line) && line.text.find(')') == line.text.rfind(')') && line.text.find("*") == std::string_view::npos) {
+    if (kind == "signature" && matches(line.text, one_line) && line.text.find(')') == line.text.rfind(')') &&
+        line.text.find("*") == std::string_view::npos) {
       const auto at = static_cast<std::uint32_t>(line.begin + line.text.rfind(')'));
       found.push_back({at, at, line.text[line.text.rfind(')') - 1] == '(' ? "extra=None" : ", extra=None"});
     }
     if (kind == "constant" && matches(line.text, constant)) {
       const auto at = static_cast<std::uint32_t>(line.begin + line.text.find('=') + 2);
       const char first = text[at];
-      if (first == '"') found.push_back({at + 1, at + 1, "a"});
-      else if (first >= '0' && first <= '9') found.push_back({at, at, "1"});
+      if (first == '"')
+        found.push_back({at + 1, at + 1, "a"});
+      else if (first >= '0' && first <= '9')
+        found.push_back({at, at, "1"});
     }
-    if (kind == "import" && matches(line.text, import) && line.text.find('(') == std::string_view::npos) found.push_back({end, end, "\nimport string"});
-    if (kind == "function" && line.text.starts_with("def ") && (i == 0 || !lines[i - 1].text.starts_with("@"))) found.push_back({line.begin, line.begin, "def another(x):\n    return x + 1\n\n\n"});
+    if (kind == "import" && matches(line.text, import) && line.text.find('(') == std::string_view::npos)
+      found.push_back({end, end, "\nimport string"});
+    if (kind == "function" && line.text.starts_with("def ") &&
+        (i == 0 || !lines[i - 1].text.starts_with("@")))
+      found.push_back({line.begin, line.begin, "def another(x):\n    return x + 1\n\n\n"});
   }
   return found;
 }
@@ -127,14 +146,20 @@ std::vector<Change> changes(const std::string& kind, const std::string& text) {
 std::string told(const snapshot::Result& result) {
   std::ostringstream out;
   for (const rules::Finding& finding : result.findings) {
-    out << finding.where.path << ':' << finding.where.span.begin << '-' << finding.where.span.end << ' ' << finding.rule << ' ' << name(finding.severity) << ' ' << finding.message << '\n';
-    for (const rules::Related& related : finding.related) out << "  " << related.where.path << ':' << related.where.span.begin << '-' << related.where.span.end << ' ' << related.message << '\n';
+    out << finding.where.path << ':' << finding.where.span.begin << '-' << finding.where.span.end << ' '
+        << finding.rule << ' ' << name(finding.severity) << ' ' << finding.message << '\n';
+    for (const rules::Related& related : finding.related)
+      out << "  " << related.where.path << ':' << related.where.span.begin << '-' << related.where.span.end
+          << ' ' << related.message << '\n';
     for (const rules::Fix& fix : finding.fixes) {
       out << "  fix: " << fix.title << '\n';
-      for (const rules::TextEdit& edit : fix.edits) out << "    " << edit.where.span.begin << '-' << edit.where.span.end << edit.new_text << '\n';
+      for (const rules::TextEdit& edit : fix.edits)
+        out << "    " << edit.where.span.begin << '-' << edit.where.span.end << edit.new_text << '\n';
     }
   }
-  for (const snapshot::Fact& fact : result.facts) out << fact.span.begin << '-' << fact.span.end << ' ' << fact.name << ": " << fact.value.short_text() << '\n';
+  for (const snapshot::Fact& fact : result.facts)
+    out << fact.span.begin << '-' << fact.span.end << ' ' << fact.name << ": " << fact.value.short_text()
+        << '\n';
   return out.str();
 }
 
@@ -159,7 +184,8 @@ struct Options {
 class Session {
 public:
   Session(const Options& options, std::string path, std::string text)
-      : options_(options), path_(std::move(path)), document_(std::move(text)), roots_(server::import_roots(options.folders, path_)) {}
+      : options_(options), path_(std::move(path)), document_(std::move(text)),
+        roots_(server::import_roots(options.folders, path_)) {}
 
   struct Took {
     double first = 0, whole = 0, all = 0;
@@ -170,7 +196,8 @@ public:
     Took took;
     const auto begin = Clock::now();
     if (change) document_.apply({{{change->begin, change->end}, change->text}});
-    const auto module = document_.module(options_.one_core ? syntax::Elsewhere{} : server::another_core());
+    const auto module = document_.module(
+        options_.one_core ? syntax::BackgroundRunner{} : server::another_core());
     auto overlay = std::make_shared<server::Overlay>(server::Overlay{{path_, module}});
     {
       const server::FileSources sources(cache_, roots_, overlay, options_.libraries);
@@ -194,7 +221,9 @@ public:
       const std::string again = told(last), fresh = told(snapshot::analyze(sources, path_, cold));
       if (again != fresh) {
         ++different;
-        std::cerr << path_ << (change ? " +" + std::to_string(change->begin) + " " + change->text : "") << "\n" << difference(again, fresh) << "\n";
+        std::cerr << path_ << (change ? " +" + std::to_string(change->begin) + " " + change->text : "")
+                  << "\n"
+                  << difference(again, fresh) << "\n";
       }
     }
     return took;
@@ -210,13 +239,14 @@ private:
   syntax::Document document_;
   std::vector<std::string> roots_;
   std::shared_ptr<server::ModuleCache> cache_ = std::make_shared<server::ModuleCache>();
-  snapshot::Memory memory_;
+  snapshot::RunCache memory_;
 };
 
 double share(std::vector<double> numbers, double part) {
   if (numbers.empty()) return 0;
   std::sort(numbers.begin(), numbers.end());
-  return numbers[std::min(numbers.size() - 1, static_cast<std::size_t>(static_cast<double>(numbers.size()) * part))];
+  return numbers[std::min(
+      numbers.size() - 1, static_cast<std::size_t>(static_cast<double>(numbers.size()) * part))];
 }
 
 int edit(const Options& options, const std::string& path) {
@@ -224,7 +254,8 @@ int edit(const Options& options, const std::string& path) {
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const double unit = parse_time(text);
   Session session(options, path, text);
-  const auto print = [&](const std::string& kind, const std::vector<Session::Took>& all, long extra, long middle) {
+  const auto print = [&](const std::string& kind, const std::vector<Session::Took>& all, long extra,
+                         long middle) {
     std::vector<double> first, whole, everything;
     for (const Session::Took& took : all) {
       first.push_back(took.first / unit);
@@ -232,17 +263,20 @@ int edit(const Options& options, const std::string& path) {
       whole.push_back(took.whole / unit);
     }
     std::printf("%-9s %4zu", kind.c_str(), all.size());
-    for (const auto& times : {first, whole, everything}) std::printf(" %9.2f %9.2f", share(times, 0.5), share(times, 0.99));
+    for (const auto& times : {first, whole, everything})
+      std::printf(" %9.2f %9.2f", share(times, 0.5), share(times, 0.99));
     std::printf(" %8ld %6ld %s\n", extra, middle, path.c_str());
     std::fflush(stdout);
   };
   const Session::Took open = session.apply(std::nullopt);
   session.apply(std::nullopt);
   print("open", {open}, static_cast<long>(unit), static_cast<long>(session.last.findings.size()));
-  for (const char* kind : {"body", "broken", "comment", "signature", "init", "constant", "function", "import"}) {
+  for (const char* kind :
+      {"body", "broken", "comment", "signature", "init", "constant", "function", "import"}) {
     if (!options.kinds.empty() && !options.kinds.contains(kind)) continue;
     const std::vector<Change> all = changes(kind, text);
-    const std::size_t stride = std::max<std::size_t>(1, all.size() / std::max<std::size_t>(1, options.edits / 2));
+    const std::size_t stride = std::max<std::size_t>(
+        1, all.size() / std::max<std::size_t>(1, options.edits / 2));
     std::vector<Session::Took> took;
     long fresh = 0, units = 0;
     for (std::size_t i = stride / 2; i < all.size() && took.size() < options.edits; i += stride) {
@@ -258,7 +292,7 @@ int edit(const Options& options, const std::string& path) {
   return session.different;
 }
 
-} // namespace
+}  // namespace
 
 int main(int argc, char** argv) {
   Options options;
@@ -266,15 +300,23 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     const auto next = [&] { return i + 1 < argc ? std::string(argv[++i]) : std::string(); };
-    if (argument == "--root") options.folders.push_back(next());
-    else if (argument == "--libraries") options.libraries.push_back(next());
-    else if (argument == "--edits") options.edits = static_cast<std::size_t>(std::atoi(next().c_str()));
-    else if (argument == "--kind") options.kinds.insert(next());
-    else if (argument == "--verify") options.verify = true;
-    else if (argument == "--one-core") options.one_core = true;
-    else files.push_back(argument);
+    if (argument == "--root")
+      options.folders.push_back(next());
+    else if (argument == "--libraries")
+      options.libraries.push_back(next());
+    else if (argument == "--edits")
+      options.edits = static_cast<std::size_t>(std::atoi(next().c_str()));
+    else if (argument == "--kind")
+      options.kinds.insert(next());
+    else if (argument == "--verify")
+      options.verify = true;
+    else if (argument == "--one-core")
+      options.one_core = true;
+    else
+      files.push_back(argument);
   }
-  std::printf("%-9s %4s %9s %9s %9s %9s %9s %9s %8s %6s\n", "kind", "n", "first p50", "first p99", "whole p50", "whole p99", "all p50", "all p99", "fresh", "units");
+  std::printf("%-9s %4s %9s %9s %9s %9s %9s %9s %8s %6s\n", "kind", "n", "first p50", "first p99",
+      "whole p50", "whole p99", "all p50", "all p99", "fresh", "units");
   int different = 0;
   for (const std::string& path : files) different += edit(options, path);
   if (options.verify) std::printf("%d different\n", different);

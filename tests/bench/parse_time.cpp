@@ -1,7 +1,8 @@
-// What a full parse costs: each file given is parsed from scratch by tree-sitter alone, and the time is printed. The
-// unit of every figure of the bench.
+// What a full parse costs: each file given is parsed from scratch by tree-sitter alone, and the time is
+// printed. The unit of every figure of the bench.
 //
-//     stepzero_parse_time TIMES FILE…      one line: nanoseconds (all files together, median of TIMES passes), bytes, lines
+//     stepzero_parse_time TIMES FILE…      one line: nanoseconds (all files together, median of TIMES
+//     passes), bytes, lines
 #include <tree_sitter/api.h>
 
 #include <algorithm>
@@ -22,14 +23,15 @@ using Clock = std::chrono::steady_clock;
 
 std::int64_t parse(TSParser* parser, const std::string& text) {
   const auto begin = Clock::now();
-  TSTree* tree = ts_parser_parse_string(parser, nullptr, text.data(), static_cast<std::uint32_t>(text.size()));
+  TSTree* tree = ts_parser_parse_string(
+      parser, nullptr, text.data(), static_cast<std::uint32_t>(text.size()));
   const auto end = Clock::now();
   ts_tree_delete(tree);
   ts_parser_reset(parser);
   return std::chrono::duration_cast<std::chrono::nanoseconds>(end - begin).count();
 }
 
-} // namespace
+}  // namespace
 
 int main(int argc, char** argv) {
   const int times = argc > 2 ? std::atoi(argv[1]) : 0;
@@ -51,7 +53,8 @@ int main(int argc, char** argv) {
       add(path);
       continue;
     }
-    for (char line[4096]; std::fgets(line, sizeof line, stdin) != nullptr;) {  // `-`: the paths come by standard input
+    for (char line[4096];
+        std::fgets(line, sizeof line, stdin) != nullptr;) {  // `-`: the paths come by standard input
       std::string name = line;
       while (!name.empty() && name.back() == '\n') name.pop_back();
       add(name);
@@ -68,5 +71,6 @@ int main(int argc, char** argv) {
   }
   ts_parser_delete(parser);
   std::nth_element(passes.begin(), passes.begin() + times / 2, passes.end());
-  std::printf("%lld %zu %zu\n", static_cast<long long>(passes[static_cast<std::size_t>(times / 2)]), bytes, lines);
+  std::printf(
+      "%lld %zu %zu\n", static_cast<long long>(passes[static_cast<std::size_t>(times / 2)]), bytes, lines);
 }

@@ -1,16 +1,17 @@
-// A typist with a stop-watch: starts the language server, sends it prepared messages and takes the time until each one's
-// answer has come through the pipe. Knows frames, and what an answer looks like in the first place where it matters; the
-// messages themselves come from tests/bench/run. Written in C++ so that its own time is small beside a parse.
+// A typist with a stop-watch: starts the language server, sends it prepared messages and takes the time until
+// each one's answer has come through the pipe. Knows frames, and what an answer looks like in the first place
+// where it matters; the messages themselves come from tests/bench/run. Written in C++ so that its own time is
+// small beside a parse.
 //
 //     stepzero_replay PROGRAM [ARGUMENT…] < SCRIPT
 //
 // A line of the script is a command, a tab, and a message (one line of JSON):
 //
 //     send <TAB> message            sends it and goes on
-//     time NAME TEXT <TAB> message  sends it and waits until a message comes that contains TEXT; prints `NAME nanoseconds`
-//     wait TEXT <TAB>               waits until a message comes that contains TEXT, without a stop-watch
-//     start NAME TEXT <TAB> message as `time`, but counted from the start of the program
-//     memory NAME <TAB>             prints `NAME bytes`: the peak of the server's resident memory so far
+//     time NAME TEXT <TAB> message  sends it and waits until a message comes that contains TEXT; prints `NAME
+//     nanoseconds` wait TEXT <TAB>               waits until a message comes that contains TEXT, without a
+//     stop-watch start NAME TEXT <TAB> message as `time`, but counted from the start of the program memory
+//     NAME <TAB>             prints `NAME bytes`: the peak of the server's resident memory so far
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -47,7 +48,8 @@ public:
     posix_spawn_file_actions_adddup2(&actions, out[1], 1);
     for (const int fd : {in[0], in[1], out[0], out[1]}) posix_spawn_file_actions_addclose(&actions, fd);
     started_ = Clock::now();
-    if (posix_spawnp(&pid_, command[0], &actions, nullptr, command, environ) != 0) fail("cannot start the program");
+    if (posix_spawnp(&pid_, command[0], &actions, nullptr, command, environ) != 0)
+      fail("cannot start the program");
     posix_spawn_file_actions_destroy(&actions);
     close(in[0]);
     close(out[1]);
@@ -66,7 +68,8 @@ public:
     }
   }
 
-  // The next message that contains `text`; the ones before it are passed over, requests of the server among them.
+  // The next message that contains `text`; the ones before it are passed over, requests of the server among
+  // them.
   void wait_for(std::string_view text) {
     while (true) {
       const std::string message = receive();
@@ -117,7 +120,7 @@ private:
   Clock::time_point started_;
 };
 
-} // namespace
+}  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) fail("which program?");

@@ -16,7 +16,7 @@ namespace {
 using rules::Finding;
 using rules::Fix;
 using snapshot::Result;
-using Standing = Expectation::Standing;
+using StandingFindings = Expectation::StandingFindings;
 
 struct Found {
   std::string title;
@@ -25,7 +25,8 @@ struct Found {
 };
 
 std::string shown(const Finding& finding) {
-  return std::string(rules::name(finding.severity)) + "[" + std::string(finding.rule) + "]: \"" + finding.message + "\"";
+  return std::string(rules::name(finding.severity)) + "[" + std::string(finding.rule) + "]: \"" +
+      finding.message + "\"";
 }
 
 std::map<std::string, std::map<std::string, std::string>> told;
@@ -43,13 +44,15 @@ std::string template_of(const std::string& message) {
 }
 
 void tell(const Finding& finding) {
-  std::string& first = told[std::string(finding.rule)][std::string(rules::name(finding.severity)) + ": " + template_of(finding.message)];
+  std::string& first = told[std::string(finding.rule)]
+                           [std::string(rules::name(finding.severity)) + ": " + template_of(finding.message)];
   if (first.empty() || finding.message < first) first = finding.message;
 }
 
 bool is(const Found& found, const Expectation& expected) {
-  return found.line == expected.line && found.finding.rule == expected.rule && rules::name(found.finding.severity) == expected.severity &&
-         found.finding.message.find(expected.text) != std::string::npos;
+  return found.line == expected.line && found.finding.rule == expected.rule &&
+      rules::name(found.finding.severity) == expected.severity &&
+      found.finding.message.find(expected.text) != std::string::npos;
 }
 
 class Judge {
@@ -73,25 +76,32 @@ public:
   }
 
 private:
-  void complain(std::uint32_t at, const std::string& what) { complaints_.push_back("line " + std::to_string(at) + ": " + what); }
-  std::vector<Found> analyze(const Workspace& workspace, const std::string& title, Result* whole = nullptr, bool facts = false) {
+  void complain(std::uint32_t at, const std::string& what) {
+    complaints_.push_back("line " + std::to_string(at) + ": " + what);
+  }
+  std::vector<Found> analyze(
+      const Workspace& workspace, const std::string& title, Result* whole = nullptr, bool facts = false) {
     snapshot::Options options;
     options.want_facts = facts;
-    if (!program_.gpu_memory.empty()) options.gpu_memory = footprint::parse_size(program_.gpu_memory).value_or(0);
+    if (!program_.gpu_memory.empty())
+      options.gpu_memory = footprint::parse_size(program_.gpu_memory).value_or(0);
     options.launches = [&] {
       snapshot::Launches launches;
       for (const auto& [other, text] : workspace.files())
-        if (documents::language_of(other, text) != documents::Language::none || other.ends_with(".py")) launches.add(workspace, Workspace::path_of(other));
+        if (documents::language_of(other, text) != documents::Language::none || other.ends_with(".py"))
+          launches.add(workspace, Workspace::path_of(other));
       return launches.of(Workspace::path_of(title));
     };
     Result result = snapshot::analyze(workspace, Workspace::path_of(title), options);
-    for (const std::string& failed : result.failed_rules) complain(program_.line, title + ": a rule threw: " + failed);
+    for (const std::string& failed : result.failed_rules)
+      complain(program_.line, title + ": a rule threw: " + failed);
     if (result.out_of_budget) complain(program_.line, title + ": out of budget");
     const auto module = workspace.module(Workspace::path_of(title));
     std::vector<Found> found;
     for (const Finding& finding : result.findings) tell(finding);
     for (const Finding& finding : result.findings)
-      found.push_back({title, finding, module->text->position(finding.where.span.begin, syntax::Encoding::utf8).line});
+      found.push_back(
+          {title, finding, module->text->position(finding.where.span.begin, syntax::Encoding::utf8).line});
     if (whole) *whole = std::move(result);
     return found;
   }
@@ -102,22 +112,27 @@ private:
     if (node.kind == hang || node.kind == unmatched || (node.kind == step && !node.text.empty())) return true;
     return std::any_of(node.body.begin(), node.body.end(), tells);
   }
-  // What is proven to hang stands in the schedule, in a job of the size that shows it. Calls of ranks that do not exist fail, and are in none.
+  // What is proven to hang stands in the schedule, in a job of the size that shows it. Calls of ranks that do
+  // not exist fail, and are in none.
   void check_schedule(const Workspace& workspace, const File& file, const std::vector<Found>& found) {
     const auto hangs = [](const Found& each) {
-      return each.finding.severity == rules::Severity::error && each.finding.rule.starts_with("deadlock/") && each.finding.message.find("does not exist") == std::string::npos;
+      return each.finding.severity == rules::Severity::error && each.finding.rule.starts_with("deadlock/") &&
+          each.finding.message.find("does not exist") == std::string::npos;
     };
     if (std::none_of(found.begin(), found.end(), hangs)) return;
     snapshot::Options options;
     options.want_schedule = true;
     const Result result = snapshot::analyze(workspace, Workspace::path_of(file.title), options);
-    const bool is_told = result.schedule && std::any_of(result.schedule->parts.begin(), result.schedule->parts.end(), [](const auto& part) { return std::any_of(part.nodes.begin(), part.nodes.end(), tells); });
+    const bool is_told = result.schedule &&
+        std::any_of(result.schedule->parts.begin(), result.schedule->parts.end(),
+            [](const auto& part) { return std::any_of(part.nodes.begin(), part.nodes.end(), tells); });
     if (!is_told) complain(program_.line, file.title + ": the schedule does not show what hangs");
   }
 
   // Findings and shown values of one file against its expectations.
   std::vector<Found> look(const Workspace& workspace, const File& file) {
-    const bool reveals = std::any_of(file.expected.begin(), file.expected.end(), [](const auto& expected) { return expected.reveal; });
+    const bool reveals = std::any_of(
+        file.expected.begin(), file.expected.end(), [](const auto& expected) { return expected.reveal; });
     Result result;
     std::vector<Found> found = analyze(workspace, file.title, &result, reveals);
     check_schedule(workspace, file, found);
@@ -131,31 +146,39 @@ private:
       for (std::size_t i = 0; i < found.size() && match == found.size(); ++i)
         if (!met[i] && is(found[i], expected)) match = i;
       if (match < found.size()) met[match] = true;
-      if (expected.standing == Standing::wrongly_absent) {
+      if (expected.standing == StandingFindings::wrongly_absent) {
         if (match < found.size()) complain(expected.at, "is found now; take the FIXME away");
       } else if (match == found.size()) {
-        complain(expected.at, "not found: " + expected.severity + "[" + expected.rule + "]: \"" + expected.text + "\"");
+        complain(expected.at,
+            "not found: " + expected.severity + "[" + expected.rule + "]: \"" + expected.text + "\"");
       }
     }
     for (std::size_t i = 0; i < found.size(); ++i)
-      if (!met[i]) complain(found[i].line < file.places.size() ? file.places[found[i].line] : program_.line, "not expected: " + shown(found[i].finding));
+      if (!met[i])
+        complain(found[i].line < file.places.size() ? file.places[found[i].line] : program_.line,
+            "not expected: " + shown(found[i].finding));
     return found;
   }
 
-  void check_reveal(const Workspace& workspace, const File& file, const Result& result, const Expectation& expected) {
+  void check_reveal(
+      const Workspace& workspace, const File& file, const Result& result, const Expectation& expected) {
     const auto module = workspace.module(Workspace::path_of(file.title));
     std::string all;
     for (const snapshot::Fact& fact : result.facts) {
-      if (!fact.is_place || module->text->position(fact.span.begin, syntax::Encoding::utf8).line != expected.line) continue;
+      if (!fact.is_place ||
+          module->text->position(fact.span.begin, syntax::Encoding::utf8).line != expected.line)
+        continue;
       if (!expected.name.empty() && fact.name != expected.name) continue;
       const std::string text = fact.value.short_text();
       if (text == expected.text) {
-        if (expected.standing != Standing::right) complain(expected.at, "is revealed now; take the FIXME away");
+        if (expected.standing != StandingFindings::right)
+          complain(expected.at, "is revealed now; take the FIXME away");
         return;
       }
       all += (all.empty() ? "" : "; ") + fact.name + ": " + text;
     }
-    if (expected.standing == Standing::wrongly_absent || (all.empty() && expected.text == "unknown")) return;
+    if (expected.standing == StandingFindings::wrongly_absent || (all.empty() && expected.text == "unknown"))
+      return;
     complain(expected.at, "reveals " + (all.empty() ? "nothing" : all) + ", not " + expected.text);
   }
 
@@ -166,17 +189,20 @@ private:
       const bool free = std::none_of(fix->edits.begin(), fix->edits.end(), [&](const rules::TextEdit& edit) {
         const auto& others = taken[edit.where.path];
         return std::any_of(others.begin(), others.end(), [&](const rules::TextEdit* other) {
-          return edit.where.span.begin < other->where.span.end && other->where.span.begin < edit.where.span.end;
+          return edit.where.span.begin < other->where.span.end &&
+              other->where.span.begin < edit.where.span.end;
         });
       });
       if (free)
         for (const rules::TextEdit& edit : fix->edits) taken[edit.where.path].push_back(&edit);
     }
     for (auto& [path, edits] : taken) {
-      std::stable_sort(edits.begin(), edits.end(), [](const auto* a, const auto* b) { return a->where.span.begin > b->where.span.begin; });
+      std::stable_sort(edits.begin(), edits.end(),
+          [](const auto* a, const auto* b) { return a->where.span.begin > b->where.span.begin; });
       const std::string title = Workspace::title_of(path);
       std::string text = workspace.text(title);
-      for (const rules::TextEdit* edit : edits) text.replace(edit->where.span.begin, edit->where.span.end - edit->where.span.begin, edit->new_text);
+      for (const rules::TextEdit* edit : edits)
+        text.replace(edit->where.span.begin, edit->where.span.end - edit->where.span.begin, edit->new_text);
       workspace.write(title, std::move(text));
     }
     return !taken.empty();
@@ -184,7 +210,7 @@ private:
 
   bool has_error(const Workspace& workspace) const {
     return std::any_of(workspace.files().begin(), workspace.files().end(),
-                       [&](const auto& file) { return workspace.module(Workspace::path_of(file.first))->has_error; });
+        [&](const auto& file) { return workspace.module(Workspace::path_of(file.first))->has_error; });
   }
 
   static std::map<std::string, int> by_rule(const std::vector<Found>& found) {
@@ -218,36 +244,46 @@ private:
       any = true;
       present = analyze_all(workspace);
     }
-    const auto fence = std::find_if(program_.after.begin(), program_.after.end(), [](const AfterFix& after) { return after.fix.empty(); });
+    const auto fence = std::find_if(program_.after.begin(), program_.after.end(),
+        [](const AfterFix& after) { return after.fix.empty(); });
     if (fence != program_.after.end()) {
       if (!any) return complain(program_.line, "an after-fix fence, but no preferred fix");
       for (AfterFix& after : program_.after)
         if (after.fix.empty()) compare(workspace, after.file);
     }
     if (!any) return;
-    if (!has_error(before) && has_error(workspace)) complain(program_.line, "after the preferred fixes this does not parse:\n" + all_texts(workspace));
+    if (!has_error(before) && has_error(workspace))
+      complain(program_.line, "after the preferred fixes this does not parse:\n" + all_texts(workspace));
     if (fence != program_.after.end()) return;
     auto left = by_rule(present);
     for (const Found& each : found)
-      if (std::none_of(each.finding.fixes.begin(), each.finding.fixes.end(), [](const Fix& fix) { return fix.preferred; })) --left[std::string(each.finding.rule)];
+      if (std::none_of(each.finding.fixes.begin(), each.finding.fixes.end(),
+              [](const Fix& fix) { return fix.preferred; }))
+        --left[std::string(each.finding.rule)];
     for (const auto& [rule, count] : left)
-      if (count > 0) complain(program_.line, "after the preferred fixes " + rule + " is still found, or found anew:\n" + all_texts(workspace));
+      if (count > 0)
+        complain(program_.line,
+            "after the preferred fixes " + rule + " is still found, or found anew:\n" + all_texts(workspace));
   }
 
   // The fixes that need a decision, one at a time.
   void check_others(const Workspace& before, const std::vector<Found>& found) {
     for (const AfterFix& after : program_.after)
       if (!after.fix.empty() && std::none_of(found.begin(), found.end(), [&](const Found& each) {
-            return std::any_of(each.finding.fixes.begin(), each.finding.fixes.end(), [&](const Fix& fix) { return fix.title == after.fix; });
+            return std::any_of(each.finding.fixes.begin(), each.finding.fixes.end(),
+                [&](const Fix& fix) { return fix.title == after.fix; });
           }))
         complain(program_.line, "no fix is called \"" + after.fix + "\"");
     for (const Found& each : found)
       for (const Fix& fix : each.finding.fixes) {
-        const auto fence = std::find_if(program_.after.begin(), program_.after.end(), [&](const AfterFix& after) { return after.fix == fix.title; });
+        const auto fence = std::find_if(program_.after.begin(), program_.after.end(),
+            [&](const AfterFix& after) { return after.fix == fix.title; });
         if (fix.preferred && fence == program_.after.end()) continue;
         Workspace workspace = before;
         apply(workspace, {&fix});
-        if (!has_error(before) && has_error(workspace)) complain(program_.line, "after \"" + fix.title + "\" this does not parse:\n" + all_texts(workspace));
+        if (!has_error(before) && has_error(workspace))
+          complain(
+              program_.line, "after \"" + fix.title + "\" this does not parse:\n" + all_texts(workspace));
         if (fence != program_.after.end()) {
           compare(workspace, fence->file);
           continue;
@@ -256,7 +292,10 @@ private:
         auto was = by_rule(found);
         --was[std::string(each.finding.rule)];
         for (const auto& [rule, count] : left)
-          if (count > was[rule]) complain(program_.line, "after \"" + fix.title + "\" " + rule + " is still found, or found anew:\n" + all_texts(workspace));
+          if (count > was[rule])
+            complain(program_.line,
+                "after \"" + fix.title + "\" " + rule + " is still found, or found anew:\n" +
+                    all_texts(workspace));
       }
   }
 
@@ -285,10 +324,10 @@ private:
   std::vector<std::string> complaints_;
 };
 
-} // namespace
+}  // namespace
 
 const std::map<std::string, std::map<std::string, std::string>>& messages() { return told; }
 
 std::vector<std::string> judge(Program& program, bool write) { return Judge(program, write).run(); }
 
-} // namespace stepzero::cases
+}  // namespace stepzero::cases

@@ -1,5 +1,5 @@
-// Each heading of tests/cases/**/*.md is a Catch2 test. With STEPZERO_WRITE_FIXES=1 in the environment the after-fix fences
-// that differ are rewritten: read what they then say.
+// Each heading of tests/cases/**/*.md is a Catch2 test. With STEPZERO_WRITE_FIXES=1 in the environment the
+// after-fix fences that differ are rewritten: read what they then say.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 
@@ -28,7 +28,8 @@ std::size_t judged = 0;  // cases so far
 
 class Heading : public Catch::ITestInvoker {
 public:
-  Heading(Case& tested, Oracle& oracle, const Document& document, bool write) : case_(tested), oracle_(oracle), document_(document), write_(write) {}
+  Heading(Case& tested, Oracle& oracle, const Document& document, bool write)
+      : case_(tested), oracle_(oracle), document_(document), write_(write) {}
   void invoke() const override {
     ++judged;
     for (Program& program : case_.programs) {
@@ -55,7 +56,8 @@ public:
     for (Document& document : documents_)
       for (Case& tested : document.cases)
         for (Program& program : tested.programs) oracle_.judge(program);
-    for (const std::string& hash : oracle_.stale()) FAIL_CHECK("oracle.json: " + hash + " belongs to no block: run tests/cases/oracle.py --record");
+    for (const std::string& hash : oracle_.stale())
+      FAIL_CHECK("oracle.json: " + hash + " belongs to no block: run tests/cases/oracle.py --record");
     SUCCEED();
   }
 
@@ -64,10 +66,12 @@ private:
   std::vector<Document>& documents_;
 };
 
-// The table of all messages says what the cases say, and nothing in it is against the style sheet in CONTRIBUTING.md.
+// The table of all messages says what the cases say, and nothing in it is against the style sheet in
+// CONTRIBUTING.md.
 class Messages : public Catch::ITestInvoker {
 public:
-  Messages(std::filesystem::path path, std::size_t cases, bool write) : path_(std::move(path)), cases_(cases), write_(write) {}
+  Messages(std::filesystem::path path, std::size_t cases, bool write)
+      : path_(std::move(path)), cases_(cases), write_(write) {}
   void invoke() const override;
 
 private:
@@ -82,24 +86,32 @@ std::string read(const std::filesystem::path& path) {
 }
 
 // Words that the style sheet has better ones for.
-constexpr std::string_view avoided[] = {" behind ", "for ever ", "for ever.", "for ever,", " is to be ", " are to be ", " anew", "comes here", "Nobody ", " nobody ", " who else", " what else", " without a word", "in front of", "would meet"};
+constexpr std::string_view avoided[] = {" behind ", "for ever ", "for ever.", "for ever,", " is to be ",
+    " are to be ", " anew", "comes here", "Nobody ", " nobody ", " who else", " what else", " without a word",
+    "in front of", "would meet"};
 
 void Messages::invoke() const {
   if (judged != cases_) return;  // some of the cases only: what the others say is not known
-  std::string text = "# Every message of every rule, as the cases have it: of those that differ only in code and numbers one. Written by\n"
-                     "# STEPZERO_WRITE_MESSAGES=1 test_cases; the style is that of CONTRIBUTING.md.\n";
+  std::string text =
+      "# Every message of every rule, as the cases have it: of those that differ only in code and numbers one. Written by\n"
+      "# STEPZERO_WRITE_MESSAGES=1 test_cases; the style is that of CONTRIBUTING.md.\n";
   for (const auto& [rule, said] : messages()) {
     text += "\n" + rule + "\n";
     std::vector<std::string> lines;
-    for (const auto& [key, message] : said) lines.push_back("  " + key.substr(0, key.find(':')) + ": " + message + "\n");
+    for (const auto& [key, message] : said)
+      lines.push_back("  " + key.substr(0, key.find(':')) + ": " + message + "\n");
     std::sort(lines.begin(), lines.end());
     for (const std::string& line : lines) text += line;
     for (const std::string& line : lines)
       for (const std::string_view word : avoided)
-        if (line.find(word) != std::string::npos) FAIL_CHECK(rule + " says \"" + std::string(word) + "\": " + line);
+        if (line.find(word) != std::string::npos)
+          FAIL_CHECK(rule + " says \"" + std::string(word) + "\": " + line);
   }
-  if (write_) std::ofstream(path_, std::ios::binary) << text;
-  else if (read(path_) != text) FAIL_CHECK("messages.txt is not what the cases say: run STEPZERO_WRITE_MESSAGES=1 test_cases, and read what it then says");
+  if (write_)
+    std::ofstream(path_, std::ios::binary) << text;
+  else if (read(path_) != text)
+    FAIL_CHECK(
+        "messages.txt is not what the cases say: run STEPZERO_WRITE_MESSAGES=1 test_cases, and read what it then says");
   SUCCEED();
 }
 
@@ -121,14 +133,15 @@ void rewrite(const Document& document) {
   if (text != document.text) std::ofstream(document.path, std::ios::binary) << text;
 }
 
-} // namespace
+}  // namespace
 
 int main(int argc, char** argv) {
   const std::filesystem::path root = STEPZERO_CASES;
   const bool write = std::getenv("STEPZERO_WRITE_FIXES") != nullptr;
   std::vector<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root))
-    if (entry.path().extension() == ".md" && entry.path().filename() != "README.md") paths.push_back(entry.path());
+    if (entry.path().extension() == ".md" && entry.path().filename() != "README.md")
+      paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   std::vector<Document> documents;
   for (const auto& path : paths) {
@@ -144,14 +157,17 @@ int main(int argc, char** argv) {
   Oracle oracle((root / "oracle.json").string());
   for (Document& document : documents)
     for (Case& tested : document.cases)
-      Catch::AutoReg(new Heading(tested, oracle, document, write), Catch::SourceLineInfo(document.name.c_str(), tested.line), "",
-                     Catch::NameAndTags(document.name + ": " + tested.heading));
+      Catch::AutoReg(new Heading(tested, oracle, document, write),
+          Catch::SourceLineInfo(document.name.c_str(), tested.line), "",
+          Catch::NameAndTags(document.name + ": " + tested.heading));
   std::size_t count = 0;
   for (const Document& document : documents) count += document.cases.size();
   const bool write_messages = std::getenv("STEPZERO_WRITE_MESSAGES") != nullptr;
   if (write_messages || std::getenv("STEPZERO_MESSAGES"))
-    Catch::AutoReg(new Messages(root / "messages.txt", count, write_messages), CATCH_INTERNAL_LINEINFO, "", Catch::NameAndTags("messages.txt says what the cases say"));
-  Catch::AutoReg(new NothingStale(oracle, documents), CATCH_INTERNAL_LINEINFO, "", Catch::NameAndTags("oracle.json holds nothing stale"));
+    Catch::AutoReg(new Messages(root / "messages.txt", count, write_messages), CATCH_INTERNAL_LINEINFO, "",
+        Catch::NameAndTags("messages.txt says what the cases say"));
+  Catch::AutoReg(new NothingStale(oracle, documents), CATCH_INTERNAL_LINEINFO, "",
+      Catch::NameAndTags("oracle.json holds nothing stale"));
   const int status = Catch::Session().run(argc, argv);
   if (write)
     for (const Document& document : documents) rewrite(document);

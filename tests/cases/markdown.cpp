@@ -38,41 +38,53 @@ Info read_info(std::string_view words, std::uint32_t line) {
     const std::size_t quote = words.find('"');
     if (quote < end) {
       end = words.find('"', quote + 1);
-      if (end == std::string_view::npos) throw std::runtime_error("line " + std::to_string(line) + ": a quote is not closed");
+      if (end == std::string_view::npos)
+        throw std::runtime_error("line " + std::to_string(line) + ": a quote is not closed");
       ++end;
     }
     const std::string word(words.substr(0, end));
     words.remove_prefix(std::min(end, words.size()));
     if (first) {
-      if (word != "python" && word != "json" && word != "yaml" && word != "bash" && word != "make" && word != "docker") return info;
+      if (word != "python" && word != "json" && word != "yaml" && word != "bash" && word != "make" &&
+          word != "docker")
+        return info;
       info.python = true;
-    } else if (word == "after-fix") info.after_fix = behind_after_fix = true;
-    else if (word == "torch") info.torch = true;
-    else if (word == "crlf") info.crlf = true;
-    else if (word == "no-fix") info.no_fix = true;
-    else if (word.starts_with("gpu-memory=\"")) info.gpu_memory = word.substr(12, word.size() - 13);
-    else if (word.starts_with("title=\"")) info.title = word.substr(7, word.size() - 8);
-    else if (word.starts_with('"') && behind_after_fix) info.fix = word.substr(1, word.size() - 2);
-    else throw std::runtime_error("line " + std::to_string(line) + ": what is '" + word + "' of a fence?");
+    } else if (word == "after-fix")
+      info.after_fix = behind_after_fix = true;
+    else if (word == "torch")
+      info.torch = true;
+    else if (word == "crlf")
+      info.crlf = true;
+    else if (word == "no-fix")
+      info.no_fix = true;
+    else if (word.starts_with("gpu-memory=\""))
+      info.gpu_memory = word.substr(12, word.size() - 13);
+    else if (word.starts_with("title=\""))
+      info.title = word.substr(7, word.size() - 8);
+    else if (word.starts_with('"') && behind_after_fix)
+      info.fix = word.substr(1, word.size() - 2);
+    else
+      throw std::runtime_error("line " + std::to_string(line) + ": what is '" + word + "' of a fence?");
     first = false;
   }
 }
 
 Expectation read_one(const std::string& text, std::uint32_t at) {
   static const std::regex reveal(R"((FIXME )?reveal(?: ([\w.]+))?: (.*\S)\s*)");
-  static const std::regex finding(R"re((FIXME (?:no )?)?(error|warning|information|hint)\[([\w/-]+)\](?:: "(.*)")?\s*)re");
+  static const std::regex finding(
+      R"re((FIXME (?:no )?)?(error|warning|information|hint)\[([\w/-]+)\](?:: "(.*)")?\s*)re");
   Expectation expected;
   expected.at = at;
   std::smatch parts;
   if (std::regex_match(text, parts, reveal)) {
     expected.reveal = true;
-    if (parts[1].matched) expected.standing = Expectation::Standing::wrongly_absent;
+    if (parts[1].matched) expected.standing = Expectation::StandingFindings::wrongly_absent;
     expected.name = parts[2];
     expected.text = parts[3];
   } else if (std::regex_match(text, parts, finding)) {
-    expected.standing = parts[1] == "FIXME " ? Expectation::Standing::wrongly_absent
-                        : parts[1] == "FIXME no " ? Expectation::Standing::wrongly_present
-                                                  : Expectation::Standing::right;
+    expected.standing = parts[1] == "FIXME " ? Expectation::StandingFindings::wrongly_absent
+        : parts[1] == "FIXME no "            ? Expectation::StandingFindings::wrongly_present
+                                             : Expectation::StandingFindings::right;
     expected.severity = parts[2];
     expected.rule = parts[3];
     expected.text = parts[4];
@@ -82,8 +94,8 @@ Expectation read_one(const std::string& text, std::uint32_t at) {
   return expected;
 }
 
-// The expectations leave the text: the comment at a line's end goes, and a line that holds nothing else goes as a whole
-// and speaks of the next one. oracle.py does the same.
+// The expectations leave the text: the comment at a line's end goes, and a line that holds nothing else goes
+// as a whole and speaks of the next one. oracle.py does the same.
 File read_file(const std::vector<Line>& lines, std::size_t begin, std::size_t end, bool crlf) {
   static const std::regex comment(
       R"([ \t]*#[ \t]*((?:FIXME (?:no )?)?(?:error|warning|information|hint)\[.*|(?:FIXME )?reveal(?: [\w.]+)?:.*)$)");
@@ -136,9 +148,11 @@ public:
         const std::string fence(line.substr(0, line.find_first_not_of('`')));
         std::size_t end = i + 1;
         while (end < lines_.size() && lines_[end].text != fence) ++end;
-        if (end == lines_.size()) throw std::runtime_error("line " + std::to_string(i + 1) + ": a fence is not closed");
+        if (end == lines_.size())
+          throw std::runtime_error("line " + std::to_string(i + 1) + ": a fence is not closed");
         const Info info = read_info(line.substr(fence.size()), static_cast<std::uint32_t>(i + 1));
-        if (info.python) add(info, read_file(lines_, i + 1, end, info.crlf), static_cast<std::uint32_t>(i + 1));
+        if (info.python)
+          add(info, read_file(lines_, i + 1, end, info.crlf), static_cast<std::uint32_t>(i + 1));
         i = end;
       }
     }
@@ -151,7 +165,8 @@ private:
     file.title = info.title;
     if (info.after_fix) {
       end_program();
-      if (case_.programs.empty()) throw std::runtime_error("line " + std::to_string(line) + ": nothing stands before this fix");
+      if (case_.programs.empty())
+        throw std::runtime_error("line " + std::to_string(line) + ": nothing stands before this fix");
       Program& program = case_.programs.back();
       if (file.title.empty()) file.title = program.files.back().title;
       program.after.push_back({info.fix, std::move(file)});
@@ -190,8 +205,8 @@ private:
   std::vector<Case> cases_;
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Case> read_markdown(const std::string& text) { return Reader(text).read(); }
 
-} // namespace stepzero::cases
+}  // namespace stepzero::cases

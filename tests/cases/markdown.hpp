@@ -11,13 +11,13 @@ namespace stepzero::cases {
 
 // What a comment expects of its line.
 struct Expectation {
-  enum class Standing : std::uint8_t {
+  enum class StandingFindings : std::uint8_t {
     right,            // so it is, and so it should be
     wrongly_absent,   // `FIXME error[…]`, `FIXME reveal: …`: should be found, is not yet
     wrongly_present,  // `FIXME no error[…]`: is found, should not be
   };
   bool reveal = false;
-  Standing standing = Standing::right;
+  StandingFindings standing = StandingFindings::right;
   std::string severity, rule;  // of a finding
   std::string name;            // of a reveal: which place of the line; empty: the only one
   std::string text;            // part of the message; all of the revealed text
@@ -26,26 +26,26 @@ struct Expectation {
 };
 
 struct File {
-  std::string title;           // "pkg/mod.py"
-  std::string text;            // without the expectations
+  std::string title;  // "pkg/mod.py"
+  std::string text;   // without the expectations
   std::vector<Expectation> expected;
-  std::vector<std::uint32_t> places;   // by line of the text: the one-based line of the Markdown
-  std::uint32_t begin = 0, end = 0;    // bytes of the fence's content in the Markdown
+  std::vector<std::uint32_t> places;  // by line of the text: the one-based line of the Markdown
+  std::uint32_t begin = 0, end = 0;   // bytes of the fence's content in the Markdown
 };
 
 // What the program above becomes.
 struct AfterFix {
-  std::string fix;             // the title of the fix that is applied; empty: all preferred ones
+  std::string fix;  // the title of the fix that is applied; empty: all preferred ones
   File file;
 };
 
 struct Program {
-  std::vector<File> files;     // the analysed one last
+  std::vector<File> files;  // the analysed one last
   std::vector<AfterFix> after;
-  bool torch = false;          // PyTorch has run it
-  bool no_fix = false;         // its findings come without fixes
-  std::string gpu_memory;      // the setting; empty: none
-  std::uint32_t line = 0;      // one-based, of its first fence
+  bool torch = false;      // PyTorch has run it
+  bool no_fix = false;     // its findings come without fixes
+  std::string gpu_memory;  // the setting; empty: none
+  std::uint32_t line = 0;  // one-based, of its first fence
 };
 
 struct Case {
@@ -57,4 +57,4 @@ struct Case {
 // The cases of a Markdown text: a heading with at least one Python fence before the next heading is a case.
 std::vector<Case> read_markdown(const std::string& text);
 
-} // namespace stepzero::cases
+}  // namespace stepzero::cases

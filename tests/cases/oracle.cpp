@@ -26,18 +26,21 @@ std::string content_hash(const std::vector<File>& files) {
 bool must_fail(const std::vector<File>& files) {
   for (const File& file : files)
     for (const Expectation& expected : file.expected)
-      if (expected.severity == "error" && expected.standing != Expectation::Standing::wrongly_present && !expected.rule.starts_with("amp/"))
+      if (expected.severity == "error" &&
+          expected.standing != Expectation::StandingFindings::wrongly_present &&
+          !expected.rule.starts_with("amp/"))
         return true;
   return false;
 }
 
-} // namespace
+}  // namespace
 
 Oracle::Oracle(const std::string& path) {
   std::ifstream in(path);
   if (!in) return;
   const nlohmann::json all = nlohmann::json::parse(in);
-  for (const auto& [hash, entry] : all.at("outcomes").items()) outcomes_[hash] = entry.at("outcome").get<std::string>();
+  for (const auto& [hash, entry] : all.at("outcomes").items())
+    outcomes_[hash] = entry.at("outcome").get<std::string>();
 }
 
 void Oracle::look(const std::vector<File>& files, std::uint32_t line, std::vector<std::string>& complaints) {
@@ -45,8 +48,10 @@ void Oracle::look(const std::vector<File>& files, std::uint32_t line, std::vecto
   asked_.insert(hash);
   const auto it = outcomes_.find(hash);
   const std::string where = "line " + std::to_string(line) + ": ";
-  if (it == outcomes_.end()) complaints.push_back(where + "PyTorch was not asked about this text: run tests/cases/oracle.py --record");
-  else if (must_fail(files) != (it->second != "runs")) complaints.push_back(where + "PyTorch disagrees: it " + it->second);
+  if (it == outcomes_.end())
+    complaints.push_back(where + "PyTorch was not asked about this text: run tests/cases/oracle.py --record");
+  else if (must_fail(files) != (it->second != "runs"))
+    complaints.push_back(where + "PyTorch disagrees: it " + it->second);
 }
 
 std::vector<std::string> Oracle::judge(const Program& program) {
@@ -70,4 +75,4 @@ std::vector<std::string> Oracle::stale() const {
   return stale;
 }
 
-} // namespace stepzero::cases
+}  // namespace stepzero::cases

@@ -22,4 +22,4 @@ private:
   std::set<std::string> asked_;
 };
 
-} // namespace stepzero::cases
+}  // namespace stepzero::cases

@@ -16,9 +16,12 @@ std::shared_ptr<const syntax::Module> Workspace::module(const std::string& path)
   return it == modules_.end() ? nullptr : it->second;
 }
 
-std::shared_ptr<const program::Data> Workspace::data(const std::string& path, program::DataFormat format) const {
-  const auto text = path.size() > root.size() + 1 && path.starts_with(root) ? texts_.find(title_of(path)) : texts_.end();
-  return text == texts_.end() || text->first.ends_with(".py") ? nullptr : server::read_data(text->second, format);
+std::shared_ptr<const program::Data> Workspace::data(
+    const std::string& path, program::DataFormat format) const {
+  const auto text = path.size() > root.size() + 1 && path.starts_with(root) ? texts_.find(title_of(path))
+                                                                            : texts_.end();
+  return text == texts_.end() || text->first.ends_with(".py") ? nullptr
+                                                              : server::read_data(text->second, format);
 }
 
 bool Workspace::is_folder(const std::string& path) const {
@@ -26,4 +29,4 @@ bool Workspace::is_folder(const std::string& path) const {
   return it != modules_.end() && it->first.starts_with(path + "/");
 }
 
-} // namespace stepzero::cases
+}  // namespace stepzero::cases

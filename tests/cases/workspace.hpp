@@ -19,7 +19,8 @@ public:
   std::shared_ptr<const syntax::Module> module(const std::string& path) const override;
   bool is_file(const std::string& path) const override { return modules_.contains(path); }
   bool is_folder(const std::string& path) const override;
-  std::shared_ptr<const program::Data> data(const std::string& path, program::DataFormat format) const override;
+  std::shared_ptr<const program::Data> data(
+      const std::string& path, program::DataFormat format) const override;
   const std::vector<std::string>& roots() const override { return roots_; }
 
 private:
@@ -28,4 +29,4 @@ private:
   std::vector<std::string> roots_ = {std::string(root)};
 };
 
-} // namespace stepzero::cases
+}  // namespace stepzero::cases

@@ -1,8 +1,8 @@
-// Any edits of any text: the module that a document keeps up to date is the one that a fresh parse of its text gives, byte
-// for byte of their dumps; edits taken back lead to the module of the start.
+// Any edits of any text: the module that a document keeps up to date is the one that a fresh parse of its
+// text gives, byte for byte of their dumps; edits taken back lead to the module of the start.
 //
-// An input is a text, a 0xff byte, and edits of five bytes and their texts: where (3), how much is replaced (1), how long
-// the new text is (1).
+// An input is a text, a 0xff byte, and edits of five bytes and their texts: where (3), how much is replaced
+// (1), how long the new text is (1).
 #include "syntax/document.hpp"
 #include "syntax/dump.hpp"
 #include "syntax/text.hpp"
@@ -39,7 +39,7 @@ void require_positions(const std::string& bytes) {
     }
 }
 
-} // namespace
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
@@ -61,7 +61,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string replacement(rest.substr(5, new_length));
     rest.remove_prefix(5 + new_length);
 
-    undo.push_back({{begin, begin + static_cast<std::uint32_t>(new_length)}, text.substr(begin, end - begin)});
+    undo.push_back(
+        {{begin, begin + static_cast<std::uint32_t>(new_length)}, text.substr(begin, end - begin)});
     document.apply({{{begin, end}, replacement}});
     text.replace(begin, end - begin, replacement);
     if (count % 3 != 2) require_fresh(document, text);  // sometimes two edits meet before the next parse

@@ -1,6 +1,6 @@
-// Any bytes from a client: the frame decoder gives the same payloads however the bytes are cut, and what JSON-RPC and
-// the types of LSP make of each payload is a message or an error, never a crash. What is understood can be written and
-// is then understood again.
+// Any bytes from a client: the frame decoder gives the same payloads however the bytes are cut, and what
+// JSON-RPC and the types of LSP make of each payload is a message or an error, never a crash. What is
+// understood can be written and is then understood again.
 #include "protocol/any.hpp"
 #include "protocol/codec.hpp"
 #include "protocol/framing.hpp"
@@ -71,7 +71,7 @@ void read_message(const std::string& payload) {
   }
 }
 
-} // namespace
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
@@ -93,7 +93,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     read_message(payload);
     FrameDecoder decoder;
     std::vector<std::string> back;
-    require(decoder.feed(frame(payload), back) && back.size() == 1 && back[0] == payload && !decoder.inside_frame());
+    require(decoder.feed(frame(payload), back) && back.size() == 1 && back[0] == payload &&
+        !decoder.inside_frame());
   }
   read_message(std::string(bytes));
   return 0;

@@ -15,7 +15,7 @@ namespace {
 const std::string uri = "file:///w/train.py";
 
 lsp::CodeActionParams asking(lsp::Range range, std::optional<std::vector<std::string>> only = std::nullopt,
-                             std::vector<lsp::Diagnostic> diagnostics = {}) {
+    std::vector<lsp::Diagnostic> diagnostics = {}) {
   lsp::CodeActionParams params;
   params.text_document.uri = uri;
   params.range = range;
@@ -50,7 +50,7 @@ std::string suppressed_in_file(const std::string& text, std::string_view rule = 
   return std::string(text).replace(edit.span.begin, edit.span.end - edit.span.begin, edit.text);
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("actions of a finding: its fixes, all fixes, and the comments") {
   Wire wire;
@@ -58,16 +58,16 @@ TEST_CASE("actions of a finding: its fixes, all fixes, and the comments") {
   wire.start();
   wire.open(uri, "y = BUG\nz = BUG\n", 4);
   const auto actions = actions_at(wire, asking({{0, 4}, {0, 4}}));
-  CHECK(titles(actions) == std::vector<std::string>{"Mend it", "Hide it",
-                                                    "Fix all that stepzero can fix for certain",
-                                                    "Ignore test/bug here", "Ignore test/bug in this file"});
+  CHECK(titles(actions) ==
+      std::vector<std::string>{"Mend it", "Hide it", "Fix all that stepzero can fix for certain",
+          "Ignore test/bug here", "Ignore test/bug in this file"});
   CHECK(actions[0].is_preferred);
   CHECK_FALSE(actions[1].is_preferred);
   REQUIRE(actions[0].diagnostics.size() == 1);
   CHECK(actions[0].diagnostics[0].range == lsp::Range{{0, 4}, {0, 7}});
   REQUIRE(actions[0].edit->changes);
   CHECK(actions[0].edit->changes->at(uri) ==
-        std::vector<lsp::TextEdit>{{{{0, 4}, {0, 7}}, "OK", std::nullopt}});
+      std::vector<lsp::TextEdit>{{{{0, 4}, {0, 7}}, "OK", std::nullopt}});
   CHECK(actions[2].edit->changes->at(uri).size() == 2);
   CHECK(actions[3].edit->changes->at(uri)[0].new_text == "  # stepzero: ignore[test/bug]");
   CHECK(actions[4].edit->changes->at(uri)[0].new_text == "# stepzero: ignore-file[test/bug]\n");
@@ -78,9 +78,7 @@ TEST_CASE("actions are filtered by kind") {
   wire.start();
   wire.open(uri, "BUG\n");
   const lsp::Range range{{0, 0}, {0, 0}};
-  const auto of = [&](const std::string& kind) {
-    return titles(actions_at(wire, asking(range, {{kind}})));
-  };
+  const auto of = [&](const std::string& kind) { return titles(actions_at(wire, asking(range, {{kind}}))); };
   CHECK(of("quickfix").size() == 4);
   CHECK(of("source") == std::vector<std::string>{"Fix all that stepzero can fix for certain"});
   CHECK(of("source.fixAll.stepzero").size() == 1);
@@ -109,13 +107,16 @@ TEST_CASE("a client without literals gets commands, which apply the fix") {
   wire.flags.code_action_literals = false;
   wire.flags.apply_edit = wire.flags.document_changes = GENERATE(true, false);
   const auto capabilities = wire.start().capabilities;
-  CHECK(capabilities.execute_command->commands == std::vector<std::string>{"stepzero.schedule", "stepzero.fix"});
+  CHECK(capabilities.execute_command->commands ==
+      std::vector<std::string>{"stepzero.schedule", "stepzero.fix"});
   std::vector<lsp::ApplyWorkspaceEditParams> applied;
   bool agrees = true;
-  wire.client->on(method::apply_edit, [&](lsp::ApplyWorkspaceEditParams params, protocol::Reply<lsp::ApplyWorkspaceEditResult> reply) {
-    applied.push_back(std::move(params));
-    reply({agrees, agrees ? std::nullopt : std::optional<std::string>("the file is locked"), std::nullopt});
-  });
+  wire.client->on(method::apply_edit,
+      [&](lsp::ApplyWorkspaceEditParams params, protocol::Reply<lsp::ApplyWorkspaceEditResult> reply) {
+        applied.push_back(std::move(params));
+        reply(
+            {agrees, agrees ? std::nullopt : std::optional<std::string>("the file is locked"), std::nullopt});
+      });
   wire.open(uri, "y = BUG\n", 4);
   const auto outcome = wire.ask(method::code_action, asking({{0, 4}, {0, 4}}));
   REQUIRE(outcome);
@@ -142,7 +143,8 @@ TEST_CASE("a client without literals gets commands, which apply the fix") {
   }
   wire.change(uri, 5, "\ny = BUG\n");
   CHECK(run(commands[0]).error.code == protocol::error_code::content_modified);
-  CHECK(wire.ask(method::execute_command, {"stepzero.fix", {}, std::nullopt}).error.code == protocol::error_code::invalid_params);
+  CHECK(wire.ask(method::execute_command, {"stepzero.fix", {}, std::nullopt}).error.code ==
+      protocol::error_code::invalid_params);
 }
 
 TEST_CASE("fixes that do not go together are not applied together") {
@@ -153,11 +155,12 @@ TEST_CASE("fixes that do not go together are not applied together") {
     return rules::Finding{
         "a/b", rules::Severity::error, {"/a.py", {0, 1}}, "x", {}, {{"fix", preferred, std::move(edits)}}};
   };
-  const auto chosen = fix_all({finding({edit(0, 4, "A")}), finding({edit(3, 5, "B"), edit(9, 9, "C")}),
-                               finding({edit(4, 6, "D")}, false), finding({edit(4, 6, "E")}),
-                               finding({edit(0, 4, "A"), edit(8, 8, "import x\n")}),
-                               finding({edit(8, 8, "import y\n")}), finding({{{"/other.py", {0, 1}}, "F"}})},
-                              "/a.py");
+  const auto chosen = fix_all(
+      {finding({edit(0, 4, "A")}), finding({edit(3, 5, "B"), edit(9, 9, "C")}),
+          finding({edit(4, 6, "D")}, false), finding({edit(4, 6, "E")}),
+          finding({edit(0, 4, "A"), edit(8, 8, "import x\n")}), finding({edit(8, 8, "import y\n")}),
+          finding({{{"/other.py", {0, 1}}, "F"}})},
+      "/a.py");
   std::vector<std::string> texts;
   for (const auto& each : chosen) texts.push_back(each.new_text);
   CHECK(texts == std::vector<std::string>{"A", "E", "import x\n"});
@@ -177,7 +180,7 @@ TEST_CASE("a comment silences a rule at the end of its line") {
 TEST_CASE("a comment silences a rule in its file") {
   CHECK(suppressed_in_file("import torch\n") == "# stepzero: ignore-file[a/b]\nimport torch\n");
   CHECK(suppressed_in_file("#!/usr/bin/env python\n# -*- coding: utf-8 -*-\nx\n") ==
-        "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n# stepzero: ignore-file[a/b]\nx\n");
+      "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n# stepzero: ignore-file[a/b]\nx\n");
   CHECK(suppressed_in_file("# stepzero: ignore-file[c/d]\nx\n") == "# stepzero: ignore-file[c/d, a/b]\nx\n");
   CHECK(suppressed_in_file("#!/usr/bin/env python") == "#!/usr/bin/env python\n# stepzero: ignore-file[a/b]");
   CHECK(suppressed_in_file("") == "# stepzero: ignore-file[a/b]\n");

@@ -11,8 +11,8 @@ using stepzero::syntax::Position;
 
 namespace {
 
-std::string after(std::string text, const std::vector<TextChange>& changes,
-                  Encoding encoding = Encoding::utf16) {
+std::string after(
+    std::string text, const std::vector<TextChange>& changes, Encoding encoding = Encoding::utf16) {
   Draft draft(std::move(text));
   const auto outcome = draft.apply(changes, encoding);
   return outcome.refused.empty() ? draft.bytes() : "refused: " + outcome.refused;
@@ -22,7 +22,7 @@ TextChange change(Position start, Position end, std::string text) {
   return {TextRange{start, end}, std::move(text)};
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("several changes apply in order, each to the result of those before") {
   CHECK(after("abc\n", {change({0, 1}, {0, 2}, "XY\n"), change({1, 0}, {1, 1}, "")}) == "aXY\n\n");

@@ -1,4 +1,5 @@
-// The memory of a training step over the wire: lenses over a model, hover on what takes it. The programs are really analysed.
+// The memory of a training step over the wire: lenses over a model, hover on what takes it. The programs are
+// really analysed.
 #include "wire.hpp"
 
 #include "snapshot/snapshot.hpp"
@@ -14,23 +15,23 @@ namespace {
 
 const std::string uri = "file:///w/train.py";
 
-const std::string training = "import torch\n"                                                        // 0
+const std::string training = "import torch\n"  // 0
                              "import torch.nn as nn\n"
                              "\n"
                              "\n"
-                             "class Net(nn.Module):\n"                                               // 4
+                             "class Net(nn.Module):\n"  // 4
                              "    def __init__(self):\n"
                              "        super().__init__()\n"
-                             "        self.first = nn.Linear(1024, 4096)\n"                          // 7
+                             "        self.first = nn.Linear(1024, 4096)\n"  // 7
                              "        self.last = nn.Linear(4096, 1024)\n"
                              "\n"
                              "    def forward(self, x):\n"
-                             "        return self.last(torch.relu(self.first(x)))\n"                 // 11
+                             "        return self.last(torch.relu(self.first(x)))\n"  // 11
                              "\n"
                              "\n"
-                             "model = Net()\n"                                                       // 14
+                             "model = Net()\n"  // 14
                              "optimizer = torch.optim.AdamW(model.parameters())\n"
-                             "for _ in range(10):\n"                                                 // 16
+                             "for _ in range(10):\n"  // 16
                              "    x = torch.randn(64, 1024)\n"
                              "    model(x).pow(2).mean().backward()\n"
                              "    optimizer.step()\n"
@@ -48,7 +49,7 @@ bool says(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("a lens over a model and its class says what it takes") {
   Wire wire(snapshot::analyze);

@@ -49,4 +49,4 @@ private:
   std::atomic<std::int64_t> passed_ = 0;
 };
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

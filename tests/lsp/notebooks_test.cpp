@@ -54,7 +54,7 @@ lsp::CodeActionParams actions_at(int number, lsp::Range range) {
   return params;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("a notebook's diagnostics land in their cells, with the cells' versions") {
   Wire wire;
@@ -175,7 +175,7 @@ TEST_CASE("hover, inlay hints and quick-fixes speak of places in their cell") {
   CHECK(edit.text_document.uri == cell(3));
   CHECK(edit.text_document.version == 1);
   CHECK(edit.edits[0].range == lsp::Range{{1, 0}, {1, 3}});
-  CHECK((**wire.ask(method::code_action, actions_at(2, {{1, 0}, {1, 1}})).result).size() == 1); // fix-all
+  CHECK((**wire.ask(method::code_action, actions_at(2, {{1, 0}, {1, 1}})).result).size() == 1);  // fix-all
 }
 
 TEST_CASE("running a cell is no edit: a fix that was offered before is still applied") {
@@ -209,7 +209,8 @@ TEST_CASE("a client that pulls is pushed the diagnostics of cells, and pulls non
   open(wire, {"BUG"});
   wire.idle();
   CHECK(last(wire, 1).size() == 1);
-  const auto pulled = wire.ask(method::diagnostic, {{cell(1)}, std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+  const auto pulled = wire.ask(
+      method::diagnostic, {{cell(1)}, std::nullopt, std::nullopt, std::nullopt, std::nullopt});
   REQUIRE(pulled);
   CHECK(wire.diagnostic_refreshes == 0);
 }
@@ -243,7 +244,8 @@ TEST_CASE("a file that is no notebook is told apart from an empty one") {
   CHECK(!read_notebook("{\"cells\": [\"\xff\"]}").program.has_value());
   REQUIRE(read_notebook(R"({"cells": []})").program.has_value());
   CHECK(read_notebook(R"({"cells": []})").program->text.empty());
-  const auto odd = read_notebook(R"({"metadata": [], "cells": [7, {"cell_type": "code"}, {"cell_type": "code", "source": {"a": 1}}]})");
+  const auto odd = read_notebook(
+      R"({"metadata": [], "cells": [7, {"cell_type": "code"}, {"cell_type": "code", "source": {"a": 1}}]})");
   REQUIRE(odd.program.has_value());
   CHECK(odd.program->cells.cells.size() == 2);
   const auto read = read_notebook(
@@ -253,6 +255,7 @@ TEST_CASE("a file that is no notebook is told apart from an empty one") {
   CHECK(read.program->text == "a\nb\nd\n");
   CHECK(read.program->cells.at_line(1)->number == 2);
   CHECK(read.program->cells.at_line(2)->number == 4);
-  CHECK(read_notebook(R"({"cells": [{"cell_type": "code", "source": "a"}], "metadata": {"kernelspec": {"language": "R"}}})")
-            .program->text.empty());
+  CHECK(read_notebook(
+      R"({"cells": [{"cell_type": "code", "source": "a"}], "metadata": {"kernelspec": {"language": "R"}}})")
+          .program->text.empty());
 }

@@ -15,18 +15,18 @@ namespace {
 const std::string uri = "file:///w/train.py";
 
 const std::string training = "import torch\n"
-                            "import torch.distributed as dist\n"
-                            "\n"
-                            "\n"
-                            "def agree(value):\n"
-                            "    dist.all_reduce(value)\n"
-                            "    if dist.get_rank() == 0:\n"
-                            "        dist.broadcast(value, src=0)\n"
-                            "\n"
-                            "\n"
-                            "dist.init_process_group('gloo')\n"
-                            "agree(torch.ones(3))\n"
-                            "dist.barrier()\n";
+                             "import torch.distributed as dist\n"
+                             "\n"
+                             "\n"
+                             "def agree(value):\n"
+                             "    dist.all_reduce(value)\n"
+                             "    if dist.get_rank() == 0:\n"
+                             "        dist.broadcast(value, src=0)\n"
+                             "\n"
+                             "\n"
+                             "dist.init_process_group('gloo')\n"
+                             "agree(torch.ones(3))\n"
+                             "dist.barrier()\n";
 
 lsp::ExecuteCommandParams command(nlohmann::json argument, std::string name = "stepzero.schedule") {
   return {std::move(name), {protocol::Any(std::move(argument))}, std::nullopt};
@@ -38,7 +38,7 @@ std::string hover_at(Wire& wire, std::uint32_t line, std::uint32_t character) {
   return *answer.result ? (*answer.result)->contents.value : std::string();
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("the server says that it has lenses and the command") {
   Wire wire(snapshot::analyze);
@@ -63,9 +63,11 @@ TEST_CASE("a lens over a function that communicates counts who enters") {
   CHECK(lens.command->command == "stepzero.schedule");
   REQUIRE(lens.command->arguments.size() == 1);
   // What the lens asks for is what the command answers.
-  const auto answer = wire.ask(method::execute_command, {lens.command->command, lens.command->arguments, std::nullopt});
+  const auto answer = wire.ask(
+      method::execute_command, {lens.command->command, lens.command->arguments, std::nullopt});
   REQUIRE(answer);
-  CHECK(answer.result->json().at("text").get<std::string>().find("broadcast float32[3] from rank 0") != std::string::npos);
+  CHECK(answer.result->json().at("text").get<std::string>().find("broadcast float32[3] from rank 0") !=
+      std::string::npos);
 }
 
 TEST_CASE("no lens and no schedule where nothing communicates") {
@@ -102,8 +104,9 @@ TEST_CASE("the command answers for the text as it stands, and for as many ranks 
 TEST_CASE("the schedule folds where a line says what the others below it do") {
   Wire wire(snapshot::analyze);
   wire.start();
-  wire.open(uri, "import torch\nimport torch.distributed as dist\ndist.init_process_group('gloo')\nx = torch.zeros(3)\n"
-                 "for epoch in range(9):\n    for step in range(50):\n        dist.all_reduce(x)\n    dist.barrier()\ndist.destroy_process_group()\n");
+  wire.open(uri,
+      "import torch\nimport torch.distributed as dist\ndist.init_process_group('gloo')\nx = torch.zeros(3)\n"
+      "for epoch in range(9):\n    for step in range(50):\n        dist.all_reduce(x)\n    dist.barrier()\ndist.destroy_process_group()\n");
   const auto answer = wire.ask(method::execute_command, command({{"uri", uri}}));
   REQUIRE(answer);
   std::vector<std::string> lines;
@@ -118,8 +121,10 @@ TEST_CASE("the schedule folds where a line says what the others below it do") {
     folded.push_back(trimmed("startLine") + " … " + trimmed("endLine"));
   }
   INFO(answer.result->json().at("text").get<std::string>());
-  CHECK(folded == std::vector<std::string>{"train.py, 2 ranks, as it runs … barrier", "for epoch in range(9):  (9 rounds alike) … barrier",
-                                           "for step in range(50):  (50 rounds alike) … all_reduce float32[3]"});
+  CHECK(folded ==
+      std::vector<std::string>{"train.py, 2 ranks, as it runs … barrier",
+          "for epoch in range(9):  (9 rounds alike) … barrier",
+          "for step in range(50):  (50 rounds alike) … all_reduce float32[3]"});
 }
 
 TEST_CASE("what the command cannot do it refuses") {
@@ -145,8 +150,10 @@ TEST_CASE("hover shows the schedule of a function and of the job") {
   wire.open(uri, training);
   const std::string of_function = hover_at(wire, 4, 5);
   CHECK(of_function.find("```text\n2 collectives, 1 only on rank 0 (2 ranks)\n") != std::string::npos);
-  CHECK(of_function.find(">> hangs: rank 0 waits in broadcast (line 8); rank 1 waits in barrier (line 13)") != std::string::npos);
-  CHECK(hover_at(wire, 11, 2).find(of_function) != std::string::npos);  // where it is called, below what it returns
+  CHECK(of_function.find(">> hangs: rank 0 waits in broadcast (line 8); rank 1 waits in barrier (line 13)") !=
+      std::string::npos);
+  CHECK(hover_at(wire, 11, 2).find(of_function) !=
+      std::string::npos);  // where it is called, below what it returns
   const std::string of_job = hover_at(wire, 10, 8);
   CHECK(of_job.find("as it runs\n") != std::string::npos);
   CHECK(of_job.find("all_reduce float32[3]") != std::string::npos);
@@ -162,7 +169,8 @@ TEST_CASE("lenses are asked for again when a file that is imported changes") {
   wire.open(uri, "import torch\nfrom helper import tell\n\n\ndef report():\n    tell(torch.ones(3))\n");
   wire.idle();
   CHECK(wire.lens_refreshes == 0);
-  wire.change(helper, 2, "import torch.distributed as dist\n\n\ndef tell(value):\n    dist.all_reduce(value)\n");
+  wire.change(
+      helper, 2, "import torch.distributed as dist\n\n\ndef tell(value):\n    dist.all_reduce(value)\n");
   wire.idle();
   CHECK(wire.lens_refreshes == 1);
   const auto lenses = wire.ask(method::code_lens, {{uri}, std::nullopt, std::nullopt});

@@ -17,7 +17,7 @@ struct Bench {
   ManualLoop loop;
   ManualClock clock;
   Pool pool{2};
-  std::vector<std::string> log; // of the scheduler's thread
+  std::vector<std::string> log;  // of the scheduler's thread
   Scheduler scheduler{pool, hooks()};
 
   Scheduler::Hooks hooks() {
@@ -50,7 +50,7 @@ struct Bench {
   }
 };
 
-} // namespace
+}  // namespace
 
 TEST_CASE("the latest request of a key replaces the one that waits") {
   Bench bench;
@@ -167,9 +167,8 @@ TEST_CASE("a dropped key finishes nothing") {
 
 TEST_CASE("a work that throws is reported and the next one runs") {
   Bench bench;
-  bench.scheduler.request("a", Urgency::typing, [](const std::atomic<bool>&) -> Scheduler::Finish {
-    throw std::runtime_error("no");
-  });
+  bench.scheduler.request("a", Urgency::typing,
+      [](const std::atomic<bool>&) -> Scheduler::Finish { throw std::runtime_error("no"); });
   bench.settle();
   bench.scheduler.request("a", Urgency::typing, bench.quick("next"));
   bench.settle();
@@ -181,16 +180,16 @@ TEST_CASE("progress: 60 ms of analysis under an edit every 20 ms for 3 s publish
   int published = 0;
   for (int elapsed = 0; elapsed < 3000; elapsed += 60) {
     std::latch started(1), let_go(1);
-    bench.scheduler.request("a", Urgency::typing,
-                            [&](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
-                              started.count_down();
-                              let_go.wait();
-                              return [&, stopped = cancelled.load()] {
-                                if (stopped) return;
-                                ++published;
-                                bench.scheduler.published("a");
-                              };
-                            });
+    bench.scheduler.request(
+        "a", Urgency::typing, [&](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+          started.count_down();
+          let_go.wait();
+          return [&, stopped = cancelled.load()] {
+            if (stopped) return;
+            ++published;
+            bench.scheduler.published("a");
+          };
+        });
     started.wait();
     for (int edit = 0; edit < 2; ++edit) {
       bench.clock.advance(20ms);

@@ -14,17 +14,16 @@ lsp::HoverParams at(const std::string& where, std::uint32_t line, std::uint32_t 
   return {{where}, {line, character}, std::nullopt, std::nullopt};
 }
 
-lsp::DocumentDiagnosticParams pull(const std::string& where,
-                                   std::optional<std::string> previous = std::nullopt) {
+lsp::DocumentDiagnosticParams pull(
+    const std::string& where, std::optional<std::string> previous = std::nullopt) {
   return {{where}, std::nullopt, std::move(previous), std::nullopt, std::nullopt};
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("what is opened is published, with its version and the client's spelling of its URI") {
-  const std::string spelled =
-      GENERATE(as<std::string>(), "untitled:Untitled-1", "file:///w/%6dodel.py", "file:///w/a%20b.py",
-               "vscode-notebook-cell:/w/a.ipynb#W2sZmlsZQ%3D%3D");
+  const std::string spelled = GENERATE(as<std::string>(), "untitled:Untitled-1", "file:///w/%6dodel.py",
+      "file:///w/a%20b.py", "vscode-notebook-cell:/w/a.ipynb#W2sZmlsZQ%3D%3D");
   Wire wire;
   wire.start();
   wire.open(spelled, "BUG\n", 0);
@@ -118,8 +117,8 @@ TEST_CASE("a cancelled request is answered while its document is analysed") {
   wire.open("untitled:quick", "x = 1\n");
   wire.run_until([&] { return keeper.held(); });
   std::optional<int> code;
-  const auto id =
-      wire.client->request(method::hover, at(uri, 0, 0), [&](auto outcome) { code = outcome.error.code; });
+  const auto id = wire.client->request(
+      method::hover, at(uri, 0, 0), [&](auto outcome) { code = outcome.error.code; });
   CHECK(wire.ask(method::hover, at("untitled:quick", 0, 0)).result->has_value());
   wire.client->cancel(id);
   wire.run_until([&] { return code.has_value(); });
@@ -165,8 +164,8 @@ TEST_CASE("a client that pulls and is told to ask again is not pushed to") {
   const auto changed = std::get<lsp::FullDocumentDiagnosticReport>(second.result->report);
   CHECK(changed.items.size() == 1);
   const auto third = wire.ask(method::diagnostic, pull("file:///w/main.py", changed.result_id));
-  CHECK(std::get<lsp::UnchangedDocumentDiagnosticReport>(third.result->report).result_id ==
-        *changed.result_id);
+  CHECK(
+      std::get<lsp::UnchangedDocumentDiagnosticReport>(third.result->report).result_id == *changed.result_id);
   CHECK(wire.published.empty());
 }
 
@@ -187,8 +186,8 @@ TEST_CASE("a rule that fails is told once") {
   wire.change(uri, 2, "THROWS\n");
   wire.idle();
   CHECK(std::count_if(wire.logged.begin(), wire.logged.end(), [](const auto& message) {
-          return message.message.find("test/broken") != std::string::npos;
-        }) == 1);
+    return message.message.find("test/broken") != std::string::npos;
+  }) == 1);
   CHECK(wire.published.size() == 2);
 }
 
@@ -207,7 +206,7 @@ TEST_CASE("an analysis that throws leaves the server alive") {
 
 TEST_CASE("settings of the editor come in both shapes, and unknown keys are told") {
   const std::string shape = GENERATE(as<std::string>(), R"({"min-severity": "warning", "colour": 3})",
-                                     R"({"stepzero": {"min-severity": "warning", "colour": 3}})");
+      R"({"stepzero": {"min-severity": "warning", "colour": 3}})");
   Wire wire;
   wire.start();
   wire.open(uri, "ADVICE\n");
@@ -217,7 +216,7 @@ TEST_CASE("settings of the editor come in both shapes, and unknown keys are told
   wire.idle();
   CHECK(wire.published_for(uri).back().diagnostics.empty());
   CHECK(std::any_of(wire.logged.begin(), wire.logged.end(),
-                    [](const auto& message) { return message.message.find("colour") != std::string::npos; }));
+      [](const auto& message) { return message.message.find("colour") != std::string::npos; }));
 }
 
 TEST_CASE("nothing is analysed before the client has answered about its settings") {
@@ -247,7 +246,8 @@ TEST_CASE("shutdown answers what waits, and exit ends in mid-analysis") {
   keeper.let_go();
 }
 
-TEST_CASE("what warms up gives way to a document, begins anew behind it, and counts as work until it was done once") {
+TEST_CASE(
+    "what warms up gives way to a document, begins anew behind it, and counts as work until it was done once") {
   std::atomic<int> begun = 0, cancelled = 0, done = 0;
   std::latch may_end(1);
   const auto warm_up = [&](const std::atomic<bool>& stop) {
@@ -290,7 +290,8 @@ namespace {
 // Says first that it found nothing, of a part of the text, and the whole once it is let go.
 struct InParts {
   std::latch open{1};
-  snapshot::Result operator()(const program::Sources& sources, const std::string& path, const snapshot::Options& options) {
+  snapshot::Result operator()(
+      const program::Sources& sources, const std::string& path, const snapshot::Options& options) {
     snapshot::Result part;
     part.partial = true;
     if (options.on_findings) options.on_findings(part);
@@ -299,11 +300,13 @@ struct InParts {
   }
 };
 
-} // namespace
+}  // namespace
 
 TEST_CASE("a partial answer is published before the whole one of the same version") {
   InParts parts;
-  Wire wire([&](const auto& sources, const auto& path, const auto& options) { return parts(sources, path, options); });
+  Wire wire([&](const auto& sources, const auto& path, const auto& options) {
+    return parts(sources, path, options);
+  });
   wire.start();
   wire.open("file:///w/main.py", "BUG", 7);
   wire.run_until([&] { return !wire.published.empty(); });
@@ -318,7 +321,9 @@ TEST_CASE("a partial answer is published before the whole one of the same versio
 
 TEST_CASE("nobody who asks for diagnostics gets a partial answer") {
   InParts parts;
-  Wire wire([&](const auto& sources, const auto& path, const auto& options) { return parts(sources, path, options); });
+  Wire wire([&](const auto& sources, const auto& path, const auto& options) {
+    return parts(sources, path, options);
+  });
   wire.flags.pull_diagnostics = wire.flags.diagnostics_refresh = true;
   wire.start();
   wire.open("file:///w/main.py", "BUG");

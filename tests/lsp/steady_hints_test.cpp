@@ -15,7 +15,7 @@ std::string shown(const std::vector<Hint>& hints) {
   return text;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("what is lost while somebody types stays where it stands, until there is a pause") {
   SteadyHints steady;

@@ -67,17 +67,17 @@ std::string shown(const Tree& symbols) {
   return text;
 }
 
-template <class Form>
-Form symbols_of(Wire& wire) {
+template <class Form> Form symbols_of(Wire& wire) {
   const auto answer = wire.ask(method::document_symbol, {{uri}, std::nullopt, std::nullopt});
   REQUIRE(answer);
   REQUIRE(answer.result->has_value());
   return std::get<Form>(**answer.result);
 }
 
-} // namespace
+}  // namespace
 
-TEST_CASE("models with their layers, what communicates, and the job are the symbols of a document; nothing else is") {
+TEST_CASE(
+    "models with their layers, what communicates, and the job are the symbols of a document; nothing else is") {
   Wire wire(snapshot::analyze);
   wire.flags.hierarchical_symbols = true;
   CHECK(wire.start().capabilities.document_symbols.has_value());
@@ -135,10 +135,12 @@ TEST_CASE("symbols of the workspace are those of files, open or not, as they are
     };
     CHECK(asked("") == "Net first second Wide share all_reduce broadcast train.py as it runs ");
     CHECK(asked("NT") == "Net train.py as it runs ");
-    wire.open("file://" + folder + "/train.py", "import torch.distributed as dist\ndist.init_process_group('gloo')\ndist.barrier()\n");
+    wire.open("file://" + folder + "/train.py",
+        "import torch.distributed as dist\ndist.init_process_group('gloo')\ndist.barrier()\n");
     CHECK(asked("") == "train.py as it runs barrier ");
     wire.close("file://" + folder + "/train.py");
-    std::ofstream(folder + "/train.py") << "import torch.nn as nn\n\n\nclass Other(nn.Module):\n    def forward(self, x):\n        return x\n";
+    std::ofstream(folder + "/train.py")
+        << "import torch.nn as nn\n\n\nclass Other(nn.Module):\n    def forward(self, x):\n        return x\n";
     CHECK(asked("") == "Other ");
   }
   std::filesystem::remove_all(folder);

@@ -5,10 +5,10 @@ namespace {
 
 constexpr protocol::RequestMethod<protocol::None, protocol::None> idle_method{"stepzero/idle"};
 
-} // namespace
+}  // namespace
 
-snapshot::Result find_bugs(const program::Sources& sources, const std::string& path,
-                           const snapshot::Options& options) {
+snapshot::Result find_bugs(
+    const program::Sources& sources, const std::string& path, const snapshot::Options& options) {
   snapshot::Result result;
   const auto module = sources.module(path);
   if (!module) return result;
@@ -30,12 +30,8 @@ snapshot::Result find_bugs(const program::Sources& sources, const std::string& p
     result.findings.push_back(finding);
   }
   if (const auto at = text.find("ADVICE"); at != std::string::npos)
-    result.findings.push_back({"test/advice",
-                               rules::Severity::hint,
-                               {path, {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at) + 6}},
-                               "advice",
-                               {},
-                               {}});
+    result.findings.push_back({"test/advice", rules::Severity::hint,
+        {path, {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at) + 6}}, "advice", {}, {}});
   if (!related.empty() && result.findings.empty())
     result.findings.push_back(
         {"test/imported", rules::Severity::warning, {path, {0, 0}}, "imports a bug", related, {}});
@@ -64,19 +60,19 @@ AnalyzeFunction Gatekeeper::function() {
 }
 
 Wire::Wire(AnalyzeFunction analyze, std::function<void(const std::atomic<bool>&)> warm_up) {
-  flags.code_action_literals = true; // as every editor of these days
+  flags.code_action_literals = true;  // as every editor of these days
   auto [ours, theirs] = protocol::memory_transport(loop);
   LanguageServer::Parts parts;
   parts.analyze = std::move(analyze);
   parts.threads = 2;
   parts.warm_up = std::move(warm_up);
   server = std::make_unique<LanguageServer>(loop, std::move(ours), std::move(parts));
-  client = std::make_unique<protocol::Connection>(loop, std::move(theirs), protocol::Log(),
-                                                  protocol::Role::client);
+  client = std::make_unique<protocol::Connection>(
+      loop, std::move(theirs), protocol::Log(), protocol::Role::client);
   client->on(lsp::method::publish_diagnostics,
-             [this](lsp::PublishDiagnosticsParams params) { published.push_back(std::move(params)); });
+      [this](lsp::PublishDiagnosticsParams params) { published.push_back(std::move(params)); });
   client->on(lsp::method::log_message,
-             [this](lsp::LogMessageParams params) { logged.push_back(std::move(params)); });
+      [this](lsp::LogMessageParams params) { logged.push_back(std::move(params)); });
   client->on(lsp::method::refresh_diagnostics, [this](protocol::None, protocol::Reply<protocol::None> reply) {
     ++diagnostic_refreshes;
     reply({});
@@ -89,10 +85,11 @@ Wire::Wire(AnalyzeFunction analyze, std::function<void(const std::atomic<bool>&)
     ++lens_refreshes;
     reply({});
   });
-  client->on(lsp::method::configuration, [this](const lsp::ConfigurationParams& params,
-                                                protocol::Reply<std::vector<protocol::Any>> reply) {
-    reply(std::vector<protocol::Any>(params.items.size(), settings.value_or(protocol::Any::parse("null"))));
-  });
+  client->on(lsp::method::configuration,
+      [this](const lsp::ConfigurationParams& params, protocol::Reply<std::vector<protocol::Any>> reply) {
+        reply(
+            std::vector<protocol::Any>(params.items.size(), settings.value_or(protocol::Any::parse("null"))));
+      });
 }
 
 Wire::~Wire() {
@@ -149,4 +146,4 @@ std::vector<lsp::PublishDiagnosticsParams> Wire::published_for(const std::string
   return found;
 }
 
-} // namespace stepzero::server
+}  // namespace stepzero::server

@@ -27,7 +27,7 @@ public:
 };
 
 struct Told {
-  std::map<std::string, std::size_t> full; // URI → how many diagnostics
+  std::map<std::string, std::size_t> full;  // URI → how many diagnostics
   std::set<std::string> unchanged;
 };
 
@@ -50,7 +50,7 @@ std::vector<lsp::PreviousResultId> ids(const lsp::WorkspaceDiagnosticReport& rep
   return ids;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("workspace diagnostics: all files, drafts before files, and only what changed") {
   Folder folder;
@@ -65,9 +65,9 @@ TEST_CASE("workspace diagnostics: all files, drafts before files, and only what 
 
   lsp::WorkspaceDiagnosticParams params;
   const auto first = *wire.ask(method::workspace_diagnostic, params).result;
-  CHECK(told(first).full == std::map<std::string, std::size_t>{{folder.uri("a.py"), 2},
-                                                               {folder.uri("b.py"), 3},
-                                                               {folder.uri("gone.py"), 1}});
+  CHECK(told(first).full ==
+      std::map<std::string, std::size_t>{
+          {folder.uri("a.py"), 2}, {folder.uri("b.py"), 3}, {folder.uri("gone.py"), 1}});
   for (const auto& item : first.items)
     CHECK(item.version == (item.uri == folder.uri("b.py") ? std::optional(9) : std::nullopt));
 
@@ -75,8 +75,8 @@ TEST_CASE("workspace diagnostics: all files, drafts before files, and only what 
   folder.write("a.py", "BUG\n");
   params.previous_result_ids = ids(first);
   const auto second = told(*wire.ask(method::workspace_diagnostic, params).result);
-  CHECK(second.full ==
-        std::map<std::string, std::size_t>{{folder.uri("a.py"), 1}, {folder.uri("gone.py"), 0}});
+  CHECK(
+      second.full == std::map<std::string, std::size_t>{{folder.uri("a.py"), 1}, {folder.uri("gone.py"), 0}});
   CHECK(second.unchanged == std::set<std::string>{folder.uri("b.py")});
 }
 
@@ -100,8 +100,8 @@ TEST_CASE("a streamed question stays open until something changes") {
   wire.idle();
   CHECK_FALSE(held->has_value());
   folder.write("a.py", "BUG BUG\n");
-  wire.client->notify(method::did_change_watched_files,
-                      {{{folder.uri("a.py"), lsp::FileChangeType::changed}}});
+  wire.client->notify(
+      method::did_change_watched_files, {{{folder.uri("a.py"), lsp::FileChangeType::changed}}});
   wire.run_until([&] { return held->has_value(); });
   REQUIRE(streamed.size() == 2);
   CHECK(told(streamed[1]).full == std::map<std::string, std::size_t>{{folder.uri("a.py"), 2}});
@@ -157,8 +157,8 @@ TEST_CASE("a file on disk that is read by an open one is watched") {
   wire.open(folder.uri("a.py"), "fine\n");
   wire.idle();
   folder.write("other.py", "BUG in it\n");
-  wire.client->notify(method::did_change_watched_files,
-                      {{{folder.uri("other.py"), lsp::FileChangeType::changed}}});
+  wire.client->notify(
+      method::did_change_watched_files, {{{folder.uri("other.py"), lsp::FileChangeType::changed}}});
   wire.idle();
   const auto sent = wire.published_for(folder.uri("a.py"));
   REQUIRE(sent.size() == 2);
@@ -170,7 +170,8 @@ TEST_CASE("a file of data that is read by an open one is watched") {
   Folder folder;
   folder.write("config.yaml", "heads: 4\n");
   const std::string data = folder.path + "/config.yaml";
-  Wire wire([data](const program::Sources& sources, const std::string& path, const snapshot::Options& options) {
+  Wire wire([data](
+                const program::Sources& sources, const std::string& path, const snapshot::Options& options) {
     snapshot::Result result = find_bugs(sources, path, options);
     result.read.push_back(data);
     const auto found = sources.data(data, program::DataFormat::yaml);
@@ -182,7 +183,8 @@ TEST_CASE("a file of data that is read by an open one is watched") {
   wire.open(folder.uri("a.py"), "fine\n");
   wire.idle();
   folder.write("config.yaml", "heads: 3\n");
-  wire.client->notify(method::did_change_watched_files, {{{folder.uri("config.yaml"), lsp::FileChangeType::changed}}});
+  wire.client->notify(
+      method::did_change_watched_files, {{{folder.uri("config.yaml"), lsp::FileChangeType::changed}}});
   wire.idle();
   const auto sent = wire.published_for(folder.uri("a.py"));
   REQUIRE(sent.size() == 2);

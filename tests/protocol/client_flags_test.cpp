@@ -8,13 +8,12 @@ using namespace stepzero::lsp;
 
 namespace {
 ClientFlags flags(const std::string& text) { return Json::parse(text).get<ClientFlags>(); }
-} // namespace
+}  // namespace
 
 TEST_CASE("no capabilities, strange ones and wrong ones are no flags") {
-  for (const char* text :
-       {"{}", "null", "3", "[]", R"({"textDocument":null,"workspace":[],"window":"x"})",
-        R"({"textDocument":{"publishDiagnostics":1,"hover":{"contentFormat":"markdown"}}})",
-        R"({"general":{"positionEncodings":"utf-8"},"stranger":{"a":[1]}})"}) {
+  for (const char* text : {"{}", "null", "3", "[]", R"({"textDocument":null,"workspace":[],"window":"x"})",
+           R"({"textDocument":{"publishDiagnostics":1,"hover":{"contentFormat":"markdown"}}})",
+           R"({"general":{"positionEncodings":"utf-8"},"stranger":{"a":[1]}})"}) {
     ClientFlags expected;
     expected.hover = std::string(text).find("hover") != std::string::npos;
     CHECK(flags(text) == expected);

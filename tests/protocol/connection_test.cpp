@@ -10,22 +10,22 @@
 
 using namespace stepzero;
 using namespace stepzero::protocol;
-using Method = lsp::Position; // any struct serves as parameters
+using Method = lsp::Position;  // any struct serves as parameters
 
 namespace {
 
 struct Server {
   Server() : Server(memory_transport(loop)) {}
   explicit Server(std::pair<std::unique_ptr<Transport>, std::unique_ptr<Transport>> ends)
-      : connection(loop, std::move(ends.first),
-                   [this](LogLevel, const std::string& line) { log += line + '\n'; }),
+      : connection(
+            loop, std::move(ends.first), [this](LogLevel, const std::string& line) { log += line + '\n'; }),
         peer(loop, std::move(ends.second)) {}
 
   void start() {
     connection.on_request<None, None>("initialize", [](None, Reply<None> reply) { reply({}); });
     connection.on_request<None, int>("answer", [](None, Reply<int> reply) { reply(42); });
-    connection.on_request<None, int>("keep",
-                                     [this](None, Reply<int> reply) { kept.push_back(std::move(reply)); });
+    connection.on_request<None, int>(
+        "keep", [this](None, Reply<int> reply) { kept.push_back(std::move(reply)); });
     connection.start([this](int with) {
       CHECK_FALSE(status);
       status = with;
@@ -44,7 +44,7 @@ struct Server {
   std::optional<int> status;
 };
 
-} // namespace
+}  // namespace
 
 TEST_CASE("a request gets its result, an unknown one an error, an unknown notification nothing") {
   Server s;
@@ -79,8 +79,8 @@ TEST_CASE("malformed messages are answered and the connection goes on") {
 TEST_CASE("wrong parameters are refused with the path of the field, before the handler") {
   Server s;
   bool called = false;
-  s.connection.on_request<Method, None>("typed",
-                                        [&](Method, Reply<None> reply) { reply({}), called = true; });
+  s.connection.on_request<Method, None>(
+      "typed", [&](Method, Reply<None> reply) { reply({}), called = true; });
   s.connection.on_notification<Method>("told", [&](Method) { called = true; });
   s.start_session();
   for (const char* params : {"null", "[]", "{}", R"({"line":"x","character":0})"}) {
@@ -98,8 +98,8 @@ TEST_CASE("wrong parameters are refused with the path of the field, before the h
 TEST_CASE("every request has exactly one reply, whatever its handler does") {
   Server s;
   s.connection.on_request<None, int>("forget", [](None, Reply<int>) {});
-  s.connection.on_request<None, int>("throw",
-                                     [](None, Reply<int>) { throw std::runtime_error("out of luck"); });
+  s.connection.on_request<None, int>(
+      "throw", [](None, Reply<int>) { throw std::runtime_error("out of luck"); });
   s.connection.on_request<None, int>("throwAny", [](None, Reply<int>) { throw 7; });
   s.connection.on_request<None, int>("answerAndThrow", [](None, Reply<int> reply) {
     reply(1);
@@ -118,13 +118,12 @@ TEST_CASE("every request has exactly one reply, whatever its handler does") {
     try {
       Reply<int> mine = std::move(reply);
       throw std::runtime_error("caught inside");
-    } catch (const std::exception&) {
-    }
+    } catch (const std::exception&) {}
   });
   s.connection.on_request<None, int>("assign", [&](None, Reply<int> reply) {
     s.kept.push_back(std::move(reply));
     if (s.kept.size() == 2) {
-      s.kept[0] = std::move(s.kept[1]); // drops the first
+      s.kept[0] = std::move(s.kept[1]);  // drops the first
       s.kept.pop_back();
     }
   });
@@ -177,7 +176,7 @@ TEST_CASE("a cancelled request has one reply, and its token is stopped") {
   for (const char* params : {R"({"id":70})", R"({"id":{}})", "{}", "[]", "null"})
     s.peer.tell("$/cancelRequest", params);
   CHECK(s.peer.silent());
-  s.peer.ask(70, "answer"); // the id is free again
+  s.peer.ask(70, "answer");  // the id is free again
   CHECK(s.peer.next()["result"] == 42);
 }
 
@@ -217,8 +216,8 @@ TEST_CASE("an initialize that fails may be tried again; while it runs nothing el
   Server s;
   std::optional<Reply<None>> first;
   s.start();
-  s.connection.on_request<Method, None>("initialize",
-                                        [&](Method, Reply<None> reply) { first = std::move(reply); });
+  s.connection.on_request<Method, None>(
+      "initialize", [&](Method, Reply<None> reply) { first = std::move(reply); });
   s.peer.ask(1, "initialize");
   CHECK(s.peer.code_of(1) == error_code::invalid_params);
   s.peer.ask(2, "initialize", R"({"line":0,"character":0})");
@@ -259,7 +258,7 @@ TEST_CASE("after shutdown requests are refused and nothing is published") {
     CHECK(s.peer.code_of(3) == error_code::invalid_request);
   }
   CHECK_FALSE(s.connection.notify(lsp::method::publish_diagnostics, {}));
-  s.kept[0](1); // asked before: answered
+  s.kept[0](1);  // asked before: answered
   CHECK(s.peer.next()["id"] == 1);
   s.peer.tell("exit");
   CHECK(s.status == 0);
@@ -306,7 +305,7 @@ TEST_CASE("an orderly exit waits a moment for what was asked before") {
   }
   SECTION("not answered: cancelled") {
     const std::stop_token token = s.kept[0].cancelled();
-    while (!s.status) s.loop.poll(); // until the moment has passed
+    while (!s.status) s.loop.poll();  // until the moment has passed
     CHECK(s.peer.code_of(1) == error_code::request_cancelled);
     CHECK(token.stop_requested());
   }
@@ -342,8 +341,8 @@ TEST_CASE("requests of ours come back with a result, an error, or our own error"
   };
   std::string id = ask();
   s.peer.send(R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{"applied":true}})");
-  s.peer.send(R"({"jsonrpc":"2.0","id":)" + id +
-              R"(,"result":{"applied":false}})"); // a second answer: ignored
+  s.peer.send(
+      R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{"applied":false}})");  // a second answer: ignored
   id = ask();
   s.peer.send(R"({"jsonrpc":"2.0","id":)" + id + R"(,"error":{"code":-32603,"message":"broken"}})");
   id = ask();
@@ -353,8 +352,9 @@ TEST_CASE("requests of ours come back with a result, an error, or our own error"
   CHECK(s.peer.next() == Json::parse(R"({"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":4}})"));
   s.connection.end(1, "test");
   s.loop.poll();
-  CHECK(came == std::vector<std::string>{"applied", "broken", "applied: expected a boolean, got a number",
-                                         "the session ended"});
+  CHECK(came ==
+      std::vector<std::string>{
+          "applied", "broken", "applied: expected a boolean, got a number", "the session ended"});
   CHECK(s.status == 1);
 }
 
@@ -419,11 +419,11 @@ TEST_CASE("two connections speak to each other") {
     REQUIRE(outcome);
     encoding = outcome.result->capabilities.position_encoding;
     client.notify(lsp::method::initialized, {});
-    client.request(lsp::method::hover, {{"file:///a"}, {}, {}, {}},
-                   [&](Outcome<std::optional<lsp::Hover>> answer) {
-                     REQUIRE(answer);
-                     hovered = (*answer.result)->contents.value;
-                   });
+    client.request(
+        lsp::method::hover, {{"file:///a"}, {}, {}, {}}, [&](Outcome<std::optional<lsp::Hover>> answer) {
+          REQUIRE(answer);
+          hovered = (*answer.result)->contents.value;
+        });
   });
   loop.poll();
   CHECK(encoding == lsp::PositionEncoding::utf8);

@@ -27,15 +27,14 @@ std::string error_of(std::string_view stream, std::size_t portion, FrameLimits l
   return decoder.error();
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("frames in any portions are the same frames") {
-  const Payloads sent{R"({"a":1})", "", "äöü€🙂", std::string("nul\0inside", 10),
-                      std::string(100'000, 'x')};
+  const Payloads sent{R"({"a":1})", "", "äöü€🙂", std::string("nul\0inside", 10), std::string(100'000, 'x')};
   std::string stream;
   for (const std::string& payload : sent) stream += frame(payload);
   for (const std::size_t portion :
-       {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}, std::size_t{4096}, stream.size()})
+      {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}, std::size_t{4096}, stream.size()})
     CHECK(in_portions(stream, portion) == sent);
 }
 
@@ -103,7 +102,7 @@ TEST_CASE("limits hold to the byte") {
   limits.header = 25;
   Payloads payloads;
   FrameDecoder good(limits);
-  CHECK(good.feed("Content-Length: 00004\r\n\r\nabcd", payloads)); // 25 bytes of header
+  CHECK(good.feed("Content-Length: 00004\r\n\r\nabcd", payloads));  // 25 bytes of header
   CHECK(payloads == Payloads{"abcd"});
   CHECK_THAT(error_of("Content-Length: 5\r\n\r\n", 100, limits), Catch::Contains("above the limit of 4"));
   CHECK_THAT(error_of("Content-Length: 000004\r\n\r\n", 100, limits), Catch::Contains("longer than 25"));

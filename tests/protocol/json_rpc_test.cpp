@@ -16,15 +16,14 @@ Malformed malformed(std::string_view text) {
   return std::get<Malformed>(message);
 }
 
-template <class Kind>
-Kind parsed(std::string_view text) {
+template <class Kind> Kind parsed(std::string_view text) {
   Message message = parse_message(text);
   CAPTURE(text);
   REQUIRE(std::holds_alternative<Kind>(message));
   return std::get<Kind>(std::move(message));
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("requests, notifications and responses are told apart") {
   const auto request = parsed<Request>(R"({"jsonrpc":"2.0","id":7,"method":"m","params":{"a":1}})");
@@ -36,8 +35,8 @@ TEST_CASE("requests, notifications and responses are told apart") {
   CHECK_FALSE(parsed<Notification>(R"({"jsonrpc":"2.0","method":"m"})").params.present());
   CHECK(parsed<Notification>(R"({"jsonrpc":"2.0","method":"m","params":null})").params.present());
   CHECK(std::get<Any>(parsed<Response>(R"({"jsonrpc":"2.0","id":1,"result":null})").outcome).present());
-  const auto failed =
-      parsed<Response>(R"({"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"no","data":[1]}})");
+  const auto failed = parsed<Response>(
+      R"({"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"no","data":[1]}})");
   CHECK(std::get<Error>(failed.outcome).code == error_code::request_cancelled);
   CHECK(std::get<Error>(failed.outcome).message == "no");
   CHECK(std::get<Error>(failed.outcome).data.dump() == "[1]");
@@ -45,14 +44,13 @@ TEST_CASE("requests, notifications and responses are told apart") {
 
 TEST_CASE("a response nobody can take is for the log, not for an answer") {
   for (const char* text : {R"({"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"no"}})",
-                           R"({"jsonrpc":"2.0","result":1})", R"({"jsonrpc":"2.0","id":1,"error":null})"})
+           R"({"jsonrpc":"2.0","result":1})", R"({"jsonrpc":"2.0","id":1,"error":null})"})
     parsed<Unusable>(text);
 }
 
 TEST_CASE("what is no JSON is a parse error with id null") {
-  for (const std::string_view text :
-       {R"({"jsonrpc":"2.0","id":1,)", "", "   ", "{} {}", "{'a':1}", "[1,]", "NaN", "\xff\xfe",
-        "{\"a\":\"\xed\xa0\x80\"}", "{\"a\":\"\xc0\xaf\"}", "[1e400]"}) {
+  for (const std::string_view text : {R"({"jsonrpc":"2.0","id":1,)", "", "   ", "{} {}", "{'a':1}", "[1,]",
+           "NaN", "\xff\xfe", "{\"a\":\"\xed\xa0\x80\"}", "{\"a\":\"\xc0\xaf\"}", "[1e400]"}) {
     const Malformed answer = malformed(text);
     CHECK(answer.error.code == error_code::parse_error);
     CHECK_FALSE(answer.id);
@@ -62,19 +60,19 @@ TEST_CASE("what is no JSON is a parse error with id null") {
 
 TEST_CASE("batches and invalid requests are refused, under their id if it is one") {
   for (const char* text :
-       {"[]", R"([{"jsonrpc":"2.0","id":1,"method":"m"}])", "1", "null", "true", R"("m")", "{}",
-        R"({"jsonrpc":"2.0","id":true,"method":"m"})", R"({"jsonrpc":"2.0","id":1.5,"method":"m"})",
-        R"({"jsonrpc":"2.0","id":{},"method":"m"})", R"({"jsonrpc":"2.0","id":null,"method":"m"})",
-        R"({"jsonrpc":"2.0","id":18446744073709551615,"method":"m"})", R"({"jsonrpc":"2.0","method":1})"}) {
+      {"[]", R"([{"jsonrpc":"2.0","id":1,"method":"m"}])", "1", "null", "true", R"("m")", "{}",
+          R"({"jsonrpc":"2.0","id":true,"method":"m"})", R"({"jsonrpc":"2.0","id":1.5,"method":"m"})",
+          R"({"jsonrpc":"2.0","id":{},"method":"m"})", R"({"jsonrpc":"2.0","id":null,"method":"m"})",
+          R"({"jsonrpc":"2.0","id":18446744073709551615,"method":"m"})", R"({"jsonrpc":"2.0","method":1})"}) {
     const Malformed answer = malformed(text);
     CHECK(answer.error.code == error_code::invalid_request);
     CHECK_FALSE(answer.id);
   }
   for (const char* text :
-       {R"({"id":"x","method":"m"})", R"({"jsonrpc":"1.0","id":"x","method":"m"})",
-        R"({"jsonrpc":2.0,"id":"x","method":"m"})", R"({"jsonrpc":"2.0","id":"x"})",
-        R"({"jsonrpc":"2.0","id":"x","method":1})", R"({"jsonrpc":"2.0","id":"x","method":"m","params":1})",
-        R"({"jsonrpc":"2.0","id":"x","method":"m","params":"p"})"}) {
+      {R"({"id":"x","method":"m"})", R"({"jsonrpc":"1.0","id":"x","method":"m"})",
+          R"({"jsonrpc":2.0,"id":"x","method":"m"})", R"({"jsonrpc":"2.0","id":"x"})",
+          R"({"jsonrpc":"2.0","id":"x","method":1})", R"({"jsonrpc":"2.0","id":"x","method":"m","params":1})",
+          R"({"jsonrpc":"2.0","id":"x","method":"m","params":"p"})"}) {
     const Malformed answer = malformed(text);
     CHECK(answer.error.code == error_code::invalid_request);
     CHECK(answer.id == Id("x"));
@@ -109,7 +107,7 @@ TEST_CASE("a lone surrogate becomes one replacement character, pairs stay") {
   CHECK(text(R"(\uDC00\uD83D)") == r + r);
   CHECK(text(R"(\ud83d\ud83d\ude42)") == r + "🙂");
   CHECK(text(R"(\ud83d\ude42)") == "🙂");
-  CHECK(text(R"(\\ud83d \ud83d)") == R"(\ud83d )" + r); // an escaped backslash before "ud83d"
+  CHECK(text(R"(\\ud83d \ud83d)") == R"(\ud83d )" + r);  // an escaped backslash before "ud83d"
   CHECK(text(R"(\u0000)") == std::string(1, '\0'));
 }
 
@@ -123,9 +121,9 @@ TEST_CASE("texts are valid whatever they carry, ids are echoed in kind") {
   CHECK(result_text(Id("-3"), {}) == R"({"id":"-3","jsonrpc":"2.0","result":null})");
   CHECK(notification_text("m", {}) == R"({"jsonrpc":"2.0","method":"m"})");
   CHECK(request_text(Id("a"), "m", text(Json::array({1}))) ==
-        R"({"id":"a","jsonrpc":"2.0","method":"m","params":[1]})");
+      R"({"id":"a","jsonrpc":"2.0","method":"m","params":[1]})");
   CHECK(error_text({}, {error_code::parse_error, "bad", {}}) ==
-        R"({"error":{"code":-32700,"message":"bad"},"id":null,"jsonrpc":"2.0"})");
-  CHECK(result_text(Id("a"), text("\xff")) ==
-        "{\"id\":\"a\",\"jsonrpc\":\"2.0\",\"result\":\"\xef\xbf\xbd\"}");
+      R"({"error":{"code":-32700,"message":"bad"},"id":null,"jsonrpc":"2.0"})");
+  CHECK(
+      result_text(Id("a"), text("\xff")) == "{\"id\":\"a\",\"jsonrpc\":\"2.0\",\"result\":\"\xef\xbf\xbd\"}");
 }

@@ -28,7 +28,7 @@ public:
   }
   void ask(int id, const std::string& method, const std::string& params = "{}") {
     send(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + method + R"(","params":)" +
-         params + "}");
+        params + "}");
   }
   void tell(const std::string& method, const std::string& params = "{}") {
     send(R"({"jsonrpc":"2.0","method":")" + method + R"(","params":)" + params + "}");
@@ -46,7 +46,7 @@ public:
     received.pop_front();
     return message;
   }
-  int code_of(int id) { // of the next message, which must be the error that answers this id
+  int code_of(int id) {  // of the next message, which must be the error that answers this id
     const Json message = next();
     CAPTURE(message.dump());
     REQUIRE(message.contains("error"));
@@ -74,4 +74,4 @@ private:
   std::unique_ptr<Transport> transport_;
 };
 
-} // namespace stepzero::protocol
+}  // namespace stepzero::protocol

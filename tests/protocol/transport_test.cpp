@@ -78,7 +78,7 @@ struct TemporaryFolder {
   }
   ~TemporaryFolder() { ::rmdir(name); }
   char name[24] = "/tmp/stepzero-XXXXXX";
-  std::string socket; // a path in it
+  std::string socket;  // a path in it
 };
 
 struct TemporaryFile {
@@ -94,7 +94,7 @@ struct TemporaryFile {
   int fd;
 };
 
-} // namespace
+}  // namespace
 
 TEST_CASE("pipes carry messages both ways, then their end") {
   Pipe in, out;
@@ -213,8 +213,8 @@ TEST_CASE("messages of many threads go out whole, those of one in order") {
   for (int t = 0; t < threads; ++t)
     senders.emplace_back([&, t] {
       for (int i = 0; i < each; ++i)
-        transport->send(std::to_string(t) + std::string(static_cast<std::size_t>(i) * 10, '.') +
-                        std::to_string(i));
+        transport->send(
+            std::to_string(t) + std::string(static_cast<std::size_t>(i) * 10, '.') + std::to_string(i));
     });
   const auto read = read_frames(out.ends[0], threads * each);
   for (std::thread& sender : senders) sender.join();
@@ -224,7 +224,7 @@ TEST_CASE("messages of many threads go out whole, those of one in order") {
     const int t = message[0] - '0';
     const int i = next[t]++;
     CHECK(message ==
-          std::to_string(t) + std::string(static_cast<std::size_t>(i) * 10, '.') + std::to_string(i));
+        std::to_string(t) + std::string(static_cast<std::size_t>(i) * 10, '.') + std::to_string(i));
   }
 }
 
@@ -245,12 +245,12 @@ TEST_CASE("sockets carry messages both ways: one end listens, the other connects
       client->send("hello");
       client->send(big);
       back.enough = 1;
-      other.run(); // until the answer
+      other.run();  // until the answer
       answers = back.received;
       close_and_wait(other, *client);
     });
   });
-  CHECK(::access(folder.socket.c_str(), F_OK) != 0); // nobody else can come
+  CHECK(::access(folder.socket.c_str(), F_OK) != 0);  // nobody else can come
   server->start(got);
   got.enough = 2;
   loop.run();

@@ -10,30 +10,26 @@ using stepzero::protocol::DecodeError;
 
 namespace {
 
-template <class T>
-T decode(const std::string& text) {
+template <class T> T decode(const std::string& text) {
   T value{};
   Codec<T>::read(Json::parse(text), value);
   return value;
 }
 
-template <class T>
-Json encode(const T& value) {
+template <class T> Json encode(const T& value) {
   Json out;
   Codec<T>::write(out, value);
   return out;
 }
 
-template <class T>
-void comes_back(const std::string& text) {
+template <class T> void comes_back(const std::string& text) {
   CAPTURE(text);
   const T value = decode<T>(text);
   CHECK(encode(value) == Json::parse(text));
   CHECK(decode<T>(encode(value).dump()) == value);
 }
 
-template <class T>
-std::string error_of(const std::string& text) {
+template <class T> std::string error_of(const std::string& text) {
   try {
     decode<T>(text);
   } catch (const DecodeError& error) {
@@ -44,21 +40,20 @@ std::string error_of(const std::string& text) {
 
 const std::string range = R"({"start":{"line":1,"character":2},"end":{"line":3,"character":4}})";
 const std::string location = R"({"uri":"file:///a","range":)" + range + "}";
-const std::string diagnostic =
-    R"({"range":)" + range + R"(,"message":"m")" +
+const std::string diagnostic = R"({"range":)" + range + R"(,"message":"m")" +
     R"(,"severity":1,"code":"deadlock/x","codeDescription":{"href":"https://x"},)" +
     R"("source":"stepzero","tags":[1,2],"relatedInformation":[{"location":)" + location +
     R"(,"message":"here"}],"data":{"any":[null]}})";
 const std::string bare_diagnostic = R"({"range":)" + range + R"(,"message":"m"})";
 const std::string edit = R"({"range":)" + range + R"(,"newText":"x"})";
 
-} // namespace
+}  // namespace
 
 TEST_CASE("basic structures come back as they were") {
   comes_back<Range>(range);
   comes_back<Location>(location);
-  comes_back<LocationLink>(R"({"targetUri":"u","targetRange":)" + range + R"(,"targetSelectionRange":)" +
-                           range + "}");
+  comes_back<LocationLink>(
+      R"({"targetUri":"u","targetRange":)" + range + R"(,"targetSelectionRange":)" + range + "}");
   comes_back<OptionalVersionedTextDocumentIdentifier>(R"({"uri":"u","version":null})");
   comes_back<OptionalVersionedTextDocumentIdentifier>(R"({"uri":"u","version":-1})");
   comes_back<MarkupContent>(R"({"kind":"markdown","value":"*x*"})");
@@ -104,8 +99,7 @@ TEST_CASE("diagnostics and reports come back as they were") {
   comes_back<PublishDiagnosticsParams>(R"({"uri":"u","diagnostics":[]})");
   comes_back<DocumentDiagnosticParams>(
       R"({"textDocument":{"uri":"u"},"identifier":"i","previousResultId":"r","partialResultToken":1})");
-  comes_back<DocumentDiagnosticReport>(
-      R"({"kind":"full","resultId":"r","items":[)" + diagnostic +
+  comes_back<DocumentDiagnosticReport>(R"({"kind":"full","resultId":"r","items":[)" + diagnostic +
       R"(],"relatedDocuments":{"v":{"kind":"unchanged","resultId":"s"},"w":{"kind":"full","items":[]}}})");
   comes_back<DocumentDiagnosticReport>(R"({"kind":"unchanged","resultId":"r"})");
   comes_back<DocumentDiagnosticReportPartialResult>(R"({"relatedDocuments":{}})");
@@ -126,11 +120,10 @@ TEST_CASE("edits and actions come back as they were") {
   comes_back<ApplyWorkspaceEditParams>(R"({"label":"l","edit":{"changes":{}}})");
   comes_back<ApplyWorkspaceEditResult>(R"({"applied":false,"failureReason":"no","failedChange":1})");
   comes_back<CodeActionParams>(R"({"textDocument":{"uri":"u"},"range":)" + range +
-                               R"(,"context":{"diagnostics":[)" + diagnostic +
-                               R"(],"only":["quickfix"],"triggerKind":2}})");
+      R"(,"context":{"diagnostics":[)" + diagnostic + R"(],"only":["quickfix"],"triggerKind":2}})");
   comes_back<CodeAction>(R"({"title":"t","kind":"quickfix","diagnostics":[)" + bare_diagnostic +
-                         R"(],"isPreferred":true,"disabled":{"reason":"r"},"edit":{"changes":{}},)"
-                         R"("command":{"title":"t","command":"c"},"data":7})");
+      R"(],"isPreferred":true,"disabled":{"reason":"r"},"edit":{"changes":{}},)"
+      R"("command":{"title":"t","command":"c"},"data":7})");
   comes_back<CodeAction>(R"({"title":"t"})");
 }
 
@@ -155,10 +148,10 @@ TEST_CASE("features come back as they were") {
       R"({"title":"t","command":"c"}}],"textEdits":[)" + edit + R"(],"tooltip":"t"})");
   comes_back<CodeLens>(R"({"range":)" + range + R"(,"command":{"title":"t","command":"c"},"data":{}})");
   comes_back<DocumentSymbol>(R"({"name":"n","kind":26,"range":)" + range + R"(,"selectionRange":)" + range +
-                             R"(,"tags":[1],"detail":"d","children":[{"name":"c","kind":1,"range":)" + range +
-                             R"(,"selectionRange":)" + range + "}]}");
-  comes_back<SymbolInformation>(R"({"name":"n","kind":12,"location":)" + location +
-                                R"(,"containerName":"c"})");
+      R"(,"tags":[1],"detail":"d","children":[{"name":"c","kind":1,"range":)" + range +
+      R"(,"selectionRange":)" + range + "}]}");
+  comes_back<SymbolInformation>(
+      R"({"name":"n","kind":12,"location":)" + location + R"(,"containerName":"c"})");
   comes_back<ReferenceParams>(
       R"({"textDocument":{"uri":"u"},"position":{"line":0,"character":0},"context":{"includeDeclaration":true}})");
 }
@@ -174,8 +167,8 @@ TEST_CASE("the workspace, the window and progress come back as they were") {
   comes_back<DidChangeWorkspaceFoldersParams>(R"({"event":{"added":[{"uri":"u","name":"n"}],"removed":[]}})");
   comes_back<ShowMessageParams>(R"({"type":4,"message":"m"})");
   comes_back<ShowMessageRequestParams>(R"({"type":1,"message":"m","actions":[{"title":"t"}]})");
-  comes_back<ShowDocumentParams>(R"({"uri":"u","external":true,"takeFocus":false,"selection":)" + range +
-                                 "}");
+  comes_back<ShowDocumentParams>(
+      R"({"uri":"u","external":true,"takeFocus":false,"selection":)" + range + "}");
   comes_back<ProgressParams>(R"({"token":"t","value":{"kind":"begin","title":"x"}})");
   comes_back<WorkDoneProgressBegin>(
       R"({"kind":"begin","title":"t","cancellable":true,"message":"m","percentage":0})");
@@ -221,27 +214,27 @@ TEST_CASE("a wrong field is named by its path") {
   CHECK(error_of<HoverParams>("null") == "expected an object, got null");
   CHECK(error_of<HoverParams>("{}") == "textDocument: is missing");
   CHECK(error_of<HoverParams>(R"({"textDocument":{"uri":7}})") ==
-        "textDocument.uri: expected a string, got a number");
+      "textDocument.uri: expected a string, got a number");
   CHECK(error_of<Position>(R"({"line":-1,"character":0})") ==
-        "line: expected an unsigned integer, got a negative one");
+      "line: expected an unsigned integer, got a negative one");
   CHECK(error_of<Position>(R"({"line":0.5,"character":0})") ==
-        "line: expected an unsigned integer, got a number");
+      "line: expected an unsigned integer, got a number");
   CHECK(
       error_of<DidChangeTextDocumentParams>(
           R"({"textDocument":{"uri":"u","version":1},"contentChanges":[{"text":""},{"range":{"start":[]},"text":""}]})") ==
       "contentChanges[1].range.start: expected an object, got an array");
   CHECK(error_of<VersionedTextDocumentIdentifier>(R"({"uri":"u","version":2147483648})") ==
-        "version: expected an integer of 32 bits");
+      "version: expected an integer of 32 bits");
   CHECK(error_of<FileEvent>(R"({"uri":"u","type":4})") == "type: expected a value from 1 to 3, got 4");
   CHECK(error_of<MarkupContent>(R"({"kind":"html","value":""})") ==
-        R"(kind: expected "plaintext" or "markdown")");
+      R"(kind: expected "plaintext" or "markdown")");
   CHECK(error_of<WorkspaceEdit>(R"({"changes":{"file:///a":[1]}})") ==
-        "changes.file:///a[0]: expected an object, got a number");
+      "changes.file:///a[0]: expected an object, got a number");
 }
 
 TEST_CASE("numbers of any spelling are taken as far as they go") {
   CHECK(decode<Position>(R"({"line":3.0,"character":4294967295})") == Position{3, 2147483647});
   CHECK(decode<Position>(R"({"line":1.7976931348623157e308,"character":18446744073709551615})") ==
-        Position{2147483647, 2147483647});
+      Position{2147483647, 2147483647});
   CHECK(decode<Position>(R"({"line":1,"character":2,"unknown":{}})") == Position{1, 2});
 }

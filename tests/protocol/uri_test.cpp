@@ -22,9 +22,8 @@ TEST_CASE("file URIs of any spelling name their path") {
 }
 
 TEST_CASE("what names no local file has no path") {
-  for (const char* uri :
-       {"", "/a/b.py", "a.py", "untitled:Untitled-1", "http://a/b", "file://host/a", "file:a.py", "file://",
-        "file:///a%00b", ":", "1a:b", "vscode-notebook-cell:/a.ipynb#x"})
+  for (const char* uri : {"", "/a/b.py", "a.py", "untitled:Untitled-1", "http://a/b", "file://host/a",
+           "file:a.py", "file://", "file:///a%00b", ":", "1a:b", "vscode-notebook-cell:/a.ipynb#x"})
     CHECK_FALSE(path_of(uri));
 }
 

@@ -1,5 +1,6 @@
-// Programs of the other suites are edited at random, line by line and letter by letter; after each edit the analysis that goes on from
-// the last one is compared with one from the beginning: findings, their places and fixes, and what is known of each place.
+// Programs of the other suites are edited at random, line by line and letter by letter; after each edit the
+// analysis that goes on from the last one is compared with one from the beginning: findings, their places and
+// fixes, and what is known of each place.
 #include "server/workspace/files.hpp"
 #include "server/workspace/paths.hpp"
 #include "snapshot/snapshot.hpp"
@@ -53,9 +54,12 @@ private:
 // A file of an installed library, edited: its imports are read as they lie on the disk.
 class InstalledFile {
 public:
-  explicit InstalledFile(std::string path, std::string text) : path_(std::move(path)), document_(std::move(text)) {}
+  explicit InstalledFile(std::string path, std::string text)
+      : path_(std::move(path)), document_(std::move(text)) {}
 
-  void edit(std::uint32_t begin, std::uint32_t end, const std::string& text) { document_.apply({{{begin, end}, text}}); }
+  void edit(std::uint32_t begin, std::uint32_t end, const std::string& text) {
+    document_.apply({{{begin, end}, text}});
+  }
   const std::string& bytes() const { return document_.bytes(); }
   snapshot::Result analyze(const snapshot::Options& options) {
     const auto overlay = std::make_shared<server::Overlay>(server::Overlay{{path_, document_.module()}});
@@ -69,7 +73,7 @@ private:
   std::shared_ptr<server::ModuleCache> cache_ = std::make_shared<server::ModuleCache>();
 };
 
-class OnAThread : public syntax::Working {
+class OnAThread : public syntax::BackgroundTask {
 public:
   explicit OnAThread(std::function<void()> work) : done_(std::async(std::launch::async, std::move(work))) {}
   void wait() override { done_.get(); }
@@ -81,7 +85,9 @@ private:
 // All that a result says, as text.
 std::string told(const snapshot::Result& result) {
   std::ostringstream out;
-  const auto where = [&](const rules::Location& location) { out << location.path << ':' << location.span.begin << '-' << location.span.end << ' '; };
+  const auto where = [&](const rules::Location& location) {
+    out << location.path << ':' << location.span.begin << '-' << location.span.end << ' ';
+  };
   for (const rules::Finding& finding : result.findings) {
     where(finding.where);
     out << finding.rule << ' ' << name(finding.severity) << ' ' << finding.message << '\n';
@@ -97,7 +103,9 @@ std::string told(const snapshot::Result& result) {
       }
     }
   }
-  for (const snapshot::Fact& fact : result.facts) out << fact.span.begin << '-' << fact.span.end << ' ' << fact.name << ": " << fact.value.short_text() << '\n';
+  for (const snapshot::Fact& fact : result.facts)
+    out << fact.span.begin << '-' << fact.span.end << ' ' << fact.name << ": " << fact.value.short_text()
+        << '\n';
   return out.str();
 }
 
@@ -116,7 +124,8 @@ std::string difference(const std::string& a, const std::string& b) {
 std::vector<std::string> programs() {
   std::vector<std::string> paths;
   const std::filesystem::path root = STEPZERO_SOURCE;
-  for (const char* folder : {"examples", "tests/traces/programs", "tests/loops/programs", "tests/ranks/programs"})
+  for (const char* folder :
+      {"examples", "tests/traces/programs", "tests/loops/programs", "tests/ranks/programs"})
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder))
       if (entry.path().extension() == ".py") paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
@@ -134,7 +143,9 @@ struct Change {
   std::string text;
 };
 Change random_change(const std::string& text, std::mt19937& random) {
-  const auto below = [&](std::size_t bound) { return static_cast<std::uint32_t>(random() % std::max<std::size_t>(bound, 1)); };
+  const auto below = [&](std::size_t bound) {
+    return static_cast<std::uint32_t>(random() % std::max<std::size_t>(bound, 1));
+  };
   const auto at = below(text.size());
   const auto line = static_cast<std::uint32_t>(text.rfind('\n', at) + 1);  // npos + 1 is 0
   const auto end = static_cast<std::uint32_t>(std::min(text.find('\n', at), text.size() - 1) + 1);
@@ -144,7 +155,7 @@ Change random_change(const std::string& text, std::mt19937& random) {
     if (digit < text.size()) return {digit, digit + 1, std::to_string(below(30))};
     return {at, at, "1"};
   }
-  case 1: return {line, end, ""};                          // a line goes
+  case 1: return {line, end, ""};                            // a line goes
   case 2: return {end, end, text.substr(line, end - line)};  // a line twice
   case 3: {  // a line goes somewhere else's way: the first word of another line
     const auto word = static_cast<std::uint32_t>(text.find_first_not_of(' ', line));
@@ -157,18 +168,22 @@ Change random_change(const std::string& text, std::mt19937& random) {
 
 // A finding without its related places and fixes, by what it says of which bytes.
 std::string key(const rules::Finding& finding, std::int64_t shift = 0) {
-  return std::string(finding.rule) + ' ' + std::to_string(finding.where.span.begin + shift) + '-' + std::to_string(finding.where.span.end + shift) + ' ' + finding.message;
+  return std::string(finding.rule) + ' ' + std::to_string(finding.where.span.begin + shift) + '-' +
+      std::to_string(finding.where.span.end + shift) + ' ' + finding.message;
 }
 
-// What an edit of one function is answered first, beside the whole results before and after it: nothing that neither of them says, and all that both say
-// away from the edit.
-std::string wrong_in_part(const snapshot::Result& before, const snapshot::Result& part, const snapshot::Result& after, const Change& change) {
+// What an edit of one function is answered first, beside the whole results before and after it: nothing that
+// neither of them says, and all that both say away from the edit.
+std::string wrong_in_part(const snapshot::Result& before, const snapshot::Result& part,
+    const snapshot::Result& after, const Change& change) {
   const std::int64_t shift = static_cast<std::int64_t>(change.text.size()) - (change.end - change.begin);
   std::set<std::string> stood, now, told;
   for (const auto& finding : before.findings) {
     const auto& span = finding.where.span;
-    if (span.end <= change.begin) stood.insert(key(finding));
-    else if (span.begin >= change.end) stood.insert(key(finding, shift));
+    if (span.end <= change.begin)
+      stood.insert(key(finding));
+    else if (span.begin >= change.end)
+      stood.insert(key(finding, shift));
   }
   std::set<std::string> around;  // a span grows with an edit in it
   for (const auto& finding : before.findings) around.insert(std::string(finding.rule) + finding.message);
@@ -176,38 +191,47 @@ std::string wrong_in_part(const snapshot::Result& before, const snapshot::Result
   for (const auto& finding : part.findings) told.insert(key(finding));
   for (const auto& finding : part.findings) {
     const auto& span = finding.where.span;
-    const bool grown = span.begin < change.begin && span.end > change.begin + change.text.size() && around.contains(std::string(finding.rule) + finding.message);
-    if (!grown && !stood.contains(key(finding)) && !now.contains(key(finding))) return "only in the part: " + key(finding);
+    const bool grown = span.begin < change.begin && span.end > change.begin + change.text.size() &&
+        around.contains(std::string(finding.rule) + finding.message);
+    if (!grown && !stood.contains(key(finding)) && !now.contains(key(finding)))
+      return "only in the part: " + key(finding);
   }
   for (const std::string& each : stood)
     if (now.contains(each) && !told.contains(each)) return "not in the part: " + each;
   return "";
 }
 
-} // namespace
+}  // namespace
 
-// Blocks of which every third has layers that do not fit, and what uses them all: edits of one leave much to be run again.
+// Blocks of which every third has layers that do not fit, and what uses them all: edits of one leave much to
+// be run again.
 std::string models() {
   std::string text = "import torch\nfrom torch import nn\n\n\ndef scaled(x, by=2):\n    return x * by\n\n\n";
   constexpr int blocks = 24;
   for (int i = 0; i < blocks; ++i) {
     const std::string n = std::to_string(i), out = i % 3 == 0 ? "48" : "32";
-    text += "class Block" + n + "(nn.Module):\n    def __init__(self, width=32):\n        super().__init__()\n        self.first = nn.Linear(width, 64)\n        self.second = nn.Linear(" + (i % 3 == 0 ? "60" : "64") + ", " + out + ")\n\n" +
-            "    def widened(self, x):\n        return scaled(torch.relu(self.first(x)))\n\n    def forward(self, x):\n        y = self.widened(x)\n        y = self.second(y)\n        return y.reshape(-1, " + out + ")\n\n\n";
+    text += "class Block" + n +
+        "(nn.Module):\n    def __init__(self, width=32):\n        super().__init__()\n        self.first = nn.Linear(width, 64)\n        self.second = nn.Linear(" +
+        (i % 3 == 0 ? "60" : "64") + ", " + out + ")\n\n" +
+        "    def widened(self, x):\n        return scaled(torch.relu(self.first(x)))\n\n    def forward(self, x):\n        y = self.widened(x)\n        y = self.second(y)\n        return y.reshape(-1, " +
+        out + ")\n\n\n";
   }
   for (int i = 0; i < blocks; ++i) {
     text += "def run" + std::to_string(i) + "(batch):\n    total = 0\n    for step in range(40):\n";
-    for (int j = 1; j < blocks; j += 3) text += "        total = total + Block" + std::to_string(j) + "()(torch.zeros(4, 32)).sum()\n";
-    text += "    wrong = torch.zeros(3, " + std::to_string(i + 5) + ") @ torch.zeros(4, 2)\n    return total, wrong, batch\n\n\n";
+    for (int j = 1; j < blocks; j += 3)
+      text += "        total = total + Block" + std::to_string(j) + "()(torch.zeros(4, 32)).sum()\n";
+    text += "    wrong = torch.zeros(3, " + std::to_string(i + 5) +
+        ") @ torch.zeros(4, 2)\n    return total, wrong, batch\n\n\n";
   }
   return text;
 }
 
-TEST_CASE("what is said of an edited function first is said before or after, and nothing that stands is lost") {
+TEST_CASE(
+    "what is said of an edited function first is said before or after, and nothing that stands is lost") {
   constexpr int edits = 60;
   std::mt19937 random(24);
   OneFile file("/work.py", models());
-  snapshot::Memory memory;
+  snapshot::RunCache memory;
   snapshot::Options options;
   options.memory = &memory;
   std::vector<snapshot::Result> told_early;
@@ -220,28 +244,33 @@ TEST_CASE("what is said of an edited function first is said before or after, and
   int of_function = 0;
   for (int n = 0; n < edits; ++n) {
     const Change change = n % 2 != 0 ? back : random_change(file.bytes(), random);
-    back = {change.begin, static_cast<std::uint32_t>(change.begin + change.text.size()), file.bytes().substr(change.begin, change.end - change.begin)};
+    back = {change.begin, static_cast<std::uint32_t>(change.begin + change.text.size()),
+        file.bytes().substr(change.begin, change.end - change.begin)};
     file.edit(change.begin, change.end, change.text);
     told_early.clear();
     snapshot::Result after = snapshot::analyze(file, "/work.py", options);
     INFO("edit " << n << " at " << change.begin << ": " << change.text);
     for (const snapshot::Result& part : told_early) CHECK(wrong_in_part(before, part, after, change) == "");
-    of_function += told_early.size() > 1;  // the edited function's own, and that of the whole file before slower rules
+    of_function += told_early.size() >
+        1;  // the edited function's own, and that of the whole file before slower rules
     before = std::move(after);
   }
   CHECK(of_function > edits / 8);
 }
 
-TEST_CASE("an analysis that was cancelled leaves what it finished, and the next says the same as one from the beginning") {
+TEST_CASE(
+    "an analysis that was cancelled leaves what it finished, and the next says the same as one from the beginning") {
   constexpr int edits = 45;
   std::mt19937 random(25);
   OneFile file("/work.py", models());
-  snapshot::Memory memory;
+  snapshot::RunCache memory;
   std::atomic<bool> cancelled = false;
   snapshot::Options typed, whole, cold;
   typed.memory = whole.memory = &memory;
   typed.cancelled = &cancelled;
-  typed.on_findings = [&](const snapshot::Result& result) { cancelled = result.partial; };  // as the next key does
+  typed.on_findings = [&](const snapshot::Result& result) {
+    cancelled = result.partial;
+  };  // as the next key does
   snapshot::analyze(file, "/work.py", whole);
   int cut = 0, went_on = 0;
   for (int n = 0; n < edits; ++n) {
@@ -267,22 +296,27 @@ TEST_CASE("an analysis that goes on from the last one says the same as one from 
   REQUIRE(paths.size() > 300);
   for (std::size_t i = 0; i < paths.size(); i += 3) {
     OneFile file("/work.py", text_of(paths[i]));
-    snapshot::Memory memory;
+    snapshot::RunCache memory;
     snapshot::Options warm, cold;
     warm.memory = &memory;
     // What a second core takes part in comes to the same.
-    if (i % 2 == 0) warm.elsewhere = [](std::function<void()> work) { return std::make_unique<OnAThread>(std::move(work)); };
+    if (i % 2 == 0)
+      warm.elsewhere = [](std::function<void()> work) {
+        return std::make_unique<OnAThread>(std::move(work));
+      };
     snapshot::analyze(file, "/work.py", warm);
     std::string before;
     for (int n = 0; n < edits; ++n) {
       // Now and then the last edit is taken back, as somebody does who tries.
-      if (n % 4 == 3) file.replace_all(before);
+      if (n % 4 == 3)
+        file.replace_all(before);
       else {
         before = file.bytes();
         const Change change = random_change(before, random);
         file.edit(change.begin, change.end, change.text);
       }
-      const std::string again = told(snapshot::analyze(file, "/work.py", warm)), fresh = told(snapshot::analyze(file, "/work.py", cold));
+      const std::string again = told(snapshot::analyze(file, "/work.py", warm)),
+                        fresh = told(snapshot::analyze(file, "/work.py", cold));
       INFO(paths[i] << ", edit " << n << "\n" << difference(again, fresh) << "\n" << file.bytes());
       REQUIRE((again == fresh));
     }
@@ -297,7 +331,7 @@ TEST_CASE("what a statement let pass is told once an edit takes the statement aw
   for (const std::string_view program : programs)
     for (const bool put_back : {false, true}) {
       OneFile file("/work.py", std::string(program));
-      snapshot::Memory memory;
+      snapshot::RunCache memory;
       snapshot::Options warm, cold;
       warm.memory = &memory;
       snapshot::analyze(file, "/work.py", warm);
@@ -310,7 +344,8 @@ TEST_CASE("what a statement let pass is told once an edit takes the statement aw
         snapshot::analyze(file, "/work.py", warm);
         file.replace_all(std::string(program));
       }
-      const std::string again = told(snapshot::analyze(file, "/work.py", warm)), fresh = told(snapshot::analyze(file, "/work.py", cold));
+      const std::string again = told(snapshot::analyze(file, "/work.py", warm)),
+                        fresh = told(snapshot::analyze(file, "/work.py", cold));
       INFO(difference(again, fresh) << "\n" << file.bytes());
       CHECK((again == fresh));
     }
@@ -411,7 +446,7 @@ TEST_CASE("each line of a method is taken away and put back, moved into a guard,
   for (const bool called : {false, true}) {
     const std::string program = std::string(trainer) + (called ? "\n\nmain()\n" : "");
     OneFile file("/work.py", program);
-    snapshot::Memory memory;
+    snapshot::RunCache memory;
     snapshot::Options warm, cold;
     warm.memory = &memory;
     snapshot::analyze(file, "/work.py", warm);
@@ -423,13 +458,16 @@ TEST_CASE("each line of a method is taken away and put back, moved into a guard,
       begin = end;
       if (!line.starts_with("        ")) continue;
       const std::string indent = line.substr(0, line.find_first_not_of(' '));
-      for (const std::string& instead : {std::string(), indent + "if self.rank == 0:\n    " + line, indent + "# told to all\n" + line, indent + line.substr(indent.size(), line.size() - indent.size() - 1) + ".\n"}) {
+      for (const std::string& instead :
+          {std::string(), indent + "if self.rank == 0:\n    " + line, indent + "# told to all\n" + line,
+              indent + line.substr(indent.size(), line.size() - indent.size() - 1) + ".\n"}) {
         file.edit(at, end, instead);
         for (const bool back : {false, true}) {
           if (back) file.edit(at, static_cast<std::uint32_t>(at + instead.size()), line);
           const snapshot::Result result = snapshot::analyze(file, "/work.py", warm);
           const std::string again = told(result), fresh = told(snapshot::analyze(file, "/work.py", cold));
-          INFO(line << "became " << instead << (back ? " and was put back" : "") << "\n" << difference(again, fresh));
+          INFO(line << "became " << instead << (back ? " and was put back" : "") << "\n"
+                    << difference(again, fresh));
           CHECK((again == fresh));
           went_on += result.went_on;
           ++edits;
@@ -445,12 +483,13 @@ TEST_CASE("going on says the same for real files") {
   constexpr int edits = 24;
   std::mt19937 random(22);
   int files = 0;
-  for (const char* name : {"torchvision/models/detection/roi_heads.py", "torchvision/ops/misc.py", "torch/distributed/fsdp/wrap.py", "torch/optim/swa_utils.py"}) {
+  for (const char* name : {"torchvision/models/detection/roi_heads.py", "torchvision/ops/misc.py",
+           "torch/distributed/fsdp/wrap.py", "torch/optim/swa_utils.py"}) {
     const std::string path = std::string("/usr/lib/python3/dist-packages/") + name;
     if (!std::filesystem::exists(path)) continue;
     ++files;
     InstalledFile file(path, text_of(path));
-    snapshot::Memory memory;
+    snapshot::RunCache memory;
     snapshot::Options warm, cold;
     warm.memory = &memory;
     file.analyze(warm);
@@ -458,10 +497,12 @@ TEST_CASE("going on says the same for real files") {
     for (int n = 0; n < edits; ++n) {
       // Most edits are taken back: the file stays what its author wrote.
       const Change change = n % 2 != 0 ? back : random_change(file.bytes(), random);
-      back = {change.begin, static_cast<std::uint32_t>(change.begin + change.text.size()), file.bytes().substr(change.begin, change.end - change.begin)};
+      back = {change.begin, static_cast<std::uint32_t>(change.begin + change.text.size()),
+          file.bytes().substr(change.begin, change.end - change.begin)};
       file.edit(change.begin, change.end, change.text);
       const std::string again = told(file.analyze(warm)), fresh = told(file.analyze(cold));
-      INFO(path << ", edit " << n << " at " << change.begin << ": " << change.text << "\n" << difference(again, fresh));
+      INFO(path << ", edit " << n << " at " << change.begin << ": " << change.text << "\n"
+                << difference(again, fresh));
       REQUIRE((again == fresh));
     }
   }

@@ -1,4 +1,5 @@
-// How much of a file is run again behind an edit: of its functions that nobody calls and its classes, those that use what changed.
+// How much of a file is run again behind an edit: of its functions that nobody calls and its classes, those
+// that use what changed.
 #include "server/workspace/files.hpp"
 #include "server/workspace/paths.hpp"
 #include "snapshot/snapshot.hpp"
@@ -17,7 +18,9 @@ using namespace stepzero;
 
 class Session {
 public:
-  Session(std::string path, std::string text) : path_(std::move(path)), document_(std::move(text)) { analyze(); }
+  Session(std::string path, std::string text) : path_(std::move(path)), document_(std::move(text)) {
+    analyze();
+  }
 
   // Puts `text` in front of the first `at`, and takes it away again. Both have to be answered by going on.
   std::size_t insert(const std::string& at, const std::string& text) {
@@ -52,35 +55,40 @@ private:
   std::string path_;
   syntax::Document document_;
   std::shared_ptr<server::ModuleCache> cache_ = std::make_shared<server::ModuleCache>();
-  snapshot::Memory memory_;
+  snapshot::RunCache memory_;
 };
 
 constexpr int layers = 80;
 
 std::string large_file() {
-  std::string text = "import functools\nimport torch\nfrom torch import nn\n\nWIDTH = 64\nDEPTH = 12\n\n\ndef noted(f):\n    @functools.wraps(f)\n    def inner(*a, **k):\n        return f(*a, **k)\n    return inner\n\n\n";
+  std::string text =
+      "import functools\nimport torch\nfrom torch import nn\n\nWIDTH = 64\nDEPTH = 12\n\n\ndef noted(f):\n    @functools.wraps(f)\n    def inner(*a, **k):\n        return f(*a, **k)\n    return inner\n\n\n";
   for (int i = 0; i < layers; ++i) {
     const std::string n = std::to_string(i);
-    text += "class Layer" + n + "(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n        self.fc = nn.Linear(width, width)\n        # end of init " + n + "\n\n" +
-            "    def forward(self, x):\n        y = self.fc(x)\n        return y + x  # " + n + "\n\n\n" + (i % 4 == 0 ? "@noted\n" : "") + "def apply" + n + "(x):\n    layer = Layer" + n + "(" + (i == 7 ? "WIDTH" : "32") +
-            ")\n    return layer(x)\n\n\n";
+    text += "class Layer" + n +
+        "(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n        self.fc = nn.Linear(width, width)\n        # end of init " +
+        n + "\n\n" + "    def forward(self, x):\n        y = self.fc(x)\n        return y + x  # " + n +
+        "\n\n\n" + (i % 4 == 0 ? "@noted\n" : "") + "def apply" + n + "(x):\n    layer = Layer" + n + "(" +
+        (i == 7 ? "WIDTH" : "32") + ")\n    return layer(x)\n\n\n";
   }
   return text;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("an edit runs the units again that use what changed, and no others") {
   Session session("/work.py", large_file());
-  CHECK(session.insert("        return y + x  # 40", "        y = y * 2\n") <= 3);           // a body: the class, and who makes it
-  CHECK(session.insert("        return y + x  # 40", "        y = y.\n") <= 3);              // half a statement
-  CHECK(session.insert("        # end of init 40", "        self.extra = 3\n") <= 3);        // an __init__
-  CHECK(session.insert("):\n        y = self.fc(x)\n        return y + x  # 41", ", scale=1") <= 3);  // a signature
+  CHECK(session.insert("        return y + x  # 40", "        y = y * 2\n") <=
+      3);  // a body: the class, and who makes it
+  CHECK(session.insert("        return y + x  # 40", "        y = y.\n") <= 3);        // half a statement
+  CHECK(session.insert("        # end of init 40", "        self.extra = 3\n") <= 3);  // an __init__
+  CHECK(session.insert("):\n        y = self.fc(x)\n        return y + x  # 41", ", scale=1") <=
+      3);  // a signature
   CHECK(session.insert("        return y + x  # 42", "        # a comment\n") <= 3);
   CHECK(session.insert("class Layer40", "def another(x):\n    return x + 1\n\n\n") <= 2);  // a new function
-  CHECK(session.insert("class Layer40", "LIMIT = 3\n\n\n") <= 1);                           // a new constant
-  CHECK(session.insert("64\n", "1") <= 3);                                                   // a constant that one function uses
-  CHECK(session.insert("import torch\n", "import math\n") <= 1);                             // an import that nobody uses yet
+  CHECK(session.insert("class Layer40", "LIMIT = 3\n\n\n") <= 1);                          // a new constant
+  CHECK(session.insert("64\n", "1") <= 3);                        // a constant that one function uses
+  CHECK(session.insert("import torch\n", "import math\n") <= 1);  // an import that nobody uses yet
 }
 
 // Modules that write into each other as they are imported do so once.
@@ -88,11 +96,14 @@ TEST_CASE("a program whose modules register what they define is not begun again"
   const std::filesystem::path folder = std::filesystem::temp_directory_path() / "stepzero-registry";
   std::filesystem::create_directories(folder / "shelf");
   std::ofstream(folder / "shelf" / "__init__.py") << "";
-  std::ofstream(folder / "shelf" / "registry.py") << "ENTRIES = {}\n\n\ndef register(cls):\n    ENTRIES[cls.__name__] = cls\n    return cls\n";
-  std::ofstream(folder / "shelf" / "blocks.py") << "from torch import nn\nfrom .registry import register\n\n\n@register\nclass Block(nn.Module):\n    def __init__(self, width):\n"
-                                                   "        super().__init__()\n        self.fc = nn.Linear(width, 4)\n\n    def forward(self, x):\n        return self.fc(x)\n";
-  const std::string text = "import torch\nfrom torch import nn\nfrom shelf.registry import ENTRIES, register\nimport shelf.blocks\n\n\n@register\nclass Head(nn.Module):\n    def forward(self, x):\n        return x + 1\n\n\n"
-                           "def train(model, rounds):\n    for step in range(rounds):\n        out = model(torch.zeros(2, 3))\n    return out\n\n\ntrain(ENTRIES['Block'](3), 4)\nENTRIES['Head']()(torch.zeros(2))\n";
+  std::ofstream(folder / "shelf" / "registry.py")
+      << "ENTRIES = {}\n\n\ndef register(cls):\n    ENTRIES[cls.__name__] = cls\n    return cls\n";
+  std::ofstream(folder / "shelf" / "blocks.py")
+      << "from torch import nn\nfrom .registry import register\n\n\n@register\nclass Block(nn.Module):\n    def __init__(self, width):\n"
+         "        super().__init__()\n        self.fc = nn.Linear(width, 4)\n\n    def forward(self, x):\n        return self.fc(x)\n";
+  const std::string text =
+      "import torch\nfrom torch import nn\nfrom shelf.registry import ENTRIES, register\nimport shelf.blocks\n\n\n@register\nclass Head(nn.Module):\n    def forward(self, x):\n        return x + 1\n\n\n"
+      "def train(model, rounds):\n    for step in range(rounds):\n        out = model(torch.zeros(2, 3))\n    return out\n\n\ntrain(ENTRIES['Block'](3), 4)\nENTRIES['Head']()(torch.zeros(2))\n";
   Session session((folder / "train.py").string(), text);
   CHECK(session.insert("        return x + 1", "        x = x * 2\n") <= 2);
   CHECK(session.insert("    return out", "    out = out.sum()\n") <= 2);
@@ -111,7 +122,8 @@ TEST_CASE("in real files, too") {
     return std::string{std::istreambuf_iterator<char>(file), {}};
   };
   int files = 0;
-  if (const std::string path = libraries + "torchvision/models/detection/roi_heads.py"; std::filesystem::exists(path)) {
+  if (const std::string path = libraries + "torchvision/models/detection/roi_heads.py";
+      std::filesystem::exists(path)) {
     ++files;
     Session session(path, text_of(path));
     CHECK(session.insert("    labels = torch.cat(labels, dim=0)", "    scaled = 2 * 3\n") <= 3);

@@ -15,8 +15,8 @@ using namespace stepzero::server;
 
 namespace {
 
-const std::vector<std::string> rules_known = {"amp", "amp/unscaled-step", "shape", "shape/matmul",
-                                              "shape/reshape"};
+const std::vector<std::string> rules_known = {
+    "amp", "amp/unscaled-step", "shape", "shape/matmul", "shape/reshape"};
 
 struct Understood {
   Meaning meaning;
@@ -33,7 +33,7 @@ Understood understand(const std::string& toml) {
   return {interpret(*read.table, rules_known), text};
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("every setting of a file") {
   const auto [meaning, text] = understand(R"(select = ["shape", "amp/unscaled-step"]
@@ -70,10 +70,10 @@ TEST_CASE("what cannot be meant is reported where it stands") {
   const Case cases[] = {
       {"selct = []", "selct", "There is no setting \"selct\" (did you mean \"select\"?).", "select"},
       {"fail_on = \"error\"", "fail_on", "There is no setting \"fail_on\" (did you mean \"fail-on\"?).",
-       "fail-on"},
+          "fail-on"},
       {"zzzzzz = 1", "zzzzzz", "There is no setting \"zzzzzz\".", ""},
       {"# é\nselect = [\"shap\"]", "\"shap\"", "There is no rule \"shap\" (did you mean \"shape\"?).",
-       "\"shape\""},
+          "\"shape\""},
       {"ignore = [3]", "3", "\"ignore\" takes a list of rules and families", ""},
       {"ignore = \"amp\"", "\"amp\"", "not a string.", ""},
       {"exclude = [true]", "true", "not a boolean.", ""},
@@ -86,7 +86,7 @@ TEST_CASE("what cannot be meant is reported where it stands") {
       {"severity.ampp = \"off\"", "ampp", "There is no rule \"ampp\"", "amp"},
       {"severity = {amp = \"warn\"}", "\"warn\"", "\"off\", not \"warn\".", ""},
       {"[severity]\n\"shape/matmull\" = \"off\"", "\"shape/matmull\"", "(did you mean \"shape/matmul\"?)",
-       "\"shape/matmul\""},
+          "\"shape/matmul\""},
   };
   for (const Case& one : cases) {
     INFO(one.toml);
@@ -131,8 +131,12 @@ TEST_CASE("a broken settings file is reported, if it is about us") {
 }
 
 TEST_CASE("characters that are not ASCII stand in quotes and comments") {
-  const auto problems = [](const std::string& text) { return read_configuration("/w/stepzero.toml", text)->problems; };
-  CHECK(problems("# \u00e9\nexclude = [\"\u00e9/\", '\u00e9\"', \"\\\"\u00e9\", \"\"\"\u00e9\n\u00e9\"\"\"\"]  # \u00e9\n").empty());
+  const auto problems = [](const std::string& text) {
+    return read_configuration("/w/stepzero.toml", text)->problems;
+  };
+  CHECK(problems(
+      "# \u00e9\nexclude = [\"\u00e9/\", '\u00e9\"', \"\\\"\u00e9\", \"\"\"\u00e9\n\u00e9\"\"\"\"]  # \u00e9\n")
+          .empty());
   const auto bare = problems("exclude = []\n\u00e9 = 1\n");
   REQUIRE(bare.size() == 1);
   CHECK(bare[0].message.find("stands in quotes") != std::string::npos);
@@ -186,12 +190,15 @@ TEST_CASE("folders of installed packages lie beside the settings, or are reporte
   const Folder folder;
   folder.write("env/lib/python3.11/site-packages/made/__init__.py", "");
   folder.write("plain/made.py", "");
-  const auto file = read_configuration(folder / "stepzero.toml", "library-folders = [\"env\", \"plain\", \"nowhere\"]\n");
-  CHECK(file->layer.library_folders == std::vector<std::string>{folder / "env", folder / "plain", folder / "nowhere"});
+  const auto file = read_configuration(
+      folder / "stepzero.toml", "library-folders = [\"env\", \"plain\", \"nowhere\"]\n");
+  CHECK(file->layer.library_folders ==
+      std::vector<std::string>{folder / "env", folder / "plain", folder / "nowhere"});
   REQUIRE(file->problems.size() == 1);
   CHECK(file->problems[0].message == "There is no folder of installed packages \"nowhere\".");
   CHECK(file->text->slice(file->problems[0].where.span) == "\"nowhere\"");
-  CHECK(installed_packages(folder / "env") == std::vector<std::string>{folder / "env/lib/python3.11/site-packages"});
+  CHECK(installed_packages(folder / "env") ==
+      std::vector<std::string>{folder / "env/lib/python3.11/site-packages"});
   CHECK(installed_packages(folder / "plain") == std::vector<std::string>{folder / "plain"});
   CHECK(library_folders({}, *file->layer.library_folders)[0] == folder / "env/lib/python3.11/site-packages");
   CHECK(library_folders({}, *file->layer.library_folders)[1] == folder / "plain");
@@ -199,8 +206,8 @@ TEST_CASE("folders of installed packages lie beside the settings, or are reporte
 
 TEST_CASE("the editor's settings have the same keys") {
   const auto read = [](const char* json) { return read_configuration(nlohmann::json::parse(json)); };
-  const EditorConfiguration configuration =
-      read(R"({"inlayHints": "named", "min-severity": "warning", "failOn": null, "trace": {"server": "off"},
+  const EditorConfiguration configuration = read(
+      R"({"inlayHints": "named", "min-severity": "warning", "failOn": null, "trace": {"server": "off"},
                "severity": {"stepzero/configuration": "error"}, "exclude": ["x"]})");
   CHECK(configuration.problems.empty());
   CHECK(configuration.layer.inlay_hints == InlayHints::named);
@@ -210,6 +217,6 @@ TEST_CASE("the editor's settings have the same keys") {
   CHECK(read("null").problems.empty());
   CHECK(read("[1]").problems.size() == 1);
   CHECK(read(R"({"inlayHint": "on"})").problems ==
-        std::vector<std::string>{"There is no setting \"inlay-hint\" (did you mean \"inlay-hints\"?)."});
+      std::vector<std::string>{"There is no setting \"inlay-hint\" (did you mean \"inlay-hints\"?)."});
   CHECK(read(R"({"select": [["deep"]], "severity": {"amp": {}}})").problems.size() == 2);
 }

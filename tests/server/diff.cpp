@@ -65,13 +65,14 @@ std::string patched(const std::string& before, const std::string& diff) {
   return result;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("a change with three lines around it") {
   const std::string before = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
   const std::string after = "1\n2\n3\n4\nfive\n6\n7\n8\n9\n";
-  CHECK(unified_diff(before, after, "a.py") == "--- a.py\n+++ a.py\n"
-                                               "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n");
+  CHECK(unified_diff(before, after, "a.py") ==
+      "--- a.py\n+++ a.py\n"
+      "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n");
 }
 
 TEST_CASE("equal texts have no difference") { CHECK(unified_diff("a\n", "a\n", "a.py").empty()); }
@@ -80,9 +81,9 @@ TEST_CASE("empty texts and missing line ends") {
   CHECK(unified_diff("", "a\n", "a.py") == "--- a.py\n+++ a.py\n@@ -0,0 +1 @@\n+a\n");
   CHECK(unified_diff("a\n", "", "a.py") == "--- a.py\n+++ a.py\n@@ -1 +0,0 @@\n-a\n");
   CHECK(unified_diff("a", "a\n", "a.py") ==
-        "--- a.py\n+++ a.py\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n");
+      "--- a.py\n+++ a.py\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n");
   CHECK(unified_diff("a\nb", "c\nb", "x y.py") ==
-        "--- x y.py\t\n+++ x y.py\t\n@@ -1,2 +1,2 @@\n-a\n+c\n b\n\\ No newline at end of file\n");
+      "--- x y.py\t\n+++ x y.py\t\n@@ -1,2 +1,2 @@\n-a\n+c\n b\n\\ No newline at end of file\n");
 }
 
 TEST_CASE("near changes share a hunk, far ones do not") {

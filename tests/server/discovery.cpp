@@ -20,13 +20,13 @@ std::vector<std::string> found(const Folder& folder, const std::string& below = 
 
 using Names = std::vector<std::string>;
 
-} // namespace
+}  // namespace
 
 TEST_CASE("Python files of a folder, sorted, and nothing else") {
   const Folder folder;
   for (const char* name :
-       {"b.py", "a.py", "pkg/m.py", "pkg/a.py", "stub.pyi", "notes.txt", ".hidden/x.py", "node_modules/x.py",
-        "pkg/__pycache__/x.py", "venv/pyvenv.cfg", "venv/lib/x.py", "._a.py", ".git/hooks/x.py"}) {
+      {"b.py", "a.py", "pkg/m.py", "pkg/a.py", "stub.pyi", "notes.txt", ".hidden/x.py", "node_modules/x.py",
+          "pkg/__pycache__/x.py", "venv/pyvenv.cfg", "venv/lib/x.py", "._a.py", ".git/hooks/x.py"}) {
     folder.write(name, "");
   }
   std::filesystem::create_directory(folder / "folder.py");
@@ -37,15 +37,21 @@ TEST_CASE("Python files of a folder, sorted, and nothing else") {
 
 TEST_CASE("launches of an editor and of workflows are documents of the folder") {
   const Folder folder;
-  for (const char* name : {"train.py", ".vscode/launch.json", ".vscode/tool.py", ".vscode/deep/launch.json", ".github/workflows/train.yml", ".github/workflows/help.py",
-                           ".github/scripts/run.sh", ".github/labels.yml", ".hidden/run.sh", "run.sh"}) {
+  for (const char* name : {"train.py", ".vscode/launch.json", ".vscode/tool.py", ".vscode/deep/launch.json",
+           ".github/workflows/train.yml", ".github/workflows/help.py", ".github/scripts/run.sh",
+           ".github/labels.yml", ".hidden/run.sh", "run.sh"}) {
     folder.write(name, "");
   }
-  const Discovery discovery = find_python_files(folder.path, nullptr, NotebookFiles::left_out, Documents::included);
+  const Discovery discovery = find_python_files(
+      folder.path, nullptr, NotebookFiles::left_out, Documents::included);
   CHECK(discovery.files == Names{folder / "train.py"});
-  CHECK(discovery.documents == Names{folder / ".github/labels.yml", folder / ".github/workflows/train.yml", folder / ".vscode/launch.json", folder / "run.sh"});
+  CHECK(discovery.documents ==
+      Names{folder / ".github/labels.yml", folder / ".github/workflows/train.yml",
+          folder / ".vscode/launch.json", folder / "run.sh"});
   for (const std::string& path : discovery.documents) CHECK_FALSE(is_left_out(path, folder.path));
-  for (const char* name : {".vscode/tool.py", ".vscode/deep/launch.json", ".github/workflows/help.py", ".github/scripts/run.sh", ".hidden/run.sh"}) CHECK(is_left_out(folder / name, folder.path));
+  for (const char* name : {".vscode/tool.py", ".vscode/deep/launch.json", ".github/workflows/help.py",
+           ".github/scripts/run.sh", ".hidden/run.sh"})
+    CHECK(is_left_out(folder / name, folder.path));
 }
 
 TEST_CASE("ignore files of the folder, below it and above it") {
@@ -54,7 +60,7 @@ TEST_CASE("ignore files of the folder, below it and above it") {
   folder.write(".gitignore", "build/\n/top.py\n*_gen.py\n");
   folder.write("src/.gitignore", "!keep_gen.py\nlocal.py\n");
   for (const char* name : {"top.py", "src/top.py", "build/x.py", "src/build/x.py", "a_gen.py",
-                           "src/keep_gen.py", "local.py", "src/local.py", "secret.py", "src/deep/local.py"}) {
+           "src/keep_gen.py", "local.py", "src/local.py", "secret.py", "src/deep/local.py"}) {
     folder.write(name, "");
   }
   CHECK(found(folder) == Names{"local.py", "src/keep_gen.py", "src/top.py"});

@@ -12,8 +12,9 @@
 using namespace stepzero;
 using namespace stepzero::server;
 
-TEST_CASE("work elsewhere is done when it was waited for, by another thread, and the next can begin at once") {
-  const syntax::Elsewhere elsewhere = another_core();
+TEST_CASE(
+    "work elsewhere is done when it was waited for, by another thread, and the next can begin at once") {
+  const syntax::BackgroundRunner elsewhere = another_core();
   if (!elsewhere) return;  // there is one core only
   for (int round = 0; round < 200; ++round) {
     std::thread::id by;
@@ -24,7 +25,7 @@ TEST_CASE("work elsewhere is done when it was waited for, by another thread, and
 }
 
 TEST_CASE("what the work throws comes out where it is waited for") {
-  const syntax::Elsewhere elsewhere = another_core();
+  const syntax::BackgroundRunner elsewhere = another_core();
   if (!elsewhere) return;
   const auto working = elsewhere([] { throw std::runtime_error("no tensor"); });
   CHECK_THROWS_WITH(working->wait(), "no tensor");
@@ -34,7 +35,7 @@ TEST_CASE("what the work throws comes out where it is waited for") {
 }
 
 TEST_CASE("work has ended when it is gone") {
-  const syntax::Elsewhere elsewhere = another_core();
+  const syntax::BackgroundRunner elsewhere = another_core();
   if (!elsewhere) return;
   std::latch begun(1);
   std::atomic<bool> done = false;
@@ -50,11 +51,11 @@ TEST_CASE("work has ended when it is gone") {
 }
 
 TEST_CASE("where all cores have something to do, who waits for it does the work") {
-  const syntax::Elsewhere elsewhere = another_core();
+  const syntax::BackgroundRunner elsewhere = another_core();
   if (!elsewhere) return;
   const unsigned others = std::thread::hardware_concurrency() - 1;
   std::latch let_go(1), begun(static_cast<std::ptrdiff_t>(others));
-  std::vector<std::unique_ptr<syntax::Working>> busy;
+  std::vector<std::unique_ptr<syntax::BackgroundTask>> busy;
   for (unsigned i = 0; i < others; ++i)
     busy.push_back(elsewhere([&] {
       begun.count_down();

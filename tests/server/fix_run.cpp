@@ -37,7 +37,7 @@ Checker::Analyze finder(std::vector<Replacement> replacements) {
 
 struct Fixed {
   FixRun run;
-  std::map<std::string, std::string> texts; // those that changed, by shown name
+  std::map<std::string, std::string> texts;  // those that changed, by shown name
 };
 
 Fixed fix(const Folder& folder, const Checker::Analyze& analyze) {
@@ -55,7 +55,7 @@ Fixed fix(const Folder& folder, const Checker::Analyze& analyze) {
 
 using Texts = std::map<std::string, std::string>;
 
-} // namespace
+}  // namespace
 
 TEST_CASE("fixes are applied until none is left") {
   const Folder folder;

@@ -19,8 +19,8 @@ rules::Finding finding(std::vector<rules::TextEdit> edits, bool preferred = true
   return result;
 }
 
-std::vector<std::size_t> chosen(const std::vector<rules::Finding>& findings,
-                                const std::set<std::string>& refused = {}) {
+std::vector<std::size_t> chosen(
+    const std::vector<rules::Finding>& findings, const std::set<std::string>& refused = {}) {
   std::vector<const rules::Finding*> all;
   for (const rules::Finding& one : findings) all.push_back(&one);
   std::vector<std::size_t> result;
@@ -32,15 +32,15 @@ std::vector<std::size_t> chosen(const std::vector<rules::Finding>& findings,
 
 using Indices = std::vector<std::size_t>;
 
-} // namespace
+}  // namespace
 
 TEST_CASE("fixes that overlap wait for the next round") {
   CHECK(chosen({finding({edit(0, 5, "x")}), finding({edit(3, 8, "y")}), finding({edit(9, 10, "z")})}) ==
-        Indices{0, 2});
+      Indices{0, 2});
   CHECK(chosen({finding({edit(4, 4, "x")}), finding({edit(4, 4, "y")})}) == Indices{0});
   CHECK(chosen({finding({edit(4, 4, "x")}), finding({edit(4, 4, "x")})}) == Indices{0, 1});
   CHECK(chosen({finding({edit(0, 1, "x"), edit(5, 6, "x", "/b.py")}), finding({edit(5, 6, "y", "/b.py")})}) ==
-        Indices{0});
+      Indices{0});
 }
 
 TEST_CASE("only preferred fixes of files that may be edited") {
@@ -49,14 +49,14 @@ TEST_CASE("only preferred fixes of files that may be edited") {
 }
 
 TEST_CASE("a refused fix stays refused") {
-  const std::vector<rules::Finding> findings = {finding({edit(0, 1, "x")}, true, "One"),
-                                                finding({edit(0, 1, "y")}, true, "Two")};
+  const std::vector<rules::Finding> findings = {
+      finding({edit(0, 1, "x")}, true, "One"), finding({edit(0, 1, "y")}, true, "Two")};
   CHECK(chosen(findings, {key({&findings[0], &findings[0].fixes[0]})}) == Indices{1});
 }
 
 TEST_CASE("edits are applied from any order, equal ones once") {
   CHECK(apply_edits("abcdef", {edit(4, 5, "E"), edit(0, 1, "A"), edit(6, 6, "!"), edit(0, 1, "A")}) ==
-        "AbcdEf!");
+      "AbcdEf!");
   CHECK(apply_edits("abc", {edit(2, 99, "X")}) == "abX");
   CHECK(apply_edits("", {edit(0, 0, "x\n")}) == "x\n");
 }

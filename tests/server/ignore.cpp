@@ -14,7 +14,7 @@ struct Case {
   bool ignored;
 };
 
-} // namespace
+}  // namespace
 
 TEST_CASE("a pattern without a slash matches at every level") {
   const IgnorePatterns patterns("*.py\nbuild\n");

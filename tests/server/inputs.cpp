@@ -13,7 +13,7 @@ Inputs inputs_of(const std::vector<std::string>& paths) {
   return find_inputs(paths, "", configuration);
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("files are named as they were asked for, and checked once") {
   const Folder folder;
@@ -42,8 +42,8 @@ TEST_CASE("excluded files are checked only when they are named") {
   CHECK(inputs_of({folder.path}).files == std::vector<std::string>{kept});
   CHECK(inputs_of({built}).files == std::vector<std::string>{built});
   CHECK(inputs_of({folder / "build"}).notes ==
-        std::vector<std::string>{"all Python files in " + (folder / "build") +
-                                 " are excluded by the settings"});
+      std::vector<std::string>{
+          "all Python files in " + (folder / "build") + " are excluded by the settings"});
 }
 
 TEST_CASE("imports start from the project") {

@@ -35,6 +35,6 @@ TEST_CASE("imports start from the workspace, its src, the file's folder and the 
   const std::string file = folder.write("src/pkg/inner/model.py", "");
   CHECK(package_top(file) == folder / "src");
   CHECK(import_roots({folder.path}, file) ==
-        std::vector<std::string>{folder.path, folder / "src", folder / "src/pkg/inner"});
+      std::vector<std::string>{folder.path, folder / "src", folder / "src/pkg/inner"});
   CHECK(import_roots({}, folder / "script.py") == std::vector<std::string>{folder.path});
 }

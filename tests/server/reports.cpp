@@ -44,30 +44,30 @@ Report report() {
   return result;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("the text format") {
   CHECK(text_report(report(), false) ==
-        "train.py:3:5: error[deadlock/rank-guarded-collective]: Only rank 0 enters it: 100% hang, others "
-        "wait. Second "
-        "line\n"
-        "2 | if rank == 0:\n"
-        "3 |     dist.barrier()  # 形\n"
-        "  |     ^^^^^^^^^^^^^^\n"
-        "  -> train.py:2:4: only rank 0 goes here\n"
-        "2 | if rank == 0:\n"
-        "  |    ^^^^^^^^^\n"
-        "  -> /else where/é.py:1:1: set here\n"
-        "1 | x = 1\n"
-        "  | ^\n"
-        "  fix: Run on all ranks\n"
-        "\n"
-        "train.py:3:21: hint[made/up]: broken \uFFFD bytes\n"
-        "2 | if rank == 0:\n"
-        "3 |     dist.barrier()  # 形\n"
-        "  |                     ^^^^\n"
-        "\n"
-        "Found 1 error, 1 hint in 1 of 3 files. `stepzero check --fix` would fix 1.\n");
+      "train.py:3:5: error[deadlock/rank-guarded-collective]: Only rank 0 enters it: 100% hang, others "
+      "wait. Second "
+      "line\n"
+      "2 | if rank == 0:\n"
+      "3 |     dist.barrier()  # 形\n"
+      "  |     ^^^^^^^^^^^^^^\n"
+      "  -> train.py:2:4: only rank 0 goes here\n"
+      "2 | if rank == 0:\n"
+      "  |    ^^^^^^^^^\n"
+      "  -> /else where/é.py:1:1: set here\n"
+      "1 | x = 1\n"
+      "  | ^\n"
+      "  fix: Run on all ranks\n"
+      "\n"
+      "train.py:3:21: hint[made/up]: broken \uFFFD bytes\n"
+      "2 | if rank == 0:\n"
+      "3 |     dist.barrier()  # 形\n"
+      "  |                     ^^^^\n"
+      "\n"
+      "Found 1 error, 1 hint in 1 of 3 files. `stepzero check --fix` would fix 1.\n");
   CHECK_THAT(text_report(report(), true), Catch::Contains("\x1b[1;31merror\x1b[0m"));
   Report empty(Names("/project"));
   empty.files = 1;
@@ -85,7 +85,7 @@ TEST_CASE("the JSON format counts lines and code points from 1") {
   CHECK(first.at("rule") == "deadlock/rank-guarded-collective");
   CHECK(first.at("severity") == "error");
   CHECK(first.at("range") ==
-        json::parse(R"({"start": {"line": 3, "column": 5}, "end": {"line": 3, "column": 19}})"));
+      json::parse(R"({"start": {"line": 3, "column": 5}, "end": {"line": 3, "column": 19}})"));
   CHECK(first.at("related").at(1).at("path") == "/else where/é.py");
   const json& fix = first.at("fixes").at(0);
   CHECK(fix.at("preferred") == true);
@@ -98,8 +98,7 @@ TEST_CASE("the JSON format counts lines and code points from 1") {
 }
 
 TEST_CASE("the GitHub format escapes what would end a command") {
-  CHECK(
-      github_report(report()) ==
+  CHECK(github_report(report()) ==
       "::error title=deadlock/rank-guarded-collective,file=train.py,line=3,endLine=3,col=5,endColumn=19::"
       "Only rank 0 enters it: 100%25 hang, others wait.%0ASecond line%0Atrain.py:2: only rank 0 goes here%0A"
       "/else where/é.py:1: set here\n"
@@ -127,7 +126,7 @@ TEST_CASE("the SARIF format") {
     "artifactLocation": {"uri": "train.py", "uriBaseId": "SRCROOT"},
     "region": {"startLine": 3, "startColumn": 5, "endLine": 3, "endColumn": 19}})"));
   CHECK(first.at("relatedLocations").at(1).at("physicalLocation").at("artifactLocation").at("uri") ==
-        "file:///else%20where/%C3%A9.py");
+      "file:///else%20where/%C3%A9.py");
   CHECK(first.at("fixes")
             .at(0)
             .at("artifactChanges")

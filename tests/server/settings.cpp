@@ -14,7 +14,7 @@ rules::Finding finding(std::string_view rule, rules::Severity severity) {
   return result;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("rules are chosen by name and family") {
   Settings settings;
@@ -33,8 +33,7 @@ TEST_CASE("severities are overridden, the nearer name first, then filtered") {
   settings.severity = {{"amp", rules::Severity::hint}, {"amp/unscaled-step", rules::Severity::warning}};
   settings.min_severity = rules::Severity::information;
   std::vector<rules::Finding> findings = {finding("amp/unscaled-step", rules::Severity::error),
-                                          finding("amp/double-unscale", rules::Severity::error),
-                                          finding("shape/matmul", rules::Severity::error)};
+      finding("amp/double-unscale", rules::Severity::error), finding("shape/matmul", rules::Severity::error)};
   settings.apply(findings);
   REQUIRE(findings.size() == 2);
   CHECK(findings[0].severity == rules::Severity::warning);

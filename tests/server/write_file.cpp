@@ -37,7 +37,7 @@ TEST_CASE("what changed meanwhile is left alone") {
 }
 
 TEST_CASE("a protected file is left alone") {
-  if (::geteuid() == 0) return; // nothing is protected from root
+  if (::geteuid() == 0) return;  // nothing is protected from root
   const Folder folder;
   const std::string file = folder.write("a.py", "old");
   fs::permissions(file, fs::perms(0444));

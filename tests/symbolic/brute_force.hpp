@@ -37,7 +37,7 @@ enum class Op : std::uint8_t { constant, atom, add, sub, mul, floordiv, mod, min
 
 struct Tree {
   Op op = Op::constant;
-  std::int64_t value = 0; // of a constant; of an atom its place
+  std::int64_t value = 0;  // of a constant; of an atom its place
   std::shared_ptr<const Tree> left, right;
 
   // Nothing where Python raises.
@@ -83,8 +83,8 @@ inline std::shared_ptr<const Tree> random_tree(Random& random, int depth, bool p
                                            : random.between(0, static_cast<int>(atom_count) - 1);
     return tree;
   }
-  constexpr std::array ops{Op::add, Op::add,      Op::sub, Op::mul, Op::mul, Op::floordiv,
-                           Op::mod, Op::floordiv, Op::mod, Op::min, Op::max};
+  constexpr std::array ops{Op::add, Op::add, Op::sub, Op::mul, Op::mul, Op::floordiv, Op::mod, Op::floordiv,
+      Op::mod, Op::min, Op::max};
   tree->op =
       ops[static_cast<std::size_t>(random.between(0, polynomial ? 4 : static_cast<int>(ops.size()) - 1))];
   tree->left = random_tree(random, depth - 1, polynomial);
@@ -97,7 +97,7 @@ enum class Shape : std::uint8_t { compare, opaque, negation, conjunction, disjun
 struct Claim {
   Shape shape = Shape::compare;
   Compare compare = Compare::eq;
-  std::size_t place = 0; // of an opaque one
+  std::size_t place = 0;  // of an opaque one
   std::shared_ptr<const Tree> a, b;
   std::shared_ptr<const Claim> left, right;
 
@@ -130,7 +130,7 @@ struct Claim {
   }
 
   Cond build(World& w, const std::array<Int, atom_count>& atoms,
-             const std::array<Cond, opaque_count>& opaque) const {
+      const std::array<Cond, opaque_count>& opaque) const {
     switch (shape) {
     case Shape::opaque: return opaque[place];
     case Shape::negation: return w.logical_not(left->build(w, atoms, opaque));
@@ -164,8 +164,7 @@ inline std::shared_ptr<const Claim> random_claim(Random& random, int depth, int 
 
 struct Box {
   Values low{}, high{};
-  template <class Visit>
-  void each(Visit visit) const {
+  template <class Visit> void each(Visit visit) const {
     Values values;
     for (values[0] = low[0]; values[0] <= high[0]; ++values[0])
       for (values[1] = low[1]; values[1] <= high[1]; ++values[1])
@@ -197,4 +196,4 @@ struct Scene : World {
   }
 };
 
-} // namespace stepzero::symbolic::brute_force
+}  // namespace stepzero::symbolic::brute_force

@@ -20,7 +20,7 @@ struct Job : World {
   Cond f = boolean(false);
 };
 
-} // namespace
+}  // namespace
 
 TEST_CASE("equal comparisons are the same", "[symbolic]") {
   Job w;
@@ -81,8 +81,8 @@ TEST_CASE("long conditions stay bounded", "[symbolic]") {
   CHECK(w.operands(all).size() == 40);
   CHECK(w.logical_and(all, w.logical_not(w.operands(all)[7])) == w.f);
   for (int i = 0; i < 2000; ++i) {
-    some =
-        w.logical_or(w.logical_and(some, w.opaque("c", Sharing::uniform)), w.opaque("d", Sharing::uniform));
+    some = w.logical_or(
+        w.logical_and(some, w.opaque("c", Sharing::uniform)), w.opaque("d", Sharing::uniform));
     REQUIRE(w.text(some).size() < 10000);
   }
   CHECK(w.sharing(some) == Sharing::local);
@@ -130,8 +130,7 @@ TEST_CASE("conditions can be walked", "[symbolic]") {
   CHECK(w.operands(both)[0] == w.q);
   std::vector<Int> atoms;
   std::vector<Cond> opaque;
-  w.parts(
-      w.logical_or(both, w.p), [&](Int a) { atoms.push_back(a); }, [&](Cond c) { opaque.push_back(c); });
+  w.parts(w.logical_or(both, w.p), [&](Int a) { atoms.push_back(a); }, [&](Cond c) { opaque.push_back(c); });
   CHECK(atoms == std::vector<Int>{w.rank});
   CHECK(opaque == std::vector<Cond>{w.q, w.p});
   CHECK(w.sharing(first) == Sharing::divergent);
@@ -155,7 +154,7 @@ TEST_CASE("evaluation projects a condition onto a rank", "[symbolic]") {
   CHECK(w.evaluate(w.logical_not(w.p), {}, given) == Answer::no);
   CHECK(w.evaluate(last, std::span(one_of_two, 1)) == Answer::unknown);
   CHECK(w.evaluate(w.eq(w.mod(w.add(w.mul(w.c(2), w.epoch), w.rank), w.c(2)), w.c(0)), one_of_two) ==
-        Answer::no);
+      Answer::no);
   REQUIRE(w.assume(first));
   CHECK(w.evaluate(first, {}) == Answer::unknown);
 }

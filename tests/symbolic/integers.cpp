@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
 
-} // namespace
+}  // namespace
 
 TEST_CASE("constants are folded with Python's rounding", "[symbolic]") {
   World w;

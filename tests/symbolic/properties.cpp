@@ -18,7 +18,7 @@ std::uint64_t rounds(std::uint64_t usual) {
 
 constexpr std::array both{false, true};
 
-} // namespace
+}  // namespace
 
 TEST_CASE("simplification keeps the value", "[symbolic][property]") {
   std::size_t compared = 0;
@@ -36,7 +36,7 @@ TEST_CASE("simplification keeps the value", "[symbolic][property]") {
       if (!expected) continue;
       const auto assignment = scene.assignment(values);
       const auto found = scene.value(scene.substitute(built, assignment));
-      if (!found) continue; // a part stands for what was too deep
+      if (!found) continue;  // a part stands for what was too deep
       ++compared;
       INFO("seed " << seed << ": " << scene.text(built) << " at " << values[0] << ", " << values[1] << ", "
                    << values[2]);
@@ -68,7 +68,7 @@ TEST_CASE("conditions keep their truth", "[symbolic][property]") {
       const Answer found = scene.evaluate(built, assignment, given);
       REQUIRE(found == (*expected ? Answer::yes : Answer::no));
       REQUIRE(scene.evaluate(scene.logical_not(built), assignment, given) ==
-              (*expected ? Answer::no : Answer::yes));
+          (*expected ? Answer::no : Answer::yes));
       const Answer partly = scene.evaluate(built, std::span(assignment).first(2), std::span(given, 1));
       REQUIRE((partly == Answer::unknown || partly == found));
     }
@@ -115,7 +115,7 @@ TEST_CASE("answers under facts agree with brute force", "[symbolic][property]") 
         for (bool q : both) {
           const Truths truths{p, q};
           const bool holds = std::all_of(facts.begin(), facts.end(),
-                                         [&](const auto& fact) { return fact->run(values, truths) == true; });
+              [&](const auto& fact) { return fact->run(values, truths) == true; });
           if (!holds) continue;
           ++possible;
           INFO("seed " << seed << ": " << story << " at " << values[0] << ", " << values[1] << ", "
@@ -183,8 +183,8 @@ TEST_CASE("polynomials that are equal are the same", "[symbolic][property]") {
 }
 
 TEST_CASE("nothing wraps", "[symbolic][property]") {
-  constexpr std::array<std::int64_t, 10> extremes{INT64_MIN, INT64_MIN + 1, INT64_MIN / 2, -2,       -1, 1,
-                                                  2,         INT64_MAX / 2, INT64_MAX - 1, INT64_MAX};
+  constexpr std::array<std::int64_t, 10> extremes{
+      INT64_MIN, INT64_MIN + 1, INT64_MIN / 2, -2, -1, 1, 2, INT64_MAX / 2, INT64_MAX - 1, INT64_MAX};
   for (std::uint64_t seed = 1; seed <= rounds(3000); ++seed) {
     Random random(seed);
     World w;

@@ -23,4 +23,4 @@ struct World : Context {
   Cond ge(Int a, Int b) { return compared(Compare::ge, a, b); }
 };
 
-} // namespace stepzero::symbolic
+}  // namespace stepzero::symbolic

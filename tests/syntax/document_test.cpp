@@ -12,7 +12,7 @@ namespace {
 std::string read(std::string text) { return dump(*parse(std::move(text))); }
 bool has(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("an edit keeps the chunks of all other statements") {
   Document document("def f():\n  return 1\n\ndef g():\n  return 2\n\nx = 3  # c\n");
@@ -27,7 +27,7 @@ TEST_CASE("an edit keeps the chunks of all other statements") {
   CHECK(after->items[2].chunk == before->items[2].chunk);
   CHECK(after->items[1].offset == before->items[1].offset + 1);
   CHECK(after->text->slice({after->items[2].offset, after->items[2].offset + after->items[2].chunk->size}) ==
-        "x = 3  # c");
+      "x = 3  # c");
   CHECK(before->text->slice({18, 19}) == "1");
 }
 
@@ -49,9 +49,9 @@ TEST_CASE("equal statements share their chunk, and a moved one keeps it") {
 }
 
 TEST_CASE("an error costs its line and nothing more") {
-  const std::string out =
-      read("def f(x):\n  y = foo(x, \n  return y\n\ndef g(a):\n  if a ==:\n    b = a\n  return b\n\n"
-           "class A:\n  def m(self):\n    self.\n\n  def n(self): return 1\nz = 1\n");
+  const std::string out = read(
+      "def f(x):\n  y = foo(x, \n  return y\n\ndef g(a):\n  if a ==:\n    b = a\n  return b\n\n"
+      "class A:\n  def m(self):\n    self.\n\n  def n(self): return 1\nz = 1\n");
   CHECK(has(out, "(function 0:"));
   CHECK(has(out, " g "));
   CHECK(has(out, "(class "));
@@ -74,9 +74,9 @@ TEST_CASE("what is read in a broken line keeps no value, and binds its names") {
 
 TEST_CASE("an unclosed bracket or string does not swallow the definitions that follow") {
   for (const std::string broken : {"x = foo(", "x = [1, 2", "x = {", "x = 'abc", "x = \"\"\"abc", "def h(a, ",
-                                   "@deco(", "f'{a", "for i in (", "class C(", "x = \\"}) {
-    const std::string out =
-        read(broken + "\n\ndef f(a):\n  return a\n\nclass B:\n  '''doc'''\n  def m(self): pass\n");
+           "@deco(", "f'{a", "for i in (", "class C(", "x = \\"}) {
+    const std::string out = read(
+        broken + "\n\ndef f(a):\n  return a\n\nclass B:\n  '''doc'''\n  def m(self): pass\n");
     INFO(broken << '\n' << out);
     CHECK(has(out, "(function "));
     CHECK(has(out, "(class "));
@@ -132,21 +132,9 @@ TEST_CASE("strange bytes do no harm") {
 }
 
 TEST_CASE("deep nesting ends in error nodes") {
-  for (const auto& [left, right] : {std::pair{"(", ")"},
-                                    {"[", "]"},
-                                    {"{1:", "}"},
-                                    {"f(", ")"},
-                                    {"-", ""},
-                                    {"not ", ""},
-                                    {"a.", ""},
-                                    {"lambda: ", ""},
-                                    {"a[", "]"},
-                                    {"x if y else ", ""},
-                                    {"a + ", ""},
-                                    {"a and ", ""},
-                                    {"a ^ b & ", ""},
-                                    {"await ", ""},
-                                    {"x = ", ""}}) {
+  for (const auto& [left, right] : {std::pair{"(", ")"}, {"[", "]"}, {"{1:", "}"}, {"f(", ")"}, {"-", ""},
+           {"not ", ""}, {"a.", ""}, {"lambda: ", ""}, {"a[", "]"}, {"x if y else ", ""}, {"a + ", ""},
+           {"a and ", ""}, {"a ^ b & ", ""}, {"await ", ""}, {"x = ", ""}}) {
     for (const bool closed : {true, false}) {
       std::string text = "before = 1\n";
       for (int level = 0; level < 10'000; ++level) text += left;
@@ -185,9 +173,10 @@ TEST_CASE("two threads read a text as one does") {
   std::string text;
   for (int count = 0; count < 400; ++count) {
     const std::string number = std::to_string(count);
-    text += "class C" + number + ":\n  def f(self, x):\n    return x + " + number + "\nx" + number + " = C" + number + "().f(\n" + (count % 7 == 0 ? "" : ")\n");
+    text += "class C" + number + ":\n  def f(self, x):\n    return x + " + number + "\nx" + number + " = C" +
+        number + "().f(\n" + (count % 7 == 0 ? "" : ")\n");
   }
-  class Thread : public Working {
+  class Thread : public BackgroundTask {
   public:
     explicit Thread(std::function<void()> work) : done_(std::async(std::launch::async, std::move(work))) {}
     void wait() override { done_.get(); }
@@ -196,7 +185,9 @@ TEST_CASE("two threads read a text as one does") {
     std::future<void> done_;
   };
   int begun = 0;
-  const Elsewhere elsewhere = [&](std::function<void()> work) { return ++begun, std::make_unique<Thread>(std::move(work)); };
+  const BackgroundRunner elsewhere = [&](std::function<void()> work) {
+    return ++begun, std::make_unique<Thread>(std::move(work));
+  };
   CHECK(dump(*parse(text, elsewhere)) == read(text));
   CHECK(begun == 1);
   Document document(text);

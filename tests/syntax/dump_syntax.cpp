@@ -48,8 +48,8 @@ void measure(const std::vector<std::string>& paths) {
   std::printf("%zu files, %zu bytes\n", texts.size(), bytes);
   std::printf("tree-sitter parse of the whole text  %7.1f ns/byte\n", parsed * scale);
   std::printf("layout (lines and comments)          %7.1f ns/byte\n", laid_out * scale);
-  std::printf("module from scratch                  %7.1f ns/byte (%.2f parses)\n", whole * scale,
-              whole / parsed);
+  std::printf(
+      "module from scratch                  %7.1f ns/byte (%.2f parses)\n", whole * scale, whole / parsed);
   if (texts.size() != 1) return;
   // An edit in the middle: a letter typed into a line of code, and taken away again.
   Document document(texts[0]);
@@ -68,10 +68,10 @@ void measure(const std::vector<std::string>& paths) {
     }
   }
   std::printf("module after an edit: mean %.3f ms (%.3f parses), best %.3f ms\n", total / edits * 1e3,
-              total / edits / parsed, edit * 1e3);
+      total / edits / parsed, edit * 1e3);
 }
 
-} // namespace
+}  // namespace
 
 int main(int argc, char** argv) {
   std::vector<std::string> paths(argv + 1, argv + argc);

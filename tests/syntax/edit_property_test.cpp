@@ -62,62 +62,12 @@ if __name__ == "__main__":
     "\xef\xbb\xbfx = b'\\xff' \\\n  'more'\n\tindented = 1\n\xff\xfe\nlambda x, *y: (yield)\n",
 };
 
-const std::string_view snippets[] = {"(",
-                                     ")",
-                                     "[",
-                                     "]",
-                                     "{",
-                                     "}",
-                                     "'",
-                                     "\"",
-                                     "\"\"\"",
-                                     "'''",
-                                     "#",
-                                     ":",
-                                     ",",
-                                     ".",
-                                     "=",
-                                     "==",
-                                     " ",
-                                     "\n",
-                                     "\r\n",
-                                     "\r",
-                                     "    ",
-                                     "\t",
-                                     "\\",
-                                     "\\\n",
-                                     "x",
-                                     "1",
-                                     "def f(a):\n    return a\n",
-                                     "class B:\n",
-                                     "if x:\n",
-                                     "else:\n",
-                                     "elif y:\n",
-                                     "@d\n",
-                                     "return",
-                                     "import a\n",
-                                     "f'{x}'",
-                                     "lambda: 0",
-                                     "await ",
-                                     "async ",
-                                     "\xf0\x9f\x98\x80",
-                                     "\xc3",
-                                     "\xa9",
-                                     "yield",
-                                     "print x",
-                                     "*",
-                                     "**",
-                                     "match x:\n  case 1: pass\n",
-                                     "\xef\xbb\xbf",
-                                     ":=",
-                                     ";",
-                                     "in",
-                                     "not",
-                                     "try:\n",
-                                     "except:\n",
-                                     "with a as b:\n",
-                                     "x = ",
-                                     std::string_view("\0", 1)};
+const std::string_view snippets[] = {"(", ")", "[", "]", "{", "}", "'", "\"", "\"\"\"", "'''", "#", ":", ",",
+    ".", "=", "==", " ", "\n", "\r\n", "\r", "    ", "\t", "\\", "\\\n", "x", "1",
+    "def f(a):\n    return a\n", "class B:\n", "if x:\n", "else:\n", "elif y:\n", "@d\n", "return",
+    "import a\n", "f'{x}'", "lambda: 0", "await ", "async ", "\xf0\x9f\x98\x80", "\xc3", "\xa9", "yield",
+    "print x", "*", "**", "match x:\n  case 1: pass\n", "\xef\xbb\xbf", ":=", ";", "in", "not", "try:\n",
+    "except:\n", "with a as b:\n", "x = ", std::string_view("\0", 1)};
 
 // As an editor sends it: positions in an encoding, mapped to bytes by the text before the edit.
 Edit random_edit(std::mt19937& random, const std::string& bytes) {
@@ -146,15 +96,15 @@ int rounds() {
   return wanted ? std::atoi(wanted) : 24;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("an edited document equals a fresh one, and undone it equals its start") {
   const int count = rounds();
   for (int round = 0; round < count; ++round) {
     std::mt19937 random(static_cast<unsigned>(round));
     // Twice the first seed, to have a class that is large enough to be read member by member.
-    const std::string start =
-        round % 6 == 5 ? seeds[0] + seeds[0] + seeds[1] : seeds[round % 6 % std::size(seeds)];
+    const std::string start = round % 6 == 5 ? seeds[0] + seeds[0] + seeds[1]
+                                             : seeds[round % 6 % std::size(seeds)];
     Document document(start);
     const std::string at_start = dump(*document.module());
     std::vector<Edit> undo;

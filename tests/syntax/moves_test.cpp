@@ -16,7 +16,10 @@ TEST_CASE("Bytes that stand through edits are found at their new places, and bac
     for (std::uint32_t i = 0; i < size; ++i) text[i] = static_cast<int>(i);
     Moves moves;
     for (int edit = 0; edit < 6; ++edit) {
-      const auto begin = static_cast<std::uint32_t>(random() % text.size()), end = begin + static_cast<std::uint32_t>(random() % (std::min<std::size_t>(text.size() - 1 - begin, 5) + 1)), added = static_cast<std::uint32_t>(random() % 6);
+      const auto begin = static_cast<std::uint32_t>(random() % text.size()),
+                 end = begin +
+          static_cast<std::uint32_t>(random() % (std::min<std::size_t>(text.size() - 1 - begin, 5) + 1)),
+                 added = static_cast<std::uint32_t>(random() % 6);
       text.erase(text.begin() + begin, text.begin() + end);
       text.insert(text.begin() + begin, added, -1);
       moves.add({begin, end, begin + added});

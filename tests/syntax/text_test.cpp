@@ -27,7 +27,7 @@ TEST_CASE("lines end at every kind of line ending") {
 }
 
 TEST_CASE("columns count the units of the encoding") {
-  const Text text("x = '\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80' # z\ny"); // é € 😀
+  const Text text("x = '\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80' # z\ny");  // é € 😀
   const std::uint32_t after = 5 + 2 + 3 + 4;
   CHECK(text.position(after, Encoding::utf8) == Position{0, 14});
   CHECK(text.position(after, Encoding::utf16) == Position{0, 9});
@@ -39,7 +39,7 @@ TEST_CASE("columns count the units of the encoding") {
 
 TEST_CASE("places inside a code point move back to its start") {
   const Text text("\xf0\x9f\x98\x80!");
-  CHECK(text.offset({0, 1}, Encoding::utf16) == 0); // between the surrogates
+  CHECK(text.offset({0, 1}, Encoding::utf16) == 0);  // between the surrogates
   CHECK(text.offset({0, 2}, Encoding::utf8) == 0);
   CHECK(text.position(3, Encoding::utf16) == Position{0, 0});
   CHECK(text.position(3, Encoding::utf8) == Position{0, 0});
@@ -52,7 +52,7 @@ TEST_CASE("places past an end mean the end") {
     CHECK(text.offset({1, 99}, encoding) == 5);
     CHECK(text.offset({7, 0}, encoding) == 5);
     CHECK(text.position(99, encoding) == Position{1, 1});
-    CHECK(text.position(3, encoding) == Position{0, 2}); // between the two characters of a line ending
+    CHECK(text.position(3, encoding) == Position{0, 2});  // between the two characters of a line ending
   }
 }
 
@@ -75,9 +75,8 @@ TEST_CASE("slices are clamped") {
 
 TEST_CASE("an offset survives the way through every encoding") {
   std::mt19937 random(1);
-  const std::string_view parts[] = {"a",    " ",        "\n",           "\r",
-                                    "\r\n", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
-                                    "\x80", "\xf0\x9f", "\xff",         std::string_view("\0", 1)};
+  const std::string_view parts[] = {"a", " ", "\n", "\r", "\r\n", "\xc3\xa9", "\xe2\x82\xac",
+      "\xf0\x9f\x98\x80", "\x80", "\xf0\x9f", "\xff", std::string_view("\0", 1)};
   for (int round = 0; round < 300; ++round) {
     std::string bytes;
     for (int count = static_cast<int>(random() % 30); count > 0; --count)

@@ -1,7 +1,8 @@
-// Other names of an operator are rows of the same operator: what rules and side tables know of one they know of all.
+// Other names of an operator are rows of the same operator: what rules and side tables know of one they know
+// of all.
 #include "libraries/table/names.hpp"
 #include "libraries/table/op.hpp"
-#include "libraries/torch/meaning/sense.hpp"
+#include "libraries/torch/meaning/op_semantics.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -20,16 +21,19 @@ std::vector<Alias> aliases() {
   for (Alias each; std::getline(file, each.name, '\t') && std::getline(file, each.of);) found.push_back(each);
   return found;
 }
-// Some take less than what the database calls their operator: maximum, of two tensors alone. Others have a home of their own rules.
-constexpr std::string_view of_their_own[] = {"torch.maximum", "torch.minimum", "torch.Tensor.maximum", "torch.Tensor.minimum"};
+// Some take less than what the database calls their operator: maximum, of two tensors alone. Others have a
+// home of their own rules.
+constexpr std::string_view of_their_own[] = {
+    "torch.maximum", "torch.minimum", "torch.Tensor.maximum", "torch.Tensor.minimum"};
 
-} // namespace
+}  // namespace
 
 TEST_CASE("Everything known of an operator is known of its other names") {
   REQUIRE(aliases().size() > 80);
   for (const auto& [name, of] : aliases()) {
     INFO(name << " is " << of);
-    const values::Row *alias = libraries::table().find(libraries::table().canonical(name)), *row = libraries::table().find(libraries::table().canonical(of));
+    const values::Row *alias = libraries::table().find(libraries::table().canonical(name)),
+                      *row = libraries::table().find(libraries::table().canonical(of));
     if (std::ranges::find(of_their_own, name) != std::end(of_their_own)) continue;
     CHECK(alias);
     CHECK(row);
@@ -44,7 +48,7 @@ TEST_CASE("Everything known of an operator is known of its other names") {
     CHECK(alias->one_device == row->one_device);
     CHECK(alias->operation == row->operation);
     CHECK(alias->loss == row->loss);
-    CHECK(libraries::sense_of(*alias) == libraries::sense_of(*row));
+    CHECK(libraries::semantics_of(*alias) == libraries::semantics_of(*row));
   }
 }
 

@@ -1,7 +1,8 @@
-// What is known of operators beside the table's own columns is looked up by an operator's own name. Each name in such a column is that of an
-// operator or a layer; a misspelled one, or an alias, would be a fact that nobody ever finds.
-#include "footprint/saving_table.hpp"
+// What is known of operators beside the table's own columns is looked up by an operator's own name. Each name
+// in such a column is that of an operator or a layer; a misspelled one, or an alias, would be a fact that
+// nobody ever finds.
 #include "libraries/table/columns.hpp"
+#include "footprint/saving_table.hpp"
 #include "libraries/table/names.hpp"
 #include "libraries/table/table.hpp"
 
@@ -30,7 +31,7 @@ void hold(const std::vector<libraries::Column>& columns) {
     }
   }
 }
-} // namespace
+}  // namespace
 
 TEST_CASE("Columns beside the table name operators by their own names") { hold(libraries::columns()); }
 

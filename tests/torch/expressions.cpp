@@ -7,8 +7,8 @@
 #include <fstream>
 
 using namespace stepzero;
-using nlohmann::json;
 using libraries::RegularExpression;
+using nlohmann::json;
 using Flags = RegularExpression::Flags;
 using Place = RegularExpression::Place;
 
@@ -30,16 +30,18 @@ json groups(const libraries::Match& match) {
 // Null where it is not known.
 std::optional<json> all_of(const RegularExpression& expression, const std::string& text) {
   json made = json::array();
-  const bool known = expression.each(text, Place::anywhere, [&](const libraries::Match& match) { return made.push_back(groups(match)), true; });
+  const bool known = expression.each(text, Place::anywhere,
+      [&](const libraries::Match& match) { return made.push_back(groups(match)), true; });
   return known ? std::optional(made) : std::nullopt;
 }
 std::optional<json> first_of(const RegularExpression& expression, const std::string& text, Place place) {
   json made;
-  const bool known = expression.each(text, place, [&](const libraries::Match& match) { return made = groups(match), false; });
+  const bool known = expression.each(
+      text, place, [&](const libraries::Match& match) { return made = groups(match), false; });
   return known ? std::optional(made) : std::nullopt;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("Regular expressions find what Python finds") {
   std::ifstream file(STEPZERO_EXPRESSIONS);

@@ -1,4 +1,5 @@
-// The table of what is known of libraries is one table: every name stands in it once, and says where it was read.
+// The table of what is known of libraries is one table: every name stands in it once, and says where it was
+// read.
 #include "libraries/table/table.hpp"
 
 #include <catch2/catch.hpp>

@@ -11,7 +11,8 @@ using namespace stepzero::values;
 
 namespace {
 
-// Some slots, and what lies in them. Old ones are there from the beginning; new ones belong to objects that are made on the way.
+// Some slots, and what lies in them. Old ones are there from the beginning; new ones belong to objects that
+// are made on the way.
 struct World {
   symbolic::Context symbols;
   Heap heap{symbols};
@@ -44,14 +45,18 @@ struct World {
     lists.push_back(heap.list({pick(values)}));
     slots.push_back(&lists.back().as<List>()->state);
   }
-  template <class T> T pick(const std::vector<T>& from) { return from[std::uniform_int_distribution<std::size_t>(0, from.size() - 1)(random)]; }
+  template <class T> T pick(const std::vector<T>& from) {
+    return from[std::uniform_int_distribution<std::size_t>(0, from.size() - 1)(random)];
+  }
   int number(int below) { return std::uniform_int_distribution<int>(0, below - 1)(random); }
 
   void write() {
     if (number(3) == 0) {
       ListState changed = *Heap::list_state(pick(lists));
-      if (number(2) == 0 || changed.items.empty()) changed.items.push_back(pick(values));
-      else changed.items.pop_back();
+      if (number(2) == 0 || changed.items.empty())
+        changed.items.push_back(pick(values));
+      else
+        changed.items.pop_back();
       heap.set_list(pick(lists), std::move(changed));
     } else {
       heap.set(*slots[static_cast<std::size_t>(number(6))], pick(values));
@@ -84,7 +89,8 @@ bool possible(World& world, Value joined, Value was) {
     if (wide.shape.rank_known && wide.shape.dims.size() != one.shape.dims.size()) return false;
     for (std::size_t i = 1; i <= wide.shape.dims.size(); ++i) {
       const Int size = wide.shape.dims[wide.shape.dims.size() - i].size;
-      if (i > one.shape.dims.size() || (size && size != one.shape.dims[one.shape.dims.size() - i].size)) return false;
+      if (i > one.shape.dims.size() || (size && size != one.shape.dims[one.shape.dims.size() - i].size))
+        return false;
     }
     return true;
   }
@@ -99,7 +105,7 @@ bool possible(World& world, Value joined, Value was) {
   }
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("Rolling back restores every slot to what it held at the mark") {
   for (unsigned seed = 0; seed < 300; ++seed) {
@@ -139,7 +145,8 @@ TEST_CASE("The writes since a mark are the slots that were written, each once, w
     const std::vector<Value> after = world.copy();
     const auto written = world.heap.written(mark);
     for (std::size_t i = 0; i < before.size(); ++i) {
-      const auto found = std::count_if(written.begin(), written.end(), [&](const auto& each) { return each.first == world.slots[i]; });
+      const auto found = std::count_if(
+          written.begin(), written.end(), [&](const auto& each) { return each.first == world.slots[i]; });
       REQUIRE(found <= 1);
       if (!(before[i] == after[i])) REQUIRE(found == 1);
       for (const auto& [slot, value] : written)
@@ -178,7 +185,8 @@ TEST_CASE("A join allows what either path left, and nothing else where its condi
     world.heap.join(mark, delta, loose ? nullptr : condition, Sharing::uniform);
     const std::vector<Value> joined = world.copy(old);
     for (std::size_t i = 0; i < old; ++i) {
-      CAPTURE(i, static_cast<int>(before[i].kind), static_cast<int>(first[i].kind), static_cast<int>(second[i].kind), static_cast<int>(joined[i].kind));
+      CAPTURE(i, static_cast<int>(before[i].kind), static_cast<int>(first[i].kind),
+          static_cast<int>(second[i].kind), static_cast<int>(joined[i].kind));
       REQUIRE(possible(world, joined[i], first[i]));
       REQUIRE(possible(world, joined[i], second[i]));
       if (first[i] == second[i]) REQUIRE(joined[i] == first[i]);

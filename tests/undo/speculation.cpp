@@ -20,7 +20,9 @@ const std::string file = "/train.py";
 class OneFile : public program::Sources {
 public:
   explicit OneFile(const std::string& text) : module_(syntax::Document(text).module()) {}
-  std::shared_ptr<const syntax::Module> module(const std::string& path) const override { return path == file ? module_ : nullptr; }
+  std::shared_ptr<const syntax::Module> module(const std::string& path) const override {
+    return path == file ? module_ : nullptr;
+  }
   bool is_file(const std::string& path) const override { return path == file; }
   bool is_folder(const std::string&) const override { return false; }
   const std::vector<std::string>& roots() const override { return roots_; }
@@ -158,7 +160,9 @@ Value play(interpreter::Call& call) {
   const auto functions = run.elements(call.at(1), call.place);
   if (!functions || functions->empty()) return Value::none();
   std::mt19937 random(played->seed);
-  const auto number = [&](std::size_t below) { return std::uniform_int_distribution<std::size_t>(0, below - 1)(random); };
+  const auto number = [&](std::size_t below) {
+    return std::uniform_int_distribution<std::size_t>(0, below - 1)(random);
+  };
   const auto check = [&](const Seen& before, const char* what) {
     if (seen(run, dump) == before) return;
     played->same = false;
@@ -175,14 +179,14 @@ Value play(interpreter::Call& call) {
           self(self, depth + 1);
           inside = seen(run, dump);
           switch (number(3)) {
-          case 0:
-            speculation.commit();
-            continue;
+          case 0: speculation.commit(); continue;
           case 1: {
             const values::Delta taken = speculation.take();
             Seen back = seen(run, dump);
-            if (!trial) back.told = before.told;  // what was told on a path stays
-            else back.told = before.told;
+            if (!trial)
+              back.told = before.told;  // what was told on a path stays
+            else
+              back.told = before.told;
             if (!(back == before)) played->same = false, played->wrong = "take";
             speculation.become(taken);
             Seen again = seen(run, dump);
@@ -215,13 +219,15 @@ public:
     row_.positional = 2;
     row_.defaults.resize(2);
   }
-  const values::Row* find(std::string_view path) const override { return path == "torch.play_undo" ? &row_ : libraries::Table::find(path); }
+  const values::Row* find(std::string_view path) const override {
+    return path == "torch.play_undo" ? &row_ : libraries::Table::find(path);
+  }
 
 private:
   values::Row row_;
 };
 
-} // namespace
+}  // namespace
 
 TEST_CASE("A run that speculates sees what it saw before wherever it is taken back") {
   const OneFile sources(text);

@@ -1,7 +1,8 @@
-// The ways through a program are explored by assuming one answer after the other: whoever asks next finds what the record knew before.
+// The ways through a program are explored by assuming one answer after the other: whoever asks next finds
+// what the record knew before.
+#include "rules/walk.hpp"
 #include "interpreter/interpreter.hpp"
 #include "libraries/table/table.hpp"
-#include "rules/walk.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -14,7 +15,9 @@ const std::string file = "/train.py";
 class OneFile : public program::Sources {
 public:
   explicit OneFile(const std::string& text) : module_(syntax::Document(text).module()) {}
-  std::shared_ptr<const syntax::Module> module(const std::string& path) const override { return path == file ? module_ : nullptr; }
+  std::shared_ptr<const syntax::Module> module(const std::string& path) const override {
+    return path == file ? module_ : nullptr;
+  }
   bool is_file(const std::string& path) const override { return path == file; }
   bool is_folder(const std::string&) const override { return false; }
   const std::vector<std::string>& roots() const override { return roots_; }
@@ -45,14 +48,17 @@ struct Explored {
 };
 Explored explored(const interpreter::Record& record, std::size_t limit) {
   rules::Walk walk;
-  walk.wanted = [](const interpreter::OperationEvent& event) { return event.row->operation == values::Operation::collective; };
+  walk.wanted = [](const interpreter::OperationEvent& event) {
+    return event.row->operation == values::Operation::collective;
+  };
   walk.limit = limit;
   Explored found;
-  found.all = rules::explore(record, record.roots.back()->block, {{0, 2}, {1, 2}}, walk, [&](const rules::Run&) { ++found.runs; });
+  found.all = rules::explore(
+      record, record.roots.back()->block, {{0, 2}, {1, 2}}, walk, [&](const rules::Run&) { ++found.runs; });
   return found;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("An exploration leaves no assumptions, whether it comes to its end or not") {
   const OneFile sources(text);

@@ -21,14 +21,17 @@ Value BuiltinCall::as(std::string_view other, std::vector<Value> given) const {
 
 Value BuiltinCall::call_row(std::string_view path) const {
   const Value row = run.library_symbol(path);
-  return row.is(values::Kind::library) ? run.call_library(*row.as<values::LibrarySymbol>(), {}, arguments, where, nullptr) : Value{};
+  return row.is(values::Kind::library)
+      ? run.call_library(*row.as<values::LibrarySymbol>(), {}, arguments, where, nullptr)
+      : Value{};
 }
 
 BuiltinTable::BuiltinTable(std::initializer_list<BuiltinRow> rows) {
   for (const BuiltinRow& row : rows)
     for (std::string_view rest = row.names; !rest.empty();) {
       const std::size_t end = std::min(rest.find(' '), rest.size());
-      if (!rows_.emplace(rest.substr(0, end), row.run).second) throw std::logic_error("two rows for " + std::string(rest.substr(0, end)));
+      if (!rows_.emplace(rest.substr(0, end), row.run).second)
+        throw std::logic_error("two rows for " + std::string(rest.substr(0, end)));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
 }
@@ -38,4 +41,4 @@ Value BuiltinTable::run(const BuiltinCall& call) const {
   return found == rows_.end() ? Value{} : found->second(call);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,5 +1,6 @@
-// A call of a function or method that Python itself has, as its row sees it, and the tables of such rows. A row gives names, blanks between
-// them, and what they do; it answers an absent value where the call is none that it knows.
+// A call of a function or method that Python itself has, as its row sees it, and the tables of such rows. A
+// row gives names, blanks between them, and what they do; it answers an absent value where the call is none
+// that it knows.
 #pragma once
 
 #include "interpreter/interpreter.hpp"
@@ -26,7 +27,9 @@ struct BuiltinCall {
   Value mixed() const { return run.heap().unknown_from(positional, where); }
   Value number(std::size_t value) const { return heap().integer(static_cast<std::int64_t>(value)); }
   Value fails(std::string_view exception) const { return run.raise_builtin(exception, where); }
-  Value call(Value function, std::vector<Value> given) const { return run.call(function, {std::move(given), {}, false}, where); }
+  Value call(Value function, std::vector<Value> given) const {
+    return run.call(function, {std::move(given), {}, false}, where);
+  }
   // Does what another row does.
   Value as(std::string_view other, std::vector<Value> given) const;
 
@@ -38,16 +41,24 @@ struct BuiltinCall {
   void dict_delete(Value dict, Value key) const { run.dict_delete(dict, key); }
   void note_kept(const values::Slot& slot, Value added) const { run.note_kept(slot, added, where); }
   void record_read(Value value) const { run.record_read(value, where); }
-  void delete_attribute(Value object, syntax::Name attribute) const { run.delete_attribute(object, attribute, where); }
+  void delete_attribute(Value object, syntax::Name attribute) const {
+    run.delete_attribute(object, attribute, where);
+  }
   Int known_length(Value iterable) const { return run.known_length(iterable); }
   Sharing trips_of(Value iterable) const { return run.trips_of(iterable); }
   Value plain_member(Value value) const { return run.plain_member(value); }
-  Value make_named(values::Class& cls, const Arguments& given) const { return run.make_named(cls, given, where); }
-  std::optional<std::string> formatted(Value value, std::string_view specification) const { return run.formatted(value, specification); }
-  std::optional<std::string> format_braces(std::string_view pattern) const { return run.format_braces(pattern, arguments); }
+  Value make_named(values::Class& cls, const Arguments& given) const {
+    return run.make_named(cls, given, where);
+  }
+  std::optional<std::string> formatted(Value value, std::string_view specification) const {
+    return run.formatted(value, specification);
+  }
+  std::optional<std::string> format_braces(std::string_view pattern) const {
+    return run.format_braces(pattern, arguments);
+  }
   Value call_row(std::string_view path) const;  // absent if the library has none
-  Value make_type() const;          // type(name, bases, dict)
-  Value names_around() const;       // locals(), globals(), vars()
+  Value make_type() const;                      // type(name, bases, dict)
+  Value names_around() const;                   // locals(), globals(), vars()
   Value is_instance() const;
 };
 
@@ -73,4 +84,4 @@ const BuiltinTable& number_functions();
 const BuiltinTable& sequence_functions();
 const BuiltinTable& object_functions();
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -20,7 +20,9 @@ std::optional<std::int64_t> read_integer(std::string_view text, int base) {
     if (c != '_' && c != ' ' && c != '\n' && c != '\t') digits += c;
   const bool negative = digits.starts_with('-');
   if (negative || digits.starts_with('+')) digits.erase(0, 1);
-  const auto prefixed = [&](char letter) { return digits.size() > 2 && digits[0] == '0' && std::tolower(digits[1]) == letter; };
+  const auto prefixed = [&](char letter) {
+    return digits.size() > 2 && digits[0] == '0' && std::tolower(digits[1]) == letter;
+  };
   for (const auto& [letter, of] : {std::pair{'x', 16}, {'b', 2}, {'o', 8}})
     if ((base == of || base == 0) && prefixed(letter)) {
       base = of;
@@ -48,7 +50,8 @@ Value int_of_text(const BuiltinCall& call) {
   const Value given = call.second ? call.second : call.keyword("base");
   const auto base = given ? call.run.to_constant(given) : std::optional<std::int64_t>(10);
   if (!base) return call.mixed();
-  if (const auto value = read_integer(call.first.text(), static_cast<int>(*base))) return call.heap().integer(*value);
+  if (const auto value = read_integer(call.first.text(), static_cast<int>(*base)))
+    return call.heap().integer(*value);
   return call.fails("ValueError");
 }
 
@@ -60,7 +63,8 @@ Value int_of(const BuiltinCall& call) {
   switch (first.kind) {
   case Kind::integer: return first;
   case Kind::real:
-    if (std::isfinite(first.real()) && std::abs(first.real()) < largest_exact) return call.heap().integer(static_cast<std::int64_t>(first.real()));
+    if (std::isfinite(first.real()) && std::abs(first.real()) < largest_exact)
+      return call.heap().integer(static_cast<std::int64_t>(first.real()));
     return call.mixed();
   case Kind::string: return int_of_text(call);
   case Kind::boolean:
@@ -69,9 +73,12 @@ Value int_of(const BuiltinCall& call) {
   default: break;
   }
   if (const Value plain = call.plain_member(first); !(plain == first)) return call.as(call.name, {plain});
-  if (first.is(Kind::unknown) && !first.as<values::Unknown>()->state.value && !first.as<values::Unknown>()->is_real) return Value::of(call.run.to_int(first));
+  if (first.is(Kind::unknown) && !first.as<values::Unknown>()->state.value &&
+      !first.as<values::Unknown>()->is_real)
+    return Value::of(call.run.to_int(first));
   if (first.is(Kind::instance))
-    if (const Value method = call.run.find_method(first.as<values::Instance>(), Name("__int__"))) return call.call(method, {});
+    if (const Value method = call.run.find_method(first.as<values::Instance>(), Name("__int__")))
+      return call.call(method, {});
   symbolic::AtomInfo info;
   info.sharing = call.heap().sharing(first);
   return Value::of(call.symbols().fresh(info));
@@ -82,7 +89,8 @@ Value float_of(const BuiltinCall& call) {
   if (const Value number = only_element(call)) return call.as(call.name, {number});
   if (call.count == 0) return Value::of(0.0);
   if (call.first.is(Kind::real)) return call.first;
-  if (const auto constant = call.run.to_constant(call.first)) return Value::of(static_cast<double>(*constant));
+  if (const auto constant = call.run.to_constant(call.first))
+    return Value::of(static_cast<double>(*constant));
   if (call.first.is(Kind::string)) {
     std::string text(call.first.text());
     std::erase_if(text, [](char c) { return c == ' ' || c == '_'; });
@@ -96,16 +104,20 @@ Value float_of(const BuiltinCall& call) {
   return made;
 }
 
-Value bool_of(const BuiltinCall& call) { return call.count == 0 ? call.heap().boolean(false) : Value::of(call.run.truth(call.first)); }
+Value bool_of(const BuiltinCall& call) {
+  return call.count == 0 ? call.heap().boolean(false) : Value::of(call.run.truth(call.first));
+}
 
 Value abs_of(const BuiltinCall& call) {
   const Value first = call.first;
   if (call.count != 1) return {};
   if (const auto constant = call.run.to_constant(first)) return call.heap().integer(std::abs(*constant));
   if (first.is(Kind::real)) return Value::of(std::abs(first.real()));
-  if (first.is(Kind::integer)) return Value::of(call.symbols().max(first.integer(), call.symbols().negate(first.integer())));
+  if (first.is(Kind::integer))
+    return Value::of(call.symbols().max(first.integer(), call.symbols().negate(first.integer())));
   if (first.is(Kind::instance))
-    if (const Value method = call.run.find_method(first.as<values::Instance>(), Name("__abs__"))) return call.call(method, {});
+    if (const Value method = call.run.find_method(first.as<values::Instance>(), Name("__abs__")))
+      return call.call(method, {});
   return first.is(Kind::tensor) ? first : call.mixed();
 }
 
@@ -115,7 +127,8 @@ Value round_of(const BuiltinCall& call) {
   if (!first) return {};
   if (!digits || digits.is(Kind::none)) {
     if (first.is(Kind::integer)) return first;
-    if (first.is(Kind::real) && std::abs(first.real()) < largest_exact) return call.heap().integer(static_cast<std::int64_t>(std::nearbyint(first.real())));
+    if (first.is(Kind::real) && std::abs(first.real()) < largest_exact)
+      return call.heap().integer(static_cast<std::int64_t>(std::nearbyint(first.real())));
     return call.mixed();
   }
   const auto places = call.run.to_constant(digits);
@@ -130,7 +143,8 @@ Value round_of(const BuiltinCall& call) {
 
 Value divmod_of(const BuiltinCall& call) {
   if (call.count != 2) return {};
-  return call.heap().tuple({call.run.binary(BinaryOp::floordiv, call.first, call.second, nowhere), call.run.binary(BinaryOp::mod, call.first, call.second, nowhere)});
+  return call.heap().tuple({call.run.binary(BinaryOp::floordiv, call.first, call.second, nowhere),
+      call.run.binary(BinaryOp::mod, call.first, call.second, nowhere)});
 }
 
 Value pow_of(const BuiltinCall& call) {
@@ -151,10 +165,13 @@ Value of_any(const BuiltinCall& call) {
 Value extreme_of(const BuiltinCall& call, const std::vector<Value>& items) {
   Int extreme = nullptr;
   for (const Value& item : items) {
-    const bool counts = item.is(Kind::integer) || (item.is(Kind::unknown) && !item.as<values::Unknown>()->is_real);
+    const bool counts = item.is(Kind::integer) ||
+        (item.is(Kind::unknown) && !item.as<values::Unknown>()->is_real);
     const Int value = counts ? call.run.to_int(item) : nullptr;
     if (!value) return call.heap().unknown_from(items, call.where);
-    extreme = !extreme ? value : call.name == "min" ? call.symbols().min(extreme, value) : call.symbols().max(extreme, value);
+    extreme = !extreme       ? value
+        : call.name == "min" ? call.symbols().min(extreme, value)
+                             : call.symbols().max(extreme, value);
   }
   if (std::ranges::none_of(items, values::is_read_number)) return Value::of(extreme);
   const Value made = call.heap().unknown_from(items, call.where);
@@ -205,8 +222,10 @@ Value sum_of(const BuiltinCall& call) {
   for (std::size_t i = 0; i < items->size(); ++i) {
     const Value item = call.run.resolve((*items)[i]);
     // 0 + tensor is the tensor: no operation of its own is to be seen.
-    if (i == 0 && !start && (item.is(Kind::tensor) || item.is(Kind::instance))) total = item;
-    else total = call.run.binary(BinaryOp::add, total, item, nowhere);
+    if (i == 0 && !start && (item.is(Kind::tensor) || item.is(Kind::instance)))
+      total = item;
+    else
+      total = call.run.binary(BinaryOp::add, total, item, nowhere);
   }
   return total;
 }
@@ -219,7 +238,8 @@ Value any_or_all(const BuiltinCall& call) {
   const bool all = call.name == "all";
   Cond result = call.symbols().boolean(all);
   for (const Value& item : *items) {
-    result = all ? call.symbols().logical_and(result, call.run.truth(item)) : call.symbols().logical_or(result, call.run.truth(item));
+    result = all ? call.symbols().logical_and(result, call.run.truth(item))
+                 : call.symbols().logical_or(result, call.run.truth(item));
     if (call.symbols().decide(result) == (all ? symbolic::Answer::no : symbolic::Answer::yes)) break;
   }
   return Value::of(result);
@@ -240,7 +260,9 @@ Value range_of(const BuiltinCall& call) {
 
 Value ord_of(const BuiltinCall& call) {
   if (call.count != 1) return {};
-  return call.first.is(Kind::string) && call.first.text().size() == 1 ? call.number(static_cast<unsigned char>(call.first.text()[0])) : call.mixed();
+  return call.first.is(Kind::string) && call.first.text().size() == 1
+      ? call.number(static_cast<unsigned char>(call.first.text()[0]))
+      : call.mixed();
 }
 
 Value chr_of(const BuiltinCall& call) {
@@ -254,11 +276,15 @@ Value chr_of(const BuiltinCall& call) {
 
 Value digits_of(const BuiltinCall& call) {
   if (call.count != 1) return {};
-  const auto text = call.run.to_constant(call.first) ? call.formatted(call.first, call.name == "hex" ? "#x" : call.name == "bin" ? "#b" : "#o") : std::nullopt;
+  const auto text = call.run.to_constant(call.first) ? call.formatted(call.first,
+                                                           call.name == "hex"       ? "#x"
+                                                               : call.name == "bin" ? "#b"
+                                                                                    : "#o")
+                                                     : std::nullopt;
   return text ? call.heap().string(*text) : call.mixed();
 }
 
-} // namespace
+}  // namespace
 
 const BuiltinTable& number_functions() {
   static const BuiltinTable table{
@@ -280,4 +306,4 @@ const BuiltinTable& number_functions() {
   return table;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -25,8 +25,10 @@ Cond Interpreter::asked(std::string_view question, Value object, Value of, Shari
     key += " " + std::to_string(static_cast<int>(value.kind));
     if (value.is(Kind::tuple) && depth < 3)
       for (const Value& item : value.as<values::Tuple>()->items) add(item, depth + 1);
-    else if (value.is(Kind::string)) key += std::string(value.text());
-    else key += std::to_string(reinterpret_cast<std::uintptr_t>(value.object()));
+    else if (value.is(Kind::string))
+      key += std::string(value.text());
+    else
+      key += std::to_string(reinterpret_cast<std::uintptr_t>(value.object()));
   };
   if (spelt) add(object, 0);
   add(of, 0);
@@ -39,8 +41,10 @@ Cond Interpreter::asked(std::string_view question, Value object, Value of, Shari
 Value BuiltinCall::is_instance() const {
   const auto answer = run.is_instance(first, second);
   if (answer != symbolic::Answer::unknown) return heap().boolean(answer == symbolic::Answer::yes);
-  const Cond condition = run.asked("isinstance", first, second, heap().is_external(first) ? Sharing::unseen : heap().sharing(first));
-  if (const Value object = run.resolve(first); object.is(Kind::instance) && !is_presumed(object) && object.as<values::Instance>()->native && !object.as<values::Instance>()->cls)
+  const Cond condition = run.asked(
+      "isinstance", first, second, heap().is_external(first) ? Sharing::unseen : heap().sharing(first));
+  if (const Value object = run.resolve(first); object.is(Kind::instance) && !is_presumed(object) &&
+      object.as<values::Instance>()->native && !object.as<values::Instance>()->cls)
     run.of_unseen_class_.insert(condition);
   return Value::of(condition);
 }
@@ -88,13 +92,18 @@ Value issubclass(const BuiltinCall& call) {
   return Value::of(call.symbols().opaque("issubclass", Sharing::uniform));
 }
 
-Value type(const BuiltinCall& call) { return call.count == 1 ? call.run.type_of(call.first, call.where) : call.count == 3 ? call.make_type() : Value{}; }
+Value type(const BuiltinCall& call) {
+  return call.count == 1 ? call.run.type_of(call.first, call.where)
+      : call.count == 3  ? call.make_type()
+                         : Value{};
+}
 
 Value getattr(const BuiltinCall& call) {
   if (call.count < 2) return {};
   if (!call.second.is(Kind::string)) {
     call.run.note_choice_by_text(call.second);
-    if (!call.second.is(Kind::choice)) return call.heap().unknown("", call.heap().sharing(call.first), call.where);
+    if (!call.second.is(Kind::choice))
+      return call.heap().unknown("", call.heap().sharing(call.first), call.where);
     return call.run.over_choices(call.second, [&](Value side) {
       std::vector<Value> one = call.positional;
       one[1] = side;
@@ -102,12 +111,12 @@ Value getattr(const BuiltinCall& call) {
     });
   }
   const Name wanted(call.second.text());
-  if (call.count == 3)
-    switch (call.run.has_attribute(call.first, wanted)) {
+  if (call.count == 3) switch (call.run.has_attribute(call.first, wanted)) {
     case symbolic::Answer::no: return call.positional[2];
     case symbolic::Answer::yes: break;
     case symbolic::Answer::unknown:
-      if (call.first.is(Kind::library) || call.first.is(Kind::class_)) return call.heap().external(wanted.text(), call.where);
+      if (call.first.is(Kind::library) || call.first.is(Kind::class_))
+        return call.heap().external(wanted.text(), call.where);
       break;
     }
   return call.run.attribute(call.first, wanted, call.where);
@@ -132,33 +141,45 @@ Value delattr(const BuiltinCall& call) {
 
 Value hasattr(const BuiltinCall& call) {
   if (call.count != 2) return {};
-  const auto answer = call.second.is(Kind::string) ? call.run.has_attribute(call.first, Name(call.second.text())) : symbolic::Answer::unknown;
+  const auto answer = call.second.is(Kind::string)
+      ? call.run.has_attribute(call.first, Name(call.second.text()))
+      : symbolic::Answer::unknown;
   if (answer != symbolic::Answer::unknown) return call.heap().boolean(answer == symbolic::Answer::yes);
-  return Value::of(call.run.named_condition("hasattr:" + (call.second.is(Kind::string) ? std::string(call.second.text()) : std::string()),
-                                            call.heap().is_external(call.first) ? Sharing::unseen : Sharing::uniform));
+  return Value::of(call.run.named_condition(
+      "hasattr:" + (call.second.is(Kind::string) ? std::string(call.second.text()) : std::string()),
+      call.heap().is_external(call.first) ? Sharing::unseen : Sharing::uniform));
 }
 
 Value callable(const BuiltinCall& call) {
   if (call.count != 1) return {};
   const Value first = call.first;
   switch (first.kind) {
-  case Kind::function: case Kind::bound: case Kind::partial: case Kind::class_: return call.heap().boolean(true);
+  case Kind::function:
+  case Kind::bound:
+  case Kind::partial:
+  case Kind::class_: return call.heap().boolean(true);
   case Kind::instance:
-    if (call.run.find_method(first.as<values::Instance>(), Name("__call__"))) return call.heap().boolean(true);
+    if (call.run.find_method(first.as<values::Instance>(), Name("__call__")))
+      return call.heap().boolean(true);
     if (first.as<values::Instance>()->open) break;
     return call.heap().boolean(false);
   case Kind::library:
-    if (const Row* row = first.as<values::LibrarySymbol>()->row; row && row->kind != values::RowKind::constant) return call.heap().boolean(true);
+    if (const Row* row = first.as<values::LibrarySymbol>()->row;
+        row && row->kind != values::RowKind::constant)
+      return call.heap().boolean(true);
     if (first.as<values::LibrarySymbol>()->path.starts_with("builtins.")) return call.heap().boolean(true);
     break;
-  case Kind::unknown: case Kind::choice: break;
+  case Kind::unknown:
+  case Kind::choice: break;
   default: return call.heap().boolean(false);
   }
   return Value::of(call.symbols().opaque("callable", call.heap().sharing(first)));
 }
 
 Value vars(const BuiltinCall& call) {
-  return call.count == 0 ? call.names_around() : call.count == 1 ? call.run.attribute(call.first, Name("__dict__"), call.where) : Value{};
+  return call.count == 0 ? call.names_around()
+      : call.count == 1  ? call.run.attribute(call.first, Name("__dict__"), call.where)
+                         : Value{};
 }
 Value locals(const BuiltinCall& call) { return call.count == 0 ? call.names_around() : Value{}; }
 
@@ -172,7 +193,8 @@ Value text(const BuiltinCall& call) {
 Value format(const BuiltinCall& call) {
   if (call.count == 0) return {};
   const Value pattern = call.second ? call.second : call.heap().string("");
-  if (const auto made = pattern.is(Kind::string) ? call.formatted(call.first, pattern.text()) : std::nullopt) return call.heap().string(*made);
+  if (const auto made = pattern.is(Kind::string) ? call.formatted(call.first, pattern.text()) : std::nullopt)
+    return call.heap().string(*made);
   return call.mixed();
 }
 
@@ -199,11 +221,15 @@ Value plain_method(const BuiltinCall& call) {
 Value object_setattr(const BuiltinCall& call) {
   if (call.count != 3) return {};
   if (call.first.is(Kind::instance) && call.second.is(Kind::string))
-    call.heap().set(call.heap().slot_of(call.first.as<values::Instance>()->attributes, Name(call.second.text())), call.positional[2]);
+    call.heap().set(
+        call.heap().slot_of(call.first.as<values::Instance>()->attributes, Name(call.second.text())),
+        call.positional[2]);
   return Value::none();
 }
 Value object_getattribute(const BuiltinCall& call) {
-  return call.count == 2 && call.second.is(Kind::string) ? call.run.attribute(call.first, Name(call.second.text()), call.where) : Value{};
+  return call.count == 2 && call.second.is(Kind::string)
+      ? call.run.attribute(call.first, Name(call.second.text()), call.where)
+      : Value{};
 }
 Value object_new(const BuiltinCall& call) {
   if (call.count != 0 && !call.first.is(Kind::class_)) return {};
@@ -236,7 +262,9 @@ Value print(const BuiltinCall& call) {
 Value identity(const BuiltinCall& call) {
   constexpr std::int64_t largest_own_hash = std::int64_t{1} << 31;
   if (call.name == "hash" && call.first.is(Kind::integer))
-    if (const auto value = call.run.to_constant(call.first); value && *value >= 0 && *value < largest_own_hash) return call.first;
+    if (const auto value = call.run.to_constant(call.first);
+        value && *value >= 0 && *value < largest_own_hash)
+      return call.first;
   return call.heap().unknown("", Sharing::local, call.where);
 }
 
@@ -250,7 +278,8 @@ Value open_file(const BuiltinCall& call) {
     const values::Slot* slot = path.as<values::Instance>()->attributes.find(Name(values::FileState::path));
     path = slot ? call.run.resolve(slot->value) : Value{};
   }
-  const bool of_rank = path.is(Kind::unknown) && !call.heap().is_external(path) && call.heap().sharing(path) == Sharing::divergent;
+  const bool of_rank = path.is(Kind::unknown) && !call.heap().is_external(path) &&
+      call.heap().sharing(path) == Sharing::divergent;
   if (path.is(Kind::string) || of_rank) {
     values::Table& attributes = file.as<values::Unknown>()->attributes;
     call.heap().slot_of(attributes, Name(values::FileState::path)).value = path;
@@ -262,7 +291,7 @@ Value open_file(const BuiltinCall& call) {
   return file;
 }
 
-} // namespace
+}  // namespace
 
 const BuiltinTable& object_functions() {
   static const BuiltinTable table{
@@ -292,4 +321,4 @@ const BuiltinTable& object_functions() {
   return table;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_items = 1024;  // of a list that is made element by element
 
-} // namespace
+}  // namespace
 
 Value Interpreter::zip_of(const std::vector<Value>& iterables, bool longest, Value fill, Place where) {
   std::vector<std::vector<Value>> columns;
@@ -30,7 +30,8 @@ Value Interpreter::zip_of(const std::vector<Value>& iterables, bool longest, Val
     trips = symbolic::mix(trips, trips_of(iterable));
     if (iterable.is(Kind::range)) {
       const auto* range = iterable.as<values::Range>();
-      if (symbols().value(range->start) && symbols().value(range->step) && symbols().value(range->stop) && *symbols().value(range->stop) > (std::int64_t{1} << 40)) {
+      if (symbols().value(range->start) && symbols().value(range->step) && symbols().value(range->stop) &&
+          *symbols().value(range->stop) > (std::int64_t{1} << 40)) {
         endless[i] = range;
         columns.emplace_back();
         continue;
@@ -51,16 +52,22 @@ Value Interpreter::zip_of(const std::vector<Value>& iterables, bool longest, Val
     symbolic::AtomInfo info;
     info.lower = 0;
     info.sharing = trips;
-    const Int same = !lengths.empty() && std::ranges::all_of(lengths, [&](Int each) { return each == lengths.front(); }) ? lengths.front() : nullptr;
-    return heap().open_list(heap().tuple(std::move(any)), same ? same : symbols().fresh(info), ListKind::iterator);
+    const Int same = !lengths.empty() &&
+            std::ranges::all_of(lengths, [&](Int each) { return each == lengths.front(); })
+        ? lengths.front()
+        : nullptr;
+    return heap().open_list(
+        heap().tuple(std::move(any)), same ? same : symbols().fresh(info), ListKind::iterator);
   }
   std::vector<Value> rows;
   for (std::size_t i = 0; i < (longest ? length : shortest); ++i) {
     std::vector<Value> row;
     for (std::size_t k = 0; k < columns.size(); ++k) {
       if (const auto* range = endless[k])
-        row.push_back(Value::of(symbols().add(range->start, symbols().mul(range->step, symbols().constant(static_cast<std::int64_t>(i))))));
-      else row.push_back(i < columns[k].size() ? columns[k][i] : fill);
+        row.push_back(Value::of(symbols().add(
+            range->start, symbols().mul(range->step, symbols().constant(static_cast<std::int64_t>(i))))));
+      else
+        row.push_back(i < columns[k].size() ? columns[k][i] : fill);
     }
     rows.push_back(heap().tuple(std::move(row)));
   }
@@ -87,10 +94,13 @@ Value in_some_order(const BuiltinCall& call, const std::vector<Value>& items) {
   Value any;
   for (const Value& item : items) any = call.heap().merge(any, item, Sharing::uniform);
   // Which one comes where depends on their keys.
-  const Value key = call.keyword("key"), asked = any && key && !key.is(Kind::none) ? call.run.resolve(call.call(key, {any})) : any;
-  if (asked && call.heap().sharing(asked) == Sharing::local && !call.heap().is_external(asked) && !call.run.resolve(any).is(Kind::instance))
+  const Value key = call.keyword("key"),
+              asked = any && key && !key.is(Kind::none) ? call.run.resolve(call.call(key, {any})) : any;
+  if (asked && call.heap().sharing(asked) == Sharing::local && !call.heap().is_external(asked) &&
+      !call.run.resolve(any).is(Kind::instance))
     any = call.heap().unknown_from({any, asked}, call.where);
-  return call.heap().open_list(any ? any : call.heap().external(""), call.symbols().constant(static_cast<std::int64_t>(items.size())));
+  return call.heap().open_list(
+      any ? any : call.heap().external(""), call.symbols().constant(static_cast<std::int64_t>(items.size())));
 }
 
 Value of_known(const BuiltinCall& call, std::vector<Value> items) {
@@ -100,7 +110,8 @@ Value of_known(const BuiltinCall& call, std::vector<Value> items) {
   if (call.name == "sorted") {
     const Value reverse = call.keyword("reverse");
     const auto descending = reverse ? call.run.to_constant(reverse) : std::optional<std::int64_t>(0);
-    if (!descending || !call.run.sort_values(items, call.keyword("key"), *descending != 0, call.where)) return in_some_order(call, items);
+    if (!descending || !call.run.sort_values(items, call.keyword("key"), *descending != 0, call.where))
+      return in_some_order(call, items);
   }
   return call.heap().list(std::move(items), kind_made(call.name));
 }
@@ -108,33 +119,46 @@ Value of_known(const BuiltinCall& call, std::vector<Value> items) {
 Value collection(const BuiltinCall& call) {
   const ListKind kind = kind_made(call.name);
   const bool is_set = kind == ListKind::set;
-  if (call.arguments.spread) return call.heap().open_list(call.heap().external("", call.where), nullptr, is_set || kind == ListKind::tuple ? kind : ListKind::list);
-  if (call.count == 0) return kind == ListKind::tuple ? call.heap().tuple({}) : call.heap().list({}, is_set ? ListKind::set : ListKind::list);
-  if (auto items = call.name == "iter" ? call.run.elements(call.first, call.where) : call.run.take(call.first, call.where, is_set || call.name == "sorted"))
+  if (call.arguments.spread)
+    return call.heap().open_list(call.heap().external("", call.where), nullptr,
+        is_set || kind == ListKind::tuple ? kind : ListKind::list);
+  if (call.count == 0)
+    return kind == ListKind::tuple ? call.heap().tuple({})
+                                   : call.heap().list({}, is_set ? ListKind::set : ListKind::list);
+  if (auto items = call.name == "iter"
+          ? call.run.elements(call.first, call.where)
+          : call.run.take(call.first, call.where, is_set || call.name == "sorted"))
     return of_known(call, std::move(*items));
   Int length = nullptr;
   if (call.first.is(Kind::list)) {
     const auto* state = values::Heap::list_state(call.first);
-    length = state->open ? state->length : call.symbols().constant(static_cast<std::int64_t>(state->items.size()));
+    length = state->open ? state->length
+                         : call.symbols().constant(static_cast<std::int64_t>(state->items.size()));
   }
   if (call.first.is(Kind::range) || (call.first.is(Kind::unknown) && call.run.as_rank()))
-    if (const Value size = call.run.length_of(call.first, call.where); size.is(Kind::integer)) length = size.integer();
+    if (const Value size = call.run.length_of(call.first, call.where); size.is(Kind::integer))
+      length = size.integer();
   return call.heap().open_list(call.run.any_element(call.first, call.where), is_set ? nullptr : length, kind);
 }
 
 Value reversed_of(const BuiltinCall& call) {
   if (!call.arguments.spread && call.first.is(Kind::instance))
-    if (const Value method = call.run.find_method(call.first.as<values::Instance>(), Name("__reversed__"))) return call.call(method, {});
+    if (const Value method = call.run.find_method(call.first.as<values::Instance>(), Name("__reversed__")))
+      return call.call(method, {});
   return collection(call);
 }
 
 Value iter_of(const BuiltinCall& call) {
   const Value first = call.first;
   if (call.arguments.spread || !first) return collection(call);
-  if (first.is(Kind::iterator) || (first.is(Kind::list) && first.as<values::List>()->kind == ListKind::iterator)) return first;
-  if (const Value begun = begin_iteration(call.run, first, call.where); !(begun == first)) return call.as("iter", {begun});
+  if (first.is(Kind::iterator) ||
+      (first.is(Kind::list) && first.as<values::List>()->kind == ListKind::iterator))
+    return first;
+  if (const Value begun = begin_iteration(call.run, first, call.where); !(begun == first))
+    return call.as("iter", {begun});
   if (first.is(Kind::instance) && call.count == 1 && first.as<values::Instance>()->cls)
-    if (const Value method = call.run.find_method(first.as<values::Instance>(), Name("__iter__"))) return call.call(method, {});
+    if (const Value method = call.run.find_method(first.as<values::Instance>(), Name("__iter__")))
+      return call.call(method, {});
   if (call.count == 1) return collection(call);
   // iter(function, last): each round calls it.
   auto* object = call.heap().make<values::Instance>();
@@ -149,7 +173,8 @@ Value dict_of(const BuiltinCall& call) {
   if (call.count == 0 && call.arguments.keywords.empty() && !call.arguments.spread) return dict;
   bool known = !call.arguments.spread;
   if (call.first) known = call.run.dict_update(dict, call.first, call.where) && known;
-  for (const auto& [key, value] : call.arguments.keywords) call.run.dict_set(dict, call.heap().string(key.text()), value);
+  for (const auto& [key, value] : call.arguments.keywords)
+    call.run.dict_set(dict, call.heap().string(key.text()), value);
   if (!known) {
     values::DictState state = *values::Heap::dict_state(dict);
     state.open = true;
@@ -168,7 +193,8 @@ Value enumerate_of(const BuiltinCall& call) {
   if (const auto items = call.run.take(source, call.where); items && from) {
     std::vector<Value> pairs;
     for (std::size_t i = 0; i < items->size(); ++i)
-      pairs.push_back(call.heap().tuple({Value::of(s.add(from, s.constant(static_cast<std::int64_t>(i)))), (*items)[i]}));
+      pairs.push_back(
+          call.heap().tuple({Value::of(s.add(from, s.constant(static_cast<std::int64_t>(i)))), (*items)[i]}));
     return call.heap().list(std::move(pairs), ListKind::iterator);
   }
   symbolic::AtomInfo info;
@@ -179,28 +205,35 @@ Value enumerate_of(const BuiltinCall& call) {
   length.lower = 0;
   length.sharing = call.trips_of(source);
   const Int known = call.known_length(source), counted = s.fresh(info);
-  return call.heap().open_list(call.heap().tuple({from ? Value::of(s.add(from, counted)) : Value::of(counted), call.run.element(source, call.where)}),
-                               known ? known : s.fresh(length), ListKind::iterator);
+  return call.heap().open_list(call.heap().tuple({from ? Value::of(s.add(from, counted)) : Value::of(counted),
+                                   call.run.element(source, call.where)}),
+      known ? known : s.fresh(length), ListKind::iterator);
 }
 
 Value zip(const BuiltinCall& call) {
   if (!call.arguments.spread) return call.run.zip_of(call.positional, false, {}, call.where);
   // zip(*pairs) of any number of pairs: as many columns as a pair has parts, each as long as there are pairs.
   const Value row = call.positional.empty() ? call.run.resolve(call.arguments.rest) : Value{};
-  if (!row.is(Kind::tuple)) return call.heap().open_list(call.heap().external("", call.where), nullptr, ListKind::iterator);
+  if (!row.is(Kind::tuple))
+    return call.heap().open_list(call.heap().external("", call.where), nullptr, ListKind::iterator);
   std::vector<Value> columns;
-  for (const Value& part : row.as<values::Tuple>()->items) columns.push_back(call.heap().open_list(part, call.arguments.rest_length));
+  for (const Value& part : row.as<values::Tuple>()->items)
+    columns.push_back(call.heap().open_list(part, call.arguments.rest_length));
   return call.heap().list(std::move(columns), ListKind::iterator);
 }
 
 Value map_of(const BuiltinCall& call) {
   if (call.count < 2) return {};
   const bool spread = call.count > 2;
-  const Value source = spread ? call.run.zip_of(std::vector<Value>(call.positional.begin() + 1, call.positional.end()), false, {}, call.where) : call.second;
+  const Value source = spread
+      ? call.run.zip_of(
+            std::vector<Value>(call.positional.begin() + 1, call.positional.end()), false, {}, call.where)
+      : call.second;
   const auto apply = [&](Value item) {
     if (!spread) return call.call(call.first, {item});
     const auto parts = call.run.elements(item, call.where);
-    return call.run.call(call.first, parts ? Arguments{*parts, {}, false} : Arguments{{}, {}, true}, call.where);
+    return call.run.call(
+        call.first, parts ? Arguments{*parts, {}, false} : Arguments{{}, {}, true}, call.where);
   };
   if (const auto items = call.run.take(source, call.where); items && items->size() <= most_items) {
     std::vector<Value> results;
@@ -223,7 +256,8 @@ Value filter_of(const BuiltinCall& call) {
     std::vector<Value> results;
     bool certain = true;
     for (const Value& item : *items) {
-      const auto answer = call.symbols().decide(call.run.truth(call.first.is(Kind::none) ? item : call.call(call.first, {item})));
+      const auto answer = call.symbols().decide(
+          call.run.truth(call.first.is(Kind::none) ? item : call.call(call.first, {item})));
       certain = certain && answer != symbolic::Answer::unknown;
       if (answer != symbolic::Answer::no) results.push_back(item);
     }
@@ -235,7 +269,9 @@ Value filter_of(const BuiltinCall& call) {
   return call.heap().open_list(call.run.any_element(call.second, call.where), nullptr, ListKind::iterator);
 }
 
-Value next(const BuiltinCall& call) { return call.first ? call.run.next_of(call.first, call.second, call.where) : Value{}; }
+Value next(const BuiltinCall& call) {
+  return call.first ? call.run.next_of(call.first, call.second, call.where) : Value{};
+}
 
 Value slice_of(const BuiltinCall& call) {
   if (call.count == 0) return {};
@@ -246,7 +282,7 @@ Value slice_of(const BuiltinCall& call) {
   return Value::of(Kind::slice, slice);
 }
 
-} // namespace
+}  // namespace
 
 const BuiltinTable& sequence_functions() {
   static const BuiltinTable table{
@@ -265,4 +301,4 @@ const BuiltinTable& sequence_functions() {
   return table;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

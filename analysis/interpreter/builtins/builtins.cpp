@@ -18,30 +18,132 @@ namespace {
 
 const std::unordered_set<std::string_view>& builtin_names() {
   static const std::unordered_set<std::string_view> names = {
-      "abs", "all", "any", "ascii", "bin", "bool", "bytearray", "bytes", "callable", "chr", "classmethod", "complex", "delattr", "dict", "dir",
-      "divmod", "enumerate", "eval", "exec", "exit", "filter", "float", "format", "frozenset", "getattr", "globals", "hasattr", "hash", "hex",
-      "id", "input", "int", "isinstance", "issubclass", "iter", "len", "list", "locals", "map", "max", "memoryview", "min", "next", "object",
-      "oct", "open", "ord", "pow", "print", "property", "quit", "range", "repr", "reversed", "round", "set", "setattr", "slice", "sorted",
-      "staticmethod", "str", "sum", "super", "tuple", "type", "vars", "zip", "__import__",
-      "Exception", "BaseException", "RuntimeError", "ValueError", "TypeError", "KeyError", "IndexError", "AssertionError", "ImportError",
-      "NotImplementedError", "AttributeError", "StopIteration", "KeyboardInterrupt", "OSError", "FileNotFoundError", "MemoryError",
-      "SystemExit", "ModuleNotFoundError", "Warning", "UserWarning", "DeprecationWarning", "FutureWarning", "RuntimeWarning",
-      "ZeroDivisionError", "TimeoutError", "ConnectionError", "NotImplemented", "PermissionError", "OverflowError", "LookupError",
-      "ArithmeticError", "EOFError", "NameError", "UnicodeDecodeError", "UnicodeError", "RecursionError", "FloatingPointError", "IOError",
-      "EnvironmentError", "FileExistsError", "BrokenPipeError", "GeneratorExit", "StopAsyncIteration", "BufferError",
+      "abs",
+      "all",
+      "any",
+      "ascii",
+      "bin",
+      "bool",
+      "bytearray",
+      "bytes",
+      "callable",
+      "chr",
+      "classmethod",
+      "complex",
+      "delattr",
+      "dict",
+      "dir",
+      "divmod",
+      "enumerate",
+      "eval",
+      "exec",
+      "exit",
+      "filter",
+      "float",
+      "format",
+      "frozenset",
+      "getattr",
+      "globals",
+      "hasattr",
+      "hash",
+      "hex",
+      "id",
+      "input",
+      "int",
+      "isinstance",
+      "issubclass",
+      "iter",
+      "len",
+      "list",
+      "locals",
+      "map",
+      "max",
+      "memoryview",
+      "min",
+      "next",
+      "object",
+      "oct",
+      "open",
+      "ord",
+      "pow",
+      "print",
+      "property",
+      "quit",
+      "range",
+      "repr",
+      "reversed",
+      "round",
+      "set",
+      "setattr",
+      "slice",
+      "sorted",
+      "staticmethod",
+      "str",
+      "sum",
+      "super",
+      "tuple",
+      "type",
+      "vars",
+      "zip",
+      "__import__",
+      "Exception",
+      "BaseException",
+      "RuntimeError",
+      "ValueError",
+      "TypeError",
+      "KeyError",
+      "IndexError",
+      "AssertionError",
+      "ImportError",
+      "NotImplementedError",
+      "AttributeError",
+      "StopIteration",
+      "KeyboardInterrupt",
+      "OSError",
+      "FileNotFoundError",
+      "MemoryError",
+      "SystemExit",
+      "ModuleNotFoundError",
+      "Warning",
+      "UserWarning",
+      "DeprecationWarning",
+      "FutureWarning",
+      "RuntimeWarning",
+      "ZeroDivisionError",
+      "TimeoutError",
+      "ConnectionError",
+      "NotImplemented",
+      "PermissionError",
+      "OverflowError",
+      "LookupError",
+      "ArithmeticError",
+      "EOFError",
+      "NameError",
+      "UnicodeDecodeError",
+      "UnicodeError",
+      "RecursionError",
+      "FloatingPointError",
+      "IOError",
+      "EnvironmentError",
+      "FileExistsError",
+      "BrokenPipeError",
+      "GeneratorExit",
+      "StopAsyncIteration",
+      "BufferError",
   };
   return names;
 }
 
 // Functions whose result depends on nothing but their arguments: asked of each side of a choice.
 bool is_plain_function(std::string_view name) {
-  constexpr std::string_view names[] = {"len", "int", "float", "bool", "str", "repr", "abs", "round", "list", "tuple", "set", "sorted", "isinstance",
-                                        "type", "sum", "range", "iter", "enumerate", "reversed", "callable", "divmod", "hasattr", "dict",
-                                        "issubclass", "any", "all", "frozenset", "min", "max", "pow", "hash", "ord", "chr", "getattr", "format"};
+  constexpr std::string_view names[] = {"len", "int", "float", "bool", "str", "repr", "abs", "round", "list",
+      "tuple", "set", "sorted", "isinstance", "type", "sum", "range", "iter", "enumerate", "reversed",
+      "callable", "divmod", "hasattr", "dict", "issubclass", "any", "all", "frozenset", "min", "max", "pow",
+      "hash", "ord", "chr", "getattr", "format"};
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-} // namespace
+}  // namespace
 
 Value Interpreter::builtin(Name name) {
   if (!builtin_names().contains(name.text())) return {};
@@ -49,7 +151,8 @@ Value Interpreter::builtin(Name name) {
 }
 
 Value Interpreter::raise_builtin(std::string_view name, Place where) {
-  // Only where somebody may catch it is the failure played out; elsewhere the value is unknown, not the rest of the path.
+  // Only where somebody may catch it is the failure played out; elsewhere the value is unknown, not the rest
+  // of the path.
   if (catching_ > 0) {
     raised_ = library_symbol("builtins." + std::string(name));
     killed_ = true;
@@ -62,7 +165,9 @@ std::string Interpreter::length_name(Place born) const {
   constexpr std::size_t longest = 60;
   if (!limits_.as_rank || !born) return {};
   const std::string_view text = record_.text(born);
-  return text.empty() || text.size() > longest || text.find('\n') != std::string_view::npos ? std::string() : "len(" + std::string(text) + ")";
+  return text.empty() || text.size() > longest || text.find('\n') != std::string_view::npos
+      ? std::string()
+      : "len(" + std::string(text) + ")";
 }
 
 Value Interpreter::length_of(Value value, Place where) {
@@ -78,11 +183,13 @@ Value Interpreter::length_of(Value value, Place where) {
   case Kind::tuple: return number(value.as<values::Tuple>()->items.size());
   case Kind::string: {
     const std::string_view text = value.text();
-    return number(static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; })));
+    return number(static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; })));
   }
   case Kind::dict: {
     const auto* state = values::Heap::dict_state(value);
-    const bool sure = std::none_of(state->items.begin(), state->items.end(), [](const auto& item) { return item.second.is(Kind::choice); });
+    const bool sure = std::none_of(state->items.begin(), state->items.end(),
+        [](const auto& item) { return item.second.is(Kind::choice); });
     if (!state->open && sure) return number(state->items.size());
     break;
   }
@@ -91,14 +198,18 @@ Value Interpreter::length_of(Value value, Place where) {
     const Int span = symbols().sub(range->stop, range->start);
     const auto step_size = symbols().value(range->step);
     if (step_size && *step_size > 0)
-      return Value::of(symbols().max(symbols().constant(0), symbols().floordiv(symbols().add(span, symbols().constant(*step_size - 1)), range->step)));
+      return Value::of(symbols().max(symbols().constant(0),
+          symbols().floordiv(symbols().add(span, symbols().constant(*step_size - 1)), range->step)));
     if (step_size && *step_size < 0)
-      return Value::of(symbols().max(symbols().constant(0), symbols().floordiv(symbols().sub(symbols().constant(-*step_size - 1), span), symbols().constant(-*step_size))));
+      return Value::of(symbols().max(symbols().constant(0),
+          symbols().floordiv(
+              symbols().sub(symbols().constant(-*step_size - 1), span), symbols().constant(-*step_size))));
     break;
   }
   case Kind::tensor: {
     const auto* state = value.as<values::Tensor>()->now();
-    if (state->shape.rank_known && !state->shape.dims.empty() && state->shape.dims[0].size) return Value::of(state->shape.dims[0].size);
+    if (state->shape.rank_known && !state->shape.dims.empty() && state->shape.dims[0].size)
+      return Value::of(state->shape.dims[0].size);
     break;
   }
   case Kind::class_:
@@ -107,7 +218,8 @@ Value Interpreter::length_of(Value value, Place where) {
   case Kind::instance: {
     auto* object = value.as<values::Instance>();
     if (const Value method = find_method(object, Name("__len__"))) return call(method, {}, where);
-    if (const values::Slot* items = object->attributes.find(Name(values::ContainerState::items))) return length_of(items->value, where);
+    if (const values::Slot* items = object->attributes.find(Name(values::ContainerState::items)))
+      return length_of(items->value, where);
     break;
   }
   case Kind::unknown: {
@@ -116,7 +228,8 @@ Value Interpreter::length_of(Value value, Place where) {
     const Name key(values::UnknownState::len);
     if (const values::Slot* slot = unknown->attributes.find(key); slot && slot->value) return slot->value;
     symbolic::AtomInfo info;
-    info.name = unknown->name.empty() ? length_name(unknown->born) : "len(" + std::string(unknown->name) + ")";
+    info.name = unknown->name.empty() ? length_name(unknown->born)
+                                      : "len(" + std::string(unknown->name) + ")";
     info.lower = 0;
     info.sharing = sharing_of_length(*unknown);
     const Value length = Value::of(symbols().fresh(info));
@@ -161,7 +274,8 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Pla
       const auto keys = take(positional[0], where);
       const Value dict = heap().dict({}, !keys, keys ? Value{} : heap().external(""));
       if (keys)
-        for (const Value& key : *keys) dict_set(dict, key, positional.size() > 1 ? positional[1] : Value::none());
+        for (const Value& key : *keys)
+          dict_set(dict, key, positional.size() > 1 ? positional[1] : Value::none());
       return dict;
     }
     if (!positional.empty()) {
@@ -171,7 +285,7 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Pla
       return call_method(self, method, rest, where);
     }
   }
-  if (dot == std::string_view::npos && !name.empty() && std::isupper(static_cast<unsigned char>(name[0])))  {
+  if (dot == std::string_view::npos && !name.empty() && std::isupper(static_cast<unsigned char>(name[0]))) {
     // An exception: an object of a class that Python has.
     auto* object = heap().make<values::Instance>();
     object->native = library_symbol("builtins." + std::string(name)).as<values::LibrarySymbol>();
@@ -194,20 +308,25 @@ Value Interpreter::value_attribute(Value object, Name name, Place where) {
   };
   switch (object.kind) {
   case Kind::tensor:
-    if (const Row* row = library_.find(std::string(library_.types().tensor) + "." + std::string(name.text()))) {
+    if (const Row* row = library_.find(
+            std::string(library_.types().tensor) + "." + std::string(name.text()))) {
       if (row->kind == values::RowKind::property || row->kind == values::RowKind::constant)
-        return call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {}, where, nullptr);
+        return call_library(
+            *library_symbol(row->path).as<values::LibrarySymbol>(), object, {}, where, nullptr);
       return bound(library_symbol(row->path));
     }
     if (name.text() == "__class__") return type_of(object, where);
     return heap().unknown("", heap().sharing(object), where);
   case Kind::tuple:
-    for (std::size_t i = 0; i < object.as<values::Tuple>()->fields.size() && i < object.as<values::Tuple>()->items.size(); ++i)
-      if (object.as<values::Tuple>()->fields[i] == name.text()) return resolve(object.as<values::Tuple>()->items[i]);
+    for (std::size_t i = 0;
+        i < object.as<values::Tuple>()->fields.size() && i < object.as<values::Tuple>()->items.size(); ++i)
+      if (object.as<values::Tuple>()->fields[i] == name.text())
+        return resolve(object.as<values::Tuple>()->items[i]);
     if (const auto* tuple = object.as<values::Tuple>(); tuple->cls) {
       for (std::size_t i = 0; i < tuple->cls->fields.size() && i < tuple->items.size(); ++i)
         if (tuple->cls->fields[i].name == name) return resolve(tuple->items[i]);
-      if (const Value found = find_in_order(tuple->cls->order, name)) return bind_method(found, object, const_cast<values::Class*>(tuple->cls), where);
+      if (const Value found = find_in_order(tuple->cls->order, name))
+        return bind_method(found, object, const_cast<values::Class*>(tuple->cls), where);
     }
     return bound(heap().string(name.text()));
   case Kind::list:
@@ -244,7 +363,8 @@ Value Interpreter::value_attribute(Value object, Name name, Place where) {
     }
     return heap().unknown("", Sharing::uniform, where);
   case Kind::dtype:
-    if (name.text() == "is_floating_point" && object.dtype() != values::Dtype::unknown) return heap().boolean(values::is_floating(object.dtype()));
+    if (name.text() == "is_floating_point" && object.dtype() != values::Dtype::unknown)
+      return heap().boolean(values::is_floating(object.dtype()));
     return heap().external("", where);
   default: return heap().external("", where);
   }
@@ -266,7 +386,8 @@ Value Interpreter::call_method(Value self, std::string_view name, Arguments& arg
   case Kind::range:
   case Kind::tuple:
     if (name == "index" || name == "count") return sequence_method(self, name, arguments, where);
-    if (self.is(Kind::tuple) && self.as<values::Tuple>()->cls) return named_tuple_method(self, name, arguments, where);
+    if (self.is(Kind::tuple) && self.as<values::Tuple>()->cls)
+      return named_tuple_method(self, name, arguments, where);
     return heap().external("", where);
   case Kind::function: {
     // @name.setter and its like give the property back with another part.
@@ -292,4 +413,4 @@ Value Interpreter::call_method(Value self, std::string_view name, Arguments& arg
   }
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,5 +1,5 @@
-// The methods of lists, sets, deques and tuples, and what it takes for a key to be known. Sets have no order that is
-// known: they are read in order only where it cannot matter.
+// The methods of lists, sets, deques and tuples, and what it takes for a key to be known. Sets have no order
+// that is known: they are read in order only where it cannot matter.
 #include "interpreter/builtins/builtin_call.hpp"
 #include "interpreter/roots/presumed.hpp"
 
@@ -16,13 +16,20 @@ using values::ListKind;
 // Two keys of which both are known are equal or different for sure.
 bool Interpreter::known_key(Value key) const {
   switch (key.kind) {
-  case Kind::string: case Kind::none: case Kind::ellipsis: case Kind::real: case Kind::dtype: case Kind::class_: case Kind::function:
+  case Kind::string:
+  case Kind::none:
+  case Kind::ellipsis:
+  case Kind::real:
+  case Kind::dtype:
+  case Kind::class_:
+  case Kind::function:
   case Kind::module: return true;
   case Kind::library: {
     // sys.platform and its like are values that are not known.
     const auto* found = key.as<values::LibrarySymbol>();
     return found->path.starts_with("builtins.") || found->path.starts_with("inspect.Parameter.") ||
-           (found->row && (found->row->kind == values::RowKind::function || found->row->kind == values::RowKind::class_));
+        (found->row &&
+            (found->row->kind == values::RowKind::function || found->row->kind == values::RowKind::class_));
   }
   case Kind::integer: return record_.symbols.value(key.integer()).has_value();
   case Kind::boolean: return record_.symbols.form(key.condition()) == symbolic::Context::Form::constant;
@@ -33,7 +40,8 @@ bool Interpreter::known_key(Value key) const {
   case Kind::instance: {
     const auto* cls = key.as<values::Instance>()->cls;
     if (is_presumed(key)) return false;
-    return !cls || cls->is_enum || (!cls->is_dataclass && !cls->open && !find_in_order(cls->order, Name("__eq__")));
+    return !cls || cls->is_enum ||
+        (!cls->is_dataclass && !cls->open && !find_in_order(cls->order, Name("__eq__")));
   }
   default: return false;
   }
@@ -64,7 +72,8 @@ bool Interpreter::same_key(Value a, Value b) const {
     if (value.is(Kind::real)) return value.real();
     if (value.is(Kind::integer))
       if (const auto constant = record_.symbols.value(value.integer())) return static_cast<double>(*constant);
-    if (value.is(Kind::boolean) && record_.symbols.form(value.condition()) == symbolic::Context::Form::constant)
+    if (value.is(Kind::boolean) &&
+        record_.symbols.form(value.condition()) == symbolic::Context::Form::constant)
       return record_.symbols.decide(value.condition()) == symbolic::Answer::yes;
     return std::nullopt;
   };
@@ -83,7 +92,8 @@ std::optional<int> Interpreter::order(Value a, Value b) const {
   if (a.is(Kind::string) && b.is(Kind::string)) return sign(a.text(), b.text());
   const auto items = [](Value value) -> const std::vector<Value>* {
     if (value.is(Kind::tuple)) return &value.as<values::Tuple>()->items;
-    if (value.is(Kind::list) && !values::Heap::list_state(value)->open) return &values::Heap::list_state(value)->items;
+    if (value.is(Kind::list) && !values::Heap::list_state(value)->open)
+      return &values::Heap::list_state(value)->items;
     return nullptr;
   };
   if (const auto *x = items(a), *y = items(b); x && y && a.kind == b.kind) {
@@ -95,7 +105,8 @@ std::optional<int> Interpreter::order(Value a, Value b) const {
   }
   const auto whole = [&](Value value) -> std::optional<std::int64_t> {
     if (value.is(Kind::integer)) return record_.symbols.value(value.integer());
-    if (value.is(Kind::boolean) && record_.symbols.form(value.condition()) == symbolic::Context::Form::constant)
+    if (value.is(Kind::boolean) &&
+        record_.symbols.form(value.condition()) == symbolic::Context::Form::constant)
       return record_.symbols.decide(value.condition()) == symbolic::Answer::yes;
     return std::nullopt;
   };
@@ -136,7 +147,8 @@ Value Interpreter::make_set(std::vector<Value> items) {
     item = resolve(item);
     known = known && known_key(item);
     any = heap().merge(any, item, Sharing::uniform);
-    if (std::none_of(unique.begin(), unique.end(), [&](Value other) { return same_key(item, other); })) unique.push_back(item);
+    if (std::none_of(unique.begin(), unique.end(), [&](Value other) { return same_key(item, other); }))
+      unique.push_back(item);
   }
   if (!known && unique.size() > 1) return heap().open_list(any, nullptr, ListKind::set);
   return heap().list(std::move(unique), ListKind::set);
@@ -149,15 +161,18 @@ std::optional<std::vector<Value>> Interpreter::take(Value iterable, Place where,
     return state->open ? std::nullopt : std::optional(state->items);
   }
   auto items = elements(iterable, where);
-  if (iterable.is(Kind::iterator) || (iterable.is(Kind::list) && iterable.as<values::List>()->kind == ListKind::iterator))
-    if (const auto* state = values::Heap::list_state(iterable); state && !state->open) heap().set_list(iterable, {});
+  if (iterable.is(Kind::iterator) ||
+      (iterable.is(Kind::list) && iterable.as<values::List>()->kind == ListKind::iterator))
+    if (const auto* state = values::Heap::list_state(iterable); state && !state->open)
+      heap().set_list(iterable, {});
   return items;
 }
 
 Value Interpreter::next_of(Value iterator, Value otherwise, Place where) {
   iterator = resolve(iterator);
   if (iterator.is(Kind::instance)) {
-    if (const Value method = find_method(iterator.as<values::Instance>(), Name("__next__"))) return call(method, {}, where);
+    if (const Value method = find_method(iterator.as<values::Instance>(), Name("__next__")))
+      return call(method, {}, where);
     return element(iterator, where);
   }
   // There may be nothing left, which `except StopIteration` waits for.
@@ -169,7 +184,8 @@ Value Interpreter::next_of(Value iterator, Value otherwise, Place where) {
   if (is_pending(iterator)) elements(iterator, where);
   const auto* state = values::Heap::list_state(iterator);
   if (!state) return heap().external("", where);
-  if (!state->items.empty() && !(iterator.is(Kind::list) && iterator.as<values::List>()->kind != ListKind::iterator)) {
+  if (!state->items.empty() &&
+      !(iterator.is(Kind::list) && iterator.as<values::List>()->kind != ListKind::iterator)) {
     values::ListState rest = *state;
     const Value first = rest.items.front();
     rest.items.erase(rest.items.begin());
@@ -177,7 +193,8 @@ Value Interpreter::next_of(Value iterator, Value otherwise, Place where) {
     heap().set_list(iterator, std::move(rest));
     return first;
   }
-  if (!state->open && state->items.empty()) return otherwise ? otherwise : raise_builtin("StopIteration", where);
+  if (!state->open && state->items.empty())
+    return otherwise ? otherwise : raise_builtin("StopIteration", where);
   may_raise_ += !otherwise;
   const Value any = element(iterator, where);
   return otherwise ? heap().merge(any, otherwise, heap().sharing(any)) : any;
@@ -192,7 +209,8 @@ struct ListCall : BuiltinCall {
   const bool is_set;
 
   explicit ListCall(const BuiltinCall& call)
-      : BuiltinCall(call), state(*values::Heap::list_state(call.self)), kind(call.self.as<values::List>()->kind), is_set(kind == ListKind::set) {}
+      : BuiltinCall(call), state(*values::Heap::list_state(call.self)),
+        kind(call.self.as<values::List>()->kind), is_set(kind == ListKind::set) {}
 
   values::List& list() const { return *self.as<values::List>(); }
   Value store();
@@ -212,8 +230,10 @@ Value ListCall::store() {
     const auto size = state.items.size();
     if (most && size > static_cast<std::size_t>(*most)) {
       const auto extra = static_cast<std::ptrdiff_t>(size) - *most;
-      if (name == "appendleft" || name == "extendleft") state.items.resize(static_cast<std::size_t>(*most));
-      else state.items.erase(state.items.begin(), state.items.begin() + extra);
+      if (name == "appendleft" || name == "extendleft")
+        state.items.resize(static_cast<std::size_t>(*most));
+      else
+        state.items.erase(state.items.begin(), state.items.begin() + extra);
     } else if (!most) {
       state.open = true;
       for (const Value& item : state.items) state.rest = heap().merge(state.rest, item, Sharing::uniform);
@@ -250,7 +270,8 @@ std::optional<std::ptrdiff_t> ListCall::found_at(Value wanted) const {
 std::vector<std::vector<Value>> ListCall::other_items(bool& known) const {
   std::vector<std::vector<Value>> others;
   const auto is_known = [&](Value item) { return run.known_key(run.resolve(item)); };
-  known = !state.open && !arguments.spread && std::ranges::all_of(state.items, [&](Value item) { return run.known_key(item); });
+  known = !state.open && !arguments.spread &&
+      std::ranges::all_of(state.items, [&](Value item) { return run.known_key(item); });
   for (const Value& other : positional) {
     const auto items = run.take(other, where, true);
     known = known && items && std::ranges::all_of(*items, is_known);
@@ -260,7 +281,8 @@ std::vector<std::vector<Value>> ListCall::other_items(bool& known) const {
   return others;
 }
 
-// Of a tensor that only some rounds add: the sizes that these have, as the conditions around say. `if len(x) == batch_size: outputs.append(y)`
+// Of a tensor that only some rounds add: the sizes that these have, as the conditions around say. `if len(x)
+// == batch_size: outputs.append(y)`
 Value as_it_is_here(ListCall& call, Value added) {
   if (!added.is(Kind::tensor) || added.as<values::Tensor>()->role != values::TensorRole::plain) return added;
   auto& s = call.symbols();
@@ -287,10 +309,14 @@ Value append(ListCall& call) {
     if (at && *at >= 0) return Value::none();
     if (!at && !(state.items.empty() && !state.open)) return call.shuffle(call.first);
   }
-  const Int length = state.open && state.length ? call.symbols().add(state.length, call.symbols().constant(1)) : nullptr;
-  if (state.open) state.rest = call.heap().merge(state.rest, call.first, Sharing::uniform);
-  else if (call.name == "appendleft") state.items.insert(state.items.begin(), call.first);
-  else state.items.push_back(call.first);
+  const Int length = state.open && state.length ? call.symbols().add(state.length, call.symbols().constant(1))
+                                                : nullptr;
+  if (state.open)
+    state.rest = call.heap().merge(state.rest, call.first, Sharing::uniform);
+  else if (call.name == "appendleft")
+    state.items.insert(state.items.begin(), call.first);
+  else
+    state.items.push_back(call.first);
   state.length = length;
   const bool keeps = call.name == "append" && !call.list().most;
   if (keeps) call.note_kept(call.list().state, call.first);
@@ -341,14 +367,17 @@ Value insert(ListCall& call) {
 Value pop_of_set(ListCall& call) {
   const bool one = !call.state.open && call.state.items.size() == 1;
   const Value any = one ? call.state.items[0] : call.run.element(call.self, call.where);
-  if (one) call.heap().set_list(call.self, {});
-  else call.shuffle();
+  if (one)
+    call.heap().set_list(call.self, {});
+  else
+    call.shuffle();
   return any;
 }
 
 Value pop(ListCall& call) {
   if (call.is_set) return call.name == "pop" ? pop_of_set(call) : Value{};
-  const auto at = call.first ? call.run.to_constant(call.first) : std::optional<std::int64_t>(call.name == "pop" ? -1 : 0);
+  const auto at = call.first ? call.run.to_constant(call.first)
+                             : std::optional<std::int64_t>(call.name == "pop" ? -1 : 0);
   const auto size = static_cast<std::int64_t>(call.state.items.size());
   if (!call.state.open && size == 0) return call.fails("IndexError");
   if (!call.state.open && at && *at < size && *at >= -size) {
@@ -395,7 +424,9 @@ Value rotate(ListCall& call) {
   const auto by = call.first ? call.run.to_constant(call.first) : std::optional<std::int64_t>(1);
   const auto size = static_cast<std::int64_t>(call.state.items.size());
   if (!by) return call.shuffle();
-  if (size > 0) std::rotate(call.state.items.begin(), call.state.items.begin() + ((size - *by) % size + size) % size, call.state.items.end());
+  if (size > 0)
+    std::rotate(call.state.items.begin(), call.state.items.begin() + ((size - *by) % size + size) % size,
+        call.state.items.end());
   return call.store();
 }
 
@@ -403,7 +434,8 @@ Value sort(ListCall& call) {
   if (call.state.open) return reorder(call, call.state.length);
   const Value reversed = call.keyword("reverse");
   const auto descending = reversed ? call.run.to_constant(reversed) : std::optional<std::int64_t>(0);
-  if (descending && call.run.sort_values(call.state.items, call.keyword("key"), *descending != 0, call.where)) return call.store();
+  if (descending && call.run.sort_values(call.state.items, call.keyword("key"), *descending != 0, call.where))
+    return call.store();
   return reorder(call, call.symbols().constant(static_cast<std::int64_t>(call.state.items.size())));
 }
 
@@ -411,7 +443,8 @@ Value sort(ListCall& call) {
 Value remove(ListCall& call) {
   const auto at = call.first ? call.found_at(call.first) : std::nullopt;
   if (!at) return call.shuffle();
-  if (*at < 0) return call.name == "remove" ? call.fails(call.is_set ? "KeyError" : "ValueError") : Value::none();
+  if (*at < 0)
+    return call.name == "remove" ? call.fails(call.is_set ? "KeyError" : "ValueError") : Value::none();
   call.state.items.erase(call.state.items.begin() + *at);
   return call.store();
 }
@@ -421,12 +454,16 @@ Value compare_sets(ListCall& call) {
   if (!call.is_set) return {};
   bool known = false;
   const auto others = call.other_items(known);
-  if (!known || others.size() != 1) return Value::of(call.symbols().opaque("", call.heap().sharing(call.self)));
+  if (!known || others.size() != 1)
+    return Value::of(call.symbols().opaque("", call.heap().sharing(call.self)));
   const auto within = [&](const std::vector<Value>& part, const std::vector<Value>& whole) {
     return std::ranges::all_of(part, [&](Value item) { return call.has(whole, item); });
   };
-  if (call.name == "isdisjoint") return call.heap().boolean(std::ranges::none_of(call.state.items, [&](Value item) { return call.has(others[0], item); }));
-  return call.heap().boolean(call.name == "issubset" ? within(call.state.items, others[0]) : within(others[0], call.state.items));
+  if (call.name == "isdisjoint")
+    return call.heap().boolean(
+        std::ranges::none_of(call.state.items, [&](Value item) { return call.has(others[0], item); }));
+  return call.heap().boolean(
+      call.name == "issubset" ? within(call.state.items, others[0]) : within(others[0], call.state.items));
 }
 
 // union, intersection, difference and symmetric_difference, and the same with `_update`.
@@ -434,7 +471,8 @@ Value combine_sets(ListCall& call) {
   const bool in_place = call.name.ends_with("_update");
   if (in_place && call.arguments.spread) return call.shuffle(call.heap().external(""));
   if (!call.is_set) return {};
-  const std::string_view what = in_place ? call.name.substr(0, call.name.size() - std::string_view("_update").size()) : call.name;
+  const std::string_view what =
+      in_place ? call.name.substr(0, call.name.size() - std::string_view("_update").size()) : call.name;
   bool known = false;
   const auto others = call.other_items(known);
   Value made;
@@ -442,7 +480,8 @@ Value combine_sets(ListCall& call) {
     std::vector<Value> items = call.state.items;
     for (const auto& other : others) {
       const std::vector<Value> before = items;
-      if (what != "union") std::erase_if(items, [&](Value item) { return call.has(other, item) != (what == "intersection"); });
+      if (what != "union")
+        std::erase_if(items, [&](Value item) { return call.has(other, item) != (what == "intersection"); });
       if (what == "union") items.insert(items.end(), other.begin(), other.end());
       if (what == "symmetric_difference")
         for (const Value& item : other)
@@ -450,8 +489,10 @@ Value combine_sets(ListCall& call) {
     }
     made = call.run.make_set(std::move(items));
   } else {
-    Value any = call.state.items.empty() && !call.state.rest ? Value{} : call.run.element(call.self, call.where);
-    for (const Value& other : call.positional) any = call.heap().merge(any, call.run.element(other, call.where), Sharing::uniform);
+    Value any = call.state.items.empty() && !call.state.rest ? Value{}
+                                                             : call.run.element(call.self, call.where);
+    for (const Value& other : call.positional)
+      any = call.heap().merge(any, call.run.element(other, call.where), Sharing::uniform);
     if (call.arguments.spread) any = call.heap().merge(any, call.heap().external(""), Sharing::uniform);
     made = call.heap().open_list(any ? any : call.heap().external(""), nullptr, ListKind::set);
   }
@@ -484,7 +525,7 @@ const BuiltinTable& list_methods() {
   return table;
 }
 
-} // namespace
+}  // namespace
 
 Value Interpreter::list_method(Value self, std::string_view name, Arguments& arguments, Place where) {
   constexpr std::size_t copied_per_step = 64;
@@ -518,4 +559,4 @@ Value Interpreter::sequence_method(Value self, std::string_view name, Arguments&
   return name == "index" ? raise_builtin("ValueError", where) : heap().integer(count);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -15,10 +15,11 @@ using values::Kind;
 namespace {
 // Of a larger table, what any one of its values is like is not worth its price.
 constexpr std::size_t largest_merged = 32;
-} // namespace
+}  // namespace
 
 Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
-  if (key.is(Kind::choice)) return over_choices(key, [&](Value side) { return dict_get(dict, side, otherwise); });
+  if (key.is(Kind::choice))
+    return over_choices(key, [&](Value side) { return dict_get(dict, side, otherwise); });
   note_choice_by_text(key);
   const auto* state = values::Heap::dict_state(dict);
   const bool key_is_known = known_key(key);
@@ -32,7 +33,8 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
       if (otherwise && v.is(Kind::choice)) {
         const auto* choice = v.as<values::Choice>();
         if (!choice->yes || !choice->no)
-          return heap().choose(choice->condition, choice->yes ? choice->yes : otherwise, choice->no ? choice->no : otherwise);
+          return heap().choose(
+              choice->condition, choice->yes ? choice->yes : otherwise, choice->no ? choice->no : otherwise);
       }
       const Value value = resolve(v);
       if (!value) continue;
@@ -40,7 +42,8 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
     }
     known = known && known_key(k);
     if (!key_is_known) open_empty(v);
-    if (!key_is_known && state->items.size() <= largest_merged) maybe = heap().merge(maybe, resolve(v), Sharing::uniform);
+    if (!key_is_known && state->items.size() <= largest_merged)
+      maybe = heap().merge(maybe, resolve(v), Sharing::uniform);
   }
   auto* object = dict.as<values::Dict>();
   if (known && !state->open) {
@@ -66,11 +69,13 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
 
 void Interpreter::dict_set(Value dict, Value key, Value value) {
   key = resolve(key);
-  // Each write compares all keys and copies the table: it is paid for, or a table that grows costs its square for nothing.
+  // Each write compares all keys and copies the table: it is paid for, or a table that grows costs its square
+  // for nothing.
   step(1 + values::Heap::dict_state(dict)->items.size() / 8);
   values::DictState state = *values::Heap::dict_state(dict);
   if (auto* mirrored = dict.as<values::Dict>()->mirrored) {
-    if (key.is(Kind::string)) heap().set(heap().slot_of(mirrored->attributes, Name(key.text())), value);
+    if (key.is(Kind::string))
+      heap().set(heap().slot_of(mirrored->attributes, Name(key.text())), value);
     else {
       open_up(*mirrored);
       set_any(heap(), *mirrored, value);
@@ -168,7 +173,8 @@ Value list_of(const BuiltinCall& call, const std::function<Value(Value, Value)>&
   bool open = state.open;
   for (const auto& [key, value] : state.items) {
     if (!value) continue;  // taken away
-    if (value.is(Kind::choice) && (!value.as<values::Choice>()->yes || !value.as<values::Choice>()->no)) open = true;
+    if (value.is(Kind::choice) && (!value.as<values::Choice>()->yes || !value.as<values::Choice>()->no))
+      open = true;
     items.push_back(part(key, call.run.resolve(value)));
   }
   if (!open) return call.heap().list(std::move(items));
@@ -191,9 +197,16 @@ Value items(const BuiltinCall& call) {
   return list_of(call, [&](Value key, Value value) { return call.heap().tuple({key, value}); });
 }
 
-Value get(const BuiltinCall& call) { return call.first ? call.run.dict_get(call.self, call.first, call.second ? call.second : Value::none()) : Value{}; }
-Value get_item(const BuiltinCall& call) { return call.first ? call.run.dict_get(call.self, call.first, {}) : Value{}; }
-Value contains(const BuiltinCall& call) { return call.first ? call.run.compare(CompareOp::in, call.first, call.self) : Value{}; }
+Value get(const BuiltinCall& call) {
+  return call.first ? call.run.dict_get(call.self, call.first, call.second ? call.second : Value::none())
+                    : Value{};
+}
+Value get_item(const BuiltinCall& call) {
+  return call.first ? call.run.dict_get(call.self, call.first, {}) : Value{};
+}
+Value contains(const BuiltinCall& call) {
+  return call.first ? call.run.compare(CompareOp::in, call.first, call.self) : Value{};
+}
 Value set_item(const BuiltinCall& call) {
   if (call.count != 2) return {};
   call.run.dict_set(call.self, call.first, call.second);
@@ -227,7 +240,8 @@ Value pop_item(const BuiltinCall& call) {
 Value move_to_end(const BuiltinCall& call) {
   values::DictState moved = state_of(call);
   if (!call.first || moved.open) return {};
-  const auto found = std::ranges::find_if(moved.items, [&](const auto& item) { return call.run.same_key(item.first, call.first); });
+  const auto found = std::ranges::find_if(
+      moved.items, [&](const auto& item) { return call.run.same_key(item.first, call.first); });
   if (found != moved.items.end()) std::rotate(found, found + 1, moved.items.end());
   call.heap().set_dict(call.self, std::move(moved));
   return Value::none();
@@ -240,7 +254,8 @@ Value update(const BuiltinCall& call) {
   }
   for (const Value& other : call.positional)
     if (!call.run.dict_update(call.self, other, call.where)) lose_contents(call);
-  for (const auto& [key, value] : call.arguments.keywords) call.run.dict_set(call.self, call.heap().string(key.text()), value);
+  for (const auto& [key, value] : call.arguments.keywords)
+    call.run.dict_set(call.self, call.heap().string(key.text()), value);
   if (call.arguments.spread) lose_contents(call);
   return Value::none();
 }
@@ -256,7 +271,8 @@ Value most_common(const BuiltinCall& call) {
     certain = certain && answer;
     return answer && *answer > 0;
   });
-  const auto most = call.first ? call.run.to_constant(call.first) : std::optional<std::int64_t>(static_cast<std::int64_t>(pairs.size()));
+  const auto most = call.first ? call.run.to_constant(call.first)
+                               : std::optional<std::int64_t>(static_cast<std::int64_t>(pairs.size()));
   if (!certain || !most || *most < 0) return call.heap().open_list(call.heap().external(""));
   if (static_cast<std::size_t>(*most) < pairs.size()) pairs.resize(static_cast<std::size_t>(*most));
   return call.heap().list(std::move(pairs));
@@ -296,7 +312,7 @@ const BuiltinTable& dict_methods() {
   return table;
 }
 
-} // namespace
+}  // namespace
 
 Value Interpreter::dict_method(Value self, std::string_view name, Arguments& arguments, Place where) {
   const Value made = dict_methods().run({*this, name, self, arguments, where});
@@ -319,4 +335,4 @@ void Interpreter::count_items(Value counter, Value iterable, Place where) {
   if (!known) escape(counter);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,4 +1,5 @@
-// What `keys()` gives of a dict that may have other keys than are known: a list that is asked like the dict itself.
+// What `keys()` gives of a dict that may have other keys than are known: a list that is asked like the dict
+// itself.
 #pragma once
 
 #include "values/value.hpp"
@@ -12,4 +13,4 @@ inline const KeysView* keys_view(values::Value value) {
   return value.is(values::Kind::list) ? dynamic_cast<const KeysView*>(value.as<values::List>()) : nullptr;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -30,20 +30,23 @@ void judge_lacking_key(Interpreter& run, Value dict, Value key, const syntax::Ex
     }
   }
   if (named == 0) return;
-  const std::string_view owner = run.record().text({where.chunk, syntax::as<syntax::SubscriptExpr>(node).object->span});
-  const bool short_enough = !owner.empty() && owner.size() <= 40 && owner.find('\n') == std::string_view::npos;
+  const std::string_view owner = run.record().text(
+      {where.chunk, syntax::as<syntax::SubscriptExpr>(node).object->span});
+  const bool short_enough = !owner.empty() && owner.size() <= 40 &&
+      owner.find('\n') == std::string_view::npos;
   ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, &node,
-                                       (short_enough ? "`" + std::string(owner) + "`" : std::string("This dict")) + " has no key '" + std::string(key.text()) + "': reading it raises KeyError. It has " + names +
-                                           (named > most_named ? "…" : "") + (meant.empty() ? "" : "; '" + meant + "' looks meant"));
+      (short_enough ? "`" + std::string(owner) + "`" : std::string("This dict")) + " has no key '" +
+          std::string(key.text()) + "': reading it raises KeyError. It has " + names +
+          (named > most_named ? "…" : "") + (meant.empty() ? "" : "; '" + meant + "' looks meant"));
   const syntax::Expr& index = *syntax::as<syntax::SubscriptExpr>(node).index;
   if (!meant.empty() && index.kind == syntax::ExprKind::string) {
     const std::string_view written = run.record().text({where.chunk, index.span});
     if (const auto at = written.find(key.text()); at != std::string_view::npos) {
       std::string text(written);
       text.replace(at, key.text().size(), meant);
-      event->cures.push_back({Cure::How::replace, "", &index, text, "Write '" + meant + "'"});
+      event->cures.push_back({SuggestedEdit::How::replace, "", &index, text, "Write '" + meant + "'"});
     }
   }
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

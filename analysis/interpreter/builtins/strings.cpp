@@ -1,5 +1,5 @@
-// The methods of str as rows, where text and arguments are known. Letters outside ASCII are left alone: what would need their case or
-// class is unknown.
+// The methods of str as rows, where text and arguments are known. Letters outside ASCII are left alone: what
+// would need their case or class is unknown.
 #include "interpreter/builtins/builtin_call.hpp"
 
 #include <algorithm>
@@ -38,8 +38,10 @@ std::string titled(std::string_view text, bool first_only) {
   return out;
 }
 
-// Splits at `separator`, or at runs of blanks where it is empty; at most `limit` times if that is not negative.
-std::vector<std::string> split(std::string_view text, std::string_view separator, std::int64_t limit, bool from_right) {
+// Splits at `separator`, or at runs of blanks where it is empty; at most `limit` times if that is not
+// negative.
+std::vector<std::string> split(
+    std::string_view text, std::string_view separator, std::int64_t limit, bool from_right) {
   std::vector<std::string> parts;
   if (from_right) {
     while (limit < 0 || static_cast<std::int64_t>(parts.size()) < limit) {
@@ -56,7 +58,8 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
         text = text.substr(0, at);
       }
     }
-    if (separator.empty()) text = stripped(text, blanks, static_cast<std::int64_t>(parts.size()) != limit, true);
+    if (separator.empty())
+      text = stripped(text, blanks, static_cast<std::int64_t>(parts.size()) != limit, true);
     if (!separator.empty() || !text.empty()) parts.emplace_back(text);
     std::reverse(parts.begin(), parts.end());
     return parts;
@@ -76,7 +79,8 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
 // Something whose text is not known.
 Value unknown(const BuiltinCall& call) {
   Sharing sharing = Sharing::uniform;
-  for (const Value& argument : call.positional) sharing = symbolic::mix(sharing, call.heap().sharing(argument));
+  for (const Value& argument : call.positional)
+    sharing = symbolic::mix(sharing, call.heap().sharing(argument));
   return call.heap().unknown("", sharing, call.where);
 }
 bool has_text(Value value) { return value.is(Kind::string) && !value.text().empty(); }
@@ -102,7 +106,9 @@ Value join(const BuiltinCall& call) {
 
 Value starts_or_ends(const BuiltinCall& call) {
   const std::string_view text = call.self.text();
-  const auto matches = [&](std::string_view part) { return call.name == "startswith" ? text.starts_with(part) : text.ends_with(part); };
+  const auto matches = [&](std::string_view part) {
+    return call.name == "startswith" ? text.starts_with(part) : text.ends_with(part);
+  };
   if (call.second || !call.first) return unknown(call);
   if (call.first.is(Kind::string)) return call.heap().boolean(matches(call.first.text()));
   if (!call.first.is(Kind::tuple)) return unknown(call);
@@ -121,7 +127,9 @@ Value split_text(const BuiltinCall& call) {
   const bool blank = !separator || separator.is(Kind::none);
   if (!most || (!blank && !has_text(separator))) return call.heap().open_list(unknown(call));
   std::vector<Value> parts;
-  for (const std::string& part : split(call.self.text(), blank ? std::string_view{} : separator.text(), *most, call.name == "rsplit")) parts.push_back(call.heap().string(part));
+  for (const std::string& part :
+      split(call.self.text(), blank ? std::string_view{} : separator.text(), *most, call.name == "rsplit"))
+    parts.push_back(call.heap().string(part));
   return call.heap().list(std::move(parts));
 }
 
@@ -139,8 +147,11 @@ Value split_lines(const BuiltinCall& call) {
 }
 
 Value strip(const BuiltinCall& call) {
-  if (call.first && !call.first.is(Kind::none) && !(call.first.is(Kind::string) && ascii(call.first.text()))) return {};
-  return call.heap().string(stripped(call.self.text(), call.first.is(Kind::string) ? call.first.text() : blanks, call.name != "rstrip", call.name != "lstrip"));
+  if (call.first && !call.first.is(Kind::none) && !(call.first.is(Kind::string) && ascii(call.first.text())))
+    return {};
+  return call.heap().string(
+      stripped(call.self.text(), call.first.is(Kind::string) ? call.first.text() : blanks,
+          call.name != "rstrip", call.name != "lstrip"));
 }
 
 Value replace(const BuiltinCall& call) {
@@ -182,7 +193,8 @@ Value count(const BuiltinCall& call) {
   if (!has_text(call.first) || call.second) return some_number(call);
   const std::string_view text = call.self.text(), part = call.first.text();
   std::size_t found = 0;
-  for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++found;
+  for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size()))
+    ++found;
   return call.number(found);
 }
 
@@ -192,8 +204,11 @@ Value partition(const BuiltinCall& call) {
   const bool from_left = call.name == "partition";
   const auto at = from_left ? whole.find(call.first.text()) : whole.rfind(call.first.text());
   const auto text = [&](std::string_view part) { return call.heap().string(part); };
-  if (at == std::string_view::npos) return from_left ? call.heap().tuple({text(whole), text(""), text("")}) : call.heap().tuple({text(""), text(""), text(whole)});
-  return call.heap().tuple({text(whole.substr(0, at)), call.first, text(whole.substr(at + call.first.text().size()))});
+  if (at == std::string_view::npos)
+    return from_left ? call.heap().tuple({text(whole), text(""), text("")})
+                     : call.heap().tuple({text(""), text(""), text(whole)});
+  return call.heap().tuple(
+      {text(whole.substr(0, at)), call.first, text(whole.substr(at + call.first.text().size()))});
 }
 
 Value remove_prefix(const BuiltinCall& call) {
@@ -224,7 +239,8 @@ Value fill(const BuiltinCall& call) {
     return call.heap().string(std::string(left, letter) + text + std::string(missing - left, letter));
   }
   const bool sign = call.name == "zfill" && !text.empty() && (text[0] == '-' || text[0] == '+');
-  return call.heap().string((sign ? text.substr(0, 1) : "") + std::string(missing, letter) + (sign ? text.substr(1) : text));
+  return call.heap().string(
+      (sign ? text.substr(0, 1) : "") + std::string(missing, letter) + (sign ? text.substr(1) : text));
 }
 
 // Letters of ASCII only: what others become is not known here.
@@ -232,24 +248,32 @@ template <int (*change)(int)> Value each_letter(const BuiltinCall& call) {
   return ascii(call.self.text()) ? call.heap().string(changed(call.self.text(), change)) : Value{};
 }
 int swapped(int c) { return std::isupper(c) ? std::tolower(c) : std::toupper(c); }
-Value title(const BuiltinCall& call) { return ascii(call.self.text()) ? call.heap().string(titled(call.self.text(), call.name == "capitalize")) : Value{}; }
+Value title(const BuiltinCall& call) {
+  return ascii(call.self.text()) ? call.heap().string(titled(call.self.text(), call.name == "capitalize"))
+                                 : Value{};
+}
 
 template <int (*test)(int)> Value all_letters(const BuiltinCall& call) {
   const std::string_view text = call.self.text();
   if (!ascii(text)) return {};
-  return call.heap().boolean(!text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return test(static_cast<unsigned char>(c)) != 0; }));
+  return call.heap().boolean(!text.empty() &&
+      std::all_of(text.begin(), text.end(), [](char c) { return test(static_cast<unsigned char>(c)) != 0; }));
 }
 template <int (*wanted)(int), int (*other)(int)> Value is_case(const BuiltinCall& call) {
   const std::string_view text = call.self.text();
   if (!ascii(text)) return {};
-  const auto any = [&](int (*test)(int)) { return std::any_of(text.begin(), text.end(), [&](char c) { return test(static_cast<unsigned char>(c)) != 0; }); };
+  const auto any = [&](int (*test)(int)) {
+    return std::any_of(
+        text.begin(), text.end(), [&](char c) { return test(static_cast<unsigned char>(c)) != 0; });
+  };
   return call.heap().boolean(any(wanted) && !any(other));
 }
 Value is_identifier(const BuiltinCall& call) {
   const std::string_view text = call.self.text();
   if (!ascii(text)) return {};
   return call.heap().boolean(!text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-                             std::all_of(text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }));
+      std::all_of(text.begin(), text.end(),
+          [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }));
 }
 
 const BuiltinTable& methods() {
@@ -282,7 +306,7 @@ const BuiltinTable& methods() {
   return table;
 }
 
-} // namespace
+}  // namespace
 
 Value Interpreter::string_method(Value self, std::string_view name, Arguments& arguments, Place where) {
   const BuiltinCall call{*this, name, self, arguments, where};
@@ -290,4 +314,4 @@ Value Interpreter::string_method(Value self, std::string_view name, Arguments& a
   return made ? made : unknown(call);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -20,7 +20,8 @@ std::string real_text(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   char buffer[64];
-  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
+  const auto [end, error] = std::to_chars(
+      buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
   std::string text(buffer, end);
   const auto at = text.find('e');
   const int exponent = std::atoi(text.c_str() + at + 1);
@@ -32,7 +33,8 @@ std::string real_text(double value) {
   const bool negative = digits.front() == '-';
   std::erase_if(digits, [](char c) { return c == '-' || c == '.'; });
   std::string plain;
-  if (exponent < 0) plain = "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
+  if (exponent < 0)
+    plain = "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
   else {
     const auto whole = static_cast<std::size_t>(exponent) + 1;
     if (digits.size() < whole) digits.append(whole - digits.size(), '0');
@@ -42,20 +44,26 @@ std::string real_text(double value) {
 }
 
 std::string quoted(std::string_view text) {
-  const char quote = text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos ? '"' : '\'';
+  const char quote =
+      text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos ? '"' : '\'';
   std::string out(1, quote);
   for (const char c : text) {
     if (c == '\\' || c == quote) out += '\\';
-    if (c == '\n') out += "\\n";
-    else if (c == '\t') out += "\\t";
-    else if (c == '\r') out += "\\r";
-    else out += c;
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c == '\r')
+      out += "\\r";
+    else
+      out += c;
   }
   return out + quote;
 }
 
 std::size_t letters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 struct Spec {
@@ -139,13 +147,20 @@ std::string grouped(std::string digits, char group) {
 
 std::optional<std::string> integer_text(std::int64_t value, const Spec& spec) {
   const bool negative = value < 0;
-  std::uint64_t magnitude = negative ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-  const int base = spec.type == 'b' ? 2 : spec.type == 'o' ? 8 : spec.type == 'x' || spec.type == 'X' ? 16 : 10;
+  std::uint64_t magnitude = negative ? 0 - static_cast<std::uint64_t>(value)
+                                     : static_cast<std::uint64_t>(value);
+  const int base = spec.type == 'b'          ? 2
+      : spec.type == 'o'                     ? 8
+      : spec.type == 'x' || spec.type == 'X' ? 16
+                                             : 10;
   char buffer[72];
   const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, magnitude, base);
   std::string digits(buffer, end);
-  if (spec.type == 'X') std::transform(digits.begin(), digits.end(), digits.begin(), [](char c) { return static_cast<char>(std::toupper(c)); });
-  if (spec.alternate && base != 10) digits.insert(0, spec.type == 'b' ? "0b" : spec.type == 'o' ? "0o" : spec.type == 'x' ? "0x" : "0X");
+  if (spec.type == 'X')
+    std::transform(digits.begin(), digits.end(), digits.begin(),
+        [](char c) { return static_cast<char>(std::toupper(c)); });
+  if (spec.alternate && base != 10)
+    digits.insert(0, spec.type == 'b' ? "0b" : spec.type == 'o' ? "0o" : spec.type == 'x' ? "0x" : "0X");
   const std::string sign = negative ? "-" : spec.sign == '-' ? "" : std::string(1, spec.sign);
   return padded(grouped(digits, spec.group), sign, spec, '>');
 }
@@ -157,7 +172,8 @@ std::optional<std::string> real_text(double value, const Spec& spec) {
   const double magnitude = std::abs(value);
   switch (spec.type) {
   case 0:
-    if (spec.precision < 0) digits = real_text(magnitude);
+    if (spec.precision < 0)
+      digits = real_text(magnitude);
     else {
       // Like g, but always with a digit past the point.
       std::snprintf(buffer, sizeof buffer, "%.*g", spec.precision ? spec.precision : 1, magnitude);
@@ -165,23 +181,40 @@ std::optional<std::string> real_text(double value, const Spec& spec) {
       if (digits.find_first_of(".e") == std::string::npos) digits += ".0";
     }
     break;
-  case 'f': case 'F': std::snprintf(buffer, sizeof buffer, "%.*f", spec.precision < 0 ? 6 : spec.precision, magnitude); digits = buffer; break;
-  case 'e': std::snprintf(buffer, sizeof buffer, "%.*e", spec.precision < 0 ? 6 : spec.precision, magnitude); digits = buffer; break;
-  case 'E': std::snprintf(buffer, sizeof buffer, "%.*E", spec.precision < 0 ? 6 : spec.precision, magnitude); digits = buffer; break;
-  case 'g': std::snprintf(buffer, sizeof buffer, "%.*g", spec.precision < 0 ? 6 : spec.precision, magnitude); digits = buffer; break;
-  case '%': std::snprintf(buffer, sizeof buffer, "%.*f%%", spec.precision < 0 ? 6 : spec.precision, magnitude * 100); digits = buffer; break;
+  case 'f':
+  case 'F':
+    std::snprintf(buffer, sizeof buffer, "%.*f", spec.precision < 0 ? 6 : spec.precision, magnitude);
+    digits = buffer;
+    break;
+  case 'e':
+    std::snprintf(buffer, sizeof buffer, "%.*e", spec.precision < 0 ? 6 : spec.precision, magnitude);
+    digits = buffer;
+    break;
+  case 'E':
+    std::snprintf(buffer, sizeof buffer, "%.*E", spec.precision < 0 ? 6 : spec.precision, magnitude);
+    digits = buffer;
+    break;
+  case 'g':
+    std::snprintf(buffer, sizeof buffer, "%.*g", spec.precision < 0 ? 6 : spec.precision, magnitude);
+    digits = buffer;
+    break;
+  case '%':
+    std::snprintf(buffer, sizeof buffer, "%.*f%%", spec.precision < 0 ? 6 : spec.precision, magnitude * 100);
+    digits = buffer;
+    break;
   default: return std::nullopt;
   }
   const std::string sign = std::signbit(value) ? "-" : spec.sign == '-' ? "" : std::string(1, spec.sign);
   return padded(grouped(digits, spec.group), sign, spec, '>');
 }
 
-} // namespace
+}  // namespace
 
 std::optional<std::string> Interpreter::text_of(Value value, bool as_repr, int depth) {
   value = resolve(value);
   if (depth > deepest_text) return std::nullopt;
-  const auto joined = [&](const std::vector<Value>& items, std::string_view open, std::string_view close) -> std::optional<std::string> {
+  const auto joined = [&](const std::vector<Value>& items, std::string_view open,
+                          std::string_view close) -> std::optional<std::string> {
     std::string out(open);
     for (std::size_t i = 0; i < items.size(); ++i) {
       const auto text = text_of(items[i], true, depth + 1);
@@ -201,7 +234,10 @@ std::optional<std::string> Interpreter::text_of(Value value, bool as_repr, int d
   case Kind::boolean:
     if (const auto constant = to_constant(value)) return *constant ? "True" : "False";
     return std::nullopt;
-  case Kind::dtype: return value.dtype() == values::Dtype::unknown ? std::nullopt : std::optional(std::string(library_.types().root) + std::string(values::name(value.dtype())));
+  case Kind::dtype:
+    return value.dtype() == values::Dtype::unknown
+        ? std::nullopt
+        : std::optional(std::string(library_.types().root) + std::string(values::name(value.dtype())));
   case Kind::device:
     if (as_repr) return std::nullopt;
     return std::string(value.as<values::Device>()->text);
@@ -228,7 +264,8 @@ std::optional<std::string> Interpreter::text_of(Value value, bool as_repr, int d
     if (state->open) return std::nullopt;
     std::string out = "{";
     for (const auto& [key, item] : state->items) {
-      const auto left = text_of(key, true, depth + 1), right = item.is(Kind::choice) ? std::nullopt : text_of(item, true, depth + 1);
+      const auto left = text_of(key, true, depth + 1),
+                 right = item.is(Kind::choice) ? std::nullopt : text_of(item, true, depth + 1);
       if (!left || !right || out.size() > longest_text) return std::nullopt;
       out += (out.size() > 1 ? ", " : "") + *left + ": " + *right;
     }
@@ -247,9 +284,11 @@ std::optional<std::string> Interpreter::text_of(Value value, bool as_repr, int d
           const Value made = resolve(call(method, {}, {}));
           return made.is(Kind::string) ? std::optional(std::string(made.text())) : std::nullopt;
         }
-    // A member of an enum that is text or a number, too, is written as what it is, or as its name: it depends on the version.
+    // A member of an enum that is text or a number, too, is written as what it is, or as its name: it depends
+    // on the version.
     if (object->cls->is_enum && !object->cls->enum_mixes && !as_repr)
-      if (const values::Slot* name = object->attributes.find(Name("name")); name && name->value.is(Kind::string))
+      if (const values::Slot* name = object->attributes.find(Name("name"));
+          name && name->value.is(Kind::string))
         return std::string(object->cls->name.text()) + "." + std::string(name->value.text());
     return std::nullopt;
   }
@@ -298,11 +337,15 @@ Value Interpreter::evaluate_format(const FormatExpr& expr) {
     std::string_view specification;
     bool as_repr = false;
     // Text that stands in the f-string itself has no quotes of its own.
-    const std::string_view own = expr.plain || part->kind != ExprKind::string ? std::string_view{} : record_.text(here(*part));
-    const bool literal = part->kind == ExprKind::string && !(own.size() >= 2 && own.front() == own.back() && (own.front() == '\'' || own.front() == '"'));
+    const std::string_view own = expr.plain || part->kind != ExprKind::string ? std::string_view{}
+                                                                              : record_.text(here(*part));
+    const bool literal = part->kind == ExprKind::string &&
+        !(own.size() >= 2 && own.front() == own.back() && (own.front() == '\'' || own.front() == '"'));
     if (!expr.plain && !literal) {
       // What stands between the part and its closing brace says how it is written.
-      std::string_view rest = part->span.end - expr.span.begin <= source.size() ? source.substr(part->span.end - expr.span.begin) : std::string_view{};
+      std::string_view rest = part->span.end - expr.span.begin <= source.size()
+          ? source.substr(part->span.end - expr.span.begin)
+          : std::string_view{};
       while (!rest.empty() && (rest.front() == ' ' || rest.front() == ')')) rest.remove_prefix(1);
       if (rest.starts_with("!r") || rest.starts_with("!s")) {
         as_repr = rest[1] == 'r';
@@ -310,8 +353,10 @@ Value Interpreter::evaluate_format(const FormatExpr& expr) {
       }
       if (rest.starts_with(":")) {
         const auto end = rest.find_first_of("{}");
-        if (end == std::string_view::npos || rest[end] == '{') known = false;
-        else specification = rest.substr(1, end - 1);
+        if (end == std::string_view::npos || rest[end] == '{')
+          known = false;
+        else
+          specification = rest.substr(1, end - 1);
         if (as_repr) known = false;
       } else if (!rest.starts_with("}")) {
         known = false;
@@ -319,8 +364,10 @@ Value Interpreter::evaluate_format(const FormatExpr& expr) {
       if (!known) continue;
     }
     const auto written = as_repr ? text_of(value, true) : formatted(value, specification);
-    if (written && text.size() < longest_text) text += *written;
-    else known = false;
+    if (written && text.size() < longest_text)
+      text += *written;
+    else
+      known = false;
   }
   return known ? heap().string(text) : heap().unknown("", sharing, here(expr));
 }
@@ -328,8 +375,10 @@ Value Interpreter::evaluate_format(const FormatExpr& expr) {
 std::optional<std::string> Interpreter::format_percent(std::string_view pattern, Value argument) {
   argument = resolve(argument);
   std::vector<Value> items;
-  if (argument.is(Kind::tuple)) items = argument.as<values::Tuple>()->items;
-  else items.push_back(argument);
+  if (argument.is(Kind::tuple))
+    items = argument.as<values::Tuple>()->items;
+  else
+    items.push_back(argument);
   std::string out;
   std::size_t next = 0;
   bool mapped = false;
@@ -352,7 +401,9 @@ std::optional<std::string> Interpreter::format_percent(std::string_view pattern,
       mapped = true;
     }
     const std::size_t begin = i;
-    while (i < pattern.size() && std::string_view("#0- +.123456789").find(pattern[i]) != std::string_view::npos) ++i;
+    while (
+        i < pattern.size() && std::string_view("#0- +.123456789").find(pattern[i]) != std::string_view::npos)
+      ++i;
     if (i == pattern.size()) return std::nullopt;
     std::string flags(pattern.substr(begin, i - begin));
     const char type = pattern[i];
@@ -368,7 +419,9 @@ std::optional<std::string> Interpreter::format_percent(std::string_view pattern,
       out += padded(*text, "", spec, '>');
       continue;
     }
-    if (std::string_view("dixXoeEfFgG").find(type) == std::string_view::npos || !(item.is(Kind::integer) || item.is(Kind::real))) return std::nullopt;
+    if (std::string_view("dixXoeEfFgG").find(type) == std::string_view::npos ||
+        !(item.is(Kind::integer) || item.is(Kind::real)))
+      return std::nullopt;
     const bool whole = std::string_view("dixXo").find(type) != std::string_view::npos;
     if (whole && item.is(Kind::real)) item = heap().integer(static_cast<std::int64_t>(item.real()));
     if (flags.starts_with('-')) flags = "<" + flags.substr(1);
@@ -404,13 +457,17 @@ std::optional<std::string> Interpreter::format_braces(std::string_view pattern, 
       specification = field.substr(colon + 1);
       field = field.substr(0, colon);
     }
-    if (field.find_first_of("![{") != std::string_view::npos || specification.find('{') != std::string_view::npos) return std::nullopt;
+    if (field.find_first_of("![{") != std::string_view::npos ||
+        specification.find('{') != std::string_view::npos)
+      return std::nullopt;
     const auto dot = field.find('.');
-    std::string_view name = field.substr(0, dot), path = dot == std::string_view::npos ? std::string_view{} : field.substr(dot + 1);
+    std::string_view name = field.substr(0, dot),
+                     path = dot == std::string_view::npos ? std::string_view{} : field.substr(dot + 1);
     Value item;
     std::size_t index = 0;
     if (name.empty()) index = next++;
-    const bool numbered = name.empty() || std::from_chars(name.data(), name.data() + name.size(), index).ec == std::errc{};
+    const bool numbered = name.empty() ||
+        std::from_chars(name.data(), name.data() + name.size(), index).ec == std::errc{};
     if (numbered) {
       if (index >= arguments.positional.size()) return std::nullopt;
       item = arguments.positional[index];
@@ -431,4 +488,4 @@ std::optional<std::string> Interpreter::format_braces(std::string_view pattern, 
   return out;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,6 +1,6 @@
 // Calls of what the program does not define: rows of libraries, and the events and problems that they record.
 #include "interpreter/interpreter.hpp"
-#include "interpreter/roots/asked_ranks.hpp"
+#include "interpreter/roots/required_ndims.hpp"
 
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/classes/set_on_self.hpp"
@@ -20,13 +20,15 @@ constexpr std::size_t most_operands = 64;  // of a list that an operation takes
 // Does it hold where some number is 0?
 bool asks_for_none(const symbolic::Context& symbols, Cond condition) {
   if (const auto compared = symbols.comparison(condition))
-    return (compared->op == symbolic::Compare::eq || compared->op == symbolic::Compare::le) && symbols.value(compared->right) == 0 && !symbols.value(compared->left);
+    return (compared->op == symbolic::Compare::eq || compared->op == symbolic::Compare::le) &&
+        symbols.value(compared->right) == 0 && !symbols.value(compared->left);
   if (symbols.form(condition) == symbolic::Context::Form::negation) return false;
   const auto parts = symbols.operands(condition);
   return std::any_of(parts.begin(), parts.end(), [&](Cond part) { return asks_for_none(symbols, part); });
 }
 
-// The choices that a condition is about: each unknown answer is one, and comparisons of the same numbers are one together.
+// The choices that a condition is about: each unknown answer is one, and comparisons of the same numbers are
+// one together.
 class Choices {
 public:
   Choices(const symbolic::Context& symbols, Cond condition) : symbols_(symbols) { add(condition); }
@@ -42,7 +44,8 @@ public:
     case Form::opaque: return join({condition});
     case Form::compare: {
       std::set<const void*> about;
-      symbols_.parts(condition, [&](Int atom) { about.insert(atom); }, [&](Cond part) { about.insert(part); });
+      symbols_.parts(
+          condition, [&](Int atom) { about.insert(atom); }, [&](Cond part) { about.insert(part); });
       return join(std::move(about));
     }
     }
@@ -52,7 +55,8 @@ public:
 private:
   void join(std::set<const void*> about) {
     std::erase_if(choices_, [&](const std::set<const void*>& other) {
-      if (std::none_of(other.begin(), other.end(), [&](const void* each) { return about.contains(each); })) return false;
+      if (std::none_of(other.begin(), other.end(), [&](const void* each) { return about.contains(each); }))
+        return false;
       about.insert(other.begin(), other.end());
       return true;
     });
@@ -61,7 +65,7 @@ private:
   const symbolic::Context& symbols_;
   std::vector<std::set<const void*>> choices_;
 };
-} // namespace
+}  // namespace
 
 values::Instance* Interpreter::make_native(std::string_view class_path, Place where) {
   auto* object = heap().make<values::Instance>();
@@ -71,25 +75,33 @@ values::Instance* Interpreter::make_native(std::string_view class_path, Place wh
   return object;
 }
 
-// An argument that has no default and is not given. Operators are held against their signature where they are run; what communicates
-// takes a root in more than one way.
+// An argument that has no default and is not given. Operators are held against their signature where they are
+// run; what communicates takes a root in more than one way.
 static std::string_view lacking_argument(const Call& call) {
   const Row& row = call.row;
-  if (row.op || row.collective || row.message || call.spread || !call.expr || row.kind == values::RowKind::property || row.kind == values::RowKind::constant) return {};
+  if (row.op || row.collective || row.message || call.spread || !call.expr ||
+      row.kind == values::RowKind::property || row.kind == values::RowKind::constant)
+    return {};
   const auto* object = call.self.is(Kind::instance) ? call.self.as<values::Instance>() : nullptr;
-  if (row.kind == values::RowKind::method ? !object || !object->native || object->cls || object->symbolic : static_cast<bool>(call.self)) return {};
-  if (std::ranges::any_of(call.expr->arguments, [](const Expr* each) { return each->kind == ExprKind::starred; })) return {};
+  if (row.kind == values::RowKind::method ? !object || !object->native || object->cls || object->symbolic
+                                          : static_cast<bool>(call.self))
+    return {};
+  if (std::ranges::any_of(
+          call.expr->arguments, [](const Expr* each) { return each->kind == ExprKind::starred; }))
+    return {};
   for (std::size_t i = 0; i < row.parameters.size(); ++i)
     if (!call.given[i] && (i >= row.defaults.size() || row.defaults[i].kind == Kind::absent)) {
       // A default that is no constant is one, too.
       const std::string_view name = row.parameters[i].text();
       const auto at = row.signature.find(std::string(name) + "=");
-      return at != std::string_view::npos && (at == 0 || row.signature[at - 1] == ' ') ? std::string_view{} : name;
+      return at != std::string_view::npos && (at == 0 || row.signature[at - 1] == ' ') ? std::string_view{}
+                                                                                       : name;
     }
   return {};
 }
 
-// A call of a row of the library's: its arguments are bound to the row's parameters, and what the row says is run and recorded.
+// A call of a row of the library's: its arguments are bound to the row's parameters, and what the row says is
+// run and recorded.
 struct Interpreter::LibraryCall {
   Interpreter& run;
   const values::LibrarySymbol& symbol;
@@ -103,7 +115,9 @@ struct Interpreter::LibraryCall {
 
 private:
   std::optional<Value> by_choices();
-  Value again(Value other_self, Arguments changed) const { return run.call_library(symbol, other_self, std::move(changed), where, expr); }
+  Value again(Value other_self, Arguments changed) const {
+    return run.call_library(symbol, other_self, std::move(changed), where, expr);
+  }
   void bind(Call& made) const;
   Value default_of(const values::Constant& constant) const;
   bool is_refused(const Call& made) const;
@@ -111,20 +125,23 @@ private:
   Value operate(Call& made);
 };
 
-Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Value self, Arguments arguments, Place where, const CallExpr* expr) {
+Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Value self, Arguments arguments,
+    Place where, const CallExpr* expr) {
   if (symbol_called.path.starts_with("builtins.") && !symbol_called.row) {
     if (self) arguments.positional.insert(arguments.positional.begin(), self);
     return call_builtin(symbol_called.path.substr(9), arguments, where);
   }
   const Row* row = symbol_called.row;
-  if (!row || is_replaced(outermost_globals(frame_), symbol_called.path)) return call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
+  if (!row || is_replaced(outermost_globals(frame_), symbol_called.path))
+    return call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
   if (!row->pure) ++may_raise_;
   return LibraryCall{*this, symbol_called, *row, self, std::move(arguments), where, expr}.result();
 }
 
 Value Interpreter::LibraryCall::result() {
   // Modes, reductions, devices.
-  if (row.op || symbol.path.starts_with(run.library_.types().layers) || symbol.path == run.library_.types().device) {
+  if (row.op || symbol.path.starts_with(run.library_.types().layers) ||
+      symbol.path == run.library_.types().device) {
     for (const Value& argument : arguments.positional) run.note_choice_by_text(argument);
     for (const auto& [name, argument] : arguments.keywords) run.note_choice_by_text(argument);
   }
@@ -139,9 +156,11 @@ Value Interpreter::LibraryCall::result() {
 
 // An operation on operands that are not the same on every path is run for each of them.
 std::optional<Value> Interpreter::LibraryCall::by_choices() {
-  if (self.is(Kind::choice)) return run.over_choices(self, [&](Value side) { return again(side, arguments); }, where);
+  if (self.is(Kind::choice))
+    return run.over_choices(self, [&](Value side) { return again(side, arguments); }, where);
   // More of them than it takes are refused whatever they are.
-  const bool too_many = !arguments.spread && !row.takes_rest && arguments.positional.size() + (self && row.self_first) > row.positional;
+  const bool too_many = !arguments.spread && !row.takes_rest &&
+      arguments.positional.size() + (self && row.self_first) > row.positional;
   for (std::size_t i = 0; i < arguments.positional.size() && !too_many; ++i)
     if (const Value argument = run.resolve(arguments.positional[i]); argument.is(Kind::choice)) {
       const auto with_side = [&](Value side) {
@@ -200,22 +219,28 @@ Value Interpreter::LibraryCall::default_of(const values::Constant& constant) con
   }
 }
 
-// What communicates takes what its signature says: Python raises before any message. So does what lacks an argument.
+// What communicates takes what its signature says: Python raises before any message. So does what lacks an
+// argument.
 bool Interpreter::LibraryCall::is_refused(const Call& made) const {
   const bool is_of_root = row.path.starts_with(run.library_.types().root);
   const std::string called(row.path.substr(row.path.rfind('.') + 1));
   const bool communicates = row.message || (row.collective && !row.collective->hidden);
-  if (communicates && !made.options.empty() && !row.takes_options && row.kind == values::RowKind::function && is_of_root) {
+  if (communicates && !made.options.empty() && !row.takes_options && row.kind == values::RowKind::function &&
+      is_of_root) {
     const std::string_view written = made.options.front().first.text();
     std::string meant;
     for (const Name parameter : row.parameters)
-      if (syntax::letters_between(written, parameter.text()) <= (std::min(written.size(), parameter.text().size()) > 4 ? 2u : 1u)) meant = parameter.text();
-    run.problem(values::ProblemKind::argument, made)->text = "`" + called + "` has no argument `" + std::string(written) + "`" + (meant.empty() ? "" : "; `" + meant + "` looks meant");
+      if (syntax::letters_between(written, parameter.text()) <=
+          (std::min(written.size(), parameter.text().size()) > 4 ? 2u : 1u))
+        meant = parameter.text();
+    run.problem(values::ProblemKind::argument, made)->text = "`" + called + "` has no argument `" +
+        std::string(written) + "`" + (meant.empty() ? "" : "; `" + meant + "` looks meant");
     return true;
   }
   const std::string_view lacking = is_of_root ? lacking_argument(made) : std::string_view{};
   if (lacking.empty()) return false;
-  run.problem(values::ProblemKind::argument, made)->text = "`" + called + "` is called without its argument `" + std::string(lacking) + "`";
+  run.problem(values::ProblemKind::argument, made)->text = "`" + called +
+      "` is called without its argument `" + std::string(lacking) + "`";
   return true;
 }
 
@@ -229,7 +254,8 @@ Value Interpreter::LibraryCall::construct(Call& made) {
 }
 
 Value Interpreter::LibraryCall::operate(Call& made) {
-  if (self.is(Kind::choice)) return run.over_choices(self, [&](Value side) { return again(side, arguments); }, where);
+  if (self.is(Kind::choice))
+    return run.over_choices(self, [&](Value side) { return again(side, arguments); }, where);
   Value result;
   if (row.run) {
     const bool is_forward = row.operation == values::Operation::forward;
@@ -247,7 +273,7 @@ Value Interpreter::LibraryCall::operate(Call& made) {
 }
 
 void Interpreter::record_operation(const Call& called, Value result, Value extra_self) {
-  if (called.row.operation == values::Operation::none || rehearsals_ > 0 || !matters(called)) return;
+  if (called.row.operation == values::Operation::none || dry_runs_ > 0 || !matters(called)) return;
   if (called.row.operation == values::Operation::forward && forwards_ > 0) return;
   auto* event = record_.event<OperationEvent>();
   event->place = called.place;
@@ -256,8 +282,11 @@ void Interpreter::record_operation(const Call& called, Value result, Value extra
   event->expr = called.expr;
   event->self = resolve(extra_self ? extra_self : called.self);
   event->arguments = called.arguments;
-  // What stands behind the parameters is of interest where data is moved or parted, or a function is handed its inputs.
-  if (called.row.operation == values::Operation::transfer || called.row.operation == values::Operation::split || called.row.operation == values::Operation::recomputed)
+  // What stands behind the parameters is of interest where data is moved or parted, or a function is handed
+  // its inputs.
+  if (called.row.operation == values::Operation::transfer ||
+      called.row.operation == values::Operation::split ||
+      called.row.operation == values::Operation::recomputed)
     event->arguments.insert(event->arguments.end(), called.rest.begin(), called.rest.end());
   if (called.row.operation == values::Operation::transfer)
     for (const auto& [name, value] : called.options) event->arguments.push_back(value);
@@ -290,9 +319,9 @@ void Interpreter::each_operand(const Call& called, const std::function<void(Valu
     for (const Value& argument : *part) {
       const Value operand = resolve(argument);
       look(operand);
-      if (const auto* items = operand.is(Kind::tuple)  ? &operand.as<values::Tuple>()->items
-                              : operand.is(Kind::list) ? &values::Heap::list_state(operand)->items
-                                                       : nullptr)
+      if (const auto* items = operand.is(Kind::tuple) ? &operand.as<values::Tuple>()->items
+              : operand.is(Kind::list)                ? &values::Heap::list_state(operand)->items
+                                                      : nullptr)
         for (std::size_t i = 0; i < items->size() && i < most_operands; ++i) look(resolve((*items)[i]));
     }
   look(resolve(called.self));
@@ -311,7 +340,9 @@ bool Interpreter::is_about_option(Cond given) const {
       const values::Slot* slot = frame->scope->names.find(parameter.name);
       if (!slot || !slot->value.is(Kind::unknown)) continue;
       const auto* unknown = slot->value.as<values::Unknown>();
-      if (unknown->is_none && unknown->default_value.is(Kind::none) && std::ranges::find(parts, unknown->is_none) != parts.end()) return true;
+      if (unknown->is_none && unknown->default_value.is(Kind::none) &&
+          std::ranges::find(parts, unknown->is_none) != parts.end())
+        return true;
     }
   }
   return false;
@@ -321,20 +352,28 @@ bool Interpreter::is_about_option(Cond given) const {
 void Interpreter::settle(ProblemEvent& event, Cond when, bool again) {
   event.guarded = may_not_fail() || again || asked_by_callee();
   event.assumption = assumption();
-  const Cond chosen = event.assumption ? event.assumption : when && symbols().form(when) == symbolic::Context::Form::opaque ? when : nullptr;
+  const Cond chosen = event.assumption                                  ? event.assumption
+      : when && symbols().form(when) == symbolic::Context::Form::opaque ? when
+                                                                        : nullptr;
   if (when) event.assumption = event.assumption ? symbols().logical_and(event.assumption, when) : when;
-  // A test knows what it tests, though its fixtures do not show here. And of two options nothing says that they are ever chosen together.
+  // A test knows what it tests, though its fixtures do not show here. And of two options nothing says that
+  // they are ever chosen together.
   if (chosen && in_test()) event.guarded = true;
   // What fails of anything but nothing is right where the program asks whether there is nothing.
-  if (when) event.guarded = event.guarded || std::any_of(path_.begin(), path_.end(), [&](Cond taken) { return asks_for_none(symbols(), taken); });
+  if (when)
+    event.guarded = event.guarded ||
+        std::any_of(path_.begin(), path_.end(), [&](Cond taken) { return asks_for_none(symbols(), taken); });
   if (chosen && !event.guarded) {
     Choices choices(symbols(), chosen);
     for (const Cond taken : path_) {
       if (std::find(assumed_.begin(), assumed_.end(), taken) != assumed_.end()) continue;
       const auto form = symbols().form(taken);
-      if (form == symbolic::Context::Form::opaque || (form == symbolic::Context::Form::negation && is_about_option(taken))) choices.add(taken);
+      if (form == symbolic::Context::Form::opaque ||
+          (form == symbolic::Context::Form::negation && is_about_option(taken)))
+        choices.add(taken);
       // One on this side of another choice, a second on the other.
-      if (form == symbolic::Context::Form::disjunction) symbols().parts(taken, [](Int) {}, [&](Cond part) { choices.add(part); });
+      if (form == symbolic::Context::Form::disjunction)
+        symbols().parts(taken, [](Int) {}, [&](Cond part) { choices.add(part); });
     }
     event.guarded = choices.count() > 1;
   }
@@ -357,33 +396,44 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
     if (!frame->function || !frame->function->parameters) continue;
     const auto& parameters = frame->function->parameters->list;
     const std::span<const Cond> taken = std::span(path_).subspan(std::min(frame->depth, path_.size()));
-    const auto is_asked = [&](const syntax::Parameter& parameter) { return asked_for_rank(*frame->scope, parameter.name) || asked_for_rank(*this, questions_, *frame->scope, parameter.name, taken); };
+    const auto is_asked = [&](const syntax::Parameter& parameter) {
+      return asked_for_rank(*frame->scope, parameter.name) ||
+          asked_for_rank(*this, questions_, *frame->scope, parameter.name, taken);
+    };
     if (std::none_of(parameters.begin(), parameters.end(), is_asked)) continue;
     for (const syntax::Parameter& parameter : parameters)
       if (const values::Slot* slot = frame->scope->names.find(parameter.name); slot && !is_asked(parameter))
-        each_operand(called, [&](Value operand) { event->guarded = event->guarded || operand == resolve(slot->value); });
+        each_operand(called,
+            [&](Value operand) { event->guarded = event->guarded || operand == resolve(slot->value); });
   }
   if (!event->guarded) {
     each_operand(called, [&](Value operand) {
-      const values::TensorState* state = operand.is(Kind::tensor) ? operand.as<values::Tensor>()->now() : nullptr;
+      const values::TensorState* state = operand.is(Kind::tensor) ? operand.as<values::Tensor>()->now()
+                                                                  : nullptr;
       if (state && !event->overridable)
         for (const values::Object* source : state->graph)
-          if (const auto* function = dynamic_cast<const values::Unknown*>(source); function && function->attributes.find(Name(values::UnknownState::keeps_size))) {
+          if (const auto* function = dynamic_cast<const values::Unknown*>(source);
+              function && function->attributes.find(Name(values::UnknownState::keeps_size))) {
             event->overridable = true;
             event->evidence.emplace_back(function->born, "taken to keep the size of what it is given");
           }
     });
   }
-  if (again || (!event->guarded && !event->assumption && !event->overridable && kind < values::ProblemKind::first_without_failure)) blame(called);
+  if (again ||
+      (!event->guarded && !event->assumption && !event->overridable &&
+          kind < values::ProblemKind::first_without_failure))
+    blame(called);
   // What fails in the first round of a loop is seen in its rehearsal.
-  if (rehearsals_ <= 1) append(event);
+  if (dry_runs_ <= 1) append(event);
   // One process goes on in the handler that takes it. Of wrong arguments it is not said what they raise.
-  if (limits_.as_rank && catching_ > 0 && !again && !event->assumption && !event->overridable && kind < values::ProblemKind::first_without_failure && kind != values::ProblemKind::argument)
+  if (limits_.as_rank && catching_ > 0 && !again && !event->assumption && !event->overridable &&
+      kind < values::ProblemKind::first_without_failure && kind != values::ProblemKind::argument)
     (void)raise_builtin(kind == values::ProblemKind::index ? "IndexError" : "RuntimeError", called.place);
   return event;
 }
 
-ProblemEvent* Interpreter::problem_at(values::ProblemKind kind, Place where, const syntax::Expr* node, std::string text) {
+ProblemEvent* Interpreter::problem_at(
+    values::ProblemKind kind, Place where, const syntax::Expr* node, std::string text) {
   auto* event = record_.event<ProblemEvent>();
   event->problem = kind;
   event->place = where;
@@ -391,8 +441,8 @@ ProblemEvent* Interpreter::problem_at(values::ProblemKind kind, Place where, con
   event->node = node;
   event->text = std::move(text);
   settle(*event, nullptr, false);
-  if (rehearsals_ <= 1) append(event);
+  if (dry_runs_ <= 1) append(event);
   return event;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -29,14 +29,16 @@ bool may_be_replaced(const values::Function& function, const values::Scope& scop
   const values::Slot* self = parameters.size() > 0 ? scope.names.find(parameters[0].name) : nullptr;
   if (!self || !self->value.is(Kind::instance)) return true;
   const auto* object = self->value.as<values::Instance>();
-  return object->symbolic || object->open || !object->cls || object->cls->open || object->attributes.find(Name(values::ModuleState::hooks));
+  return object->symbolic || object->open || !object->cls || object->cls->open ||
+      object->attributes.find(Name(values::ModuleState::hooks));
 }
 
-} // namespace
+}  // namespace
 
 Value nothing_of(Interpreter&, const values::Function& function, const values::Scope& scope) {
   const FunctionStmt* stmt = function.stmt;
-  if (!stmt || stmt->is_async || stmt->scope.is_generator || stmt->scope.returns_value || function.wrapped_unseen || !does_something(*stmt) || may_be_replaced(function, scope))
+  if (!stmt || stmt->is_async || stmt->scope.is_generator || stmt->scope.returns_value ||
+      function.wrapped_unseen || !does_something(*stmt) || may_be_replaced(function, scope))
     return Value::none();
   return Value::none(&function);
 }
@@ -45,11 +47,13 @@ Value refuse_nothing(Interpreter& run, Value value, std::string_view what, Place
   if (!value.is(Kind::none) || !value.object()) return {};
   const auto& function = *value.as<values::Function>();
   ProblemEvent* event = run.problem_at(values::ProblemKind::no_result, where, nullptr,
-                                       "`" + std::string(function.name.text()) + "` returns nothing: its result is None, and " + std::string(what) + ". Return a value from `" + std::string(function.name.text()) + "`");
-  event->evidence.push_back({{function.chunk, function.stmt->name_span}, "no `return` in this function gives a value"});
+      "`" + std::string(function.name.text()) + "` returns nothing: its result is None, and " +
+          std::string(what) + ". Return a value from `" + std::string(function.name.text()) + "`");
+  event->evidence.push_back(
+      {{function.chunk, function.stmt->name_span}, "no `return` in this function gives a value"});
   const Value made = run.heap().unknown_from({}, where);
   made.as<values::Unknown>()->blamed = true;
   return made;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

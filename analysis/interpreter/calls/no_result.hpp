@@ -5,12 +5,13 @@
 
 namespace stepzero::interpreter {
 
-// What a call of the function gives that came to its end without a `return`: None, and of whom, where no `return` of its own gives a value
-// and none is to be expected of a class that derives from it. `scope` holds the arguments.
+// What a call of the function gives that came to its end without a `return`: None, and of whom, where no
+// `return` of its own gives a value and none is to be expected of a class that derives from it. `scope` holds
+// the arguments.
 Value nothing_of(Interpreter& run, const values::Function& function, const values::Scope& scope);
 
-// Tells that such a None is used; `what` says how Python refuses it: "it cannot be unpacked (TypeError)". The value that the run goes on
-// with; absent for any other value.
+// Tells that such a None is used; `what` says how Python refuses it: "it cannot be unpacked (TypeError)". The
+// value that the run goes on with; absent for any other value.
 Value refuse_nothing(Interpreter& run, Value value, std::string_view what, Place where);
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,5 +1,6 @@
-// What a program does with tensors besides computing with them: it keeps them from round to round, shows them, turns them into
-// numbers, reads parts of what it loaded. Recorded as operations whose rows the library names with a '$'.
+// What a program does with tensors besides computing with them: it keeps them from round to round, shows
+// them, turns them into numbers, reads parts of what it loaded. Recorded as operations whose rows the library
+// names with a '$'.
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/calls/unseen.hpp"
@@ -15,7 +16,8 @@ using values::Operation;
 
 namespace {
 
-// The first tensor with a graph in a value that is added to a collection: itself, or a part of a tuple, list or dict.
+// The first tensor with a graph in a value that is added to a collection: itself, or a part of a tuple, list
+// or dict.
 Value tensor_in(Interpreter& run, Value value, int depth = 0) {
   value = run.resolve(value);
   constexpr std::size_t most_items = 8;  // a tuple of losses and names; of a long list any one tells as much
@@ -32,11 +34,13 @@ Value tensor_in(Interpreter& run, Value value, int depth = 0) {
   }
   // Whether it is a tensor is seen by what is done with it.
   case Kind::unknown:
-    if (const Value tensor = value.as<values::Unknown>()->state.value) return tensor_in(run, tensor, depth + 1);
+    if (const Value tensor = value.as<values::Unknown>()->state.value)
+      return tensor_in(run, tensor, depth + 1);
     return comes_from_unseen(*value.as<values::Unknown>()) ? value : Value{};
   // Whichever is chosen, a device for one, it is a tensor with a history.
   case Kind::choice: {
-    const Value yes = tensor_in(run, value.as<values::Choice>()->yes, depth), no = tensor_in(run, value.as<values::Choice>()->no, depth);
+    const Value yes = tensor_in(run, value.as<values::Choice>()->yes, depth),
+                no = tensor_in(run, value.as<values::Choice>()->no, depth);
     return yes && no ? yes : Value{};
   }
   case Kind::tuple: return among(value.as<values::Tuple>()->items);
@@ -50,7 +54,7 @@ Value tensor_in(Interpreter& run, Value value, int depth = 0) {
   }
 }
 
-} // namespace
+}  // namespace
 
 bool Interpreter::in_loop() const {
   for (const Frame* frame = frame_; frame; frame = frame->outer)
@@ -71,9 +75,10 @@ bool Interpreter::matters(const Call& called) const {
   }
 }
 
-OperationEvent* Interpreter::record_implied(std::string_view path, Value self, std::vector<Value> arguments, Value result, Place where) {
+OperationEvent* Interpreter::record_implied(
+    std::string_view path, Value self, std::vector<Value> arguments, Value result, Place where) {
   const Row* row = library_.find(path);
-  if (!row || rehearsals_ > 0) return nullptr;
+  if (!row || dry_runs_ > 0) return nullptr;
   auto* event = record_.event<OperationEvent>();
   event->place = where;
   event->calls = site_;
@@ -82,7 +87,9 @@ OperationEvent* Interpreter::record_implied(std::string_view path, Value self, s
   event->arguments = std::move(arguments);
   event->result = result;
   event->around = around_;
-  const auto state = [](Value value) -> const values::TensorState* { return value.is(Kind::tensor) ? value.as<values::Tensor>()->now() : nullptr; };
+  const auto state = [](Value value) -> const values::TensorState* {
+    return value.is(Kind::tensor) ? value.as<values::Tensor>()->now() : nullptr;
+  };
   event->tensors.push_back(state(self));
   for (const Value& argument : event->arguments) event->tensors.push_back(state(argument));
   event->lists.resize(event->arguments.size());
@@ -91,13 +98,15 @@ OperationEvent* Interpreter::record_implied(std::string_view path, Value self, s
 
 // `target = target + operand` is about to happen; without an operand, it has happened.
 void Interpreter::note_assigned(const Expr& target, Value operand, Place where) {
-  if (rehearsals_ > 0 || !in_loop() || (operand && !tensor_in(*this, operand))) return;
+  if (dry_runs_ > 0 || !in_loop() || (operand && !tensor_in(*this, operand))) return;
   // Names and attributes of what they hold, as they are: nothing is run.
   const auto held = [&](const Expr& expr, const auto& again) -> Value {
     if (expr.kind == ExprKind::name) return resolve(lookup(as<NameExpr>(expr).id, expr));
     if (expr.kind != ExprKind::attribute) return {};
     const Value object = again(*as<AttributeExpr>(expr).object, again);
-    const values::Slot* slot = object.is(Kind::instance) ? object.as<values::Instance>()->attributes.find(as<AttributeExpr>(expr).attribute) : nullptr;
+    const values::Slot* slot = object.is(Kind::instance)
+        ? object.as<values::Instance>()->attributes.find(as<AttributeExpr>(expr).attribute)
+        : nullptr;
     return slot ? resolve(slot->value) : Value{};
   };
   const values::Slot* slot = nullptr;
@@ -105,24 +114,30 @@ void Interpreter::note_assigned(const Expr& target, Value operand, Place where) 
     slot = &variable(as<NameExpr>(target).id);
   } else if (target.kind == ExprKind::attribute) {
     const Value object = held(*as<AttributeExpr>(target).object, held);
-    if (object.is(Kind::instance)) slot = object.as<values::Instance>()->attributes.find(as<AttributeExpr>(target).attribute);
+    if (object.is(Kind::instance))
+      slot = object.as<values::Instance>()->attributes.find(as<AttributeExpr>(target).attribute);
   } else if (target.kind == ExprKind::subscript) {
     const Value object = held(*as<SubscriptExpr>(target).object, held);
-    if (object.is(Kind::dict)) slot = &object.as<values::Dict>()->state;
-    else if (object.is(Kind::list)) slot = &object.as<values::List>()->state;
-    else if (object.is(Kind::tensor)) slot = &object.as<values::Tensor>()->state;
+    if (object.is(Kind::dict))
+      slot = &object.as<values::Dict>()->state;
+    else if (object.is(Kind::list))
+      slot = &object.as<values::List>()->state;
+    else if (object.is(Kind::tensor))
+      slot = &object.as<values::Tensor>()->state;
   }
   if (slot) note_kept(*slot, operand, where);
 }
 
-// A tensor with a graph is about to be added to what lies in the slot; without a tensor, it has been. It has to be added to what
-// earlier rounds left there. Whether the next rounds find it is seen at the end of the round.
+// A tensor with a graph is about to be added to what lies in the slot; without a tensor, it has been. It has
+// to be added to what earlier rounds left there. Whether the next rounds find it is seen at the end of the
+// round.
 void Interpreter::note_kept(const values::Slot& slot, Value added, Place where) {
-  if (rehearsals_ > 0) return;
+  if (dry_runs_ > 0) return;
   // The loop that runs, and the one around it: the inner one may go through a few things that are known.
   LoopTarget *inner = nullptr, *outer = nullptr;
   for (const Frame* frame = frame_; frame && !outer; frame = frame->outer)
-    for (auto it = frame->loops.rbegin(); it != frame->loops.rend() && !outer; ++it) (inner ? outer : inner) = *it;
+    for (auto it = frame->loops.rbegin(); it != frame->loops.rend() && !outer; ++it)
+      (inner ? outer : inner) = *it;
   if (!inner) return;
   if (!added) {
     for (LoopTarget* target : {inner, outer})
@@ -131,7 +146,8 @@ void Interpreter::note_kept(const values::Slot& slot, Value added, Place where) 
           if (kept.slot == &slot && !kept.content) kept.content = slot.value;
     return;
   }
-  // What is added besides leaves what was added before where it is. One event for a place: the inner loop comes here again and again.
+  // What is added besides leaves what was added before where it is. One event for a place: the inner loop
+  // comes here again and again.
   bool known = false;
   if (outer)
     for (Kept& kept : outer->kept) {
@@ -143,14 +159,19 @@ void Interpreter::note_kept(const values::Slot& slot, Value added, Place where) 
   if (!tensor) return;
   const auto from_before = [&](const LoopTarget& target) {
     if (slot.birth > target.round_mark.clock) return false;
-    if (std::any_of(target.kept.begin(), target.kept.end(), [&](const Kept& kept) { return kept.slot == &slot && kept.content == slot.value; })) return true;
+    if (std::any_of(target.kept.begin(), target.kept.end(),
+            [&](const Kept& kept) { return kept.slot == &slot && kept.content == slot.value; }))
+      return true;
     const auto written = heap().written(target.round_mark);
-    return std::none_of(written.begin(), written.end(), [&](const auto& entry) { return entry.first == &slot; });
+    return std::none_of(
+        written.begin(), written.end(), [&](const auto& entry) { return entry.first == &slot; });
   };
   if (from_before(*inner))
-    if (OperationEvent* event = record_implied(values::InternalRow::kept, {}, {tensor}, {}, where)) inner->kept.push_back({&slot, {}, event});
+    if (OperationEvent* event = record_implied(values::InternalRow::kept, {}, {tensor}, {}, where))
+      inner->kept.push_back({&slot, {}, event});
   if (outer && !known && from_before(*outer))
-    if (OperationEvent* event = record_implied(values::InternalRow::kept, {}, {tensor}, {}, where)) outer->kept.push_back({&slot, {}, event});
+    if (OperationEvent* event = record_implied(values::InternalRow::kept, {}, {tensor}, {}, where))
+      outer->kept.push_back({&slot, {}, event});
 }
 
 // At the end of a round.
@@ -186,49 +207,57 @@ void Interpreter::mark_earlier(values::Mark since) {
 
 // A tensor is printed, formatted or becomes a number.
 void Interpreter::record_read(Value value, Place where) {
-  if (rehearsals_ > 0) return;
+  if (dry_runs_ > 0) return;
   value = resolve(value);
   if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
   if (value.is(Kind::tensor) && in_loop())
-    if (OperationEvent* event = record_implied(values::InternalRow::read, value, {}, {}, where)) append(event);
+    if (OperationEvent* event = record_implied(values::InternalRow::read, value, {}, {}, where))
+      append(event);
 }
 
 // Of interest are batches whose size may differ from one to the next.
 void Interpreter::note_fit(Int a, Int b, bool broadcasts, Place where) {
-  if (!a || !b || a == b || rehearsals_ > 0 || !in_loop()) return;
+  if (!a || !b || a == b || dry_runs_ > 0 || !in_loop()) return;
   // Of sizes that differ from batch to batch, and what is computed from them.
   if (symbols().sharing(a) < Sharing::local) std::swap(a, b);
   if (symbols().sharing(a) < Sharing::local) return;
-  if (OperationEvent* event = record_implied(values::InternalRow::fits, {}, {Value::of(a), Value::of(b), heap().boolean(broadcasts)}, {}, where)) append(event);
+  if (OperationEvent* event = record_implied(
+          values::InternalRow::fits, {}, {Value::of(a), Value::of(b), heap().boolean(broadcasts)}, {}, where))
+    append(event);
 }
 
 void Interpreter::record_part(values::Unknown& whole, Value key, Value part, Place where) {
   if (!whole.loaded) return;
   if (part.is(Kind::unknown)) part.as<values::Unknown>()->loaded = true;
-  if (OperationEvent* event = record_implied(values::InternalRow::part, Value::of(Kind::unknown, &whole), {key}, part, where)) append(event);
+  if (OperationEvent* event = record_implied(
+          values::InternalRow::part, Value::of(Kind::unknown, &whole), {key}, part, where))
+    append(event);
 }
 
 // x[i], x[:, i]: in a loop over the positions of a dimension.
 void Interpreter::record_picked(Value tensor, Value index, Place where) {
-  if (rehearsals_ > 0 || !in_loop()) return;
+  if (dry_runs_ > 0 || !in_loop()) return;
   Value at = index;
   if (index.is(Kind::tuple))
     for (const Value& item : index.as<values::Tuple>()->items)
       if (const Value one = resolve(item); one.is(Kind::integer)) at = one;
   if (at.is(Kind::integer))
-    if (OperationEvent* event = record_implied(values::InternalRow::picked, tensor, {at}, {}, where)) append(event);
+    if (OperationEvent* event = record_implied(values::InternalRow::picked, tensor, {at}, {}, where))
+      append(event);
 }
 
 // data[i : i + n], where i is the index of a sample: the samples around it have parts in common with it.
 void Interpreter::record_window(Value data, Value index, Place where) {
-  if (rehearsals_ > 0 || !index.is(Kind::slice)) return;
+  if (dry_runs_ > 0 || !index.is(Kind::slice)) return;
   const auto& slice = *index.as<values::SliceObject>();
   const Value lower = resolve(slice.lower), upper = resolve(slice.upper);
   if (!lower.is(Kind::integer) || !upper.is(Kind::integer)) return;
   if (!symbols().is_atom(lower.integer()) || symbols().sharing(lower.integer()) < Sharing::local) return;
   const Int width = symbols().sub(upper.integer(), lower.integer());
   if (symbols().compare(symbolic::Compare::gt, width, symbols().constant(1)) != symbolic::Answer::yes) return;
-  if (OperationEvent* event = record_implied(values::InternalRow::window, data, {lower, Value::of(width)}, {}, where)) append(event);
+  if (OperationEvent* event = record_implied(
+          values::InternalRow::window, data, {lower, Value::of(width)}, {}, where))
+    append(event);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -7,22 +7,25 @@
 
 namespace stepzero::interpreter {
 
+using syntax::Name;
 using values::Kind;
 using values::Object;
-using syntax::Name;
 using values::Unknown;
 
 namespace {
 
 constexpr std::size_t most_sources = 8;
 constexpr int deepest_part = 8;
-constexpr std::string_view lies_on_kept = values::UnknownState::lies_on, parts_lie_on = values::UnknownState::parts_lie_on, moved_kept = values::UnknownState::moved, batch_kept = values::UnknownState::batch, part_of_batch = values::UnknownState::part_of_batch;
+constexpr std::string_view lies_on_kept = values::UnknownState::lies_on,
+                           parts_lie_on = values::UnknownState::parts_lie_on,
+                           moved_kept = values::UnknownState::moved, batch_kept = values::UnknownState::batch,
+                           part_of_batch = values::UnknownState::part_of_batch;
 
 // What is noted was so from the beginning: no write.
-void keep(values::Heap& heap, Unknown& value, std::string_view name, Value what) { heap.slot_of(value.attributes, Name(name)).value = what; }
-Value kept(const Unknown& value, std::string_view name) {
-  return value.attributes.value(Name(name));
+void keep(values::Heap& heap, Unknown& value, std::string_view name, Value what) {
+  heap.slot_of(value.attributes, Name(name)).value = what;
 }
+Value kept(const Unknown& value, std::string_view name) { return value.attributes.value(Name(name)); }
 std::vector<const Object*> objects(Value tuple) {
   std::vector<const Object*> found;
   if (tuple.is(Kind::tuple))
@@ -30,12 +33,13 @@ std::vector<const Object*> objects(Value tuple) {
   return found;
 }
 
-} // namespace
+}  // namespace
 
 void note_part(values::Heap& heap, Value part, const Unknown& whole) {
   if (!part.is(Kind::unknown)) return;
   Unknown& made = *part.as<Unknown>();
-  if (comes_from_unseen(whole)) keep(heap, made, values::UnknownState::part_of, Value::of(Kind::unknown, &whole));
+  if (comes_from_unseen(whole))
+    keep(heap, made, values::UnknownState::part_of, Value::of(Kind::unknown, &whole));
   if (kept(whole, moved_kept)) keep(heap, made, moved_kept, heap.boolean(true));
   // Of a part of a part nobody knows that it is more than a number, which goes with any device.
   if (const Value device = kept(whole, parts_lie_on)) keep(heap, made, lies_on_kept, device);
@@ -46,7 +50,9 @@ void note_batch(values::Heap& heap, Value value) {
   if (value.is(Kind::unknown)) keep(heap, *value.as<Unknown>(), batch_kept, heap.boolean(true));
 }
 Sharing sharing_of_length(const Unknown& value) {
-  return value.sharing == Sharing::local && (kept(value, batch_kept) || kept(value, part_of_batch)) ? Sharing::unseen : value.sharing;
+  return value.sharing == Sharing::local && (kept(value, batch_kept) || kept(value, part_of_batch))
+      ? Sharing::unseen
+      : value.sharing;
 }
 
 void note_device(values::Heap& heap, Value value, const values::Device& device, bool of_parts) {
@@ -57,7 +63,8 @@ void note_device(values::Heap& heap, Value value, const values::Device& device, 
 void forget_device(values::Heap& heap, Value value) {
   if (!value.is(Kind::unknown)) return;
   for (const std::string_view name : {lies_on_kept, parts_lie_on})
-    if (kept(*value.as<Unknown>(), name)) heap.set(heap.slot_of(value.as<Unknown>()->attributes, Name(name)), Value::none());
+    if (kept(*value.as<Unknown>(), name))
+      heap.set(heap.slot_of(value.as<Unknown>()->attributes, Name(name)), Value::none());
 }
 const values::Device* lies_on(const Unknown& value) {
   const Value device = kept(value, lies_on_kept);
@@ -69,13 +76,16 @@ void note_transfer(Interpreter& run, Value made, Value function, const Arguments
     value = run.resolve(value);
     return values::is_device(value) || (value.is(Kind::unknown) && kept(*value.as<Unknown>(), moved_kept));
   };
-  bool moved = std::ranges::any_of(arguments.positional, carries) || std::ranges::any_of(arguments.keywords, [&](const auto& given) { return carries(given.second); });
+  bool moved = std::ranges::any_of(arguments.positional, carries) ||
+      std::ranges::any_of(arguments.keywords, [&](const auto& given) { return carries(given.second); });
   if (function.is(Kind::unknown)) {
-    const std::string_view called = function.as<Unknown>()->name, method = called.substr(called.rfind('.') + 1);
+    const std::string_view called = function.as<Unknown>()->name,
+                           method = called.substr(called.rfind('.') + 1);
     const values::Row* row = run.method_row(run.library().types().tensor, Name(method));
     moved = moved || carries(function) || (row && row->operation == values::Operation::transfer);
   }
-  if (moved && made.is(Kind::unknown)) keep(run.heap(), *made.as<Unknown>(), moved_kept, run.heap().boolean(true));
+  if (moved && made.is(Kind::unknown))
+    keep(run.heap(), *made.as<Unknown>(), moved_kept, run.heap().boolean(true));
 }
 bool may_be_moved(const Unknown& value) { return static_cast<bool>(kept(value, moved_kept)); }
 
@@ -83,10 +93,12 @@ void note_operands(values::Heap& heap, Value made, Value left, Value right) {
   std::vector<Value> from;
   for (const Value& side : {left, right})
     if (side.is(Kind::unknown) && comes_from_unseen(*side.as<Unknown>())) from.push_back(side);
-  if (!from.empty()) keep(heap, *made.as<Unknown>(), values::UnknownState::operands, heap.tuple(std::move(from)));
+  if (!from.empty())
+    keep(heap, *made.as<Unknown>(), values::UnknownState::operands, heap.tuple(std::move(from)));
 }
 
-void note_computed(Interpreter& run, Value made, Value function, std::string_view name, const Arguments& arguments) {
+void note_computed(
+    Interpreter& run, Value made, Value function, std::string_view name, const Arguments& arguments) {
   std::vector<Value> from;
   bool computed = arguments.spread;
   Value device;
@@ -112,7 +124,8 @@ void note_computed(Interpreter& run, Value made, Value function, std::string_vie
     if (tensor.is(Kind::tensor)) {
       const values::TensorState& state = *tensor.as<values::Tensor>()->now();
       for (const Object* source : state.graph)
-        if (dynamic_cast<const Unknown*>(source) && from.size() < most_sources) from.push_back(Value::of(Kind::unknown, source));
+        if (dynamic_cast<const Unknown*>(source) && from.size() < most_sources)
+          from.push_back(Value::of(Kind::unknown, source));
       if (state.device && !values::chosen(state.device)) device = Value::of(Kind::device, state.device);
     } else if (argument.is(Kind::unknown)) {
       if (const values::Device* on = given_on(*argument.as<Unknown>())) device = Value::of(Kind::device, on);
@@ -127,30 +140,35 @@ void note_computed(Interpreter& run, Value made, Value function, std::string_vie
   keep(run.heap(), result, values::UnknownState::given, run.heap().tuple(std::move(from)));
   // `self.teacher_model` by its last word.
   const std::string_view word = name.substr(name.find_last_of("._") + 1);
-  if (run.library().find(values::InternalRow::model + std::string(word))) keep(run.heap(), result, values::UnknownState::of_model, run.heap().boolean(true));
+  if (run.library().find(values::InternalRow::model + std::string(word)))
+    keep(run.heap(), result, values::UnknownState::of_model, run.heap().boolean(true));
 }
 
 namespace {
 constexpr std::string_view owner_kept = values::UnknownState::owner;
 constexpr std::string_view of_unseen = values::InternalRow::of_unseen;
-} // namespace
+}  // namespace
 
 void note_owner(Interpreter& run, Value made, const Unknown& object, Name name) {
-  if (made.is(Kind::unknown) && run.library().find(std::string(of_unseen) + std::string(name.text()))) keep(run.heap(), *made.as<Unknown>(), owner_kept, Value::of(Kind::unknown, &object));
+  if (made.is(Kind::unknown) && run.library().find(std::string(of_unseen) + std::string(name.text())))
+    keep(run.heap(), *made.as<Unknown>(), owner_kept, Value::of(Kind::unknown, &object));
 }
 
 Role role_of(Interpreter& run, const Unknown& function, const Arguments& arguments) {
   if (const Value owner = kept(function, owner_kept); owner.is(Kind::unknown)) {
     const std::string_view method = function.name.substr(function.name.rfind('.') + 1);
     const values::Row* row = run.library().find(std::string(of_unseen) + std::string(method));
-    const bool fits = row && !arguments.spread && arguments.keywords.empty() && arguments.positional.size() <= row->positional;
+    const bool fits = row && !arguments.spread && arguments.keywords.empty() &&
+        arguments.positional.size() <= row->positional;
     return fits ? Role{row, owner.as<Unknown>()} : Role{};
   }
   for (const auto& [name, slot] : function.attributes.entries())
-    if (slot->value.is(Kind::unknown) && kept(*slot->value.as<Unknown>(), owner_kept).object() == &function) return {run.library().find(std::string(of_unseen) + "__call__"), &function};
+    if (slot->value.is(Kind::unknown) && kept(*slot->value.as<Unknown>(), owner_kept).object() == &function)
+      return {run.library().find(std::string(of_unseen) + "__call__"), &function};
   // By its name it is a model.
   const std::string_view word = function.name.substr(function.name.rfind('.') + 1);
-  if (run.library().find(values::InternalRow::model + std::string(word))) return {run.library().find(std::string(of_unseen) + "__call__"), &function};
+  if (run.library().find(values::InternalRow::model + std::string(word)))
+    return {run.library().find(std::string(of_unseen) + "__call__"), &function};
   return {};
 }
 
@@ -161,21 +179,28 @@ bool comes_from_unseen(const Unknown& value) {
   return false;
 }
 
-std::vector<const Object*> operands_of(const Unknown& value) { return objects(kept(value, values::UnknownState::operands)); }
-std::vector<const Object*> given_to(const Unknown& result) { return objects(kept(result, values::UnknownState::given)); }
+std::vector<const Object*> operands_of(const Unknown& value) {
+  return objects(kept(value, values::UnknownState::operands));
+}
+std::vector<const Object*> given_to(const Unknown& result) {
+  return objects(kept(result, values::UnknownState::given));
+}
 
 const Unknown* whole_of(const Unknown& part) {
   const Value whole = kept(part, values::UnknownState::part_of);
   return whole.is(Kind::unknown) ? whole.as<Unknown>() : nullptr;
 }
 
-bool is_of_model(const Unknown& result) { return static_cast<bool>(kept(result, values::UnknownState::of_model)); }
+bool is_of_model(const Unknown& result) {
+  return static_cast<bool>(kept(result, values::UnknownState::of_model));
+}
 
 const values::Device* given_on(const Unknown& result) {
   int depth = 0;
   for (const Unknown* at = &result; at && depth < deepest_part; at = whole_of(*at), ++depth)
-    if (const Value device = kept(*at, values::UnknownState::given_on); device.is(Kind::device)) return device.as<values::Device>();
+    if (const Value device = kept(*at, values::UnknownState::given_on); device.is(Kind::device))
+      return device.as<values::Device>();
   return nullptr;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

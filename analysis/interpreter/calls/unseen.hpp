@@ -1,5 +1,5 @@
-// What is known of values that unseen code computed: which such values it was given, whether it is what programs call their models.
-// Kept with the unknown values under names with a '$'.
+// What is known of values that unseen code computed: which such values it was given, whether it is what
+// programs call their models. Kept with the unknown values under names with a '$'.
 #pragma once
 
 #include "interpreter/interpreter.hpp"
@@ -10,33 +10,39 @@ namespace stepzero::interpreter {
 
 // `part` is an attribute, an item or an element of `whole`.
 void note_part(values::Heap& heap, Value part, const values::Unknown& whole);
-// Where it lies if it is a tensor, and with `of_parts` where its parts do: the samples of a data set that is not seen are made on the CPU. What its
-// methods give may lie elsewhere.
+// Where it lies if it is a tensor, and with `of_parts` where its parts do: the samples of a data set that is
+// not seen are made on the CPU. What its methods give may lie elsewhere.
 void note_device(values::Heap& heap, Value value, const values::Device& device, bool of_parts);
-// A batch that a loader collated from samples that are not seen: it, and each of its parts, has as many items as there are samples, or as a
-// sample has fields. What they are differs from rank to rank, how many there are need not.
+// A batch that a loader collated from samples that are not seen: it, and each of its parts, has as many items
+// as there are samples, or as a sample has fields. What they are differs from rank to rank, how many there
+// are need not.
 void note_batch(values::Heap& heap, Value value);
 Sharing sharing_of_length(const values::Unknown& value);
 void forget_device(values::Heap& heap, Value value);
 const values::Device* lies_on(const values::Unknown& value);  // null: not known
-// The result of a call of unseen code that moves tensors, is given a device, or what was moved so. Its parts and what its methods give are as well.
+// The result of a call of unseen code that moves tensors, is given a device, or what was moved so. Its parts
+// and what its methods give are as well.
 void note_transfer(Interpreter& run, Value made, Value function, const Arguments& arguments);
 bool may_be_moved(const values::Unknown& value);
 // It is the sum, product… of both.
 void note_operands(values::Heap& heap, Value made, Value left, Value right);
 // The result of a call of unseen code of that name, where gradients are recorded.
-void note_computed(Interpreter& run, Value made, Value function, std::string_view name, const Arguments& arguments);
+void note_computed(
+    Interpreter& run, Value made, Value function, std::string_view name, const Arguments& arguments);
 
-// `made` is the attribute of an object of which nothing is known: a method that says what the object is for, as `eval` does of a module, knows it.
+// `made` is the attribute of an object of which nothing is known: a method that says what the object is for,
+// as `eval` does of a module, knows it.
 void note_owner(Interpreter& run, Value made, const values::Unknown& object, syntax::Name name);
-// A call of such a method, or of an object that has been asked for one: the row that says what it is for, and the object. Null: neither.
+// A call of such a method, or of an object that has been asked for one: the row that says what it is for, and
+// the object. Null: neither.
 struct Role {
   const values::Row* row = nullptr;
   const values::Unknown* object = nullptr;
 };
 Role role_of(Interpreter& run, const values::Unknown& function, const Arguments& arguments);
 
-// Is it, or is it a part of, what unseen code computed from values that it was given, or a sum or product of such?
+// Is it, or is it a part of, what unseen code computed from values that it was given, or a sum or product of
+// such?
 bool comes_from_unseen(const values::Unknown& value);
 // A sum or product: of what, among the results of unseen code. Empty for others.
 std::vector<const values::Object*> operands_of(const values::Unknown& value);
@@ -44,7 +50,8 @@ std::vector<const values::Object*> operands_of(const values::Unknown& value);
 std::vector<const values::Object*> given_to(const values::Unknown& result);
 const values::Unknown* whole_of(const values::Unknown& part);  // null if it is no part
 bool is_of_model(const values::Unknown& result);
-// Where tensors lie that the call was given, of which it is the result or a part of that; null if it is not known.
+// Where tensors lie that the call was given, of which it is the result or a part of that; null if it is not
+// known.
 const values::Device* given_on(const values::Unknown& result);
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

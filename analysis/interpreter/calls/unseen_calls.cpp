@@ -3,7 +3,7 @@
 
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/classes/set_on_self.hpp"
-#include "interpreter/roots/asked_ranks.hpp"
+#include "interpreter/roots/required_ndims.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
@@ -16,7 +16,7 @@ using values::Kind;
 
 namespace {
 constexpr std::size_t most_kept = 32;  // fields of a dict that unseen code is handed
-} // namespace
+}  // namespace
 
 void Interpreter::open_empty(Value held, int depth) {
   constexpr int deepest = 3;
@@ -37,7 +37,9 @@ void Interpreter::open_empty(Value held, int depth) {
 
 bool Interpreter::may_rebind(const syntax::Stmt* stmt) {
   using namespace syntax;
-  const auto any = [this](syntax::Block block) { return std::ranges::any_of(block, [this](const Stmt* part) { return may_rebind(part); }); };
+  const auto any = [this](syntax::Block block) {
+    return std::ranges::any_of(block, [this](const Stmt* part) { return may_rebind(part); });
+  };
   switch (stmt->kind) {
   case StmtKind::nonlocal:
   case StmtKind::global: return true;
@@ -48,7 +50,8 @@ bool Interpreter::may_rebind(const syntax::Stmt* stmt) {
   }
   const auto [it, fresh] = may_rebind_.try_emplace(stmt, false);
   if (!fresh) return it->second;
-  const bool found = any(stmt->kind == StmtKind::function ? as<FunctionStmt>(*stmt).body : as<ClassStmt>(*stmt).body);
+  const bool found = any(
+      stmt->kind == StmtKind::function ? as<FunctionStmt>(*stmt).body : as<ClassStmt>(*stmt).body);
   return may_rebind_[stmt] = found;
 }
 
@@ -85,7 +88,8 @@ void Interpreter::lose_rebound(const values::Scope* scope, const syntax::Stmt* s
 }
 
 namespace {
-const Name looked_up{values::UnknownState::looked_up};  // of a value that a mapping gave, or None where it has no such key
+const Name looked_up{
+    values::UnknownState::looked_up};  // of a value that a mapping gave, or None where it has no such key
 
 constexpr int most_choices = 4;  // that lie in each other
 void each_unknown(Value value, const std::function<void(const values::Unknown&)>& look, int depth = 0) {
@@ -95,22 +99,34 @@ void each_unknown(Value value, const std::function<void(const values::Unknown&)>
   each_unknown(value.as<values::Choice>()->no, look, depth + 1);
 }
 
-// Whether `mapping.get(key)` finds something is for the mapping to say: a function that asks whether it is given None may always be.
+// Whether `mapping.get(key)` finds something is for the mapping to say: a function that asks whether it is
+// given None may always be.
 void note_looked_up(values::Heap& heap, Value function, const Arguments& arguments, Value made) {
-  if (!function.is(Kind::unknown) || !made.is(Kind::unknown) || !function.as<values::Unknown>()->name.ends_with(".get")) return;
-  if (arguments.spread || !arguments.keywords.empty() || arguments.positional.empty() || arguments.positional.size() > 2) return;
-  if (arguments.positional.size() == 1 || arguments.positional.back().is(Kind::none)) heap.slot_of(made.as<values::Unknown>()->attributes, looked_up).value = Value::none();  // it is new: no write
+  if (!function.is(Kind::unknown) || !made.is(Kind::unknown) ||
+      !function.as<values::Unknown>()->name.ends_with(".get"))
+    return;
+  if (arguments.spread || !arguments.keywords.empty() || arguments.positional.empty() ||
+      arguments.positional.size() > 2)
+    return;
+  if (arguments.positional.size() == 1 || arguments.positional.back().is(Kind::none))
+    heap.slot_of(made.as<values::Unknown>()->attributes, looked_up).value =
+        Value::none();  // it is new: no write
 }
-} // namespace
+}  // namespace
 
 bool Interpreter::asked_by_callee() const {
   std::size_t end = path_.size();
   const auto is_taken = [&](Cond condition, std::size_t from) {
-    return std::any_of(path_.begin() + static_cast<std::ptrdiff_t>(std::min(from, end)), path_.begin() + static_cast<std::ptrdiff_t>(end), [&](Cond taken) {
-      return taken == condition || (record_.symbols.form(taken) == symbolic::Context::Form::conjunction && std::ranges::find(record_.symbols.operands(taken), condition) != record_.symbols.operands(taken).end());
-    });
+    return std::any_of(path_.begin() + static_cast<std::ptrdiff_t>(std::min(from, end)),
+        path_.begin() + static_cast<std::ptrdiff_t>(end), [&](Cond taken) {
+          return taken == condition ||
+              (record_.symbols.form(taken) == symbolic::Context::Form::conjunction &&
+                  std::ranges::find(record_.symbols.operands(taken), condition) !=
+                      record_.symbols.operands(taken).end());
+        });
   };
-  for (const Frame* frame = frame_; frame && frame->outer; end = std::min(end, frame->depth), frame = frame->outer) {
+  for (const Frame* frame = frame_; frame && frame->outer;
+      end = std::min(end, frame->depth), frame = frame->outer) {
     if (!frame->function || !frame->function->parameters) continue;
     for (const syntax::Parameter& parameter : frame->function->parameters->list) {
       const values::Slot* slot = frame->scope->names.find(parameter.name);
@@ -118,8 +134,10 @@ bool Interpreter::asked_by_callee() const {
       if (slot)
         each_unknown(slot->value, [&](const values::Unknown& given) {
           if (!given.is_none) return;
-          if (!given.default_value.is(Kind::none) && slot->value.is(Kind::unknown)) asked = asked || is_taken(given.is_none, frame->depth);
-          if (given.attributes.find(looked_up)) asked = asked || is_taken(record_.symbols.logical_not(given.is_none), frame->depth);
+          if (!given.default_value.is(Kind::none) && slot->value.is(Kind::unknown))
+            asked = asked || is_taken(given.is_none, frame->depth);
+          if (given.attributes.find(looked_up))
+            asked = asked || is_taken(record_.symbols.logical_not(given.is_none), frame->depth);
         });
       if (asked) return true;
     }
@@ -167,7 +185,9 @@ void Interpreter::Escape::of(Value value) {
   case Kind::dict: return of_dict(value);
   case Kind::unknown:
     if (value.as<values::Unknown>()->is_gradient) run.lose_gradients();
-    if (const Value functions = value.as<values::Unknown>()->attributes.value(Name(values::UnknownState::one_of))) run.escape(functions, depth);
+    if (const Value functions = value.as<values::Unknown>()->attributes.value(
+            Name(values::UnknownState::one_of)))
+      run.escape(functions, depth);
     return;
   case Kind::instance: return of_instance(value);
   case Kind::bound: return of_bound(*value.as<values::Bound>());
@@ -210,23 +230,30 @@ void Interpreter::Escape::of_instance(Value value) {
   const std::string_view module = run.library_.types().module;
   const bool is_module = run.is_a(value, module);
   if (is_module)
-    if (const Row* row = run.method_row(module, values::InternalRow::out_of_sight)) run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), value, {}, {}, nullptr);
+    if (const Row* row = run.method_row(module, values::InternalRow::out_of_sight))
+      run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), value, {}, {}, nullptr);
   // A namespace of arguments, and the parser that makes it, may be given further ones.
-  const bool declares = !object->cls && (object->attributes.find(Name(values::ParserState::declared)) || object->attributes.find(Name(values::ParserState::known_names)));
+  const bool declares = !object->cls &&
+      (object->attributes.find(Name(values::ParserState::declared)) ||
+          object->attributes.find(Name(values::ParserState::known_names)));
   if (((object->cls && !object->symbolic && !is_module) || declares) && !object->attributes.find(handed_out))
     run.heap().set(run.heap().slot_of(object->attributes, handed_out), run.heap().boolean(true));
 }
 
 // The method may set what it likes on its object, and call the others.
 void Interpreter::Escape::of_bound(const values::Bound& bound) {
-  if (const Value self = run.resolve(bound.self); self.is(Kind::instance) && bound.function.is(Kind::function)) lose_set_by_methods(run.heap(), *self.as<values::Instance>());
+  if (const Value self = run.resolve(bound.self);
+      self.is(Kind::instance) && bound.function.is(Kind::function))
+    lose_set_by_methods(run.heap(), *self.as<values::Instance>());
   inner(bound.function);
 }
 
-// It may be called there, change what it holds of the functions around it, and call those that stand beside it.
+// It may be called there, change what it holds of the functions around it, and call those that stand beside
+// it.
 void Interpreter::Escape::of_function(const values::Function& function) {
   run.lose_gradients();
-  for (const values::Scope* scope = function.closure; scope && scope != scope->globals; scope = scope->parent) {
+  for (const values::Scope* scope = function.closure; scope && scope != scope->globals;
+      scope = scope->parent) {
     std::vector<Value> held;
     for (const auto& [name, slot] : scope->names.entries())
       if (slot->value.is(Kind::list) || slot->value.is(Kind::dict)) held.push_back(slot->value);
@@ -242,7 +269,9 @@ void Interpreter::Escape::of_class(const values::Class& cls) {
   lose_filled_by_objects(run.heap(), cls);
   run.lose_rebound(cls.body, cls.stmt);
   for (const auto& [name, slot] : std::vector(cls.body->names.entries()))
-    if (slot->value.is(Kind::function) && slot->value.as<values::Function>()->closure != slot->value.as<values::Function>()->closure->globals) inner(slot->value);
+    if (slot->value.is(Kind::function) &&
+        slot->value.as<values::Function>()->closure != slot->value.as<values::Function>()->closure->globals)
+      inner(slot->value);
 }
 
 // Unseen code may have communicated: nothing is known of how the content relates among ranks.
@@ -259,7 +288,8 @@ void Interpreter::Escape::of_tensor(values::Tensor& tensor) {
   run.heap().set(tensor.state, Value::of(Kind::state, run.heap().state(state)));
 }
 
-// The names around the classes of an object and its parts, and around the functions that it holds, which those may rebind.
+// The names around the classes of an object and its parts, and around the functions that it holds, which
+// those may rebind.
 void Interpreter::Escape::lose_reached(Value part, int below) {
   constexpr int deepest_part = 4;            // what unseen code is handed it reaches through few attributes
   constexpr std::size_t most_visited = 128;  // each escape would cost the size of the model else
@@ -269,20 +299,26 @@ void Interpreter::Escape::lose_reached(Value part, int below) {
   case Kind::function: {
     const auto* function = part.as<values::Function>();
     if (function->stmt) return run.lose_rebound(function->closure, function->stmt);
-    for (const values::Scope* scope = function->closure; scope && scope != scope->globals; scope = scope->parent) lose_named_by(*scope);
+    for (const values::Scope* scope = function->closure; scope && scope != scope->globals;
+        scope = scope->parent)
+      lose_named_by(*scope);
     return;
   }
   case Kind::class_: return lose_filled_by_objects(run.heap(), *part.as<values::Class>());
   case Kind::list:
-    for (const Value& item : std::vector(values::Heap::list_state(part)->items)) lose_reached(item, below + 1);
+    for (const Value& item : std::vector(values::Heap::list_state(part)->items))
+      lose_reached(item, below + 1);
     return;
   case Kind::tuple:
     for (const Value& item : part.as<values::Tuple>()->items) lose_reached(item, below + 1);
     return;
   case Kind::instance: {
     const auto* object = part.as<values::Instance>();
-    if (const values::Class* cls = object->cls; cls && cls->body && cls->stmt && cls->body->parent && cls->body->parent != cls->globals) run.lose_rebound(cls->body, cls->stmt);
-    for (const auto& [name, slot] : std::vector(object->attributes.entries())) lose_reached(slot->value, below + 1);
+    if (const values::Class* cls = object->cls;
+        cls && cls->body && cls->stmt && cls->body->parent && cls->body->parent != cls->globals)
+      run.lose_rebound(cls->body, cls->stmt);
+    for (const auto& [name, slot] : std::vector(object->attributes.entries()))
+      lose_reached(slot->value, below + 1);
     return;
   }
   default: return;
@@ -292,16 +328,20 @@ void Interpreter::Escape::lose_reached(Value part, int below) {
 void Interpreter::Escape::lose_named_by(const values::Scope& scope) {
   for (const auto& [name, slot] : std::vector(scope.names.entries())) {
     const Value beside = slot->value;
-    if (beside.is(Kind::function) && beside.as<values::Function>()->stmt) run.lose_rebound(&scope, beside.as<values::Function>()->stmt);
-    if (beside.is(Kind::class_) && beside.as<values::Class>()->stmt) run.lose_rebound(&scope, beside.as<values::Class>()->stmt);
+    if (beside.is(Kind::function) && beside.as<values::Function>()->stmt)
+      run.lose_rebound(&scope, beside.as<values::Function>()->stmt);
+    if (beside.is(Kind::class_) && beside.as<values::Class>()->stmt)
+      run.lose_rebound(&scope, beside.as<values::Class>()->stmt);
   }
 }
 
 void Interpreter::note_gradient_written(Value of, Place where) {
   // An optimizer that the program writes works on gradients, as every other does.
   for (const CallSite* call = site_; call; call = call->outer)
-    if (const values::Class* cls = call->function ? call->function->owner : nullptr; cls && cls->native && cls->native->row && cls->native->row->operation == values::Operation::optimizer_made) return;
-  const Row* row = rehearsals_ > 0 ? nullptr : method_row(library_.types().tensor, "grad.__set__");
+    if (const values::Class* cls = call->function ? call->function->owner : nullptr; cls && cls->native &&
+        cls->native->row && cls->native->row->operation == values::Operation::optimizer_made)
+      return;
+  const Row* row = dry_runs_ > 0 ? nullptr : method_row(library_.types().tensor, "grad.__set__");
   if (!row) return;
   auto* event = record_.event<OperationEvent>();
   event->place = where;
@@ -316,15 +356,18 @@ void Interpreter::note_gradient_written(Value of, Place where) {
 void Interpreter::note_seed(Value seed, std::optional<Stream> stream, bool partly) {
   Seeds seeds = Seeds::unknown;
   seed = resolve(seed);
-  if (seed && !heap().is_external(seed)) seeds = heap().sharing(seed) == Sharing::uniform ? Seeds::alike : Seeds::by_rank;
+  if (seed && !heap().is_external(seed))
+    seeds = heap().sharing(seed) == Sharing::uniform ? Seeds::alike : Seeds::by_rank;
   // The last seed holds, where it is set for certain.
   const bool certain = !partly && path_.empty() && generic_depth_ == 0;
   for (std::size_t i = 0; i < seeds_.size(); ++i)
-    if (Seeds& own = seeds_[i]; !stream || i == static_cast<std::size_t>(*stream)) own = certain || own == Seeds::never || own == seeds ? seeds : Seeds::unknown;
+    if (Seeds& own = seeds_[i]; !stream || i == static_cast<std::size_t>(*stream))
+      own = certain || own == Seeds::never || own == seeds ? seeds : Seeds::unknown;
 }
 
 namespace {
-// A dictionary as it is now: whoever has it may change it. Others, and those of which not all is known, are themselves.
+// A dictionary as it is now: whoever has it may change it. Others, and those of which not all is known, are
+// themselves.
 Value as_it_is(values::Heap& heap, Value value) {
   if (!value.is(Kind::dict)) return value;
   const auto* state = values::Heap::dict_state(value);
@@ -334,7 +377,8 @@ Value as_it_is(values::Heap& heap, Value value) {
   return now;
 }
 
-// What the call gives numbers by name to, if it is something of another library: its name and where that lives, "transformers.LlamaConfig".
+// What the call gives numbers by name to, if it is something of another library: its name and where that
+// lives, "transformers.LlamaConfig".
 std::string imported_from(Value function) {
   if (!function.is(Kind::unknown)) return {};
   const auto* called = function.as<values::Unknown>();
@@ -342,16 +386,20 @@ std::string imported_from(Value function) {
   if (module.is(Kind::string)) return std::string(module.text()) + "." + std::string(called->name);
   return called->name.find('.') == std::string_view::npos ? std::string() : std::string(called->name);
 }
-} // namespace
+}  // namespace
 
 // Objects that are handed to what is not seen may be used there.
 void Interpreter::record_unseen(Value function, const Arguments& arguments, Place where) {
-  if (rehearsals_ > 0) return;
-  if (const std::string called = arguments.keywords.empty() ? std::string() : imported_from(function); !called.empty() && library_.find(values::InternalRow::settings + called)) {
+  if (dry_runs_ > 0) return;
+  if (const std::string called = arguments.keywords.empty() ? std::string() : imported_from(function);
+      !called.empty() && library_.find(values::InternalRow::settings + called)) {
     std::vector<std::pair<Value, Value>> settings;
-    for (const auto& [name, argument] : arguments.keywords) settings.emplace_back(heap().string(name.text()), as_it_is(heap(), resolve(argument)));
+    for (const auto& [name, argument] : arguments.keywords)
+      settings.emplace_back(heap().string(name.text()), as_it_is(heap(), resolve(argument)));
     const bool open = arguments.spread || !arguments.positional.empty();
-    if (OperationEvent* event = record_implied(values::InternalRow::settings + called, function, {heap().dict(std::move(settings), open)}, {}, where)) append(event);
+    if (OperationEvent* event = record_implied(values::InternalRow::settings + called, function,
+            {heap().dict(std::move(settings), open)}, {}, where))
+      append(event);
   }
   std::vector<Value> handed;
   const auto look = [&](Value value) {
@@ -401,28 +449,41 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   for (const Value& argument : arguments.positional) escape(argument);
   for (const auto& [name, argument] : arguments.keywords) escape(argument);
   if (function.is(Kind::unknown))  // it may be one of several that are known
-    if (const Value functions = function.as<values::Unknown>()->attributes.value(Name(values::UnknownState::one_of))) escape(functions);
+    if (const Value functions = function.as<values::Unknown>()->attributes.value(
+            Name(values::UnknownState::one_of)))
+      escape(functions);
   lose_patched(arguments, where);
   std::string name;
-  if (function.is(Kind::unknown)) name = function.as<values::Unknown>()->name;
-  else if (function.is(Kind::function)) name = function.as<values::Function>()->qualified;
+  if (function.is(Kind::unknown))
+    name = function.as<values::Unknown>()->name;
+  else if (function.is(Kind::function))
+    name = function.as<values::Function>()->qualified;
   const auto dot = name.rfind('.');
   if (limits_.as_rank && dot != std::string::npos) resized_.insert("len(" + name.substr(0, dot) + ")");
-  if (library_.seeds(std::string_view(name).substr(name.rfind('.') + 1))) note_seed(arguments.positional.empty() ? Value{} : arguments.positional[0]);
+  if (library_.seeds(std::string_view(name).substr(name.rfind('.') + 1)))
+    note_seed(arguments.positional.empty() ? Value{} : arguments.positional[0]);
   const Value made = heap().external(name.empty() ? "" : name + "()", where);
-  if (function.is(Kind::unknown) && switches_ == 0 && (!around_ || around_->gradients != values::Known::no)) note_computed(*this, made, function, name, arguments);
+  if (function.is(Kind::unknown) && switches_ == 0 && (!around_ || around_->gradients != values::Known::no))
+    note_computed(*this, made, function, name, arguments);
   note_transfer(*this, made, function, arguments);
   // Of an object that was asked for a mode it is recorded what it does, as of a module.
-  if (const Role role = function.is(Kind::unknown) ? role_of(*this, *function.as<values::Unknown>(), arguments) : Role{}; role.row) {
+  if (const Role role =
+          function.is(Kind::unknown) ? role_of(*this, *function.as<values::Unknown>(), arguments) : Role{};
+      role.row) {
     const Value object = Value::of(Kind::unknown, role.object);
-    if (role.row->run) (void)call_library(*library_symbol(role.row->path).as<values::LibrarySymbol>(), object, arguments, where, nullptr);
-    else if (OperationEvent* event = record_implied(role.row->path, object, {}, made, where)) append(event);
+    if (role.row->run)
+      (void)call_library(
+          *library_symbol(role.row->path).as<values::LibrarySymbol>(), object, arguments, where, nullptr);
+    else if (OperationEvent* event = record_implied(role.row->path, object, {}, made, where))
+      append(event);
   }
   note_looked_up(heap(), function, arguments, made);
-  if (!arguments.spread && arguments.positional.empty() && arguments.keywords.empty()) note_asked_rank(heap(), function, made);
+  if (!arguments.spread && arguments.positional.empty() && arguments.keywords.empty())
+    note_asked_rank(heap(), function, made);
   made.as<values::Unknown>()->blamed = heap().is_blamed(function) ||
-                                       std::any_of(arguments.positional.begin(), arguments.positional.end(), [&](Value value) { return heap().is_blamed(resolve(value)); });
+      std::any_of(arguments.positional.begin(), arguments.positional.end(),
+          [&](Value value) { return heap().is_blamed(resolve(value)); });
   return made;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,5 +1,6 @@
-// Calls that are not run, of code that communicates or is handed some: a server that calls back, recursion that goes too deep. What the text of
-// a function calls decides; which ranks come to it, and how often, is not known.
+// Calls that are not run, of code that communicates or is handed some: a server that calls back, recursion
+// that goes too deep. What the text of a function calls decides; which ranks come to it, and how often, is
+// not known.
 #include "interpreter/interpreter.hpp"
 #include "values/internal_rows.hpp"
 
@@ -14,7 +15,7 @@ using values::Kind;
 namespace {
 constexpr int deepest = 3;  // functions that call functions
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-} // namespace
+}  // namespace
 
 bool Interpreter::may_communicate(const values::Function& function, int depth) {
   if (!function.stmt) return false;
@@ -33,15 +34,20 @@ bool Interpreter::may_communicate(const values::Function& function, int depth) {
     while (begin > 0 && is_letter(text[begin - 1])) --begin;
     if (begin == i) continue;
     const std::string_view name = text.substr(begin, i - begin), before = text.substr(0, begin);
-    if (const Row* row = library_.find("torch.distributed." + std::string(name)); row && (row->collective || row->message)) found = true;
+    if (const Row* row = library_.find("torch.distributed." + std::string(name));
+        row && (row->collective || row->message))
+      found = true;
     if (found || depth >= deepest) continue;
     Value called;
-    if (before.ends_with("self.") && function.owner) called = find_in_order(function.owner->order, Name(name));
+    if (before.ends_with("self.") && function.owner)
+      called = find_in_order(function.owner->order, Name(name));
     else if (!before.ends_with(".") && function.closure && function.closure->globals)
       if (const values::Slot* slot = function.closure->globals->names.find(Name(name))) called = slot->value;
     if (!called.is(Kind::function) || called.as<values::Function>() == &function) continue;
     found = may_communicate(*called.as<values::Function>(), depth + 1);
-    if (const auto inner = communicating_.find(called.as<values::Function>()->stmt); inner != communicating_.end()) made.read.insert(inner->second.read.begin(), inner->second.read.end());
+    if (const auto inner = communicating_.find(called.as<values::Function>()->stmt);
+        inner != communicating_.end())
+      made.read.insert(inner->second.read.begin(), inner->second.read.end());
   }
   made.found = found;
   communicating_[function.stmt] = std::move(made);
@@ -49,7 +55,7 @@ bool Interpreter::may_communicate(const values::Function& function, int depth) {
 }
 
 void Interpreter::note_unseen_communication(Value function, const Arguments& arguments, Place where) {
-  if (rehearsals_ > 0) return;
+  if (dry_runs_ > 0) return;
   int depth = 0;  // of functions that hold functions
   const std::function<bool(Value)> may = [&](Value value) {
     value = resolve(value);
@@ -63,7 +69,8 @@ void Interpreter::note_unseen_communication(Value function, const Arguments& arg
       for (const values::Scope* scope = held.closure; scope && scope->parent && !any; scope = scope->parent)
         any = !scope->is_class && std::ranges::any_of(scope->names.entries(), [&](const auto& entry) {
           const Value inside = entry.second->value;
-          return (inside.is(Kind::function) || inside.is(Kind::bound) || inside.is(Kind::partial)) && !(inside == value) && may(inside);
+          return (inside.is(Kind::function) || inside.is(Kind::bound) || inside.is(Kind::partial)) &&
+              !(inside == value) && may(inside);
         });
       --depth;
       return any;
@@ -73,15 +80,18 @@ void Interpreter::note_unseen_communication(Value function, const Arguments& arg
     case Kind::instance: {
       const auto* cls = value.as<values::Instance>()->cls;
       return cls && cls->body && std::ranges::any_of(cls->body->names.entries(), [&](const auto& entry) {
-        return entry.second->value.is(Kind::function) && may_communicate(*entry.second->value.template as<values::Function>());
+        return entry.second->value.is(Kind::function) &&
+            may_communicate(*entry.second->value.template as<values::Function>());
       });
     }
     default: return false;
     }
   };
-  const bool any = may(function) || std::ranges::any_of(arguments.positional, may) || std::ranges::any_of(arguments.keywords, [&](const auto& named) { return may(named.second); });
+  const bool any = may(function) || std::ranges::any_of(arguments.positional, may) ||
+      std::ranges::any_of(arguments.keywords, [&](const auto& named) { return may(named.second); });
   if (!any) return;
-  if (OperationEvent* event = record_implied(values::InternalRow::unseen_communication, {}, {}, {}, where)) append(event);
+  if (OperationEvent* event = record_implied(values::InternalRow::unseen_communication, {}, {}, {}, where))
+    append(event);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -18,14 +18,20 @@ std::string_view last_name(const Expr& expr) {
   return {};
 }
 
-} // namespace
+}  // namespace
 
 bool is_abstract(const FunctionStmt& function) {
-  const bool marked = std::ranges::any_of(function.decorators, [](const Expr* decorator) { return last_name(*decorator) == "abstractmethod"; });
+  const bool marked = std::ranges::any_of(
+      function.decorators, [](const Expr* decorator) { return last_name(*decorator) == "abstractmethod"; });
   bool raises = false;
   for (const Stmt* stmt : function.body) {
-    if (stmt->kind == StmtKind::raise) raises = as<RaiseStmt>(*stmt).exception && last_name(*as<RaiseStmt>(*stmt).exception) == "NotImplementedError";
-    else if (stmt->kind != StmtKind::pass && !(stmt->kind == StmtKind::expression && (as<ExpressionStmt>(*stmt).value->kind == ExprKind::string || as<ExpressionStmt>(*stmt).value->kind == ExprKind::ellipsis)))
+    if (stmt->kind == StmtKind::raise)
+      raises = as<RaiseStmt>(*stmt).exception &&
+          last_name(*as<RaiseStmt>(*stmt).exception) == "NotImplementedError";
+    else if (stmt->kind != StmtKind::pass &&
+        !(stmt->kind == StmtKind::expression &&
+            (as<ExpressionStmt>(*stmt).value->kind == ExprKind::string ||
+                as<ExpressionStmt>(*stmt).value->kind == ExprKind::ellipsis)))
       return false;
   }
   return raises || marked;
@@ -52,7 +58,8 @@ struct Override {
   const values::Class* cls;
   Value function;
 };
-std::vector<Override> overrides_of(const Interpreter& run, const values::Class& cls, Name name, Value found, const values::Scope* globals) {
+std::vector<Override> overrides_of(
+    const Interpreter& run, const values::Class& cls, Name name, Value found, const values::Scope* globals) {
   std::vector<Override> made;
   const auto* method = found.is(Kind::function) ? found.as<values::Function>()->stmt : nullptr;
   if (!method || !is_abstract(*method)) return made;
@@ -65,7 +72,9 @@ std::vector<Override> overrides_of(const Interpreter& run, const values::Class& 
       if (derived == &cls || std::ranges::find(derived->order, &cls) == derived->order.end()) continue;
       const Value own = run.find_in_order(derived->order, name);
       const auto* stmt = own.is(Kind::function) ? own.as<values::Function>()->stmt : nullptr;
-      if (!stmt || is_abstract(*stmt) || std::ranges::any_of(made, [&](const Override& other) { return other.function == own; })) continue;
+      if (!stmt || is_abstract(*stmt) ||
+          std::ranges::any_of(made, [&](const Override& other) { return other.function == own; }))
+        continue;
       if (made.size() == most_overrides) return {};
       made.push_back({derived, own});
     }
@@ -73,17 +82,19 @@ std::vector<Override> overrides_of(const Interpreter& run, const values::Class& 
   return made;
 }
 
-} // namespace
+}  // namespace
 
-Value one_of_overrides(Interpreter& run, const values::Class& cls, Name name, Value found, const values::Scope* globals, const std::function<Value(Value)>& bind) {
+Value one_of_overrides(Interpreter& run, const values::Class& cls, Name name, Value found,
+    const values::Scope* globals, const std::function<Value(Value)>& bind) {
   const auto overrides = overrides_of(run, cls, name, found, globals);
   Value made;
   for (auto one = overrides.rbegin(); one != overrides.rend(); ++one) {
-    const std::string condition = std::string(cls.name.text()) + " is a " + std::string(one->cls->name.text());
+    const std::string condition = std::string(cls.name.text()) + " is a " +
+        std::string(one->cls->name.text());
     const Value bound = bind(one->function);
     made = made ? run.heap().choose(run.named_condition(condition, Sharing::uniform), bound, made) : bound;
   }
   return made;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -27,9 +27,10 @@ private:
   bool set_by_hook(values::Instance& object, Value self, Value value);
   bool set_by_library(values::Instance& object, Value self, Value value);
   symbolic::Answer is_in_instance(values::Instance& object, Value self);
-  symbolic::Answer is_in_library_class(const values::LibrarySymbol& native, values::Instance& object, Value self);
+  symbolic::Answer is_in_library_class(
+      const values::LibrarySymbol& native, values::Instance& object, Value self);
   symbolic::Answer is_given_by_hook(values::Instance& object, Value self);
   symbolic::Answer is_in_builtin(Value value) const;
 };
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,4 +1,5 @@
-// Attributes that are read: of an object, a class, super(), a function or something unknown. Setting them is in attributes_set.cpp.
+// Attributes that are read: of an object, a class, super(), a function or something unknown. Setting them is
+// in attributes_set.cpp.
 #include "interpreter/classes/abstract.hpp"
 #include "interpreter/classes/attribute.hpp"
 #include "interpreter/classes/descriptors.hpp"
@@ -23,15 +24,19 @@ using namespace syntax;
 using values::Kind;
 
 namespace {
-const Name native_first{values::EngineNotes::native_first};  // in a class whose first base is one of a library
-} // namespace
+const Name native_first{
+    values::EngineNotes::native_first};  // in a class whose first base is one of a library
+}  // namespace
 
-Value Interpreter::attribute(Value object, Name name, Place where) { return Attribute{*this, name, where}.of(object); }
+Value Interpreter::attribute(Value object, Name name, Place where) {
+  return Attribute{*this, name, where}.of(object);
+}
 
 Value Interpreter::attribute_or_none(Value object, Name name, Place) {
   if (!object.is(Kind::instance)) return {};
   auto* instance = object.as<values::Instance>();
-  if (const values::Slot* slot = instance->attributes.find(name); slot && slot->value) return resolve(slot->value);
+  if (const values::Slot* slot = instance->attributes.find(name); slot && slot->value)
+    return resolve(slot->value);
   return find_method(instance, name);
 }
 
@@ -39,7 +44,8 @@ Value Interpreter::attribute_or_none(Value object, Name name, Place) {
 Value Interpreter::native_fallback(const values::LibrarySymbol& native, Value self, Name name, Place where) {
   const Row* row = method_row(native.path, "__getattr__");
   if (!row) return {};
-  return resolve(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), self, {{heap().string(name.text())}, {}, false}, where, nullptr));
+  return resolve(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), self,
+      {{heap().string(name.text())}, {}, false}, where, nullptr));
 }
 
 Value Interpreter::native_attribute(const values::LibrarySymbol& native, Value self, Name name, Place where) {
@@ -65,32 +71,47 @@ bool declares_field(const std::vector<values::Class*>& order, Name name) {
     });
   });
 }
-} // namespace
+}  // namespace
 
 Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) {
   meet(object);
-  if (object.cls && object.cls->hooks_attributes && is_descriptor(run.find_in_order(object.cls->order, name))) return run.heap().external(std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), where);
+  if (object.cls && object.cls->hooks_attributes && is_descriptor(run.find_in_order(object.cls->order, name)))
+    return run.heap().external(
+        std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), where);
   if (const values::Slot* slot = object.attributes.find(name); slot && slot->value) {
     const Value found = run.resolve(slot->value);
     const bool may_differ = found.is(Kind::unknown) || found.is(Kind::tensor);
-    if ((found.is(Kind::list) || found.is(Kind::dict)) && object.attributes.find(handed_out)) run.escape(found);
+    if ((found.is(Kind::list) || found.is(Kind::dict)) && object.attributes.find(handed_out))
+      run.escape(found);
     return may_differ && object.attributes.find(stands_for_many) ? run.one_of_many(found) : found;
   }
   if (object.cls)
     if (const Value found = run.find_in_order(object.cls->order, name)) {
-      // A base that is not seen may make fields of annotations, and fill them when it constructs an object: the class holds their defaults. What
-      // the program constructs is taken to have them.
-      if (object.symbolic && object.cls->open && !found.is(Kind::function) && declares_field(object.cls->order, name)) {
-        const Value field = run.symbol(std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), Sharing::uniform, where);
-        if (field.is(Kind::unknown) && (found.is(Kind::integer) || found.is(Kind::real) || found.is(Kind::string) || found.is(Kind::boolean))) field.as<values::Unknown>()->default_value = found;
+      // A base that is not seen may make fields of annotations, and fill them when it constructs an object:
+      // the class holds their defaults. What the program constructs is taken to have them.
+      if (object.symbolic && object.cls->open && !found.is(Kind::function) &&
+          declares_field(object.cls->order, name)) {
+        const Value field = run.symbol(
+            std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()),
+            Sharing::uniform, where);
+        if (field.is(Kind::unknown) &&
+            (found.is(Kind::integer) || found.is(Kind::real) || found.is(Kind::string) ||
+                found.is(Kind::boolean)))
+          field.as<values::Unknown>()->default_value = found;
         return run.heap().slot_of(object.attributes, name).value = field;  // it was always there: no write
       }
       const auto bind = [&](Value method) { return run.bind_method(method, self, object.cls, where); };
-      const Value either = run.policy_.picks_override && run.in_roots_ ? one_of_overrides(run, *object.cls, name, found, run.globals_, bind) : Value{};
-      if (!either && object.symbolic && is_left_to_others(found)) return run.heap().external(std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), where);
+      const Value either = run.policy_.picks_override && run.in_roots_
+          ? one_of_overrides(run, *object.cls, name, found, run.globals_, bind)
+          : Value{};
+      if (!either && object.symbolic && is_left_to_others(found))
+        return run.heap().external(
+            std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), where);
       return either ? either : bind(found);
     }
-  const values::LibrarySymbol* native = object.native ? object.native : object.cls ? object.cls->native : nullptr;
+  const values::LibrarySymbol* native = object.native ? object.native
+      : object.cls                                    ? object.cls->native
+                                                      : nullptr;
   if (native) {
     if (const Value found = run.native_attribute(*native, self, name, where)) return found;
     if (const Value found = run.native_fallback(*native, self, name, where)) return found;
@@ -99,35 +120,51 @@ Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) 
   if (name.text() == "__dict__") return dict_of(object);
   if (name.text() == "__module__") return run.heap().unknown("", Sharing::uniform, where);
   if (const Value inner = run.held(object)) {
-    constexpr std::string_view own[] = {"keys", "values", "items", "get", "pop", "update", "setdefault", "copy", "clear", "append", "extend", "insert", "remove", "index", "sort", "popitem"};
-    if (std::find(std::begin(own), std::end(own), name.text()) != std::end(own)) return run.attribute(inner, name, where);
+    constexpr std::string_view own[] = {"keys", "values", "items", "get", "pop", "update", "setdefault",
+        "copy", "clear", "append", "extend", "insert", "remove", "index", "sort", "popitem"};
+    if (std::find(std::begin(own), std::end(own), name.text()) != std::end(own))
+      return run.attribute(inner, name, where);
   }
-  // It stands before all this in Python; it is asked where nothing else answers: what it finds so is mostly another name for the same.
+  // It stands before all this in Python; it is asked where nothing else answers: what it finds so is mostly
+  // another name for the same.
   if (object.cls && !name.text().starts_with("__"))
-    if (const Value hook = run.find_in_order(object.cls->order, Name("__getattribute__")); hook.is(Kind::function) && run.active_[hook.as<values::Function>()] == 0)
-      return run.call(run.bind_method(hook, self, object.cls, where), {{run.heap().string(name.text())}, {}, false}, where);
+    if (const Value hook = run.find_in_order(object.cls->order, Name("__getattribute__"));
+        hook.is(Kind::function) && run.active_[hook.as<values::Function>()] == 0)
+      return run.call(run.bind_method(hook, self, object.cls, where),
+          {{run.heap().string(name.text())}, {}, false}, where);
   if (object.cls && !name.text().starts_with("__"))
-    if (const Value hook = run.find_in_order(object.cls->order, Name("__getattr__")); hook.is(Kind::function) || hook.is(Kind::library)) {
+    if (const Value hook = run.find_in_order(object.cls->order, Name("__getattr__"));
+        hook.is(Kind::function) || hook.is(Kind::library)) {
       const auto* function = hook.is(Kind::function) ? hook.as<values::Function>() : nullptr;
-      if (!function || run.active_[function] == 0) return run.call(function ? run.bind_method(hook, self, object.cls, where) : hook, {function ? std::vector<Value>{run.heap().string(name.text())} : std::vector<Value>{self, run.heap().string(name.text())}, {}, false}, where);
+      if (!function || run.active_[function] == 0)
+        return run.call(function ? run.bind_method(hook, self, object.cls, where) : hook,
+            {function ? std::vector<Value>{run.heap().string(name.text())}
+                      : std::vector<Value>{self, run.heap().string(name.text())},
+                {}, false},
+            where);
     }
-  if (const std::string_view method = run.library_.presume_method(name.text()); !method.empty() && run.calling_) {
+  if (const std::string_view method = run.library_.presume_method(name.text());
+      !method.empty() && run.calling_) {
     judge_lacking(run, object, name, where);
     auto* bound = run.heap().make<values::Bound>();
     bound->self = self;
     bound->function = run.library_symbol(method);
     return Value::of(Kind::bound, bound);
   }
-  if (run.catching_ > 0 && run.has_attribute(self, name) == symbolic::Answer::no) return run.raise_builtin("AttributeError", where);
+  if (run.catching_ > 0 && run.has_attribute(self, name) == symbolic::Answer::no)
+    return run.raise_builtin("AttributeError", where);
   judge_declared(run, object, name, where);
   judge_lacking(run, object, name, where);
   // Not seen being set: one symbol for it from now on.
   const std::string base(object.name.empty() ? "self" : object.name);
   const bool uncertain = object.native && !object.symbolic;
   Value made;
-  if (uncertain) made = run.heap().external(base + "." + std::string(name.text()), where);
-  else made = run.symbol(base + "." + std::string(name.text()), Sharing::uniform, where);
-  if (made.is(Kind::unknown) && !object.open && !(object.cls && object.cls->open)) made.as<values::Unknown>()->external = true;
+  if (uncertain)
+    made = run.heap().external(base + "." + std::string(name.text()), where);
+  else
+    made = run.symbol(base + "." + std::string(name.text()), Sharing::uniform, where);
+  if (made.is(Kind::unknown) && !object.open && !(object.cls && object.cls->open))
+    made.as<values::Unknown>()->external = true;
   run.heap().slot_of(object.attributes, name).value = made;  // it was always there: no write
   return made;
 }
@@ -136,8 +173,11 @@ Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) 
 Value Interpreter::Attribute::dict_of(values::Instance& object) {
   std::vector<std::pair<Value, Value>> items;
   for (const auto& [key, slot] : object.attributes.entries())
-    if (slot->value && !key.text().starts_with('$')) items.push_back({run.heap().string(key.text()), slot->value});
-  const bool open = object.open || object.symbolic || (object.native && !object.cls && !object.native->path.starts_with("types.") && !object.native->path.starts_with("argparse."));
+    if (slot->value && !key.text().starts_with('$'))
+      items.push_back({run.heap().string(key.text()), slot->value});
+  const bool open = object.open || object.symbolic ||
+      (object.native && !object.cls && !object.native->path.starts_with("types.") &&
+          !object.native->path.starts_with("argparse."));
   const Value dict = run.heap().dict(std::move(items), open, open ? run.heap().external("") : Value{});
   dict.as<values::Dict>()->mirrored = &object;
   return dict;
@@ -147,16 +187,20 @@ Value Interpreter::Attribute::of_class(values::Class& cls) {
   if (const Value found = run.find_in_order(cls.order, name)) return run.bind_method(found, {}, &cls, {});
   const std::string_view text = name.text();
   if (text == "__name__" || text == "__qualname__") return run.heap().string(cls.name.text());
-  if (text == "__doc__" && cls.stmt) return cls.stmt->docstring.empty() ? Value::none() : run.heap().string(cls.stmt->docstring);
+  if (text == "__doc__" && cls.stmt)
+    return cls.stmt->docstring.empty() ? Value::none() : run.heap().string(cls.stmt->docstring);
   if (text == "__class__") return run.library_symbol("builtins.type");
   if (text == "__dict__") {
     std::vector<std::pair<Value, Value>> items;
     if (cls.body)
       for (const auto& [key, slot] : cls.body->names.entries())
         if (slot->value && key != native_first) items.push_back({run.heap().string(key.text()), slot->value});
-    if (!cls.body || cls.native || cls.open || cls.is_enum || cls.is_named_tuple) return run.heap().dict(std::move(items), true, run.heap().external(""));
-    for (const std::string_view always : {"__module__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__hash__", "__eq__", "__repr__", "__dataclass_fields__", "__match_args__"})
-      if (!cls.body->names.find(Name(always))) items.push_back({run.heap().string(always), run.heap().external(always)});
+    if (!cls.body || cls.native || cls.open || cls.is_enum || cls.is_named_tuple)
+      return run.heap().dict(std::move(items), true, run.heap().external(""));
+    for (const std::string_view always : {"__module__", "__doc__", "__dict__", "__weakref__",
+             "__annotations__", "__hash__", "__eq__", "__repr__", "__dataclass_fields__", "__match_args__"})
+      if (!cls.body->names.find(Name(always)))
+        items.push_back({run.heap().string(always), run.heap().external(always)});
     return run.heap().dict(std::move(items));
   }
   if (text == "__mro__" || text == "__bases__") {
@@ -180,7 +224,8 @@ Value Interpreter::Attribute::of_class(values::Class& cls) {
   if (cls.is_enum && text == "__members__") {
     std::vector<std::pair<Value, Value>> items;
     for (const Value& member : cls.members)
-      if (const values::Slot* slot = member.as<values::Instance>()->attributes.find(Name("name"))) items.push_back({slot->value, member});
+      if (const values::Slot* slot = member.as<values::Instance>()->attributes.find(Name("name")))
+        items.push_back({slot->value, member});
     return run.heap().dict(std::move(items));
   }
   if (cls.native)
@@ -192,23 +237,35 @@ Value Interpreter::Attribute::of_class(values::Class& cls) {
       return Value::of(Kind::bound, bound);
     }
   if (cls.holds == Kind::dict || cls.holds == Kind::list) {
-    if (text == "get" || text == "__getitem__" || text == "__setitem__" || text == "fromkeys") return run.library_symbol((cls.holds == Kind::dict ? "builtins.dict." : "builtins.list.") + std::string(text));
+    if (text == "get" || text == "__getitem__" || text == "__setitem__" || text == "fromkeys")
+      return run.library_symbol(
+          (cls.holds == Kind::dict ? "builtins.dict." : "builtins.list.") + std::string(text));
   }
-  if (text == "__new__" || text == "__setattr__" || text == "__getattribute__") return run.library_symbol("builtins.object." + std::string(text));
-  if (run.catching_ > 0 && !cls.open && !cls.native && !text.starts_with("__")) return run.raise_builtin("AttributeError", where);
+  if (text == "__new__" || text == "__setattr__" || text == "__getattribute__")
+    return run.library_symbol("builtins.object." + std::string(text));
+  if (run.catching_ > 0 && !cls.open && !cls.native && !text.starts_with("__"))
+    return run.raise_builtin("AttributeError", where);
   return run.heap().external(std::string(cls.name.text()) + "." + std::string(text));
 }
 
-// `class Layer(nn.Module, Mixin)`: the library's class stands before the mixin, which does not derive from it, and answers in its place.
-static bool library_stands_before(const Interpreter& run, const values::Class& cls, std::size_t at, Name name) {
-  if (!cls.native || !(name.text() == "__init__" ? run.constructor_row(cls.native->path) : run.method_row(cls.native->path, name))) return false;
-  std::size_t owner = 0, last = 0;  // the class that is found without it, and the last one that derives from it
+// `class Layer(nn.Module, Mixin)`: the library's class stands before the mixin, which does not derive from
+// it, and answers in its place.
+static bool library_stands_before(
+    const Interpreter& run, const values::Class& cls, std::size_t at, Name name) {
+  if (!cls.native ||
+      !(name.text() == "__init__" ? run.constructor_row(cls.native->path)
+                                  : run.method_row(cls.native->path, name)))
+    return false;
+  std::size_t owner = 0,
+              last = 0;  // the class that is found without it, and the last one that derives from it
   for (std::size_t i = 0; i < cls.order.size(); ++i) {
-    const values::Slot* slot = owner == 0 && i > at && cls.order[i]->body ? cls.order[i]->body->names.find(name) : nullptr;
+    const values::Slot* slot =
+        owner == 0 && i > at && cls.order[i]->body ? cls.order[i]->body->names.find(name) : nullptr;
     if (slot && slot->value) owner = i;
     if (cls.order[i]->native) last = i;
   }
-  return at <= last && last < owner && cls.order[last]->body && cls.order[last]->body->names.find(native_first);
+  return at <= last && last < owner && cls.order[last]->body &&
+      cls.order[last]->body->names.find(native_first);
 }
 
 Value Interpreter::Attribute::of_super(const values::Super& super) {
@@ -220,9 +277,11 @@ Value Interpreter::Attribute::of_super(const values::Super& super) {
   const auto at = std::find(cls->order.begin(), cls->order.end(), super.after);
   if (at == cls->order.end()) return run.heap().external("", where);
   const auto own = static_cast<std::size_t>(at - cls->order.begin());
-  if (const Value found = run.find_in_order(cls->order, name, own + 1); found && (of_class || !library_stands_before(run, *cls, own, name))) {
+  if (const Value found = run.find_in_order(cls->order, name, own + 1);
+      found && (of_class || !library_stands_before(run, *cls, own, name))) {
     const Value function = run.resolve(found);
-    if (!of_class && function.is(Kind::library) && function.as<values::LibrarySymbol>()->path.starts_with("$")) {
+    if (!of_class && function.is(Kind::library) &&
+        function.as<values::LibrarySymbol>()->path.starts_with("$")) {
       auto* bound = run.heap().make<values::Bound>();
       bound->self = self;
       bound->function = function;
@@ -263,22 +322,29 @@ Value Interpreter::Attribute::of_super(const values::Super& super) {
   // A method that is not seen may call the object's others, which set what they like.
   const auto not_seen = [&] {
     const Value method = run.heap().external("", where);
-    if (!of_class && !text.starts_with("__")) run.heap().slot_of(method.as<values::Unknown>()->attributes, Name(values::UnknownState::one_of)).value = run.heap().tuple({self});  // it is new: no write
+    if (!of_class && !text.starts_with("__"))
+      run.heap().slot_of(method.as<values::Unknown>()->attributes, Name(values::UnknownState::one_of)).value =
+          run.heap().tuple({self});  // it is new: no write
     return method;
   };
   if (cls->open) return not_seen();
-  if (text == "__init__" || text == "__init_subclass__") return run.library_symbol("builtins.object." + std::string(text));
-  if (text == "__setattr__" || text == "__getattribute__") return bound_to(self, run.library_symbol("builtins.object." + std::string(text)));
-  if (text == "__repr__" || text == "__str__" || text == "__eq__" || text == "__hash__") return run.library_symbol("builtins.object." + std::string(text));
+  if (text == "__init__" || text == "__init_subclass__")
+    return run.library_symbol("builtins.object." + std::string(text));
+  if (text == "__setattr__" || text == "__getattribute__")
+    return bound_to(self, run.library_symbol("builtins.object." + std::string(text)));
+  if (text == "__repr__" || text == "__str__" || text == "__eq__" || text == "__hash__")
+    return run.library_symbol("builtins.object." + std::string(text));
   return not_seen();
 }
 
 Value Interpreter::Attribute::of_unknown(values::Unknown& object) {
   if (values::Slot* slot = object.attributes.find(name); slot && slot->value) {
     // A property that is not seen may make what it gives anew: what was stored in that is not in the next.
-    const auto* given = object.external && slot->value.is(Kind::unknown) ? slot->value.as<values::Unknown>() : nullptr;
+    const auto* given = object.external && slot->value.is(Kind::unknown) ? slot->value.as<values::Unknown>()
+                                                                         : nullptr;
     // What has no name may have been given by one, too.
-    if (given && was_stored_in(*given) && (given->name.empty() || given->name.ends_with("." + std::string(name.text())))) {
+    if (given && was_stored_in(*given) &&
+        (given->name.empty() || given->name.ends_with("." + std::string(name.text())))) {
       const Value anew = run.heap().external(given->name, where);
       note_part(run.heap(), anew, object);
       run.heap().set(*slot, anew);
@@ -288,17 +354,25 @@ Value Interpreter::Attribute::of_unknown(values::Unknown& object) {
   // A gradient that is asked for anything is there, and a tensor.
   if (object.is_gradient)
     if (run.method_row(run.library_.types().tensor, name))
-      return run.native_attribute(*run.library_symbol(run.library_.types().tensor).as<values::LibrarySymbol>(), Value::of(Kind::unknown, &object), name, where);
+      return run.native_attribute(
+          *run.library_symbol(run.library_.types().tensor).as<values::LibrarySymbol>(),
+          Value::of(Kind::unknown, &object), name, where);
   // Modules and classes that are imported are no tensors, though they have functions of these names.
-  const auto of_tensors = [&](std::string_view path) { return path.starts_with(std::string(run.library_.types().tensor) + "."); };
-  // What a framework's object is called tells, together with the method, whose it is: accelerator.wait_for_everyone().
+  const auto of_tensors = [&](std::string_view path) {
+    return path.starts_with(std::string(run.library_.types().tensor) + ".");
+  };
+  // What a framework's object is called tells, together with the method, whose it is:
+  // accelerator.wait_for_everyone().
   const auto of_called = [&] {
     std::string_view called = object.name;
     called.remove_prefix(std::min(called.find_last_of('.') + 1, called.size()));
     called.remove_prefix(std::min(called.find_first_not_of('_'), called.size()));
-    return called.empty() || !run.calling_ || object.attributes.find(Name(values::UnknownState::declared)) ? std::string_view{} : run.library_.presume_method(std::string(called) + "." + std::string(name.text()));
+    return called.empty() || !run.calling_ || object.attributes.find(Name(values::UnknownState::declared))
+        ? std::string_view{}
+        : run.library_.presume_method(std::string(called) + "." + std::string(name.text()));
   };
-  // An object of a class of the program has the methods of that class, though tensors have some of these names.
+  // An object of a class of the program has the methods of that class, though tensors have some of these
+  // names.
   const auto is_of_own_class = [&] {
     const Value declared = object.attributes.value(Name(values::UnknownState::declared));
     const auto* native = declared.is(Kind::class_) ? declared.as<values::Class>()->native : nullptr;
@@ -306,7 +380,8 @@ Value Interpreter::Attribute::of_unknown(values::Unknown& object) {
   };
   std::string_view of_any = run.library_.presume_method(name.text());
   if (of_tensors(of_any) && is_of_own_class()) of_any = {};
-  if (const std::string_view method = of_any.empty() ? of_called() : of_any; !method.empty() && !(of_tensors(method) && object.attributes.find(Name(values::UnknownState::imported)))) {
+  if (const std::string_view method = of_any.empty() ? of_called() : of_any; !method.empty() &&
+      !(of_tensors(method) && object.attributes.find(Name(values::UnknownState::imported)))) {
     const auto* found = run.library_symbol(method).as<values::LibrarySymbol>();
     if (found->row && found->row->kind == values::RowKind::property)
       return run.call_library(*found, Value::of(Kind::unknown, &object), {}, where, nullptr);
@@ -331,8 +406,10 @@ Value Interpreter::Attribute::of_unknown(values::Unknown& object) {
   note_owner(run, made, object, name);
   if (object.blamed && made.is(Kind::unknown)) made.as<values::Unknown>()->blamed = true;
   // What a module that was imported holds is a module, a class or a function like itself: `tf.nn`.
-  if (const values::Slot* imported = object.attributes.find(Name(values::UnknownState::imported)); imported && imported->value.is(Kind::none) && made.is(Kind::unknown))
-    run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::imported)).value = Value::none();
+  if (const values::Slot* imported = object.attributes.find(Name(values::UnknownState::imported));
+      imported && imported->value.is(Kind::none) && made.is(Kind::unknown))
+    run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::imported)).value =
+        Value::none();
   run.heap().slot_of(object.attributes, name).value = made;  // it was always there: no write
   return made;
 }
@@ -341,31 +418,38 @@ Value Interpreter::Attribute::of(Value object) {
   object = run.resolve(object);
   // What may be an array of NumPy has methods of its own.
   const auto is_known = [&](Value tensor) {
-    return !tensor.as<values::Tensor>()->now()->maybe_array || !run.library_.presume_method(name.text()).empty() || run.library_.only_of_tensors(name.text());
+    return !tensor.as<values::Tensor>()->now()->maybe_array ||
+        !run.library_.presume_method(name.text()).empty() || run.library_.only_of_tensors(name.text());
   };
   switch (object.kind) {
   case Kind::instance: return of_instance(*object.as<values::Instance>(), object);
-  case Kind::tensor: return is_known(object) ? run.value_attribute(object, name, where) : run.heap().external("", where);
+  case Kind::tensor:
+    return is_known(object) ? run.value_attribute(object, name, where) : run.heap().external("", where);
   case Kind::class_: return of_class(*object.as<values::Class>());
   case Kind::module: return run.module_attribute(*object.as<values::ModuleObject>(), name, where);
   case Kind::unknown: {
     auto* unknown = object.as<values::Unknown>();
     run.note_choice_by_text(object);
-    if (const Value tensor = unknown->state.value; tensor.is(Kind::tensor)) return is_known(tensor) ? run.attribute(tensor, name, where) : run.heap().external("", where);
+    if (const Value tensor = unknown->state.value; tensor.is(Kind::tensor))
+      return is_known(tensor) ? run.attribute(tensor, name, where) : run.heap().external("", where);
     return of_unknown(*unknown);
   }
   case Kind::library: {
     const auto* symbol_found = object.as<values::LibrarySymbol>();
-    if (name.text() == "__name__" && (!symbol_found->row || symbol_found->row->kind == values::RowKind::class_ || symbol_found->row->kind == values::RowKind::function))
+    if (name.text() == "__name__" &&
+        (!symbol_found->row || symbol_found->row->kind == values::RowKind::class_ ||
+            symbol_found->row->kind == values::RowKind::function))
       return run.heap().string(symbol_found->path.substr(symbol_found->path.rfind('.') + 1));
     const values::LibrarySymbol* made = run.names_.member(*symbol_found, name);
     const Row* row = made->row;
-    if (row && (row->kind == values::RowKind::constant || row->kind == values::RowKind::property)) return run.call_library(*made, {}, {}, where, nullptr);
+    if (row && (row->kind == values::RowKind::constant || row->kind == values::RowKind::property))
+      return run.call_library(*made, {}, {}, where, nullptr);
     return Value::of(Kind::library, made);
   }
   case Kind::super: return of_super(*object.as<values::Super>());
   case Kind::choice:
-    if (const Value given = without_none(run, object); !given.is(Kind::choice)) return run.attribute(given, name, where);
+    if (const Value given = without_none(run, object); !given.is(Kind::choice))
+      return run.attribute(given, name, where);
     return run.over_choices(object, [&](Value side) { return run.attribute(side, name, where); }, where);
   case Kind::bound:
   case Kind::function:
@@ -385,30 +469,38 @@ Value Interpreter::Attribute::of_function(Value object) {
     if (text == "args") return run.heap().tuple(partial->arguments);
     if (text == "keywords") {
       std::vector<std::pair<Value, Value>> items;
-      for (const auto& [key, value] : partial->keywords) items.push_back({run.heap().string(key.text()), value});
+      for (const auto& [key, value] : partial->keywords)
+        items.push_back({run.heap().string(key.text()), value});
       return run.heap().dict(std::move(items));
     }
     return run.heap().external("", where);
   }
   if (!function.is(Kind::function)) return run.heap().external("", where);
   auto* known = function.as<values::Function>();
-  if (const values::Slot* slot = known->attributes.find(name); slot && slot->value) return run.resolve(slot->value);
-  if (text == "__name__") return run.heap().string(known->lambda ? std::string_view("<lambda>") : known->name.text());
+  if (const values::Slot* slot = known->attributes.find(name); slot && slot->value)
+    return run.resolve(slot->value);
+  if (text == "__name__")
+    return run.heap().string(known->lambda ? std::string_view("<lambda>") : known->name.text());
   if (text == "__qualname__") return run.heap().string(known->qualified);
-  if (text == "__doc__" && known->stmt) return known->stmt->docstring.empty() ? Value::none() : run.heap().string(known->stmt->docstring);
+  if (text == "__doc__" && known->stmt)
+    return known->stmt->docstring.empty() ? Value::none() : run.heap().string(known->stmt->docstring);
   // Its parameters, those with stars last, then its other names.
   if (text == "__code__" && known->stmt && known->parameters) {
     std::vector<Value> names, last;
     for (const Parameter& parameter : known->parameters->list) {
-      const bool starred = parameter.kind == ParameterKind::var_positional || parameter.kind == ParameterKind::var_keyword;
+      const bool starred = parameter.kind == ParameterKind::var_positional ||
+          parameter.kind == ParameterKind::var_keyword;
       (starred ? last : names).push_back(run.heap().string(parameter.name.text()));
     }
     names.insert(names.end(), last.begin(), last.end());
     for (const Name local : known->stmt->scope.locals)
-      if (std::none_of(names.begin(), names.end(), [&](Value one) { return one.text() == local.text(); })) names.push_back(run.heap().string(local.text()));
+      if (std::none_of(names.begin(), names.end(), [&](Value one) { return one.text() == local.text(); }))
+        names.push_back(run.heap().string(local.text()));
     auto* code = run.make_native("types.CodeType", where);
-    run.heap().set(run.heap().slot_of(code->attributes, Name("co_varnames")), run.heap().tuple(std::move(names)));
-    run.heap().set(run.heap().slot_of(code->attributes, Name("co_name")), run.heap().string(known->stmt->name.text()));
+    run.heap().set(
+        run.heap().slot_of(code->attributes, Name("co_varnames")), run.heap().tuple(std::move(names)));
+    run.heap().set(
+        run.heap().slot_of(code->attributes, Name("co_name")), run.heap().string(known->stmt->name.text()));
     return Value::of(Kind::instance, code);
   }
   if (known->is_property && (text == "setter" || text == "getter" || text == "deleter")) {
@@ -421,4 +513,4 @@ Value Interpreter::Attribute::of_function(Value object) {
   return run.heap().external("", where);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,4 +1,5 @@
-// Classes and their objects: inheritance, finding and binding methods, constructing. Attributes are in attributes.cpp.
+// Classes and their objects: inheritance, finding and binding methods, constructing. Attributes are in
+// attributes.cpp.
 #include "interpreter/classes/abstract.hpp"
 #include "interpreter/classes/descriptors.hpp"
 #include "interpreter/interpreter.hpp"
@@ -16,10 +17,11 @@ using namespace syntax;
 using values::Kind;
 
 namespace {
-const Name native_first{values::EngineNotes::native_first};  // in a class whose first base is one of a library
+const Name native_first{
+    values::EngineNotes::native_first};  // in a class whose first base is one of a library
 
-// Has the class a method that a decorator of which nothing is known made something of? A base that is not seen may call it where it constructs
-// an object, and have it change the fields: a validator.
+// Has the class a method that a decorator of which nothing is known made something of? A base that is not
+// seen may call it where it constructs an object, and have it change the fields: a validator.
 bool is_completed_by_others(const values::Class& cls) {
   return std::ranges::any_of(cls.order, [](const values::Class* each) {
     return each->body && std::ranges::any_of(each->body->names.entries(), [](const auto& entry) {
@@ -33,13 +35,14 @@ void lose_fields(Interpreter& run, values::Instance& object) {
   for (const values::Class* cls : object.cls->order) {
     if (!cls->stmt) continue;
     for (const Stmt* stmt : cls->stmt->body) {
-      if (stmt->kind != StmtKind::ann_assign || as<AnnAssignStmt>(*stmt).target->kind != ExprKind::name) continue;
+      if (stmt->kind != StmtKind::ann_assign || as<AnnAssignStmt>(*stmt).target->kind != ExprKind::name)
+        continue;
       const Name field = as<NameExpr>(*as<AnnAssignStmt>(*stmt).target).id;
       run.heap().set(run.heap().slot_of(object.attributes, field), run.heap().external(field.text()));
     }
   }
 }
-} // namespace
+}  // namespace
 
 Value Interpreter::make_class(const ClassStmt& stmt) {
   auto* cls = heap().make<values::Class>();
@@ -57,7 +60,8 @@ Value Interpreter::make_class(const ClassStmt& stmt) {
   Arguments options;
   for (const Keyword& keyword : stmt.keywords) {
     const Value value = evaluate(*keyword.value);
-    if (!keyword.name.empty() && keyword.name.text() != "metaclass") options.keywords.push_back({keyword.name, value});
+    if (!keyword.name.empty() && keyword.name.text() != "metaclass")
+      options.keywords.push_back({keyword.name, value});
   }
 
   auto* body = heap().make<values::Scope>();
@@ -78,55 +82,69 @@ Value Interpreter::make_class(const ClassStmt& stmt) {
     cls->hooks_attributes = cls->hooks_attributes || function->setter;
     if (function->owner && function->owner != cls) continue;
     function->owner = cls;
-    function->qualified = heap().keep(std::string(stmt.name.text()) + "." + std::string(function->name.text()));
+    function->qualified = heap().keep(
+        std::string(stmt.name.text()) + "." + std::string(function->name.text()));
   }
   if (cls->is_enum) finish_enum(*cls);
   if (cls->is_named_tuple) finish_named_tuple(*cls);
   if (cls->is_dataclass) inherit_fields(*cls);
-  if (cls->native && !bases.empty() && resolve(bases.front()).is(Kind::library)) heap().slot_of(body->names, native_first).value = heap().boolean(true);
-  if (rehearsals_ == 0 && record_.chunks[chunk_].path == main_path_) classes_.push_back(cls);
+  if (cls->native && !bases.empty() && resolve(bases.front()).is(Kind::library))
+    heap().slot_of(body->names, native_first).value = heap().boolean(true);
+  if (dry_runs_ == 0 && record_.chunks[chunk_].path == main_path_) classes_.push_back(cls);
   Value made = Value::of(Kind::class_, cls);
-  if (const Value hook = parents.empty() ? Value{} : find_in_order(cls->order, Name("__init_subclass__"), 1); hook.is(Kind::function))
+  if (const Value hook = parents.empty() ? Value{} : find_in_order(cls->order, Name("__init_subclass__"), 1);
+      hook.is(Kind::function))
     call_function(*hook.as<values::Function>(), std::move(options), cls->born, made);
   for (auto it = stmt.decorators.rbegin(); it != stmt.decorators.rend(); ++it) {
     const Value decorator = resolve(evaluate(**it));
     if (!decorates(decorator)) continue;
     const Value changed = resolve(call(decorator, {{made}, {}, false}, here(**it)));
-    if (changed.is(Kind::class_) || changed.is(Kind::function) || changed.is(Kind::partial) || changed.is(Kind::bound)) made = changed;
+    if (changed.is(Kind::class_) || changed.is(Kind::function) || changed.is(Kind::partial) ||
+        changed.is(Kind::bound))
+      made = changed;
   }
   return made;
 }
 
-// Is it known what calling the decorator does? What an unseen one makes of a function is not known; most call it.
+// Is it known what calling the decorator does? What an unseen one makes of a function is not known; most call
+// it.
 bool Interpreter::decorates(Value decorator) {
   switch (decorator.kind) {
-  case Kind::function: case Kind::partial: case Kind::bound: case Kind::class_: return true;
+  case Kind::function:
+  case Kind::partial:
+  case Kind::bound:
+  case Kind::class_: return true;
   case Kind::library: {
     const auto* found = decorator.as<values::LibrarySymbol>();
     return (found->row && found->row->run) || found->path.starts_with("builtins.");
   }
-  case Kind::instance: return static_cast<bool>(find_method(decorator.as<values::Instance>(), Name("__call__")));
+  case Kind::instance:
+    return static_cast<bool>(find_method(decorator.as<values::Instance>(), Name("__call__")));
   default: return false;
   }
 }
 
-Value Interpreter::find_in_order(const std::vector<values::Class*>& order, Name name, std::size_t from) const {
+Value Interpreter::find_in_order(
+    const std::vector<values::Class*>& order, Name name, std::size_t from) const {
   for (std::size_t i = from; i < order.size(); ++i)
     if (order[i]->body)
-      if (const values::Slot* slot = order[i]->body->names.find(name); slot && slot->value) return slot->value;
+      if (const values::Slot* slot = order[i]->body->names.find(name); slot && slot->value)
+        return slot->value;
   return {};
 }
 
 Value Interpreter::bind_method(Value found, Value self, values::Class* cls, Place where) {
   found = resolve(found);
-  if (found.is(Kind::library) && self && found.as<values::LibrarySymbol>()->row && found.as<values::LibrarySymbol>()->row->kind == values::RowKind::method) {
+  if (found.is(Kind::library) && self && found.as<values::LibrarySymbol>()->row &&
+      found.as<values::LibrarySymbol>()->row->kind == values::RowKind::method) {
     auto* bound = heap().make<values::Bound>();
     bound->self = self;
     bound->function = found;
     return Value::of(Kind::bound, bound);
   }
   // Of `functools.partialmethod` the object comes before what is given already.
-  if (found.is(Kind::partial) && self && found.as<values::Partial>()->function == library_symbol("functools.$method")) {
+  if (found.is(Kind::partial) && self &&
+      found.as<values::Partial>()->function == library_symbol("functools.$method")) {
     const auto* given = found.as<values::Partial>();
     auto* made = heap().make<values::Partial>();
     made->function = bind_method(given->arguments.front(), self, cls, where);
@@ -139,7 +157,8 @@ Value Interpreter::bind_method(Value found, Value self, values::Class* cls, Plac
   if (function->is_static) return found;
   if (function->is_property && self) {
     const Value made = call_function(*function, {}, where, self);
-    if (function->is_cached && self.is(Kind::instance)) heap().set(heap().slot_of(self.as<values::Instance>()->attributes, function->name), made);
+    if (function->is_cached && self.is(Kind::instance))
+      heap().set(heap().slot_of(self.as<values::Instance>()->attributes, function->name), made);
     return made;
   }
   if (!self && !function->is_class_method) return found;
@@ -152,7 +171,8 @@ Value Interpreter::bind_method(Value found, Value self, values::Class* cls, Plac
 // What an object of a class that derives from dict or list holds.
 Value Interpreter::held(const values::Instance& object) const {
   if (!object.cls || object.cls->holds == Kind::absent) return {};
-  return object.attributes.value(Name(object.cls->holds == Kind::dict ? values::ContainerState::dict : values::ContainerState::items));
+  return object.attributes.value(
+      Name(object.cls->holds == Kind::dict ? values::ContainerState::dict : values::ContainerState::items));
 }
 
 Value Interpreter::find_method(values::Instance* object, Name name) {
@@ -160,7 +180,9 @@ Value Interpreter::find_method(values::Instance* object, Name name) {
   if (object->cls)
     if (const Value found = find_in_order(object->cls->order, name)) {
       const auto bind = [&](Value method) { return bind_method(method, self, object->cls, {}); };
-      const Value either = policy_.picks_override && in_roots_ ? one_of_overrides(*this, *object->cls, name, found, globals_, bind) : Value{};
+      const Value either = policy_.picks_override && in_roots_
+          ? one_of_overrides(*this, *object->cls, name, found, globals_, bind)
+          : Value{};
       if (!either && object->symbolic && is_left_to_others(found)) return heap().external(name.text());
       return either ? either : bind(found);
     }
@@ -170,19 +192,24 @@ Value Interpreter::find_method(values::Instance* object, Name name) {
     made->function = function;
     return Value::of(Kind::bound, made);
   };
-  const values::LibrarySymbol* native = object->native ? object->native : object->cls ? object->cls->native : nullptr;
+  const values::LibrarySymbol* native = object->native ? object->native
+      : object->cls                                    ? object->cls->native
+                                                       : nullptr;
   if (native)
     if (const Row* row = method_row(native->path, name.text())) return bound(self, library_symbol(row->path));
   if (const Value inner = held(*object)) {
     constexpr std::string_view own[] = {"__getitem__", "__len__", "__contains__", "__iter__", "__setitem__"};
-    if (std::find(std::begin(own), std::end(own), name.text()) != std::end(own)) return bound(inner, heap().string(name.text()));
+    if (std::find(std::begin(own), std::end(own), name.text()) != std::end(own))
+      return bound(inner, heap().string(name.text()));
   }
   return {};
 }
 
 Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place where, const CallExpr* expr) {
-  if (cls.is_enum && !cls.members.empty() && arguments.positional.size() == 1) return enum_member(cls, resolve(arguments.positional[0]), where);
-  if (const Value maker = find_in_order(cls.order, Name("__new__")); maker.is(Kind::function) && active_[maker.as<values::Function>()] == 0) {
+  if (cls.is_enum && !cls.members.empty() && arguments.positional.size() == 1)
+    return enum_member(cls, resolve(arguments.positional[0]), where);
+  if (const Value maker = find_in_order(cls.order, Name("__new__"));
+      maker.is(Kind::function) && active_[maker.as<values::Function>()] == 0) {
     Arguments given = arguments;
     given.positional.insert(given.positional.begin(), Value::of(Kind::class_, &cls));
     const Value made = resolve(call_function(*maker.as<values::Function>(), std::move(given), where, {}));
@@ -197,10 +224,14 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
   object->born = where;
   object->open = cls.open;
   const Value self = Value::of(Kind::instance, object);
-  if (cls.holds == Kind::dict) heap().set(heap().slot_of(object->attributes, Name(values::ContainerState::dict)), heap().dict({}));
-  if (cls.holds == Kind::list) heap().set(heap().slot_of(object->attributes, Name(values::ContainerState::items)), heap().list({}));
+  if (cls.holds == Kind::dict)
+    heap().set(heap().slot_of(object->attributes, Name(values::ContainerState::dict)), heap().dict({}));
+  if (cls.holds == Kind::list)
+    heap().set(heap().slot_of(object->attributes, Name(values::ContainerState::items)), heap().list({}));
   const Value init = find_in_order(cls.order, Name("__init__"));
-  const bool judged = expr && std::ranges::all_of(cls.order, [](const values::Class* each) { return each->stmt && each->stmt->decorators.empty() && each->stmt->keywords.empty(); });
+  const bool judged = expr && std::ranges::all_of(cls.order, [](const values::Class* each) {
+    return each->stmt && each->stmt->decorators.empty() && each->stmt->keywords.empty();
+  });
   const auto refused = [&] {
     const Value made_up = heap().unknown_from(arguments.positional, where);
     made_up.as<values::Unknown>()->blamed = true;
@@ -208,10 +239,13 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
   };
   if (init.is(Kind::function)) {
     arguments.positional.insert(arguments.positional.begin(), self);
-    if (judged && refuses(*init.as<values::Function>(), arguments, self, where, *expr, &cls)) return refused();
+    if (judged && refuses(*init.as<values::Function>(), arguments, self, where, *expr, &cls))
+      return refused();
     call_function(*init.as<values::Function>(), std::move(arguments), where, {});
-    if (record_.steps < step_limit_) note_built(*object);
-    else lose_half_built(heap(), *object, *init.as<values::Function>());
+    if (record_.steps < step_limit_)
+      note_built(*object);
+    else
+      lose_half_built(heap(), *object, *init.as<values::Function>());
   } else if (cls.is_dataclass) {
     if (expr && refuses_fields(cls, arguments, where, *expr)) return refused();
     fill_dataclass(*object, std::move(arguments), where);
@@ -219,21 +253,29 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
     hold(*object, arguments, where);
   } else if (cls.native && cls.native->row) {
     const Row* init_row = constructor_row(cls.native->path);
-    call_library(*library_symbol(init_row->path).as<values::LibrarySymbol>(), self, std::move(arguments), where, expr);
+    call_library(
+        *library_symbol(init_row->path).as<values::LibrarySymbol>(), self, std::move(arguments), where, expr);
   } else {
     if (judged && refuses_all(cls, arguments, where, *expr)) return refused();
-    for (const auto& [name, value] : arguments.keywords) heap().set(heap().slot_of(object->attributes, name), value);
+    for (const auto& [name, value] : arguments.keywords)
+      heap().set(heap().slot_of(object->attributes, name), value);
     if (cls.open && is_completed_by_others(cls)) lose_fields(*this, *object);
-    if (cls.native) heap().set(heap().slot_of(object->attributes, Name("args")), heap().tuple(arguments.positional));
-    else if (!arguments.keywords.empty() || !arguments.positional.empty()) object->open = true;
+    if (cls.native)
+      heap().set(heap().slot_of(object->attributes, Name("args")), heap().tuple(arguments.positional));
+    else if (!arguments.keywords.empty() || !arguments.positional.empty())
+      object->open = true;
   }
   return self;
 }
 
 void Interpreter::hold(values::Instance& object, const Arguments& arguments, Place where) {
   Arguments given = arguments;
-  if (object.cls->holds == Kind::dict) heap().set(heap().slot_of(object.attributes, Name(values::ContainerState::dict)), call_builtin("dict", given, where));
-  else heap().set(heap().slot_of(object.attributes, Name(values::ContainerState::items)), call_builtin("list", given, where));
+  if (object.cls->holds == Kind::dict)
+    heap().set(heap().slot_of(object.attributes, Name(values::ContainerState::dict)),
+        call_builtin("dict", given, where));
+  else
+    heap().set(heap().slot_of(object.attributes, Name(values::ContainerState::items)),
+        call_builtin("list", given, where));
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

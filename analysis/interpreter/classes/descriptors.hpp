@@ -11,8 +11,9 @@ inline bool is_descriptor(values::Value value) {
   if (!value.is(values::Kind::instance) || !value.as<values::Instance>()->cls) return false;
   const auto& order = value.as<values::Instance>()->cls->order;
   return std::any_of(order.begin(), order.end(), [](const values::Class* cls) {
-    return cls->body && (cls->body->names.find(syntax::Name("__get__")) || cls->body->names.find(syntax::Name("__set__")));
+    return cls->body &&
+        (cls->body->names.find(syntax::Name("__get__")) || cls->body->names.find(syntax::Name("__set__")));
   });
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

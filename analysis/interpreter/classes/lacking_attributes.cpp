@@ -31,28 +31,40 @@ Writes writes_of(const Record& record, const values::Instance& object, std::stri
     const syntax::AttributeWrites& writes = of.chunk->attribute_writes(of.text());
     found.names = writes.names(name);
     found.computes = found.computes || writes.computes() || writes.registers();
-    const auto is_of_class = [&] { return std::ranges::any_of(object.cls->order, [&](const values::Class* cls) { return cls->chunk < record.chunks.size() && record.chunks[cls->chunk].path == of.path; }); };
+    const auto is_of_class = [&] {
+      return std::ranges::any_of(object.cls->order, [&](const values::Class* cls) {
+        return cls->chunk < record.chunks.size() && record.chunks[cls->chunk].path == of.path;
+      });
+    };
     // register_buffer(f"table_{i}", …): of that name nothing is known, whatever the object.
     found.computes_here = found.computes_here || writes.registers() || (writes.computes() && is_of_class());
   }
   return found;
 }
 
-// All that an object of the class has is seen: its own attributes, and the library class that it derives from is one whose names are known.
+// All that an object of the class has is seen: its own attributes, and the library class that it derives from
+// is one whose names are known.
 bool is_seen(const values::Instance& object) {
-  if (!object.cls || !object.cls->stmt || object.open || object.attributes.find(scripted) || object.cls->hooks_attributes || object.cls->is_enum || object.cls->is_named_tuple || object.cls->holds != Kind::absent) return false;
+  if (!object.cls || !object.cls->stmt || object.open || object.attributes.find(scripted) ||
+      object.cls->hooks_attributes || object.cls->is_enum || object.cls->is_named_tuple ||
+      object.cls->holds != Kind::absent)
+    return false;
   const values::LibrarySymbol* native = object.native ? object.native : object.cls->native;
   if (native && !(native->row && native->row->whole)) return false;
-  return std::ranges::none_of(object.cls->order, [](const values::Class* cls) { return cls->open || !cls->stmt; });
+  return std::ranges::none_of(
+      object.cls->order, [](const values::Class* cls) { return cls->open || !cls->stmt; });
 }
 // A decorator or a metaclass may put another class in its place.
 bool may_be_another(const Record& record, const values::Instance& object) {
   return std::ranges::any_of(object.cls->order, [&](const values::Class* cls) {
-    return std::ranges::any_of(cls->stmt->decorators, [&](const syntax::Expr* decorator) { return record.text({cls->chunk, decorator->span}).find("dataclass") == std::string_view::npos; });
+    return std::ranges::any_of(cls->stmt->decorators, [&](const syntax::Expr* decorator) {
+      return record.text({cls->chunk, decorator->span}).find("dataclass") == std::string_view::npos;
+    });
   });
 }
 
-// Does the class ask its objects for other things, too, that neither it nor anybody sets? Then others complete it: a mixin.
+// Does the class ask its objects for other things, too, that neither it nor anybody sets? Then others
+// complete it: a mixin.
 bool is_completed_elsewhere(Interpreter& run, const values::Instance& object, std::string_view wanted) {
   constexpr std::size_t fewest_others = 3;  // one or two more may be other slips
   std::set<std::string_view> others;
@@ -60,7 +72,8 @@ bool is_completed_elsewhere(Interpreter& run, const values::Instance& object, st
   const auto has = [&](syntax::Name name) {
     for (const Row* base = native ? native->row : nullptr; base; base = base->base_row)
       if (run.library().find(std::string(base->path) + "." + std::string(name.text()))) return true;
-    return std::ranges::any_of(object.cls->order, [&](const values::Class* cls) { return cls->body && cls->body->names.find(name); });
+    return std::ranges::any_of(object.cls->order,
+        [&](const values::Class* cls) { return cls->body && cls->body->names.find(name); });
   };
   for (const values::Class* cls : object.cls->order)
     each_method(*cls, [&](const syntax::FunctionStmt& method) {
@@ -70,8 +83,11 @@ bool is_completed_elsewhere(Interpreter& run, const values::Instance& object, st
         if (expr.kind != syntax::ExprKind::attribute) return;
         const auto& access = syntax::as<syntax::AttributeExpr>(expr);
         const std::string_view name = access.attribute.text();
-        const bool of_self = access.object->kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(*access.object).id == self;
-        if (!of_self || name == wanted || name.starts_with("__") || others.contains(name) || has(access.attribute)) return;
+        const bool of_self = access.object->kind == syntax::ExprKind::name &&
+            syntax::as<syntax::NameExpr>(*access.object).id == self;
+        if (!of_self || name == wanted || name.starts_with("__") || others.contains(name) ||
+            has(access.attribute))
+          return;
         run.note_asked_attribute(name);
         if (!writes_of(run.record(), object, name).names) others.insert(name);
       });
@@ -81,7 +97,9 @@ bool is_completed_elsewhere(Interpreter& run, const values::Instance& object, st
 
 // Two names that differ by capitals alone are mostly two.
 bool differ_by_case(std::string_view one, std::string_view other) {
-  return one.size() == other.size() && std::ranges::equal(one, other, [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+  return one.size() == other.size() && std::ranges::equal(one, other, [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  });
 }
 
 // The name that looks meant: one that the object or its class has.
@@ -90,7 +108,9 @@ std::string meant(const values::Instance& object, std::string_view wanted) {
   std::size_t least = wanted.size() > 4 ? 3 : 2;
   const auto look = [&](const values::Table& names) {
     for (const auto& [name, slot] : names.entries()) {
-      if (!slot->value || name.text() == wanted || name.text().starts_with("$") || name.text().size() < 3 || differ_by_case(name.text(), wanted)) continue;
+      if (!slot->value || name.text() == wanted || name.text().starts_with("$") || name.text().size() < 3 ||
+          differ_by_case(name.text(), wanted))
+        continue;
       if (const std::size_t letters = syntax::letters_between(wanted, name.text()); letters < least) {
         least = letters;
         found = name.text();
@@ -103,7 +123,7 @@ std::string meant(const values::Instance& object, std::string_view wanted) {
   return found;
 }
 
-} // namespace
+}  // namespace
 
 void judge_lacking(Interpreter& run, const values::Instance& object, syntax::Name name, Place where) {
   const std::string_view wanted = name.text();
@@ -112,13 +132,18 @@ void judge_lacking(Interpreter& run, const values::Instance& object, syntax::Nam
   const std::string_view written = run.record().text(where);
   const auto end = written.find('(');
   std::string_view owner = written.substr(0, written.ends_with(wanted) ? written.size() : end);
-  if (!owner.ends_with(wanted) || owner.size() <= wanted.size() + 1 || owner[owner.size() - wanted.size() - 1] != '.') return;
+  if (!owner.ends_with(wanted) || owner.size() <= wanted.size() + 1 ||
+      owner[owner.size() - wanted.size() - 1] != '.')
+    return;
   owner.remove_suffix(wanted.size() + 1);
   const std::string near = meant(object, wanted);
-  const bool certain = !object.symbolic && !object.of_many && !object.attributes.find(handed_out) && !object.attributes.find(syntax::Name(values::ModuleState::in_hands)) && !may_be_another(run.record(), object);
+  const bool certain = !object.symbolic && !object.of_many && !object.attributes.find(handed_out) &&
+      !object.attributes.find(syntax::Name(values::ModuleState::in_hands)) &&
+      !may_be_another(run.record(), object);
   // Of an object that nobody makes here a derived class may have it: netE beside netG.
   constexpr std::size_t short_name = 5, long_name = 8;
-  const bool likely = !near.empty() && wanted.size() >= short_name && (wanted.size() >= long_name || syntax::letters_between(wanted, near) < 2);
+  const bool likely = !near.empty() && wanted.size() >= short_name &&
+      (wanted.size() >= long_name || syntax::letters_between(wanted, near) < 2);
   if (!certain && (!likely || is_abstract_class(*object.cls))) return;
   run.note_asked_attribute(wanted);
   const Writes writes = writes_of(run.record(), object, wanted);
@@ -126,12 +151,15 @@ void judge_lacking(Interpreter& run, const values::Instance& object, syntax::Nam
   if (!certain && is_completed_elsewhere(run, object, wanted)) return;
   const bool open = !certain || writes.computes;
   ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, nullptr,
-                                       "`" + std::string(owner) + "` is of the class `" + std::string(object.cls->name.text()) + "`, which has no attribute `" + std::string(wanted) + "`" +
-                                           (open ? ", unless code that is not seen sets it" : "") + ": reading it raises AttributeError" + (near.empty() ? ". Set it before it is read" : "; `" + near + "` looks meant"));
+      "`" + std::string(owner) + "` is of the class `" + std::string(object.cls->name.text()) +
+          "`, which has no attribute `" + std::string(wanted) + "`" +
+          (open ? ", unless code that is not seen sets it" : "") + ": reading it raises AttributeError" +
+          (near.empty() ? ". Set it before it is read" : "; `" + near + "` looks meant"));
   offer_name(run.record(), *event, name, near);
   event->overridable = event->overridable || open;
-  // Of two objects that it may be the other has the name, and the program may see to it in a way that does not show.
+  // Of two objects that it may be the other has the name, and the program may see to it in a way that does
+  // not show.
   if (event->assumption && near.empty()) event->guarded = true;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -12,7 +12,8 @@ using values::Kind;
 
 namespace {
 
-// The last part of an annotation's name: `dataclasses.InitVar[int]` is an InitVar. Quoted ones are left alone.
+// The last part of an annotation's name: `dataclasses.InitVar[int]` is an InitVar. Quoted ones are left
+// alone.
 std::string_view annotation_name(const Expr* annotation) {
   if (!annotation) return {};
   switch (annotation->kind) {
@@ -23,7 +24,7 @@ std::string_view annotation_name(const Expr* annotation) {
   }
 }
 
-} // namespace
+}  // namespace
 
 // ---------------------------------------------------------------- dataclasses
 
@@ -32,9 +33,12 @@ void Interpreter::inherit_fields(values::Class& cls) {
   if (!cls.fields.empty()) return;
   for (auto it = cls.order.rbegin(); it != cls.order.rend(); ++it)
     for (const values::ClassField& field : (*it)->fields) {
-      const auto same = std::find_if(cls.fields.begin(), cls.fields.end(), [&](const auto& known) { return known.name == field.name; });
-      if (same == cls.fields.end()) cls.fields.push_back(field);
-      else *same = field;
+      const auto same = std::find_if(
+          cls.fields.begin(), cls.fields.end(), [&](const auto& known) { return known.name == field.name; });
+      if (same == cls.fields.end())
+        cls.fields.push_back(field);
+      else
+        *same = field;
     }
 }
 
@@ -45,7 +49,8 @@ void Interpreter::make_dataclass(values::Class& cls, bool keyword_only, bool wit
   if (!cls.stmt || !cls.body) return;
   bool after_marker = false;
   for (const Stmt* stmt : cls.stmt->body) {
-    if (stmt->kind != StmtKind::ann_assign || as<AnnAssignStmt>(*stmt).target->kind != ExprKind::name) continue;
+    if (stmt->kind != StmtKind::ann_assign || as<AnnAssignStmt>(*stmt).target->kind != ExprKind::name)
+      continue;
     const auto& assign = as<AnnAssignStmt>(*stmt);
     const std::string_view kind = annotation_name(assign.annotation);
     if (kind == "ClassVar") continue;
@@ -74,13 +79,17 @@ void Interpreter::make_dataclass(values::Class& cls, bool keyword_only, bool wit
         field.default_value = given;
       }
     }
-    const auto same = std::find_if(cls.fields.begin(), cls.fields.end(), [&](const auto& known) { return known.name == field.name; });
-    if (same == cls.fields.end()) cls.fields.push_back(field);
-    else *same = field;
+    const auto same = std::find_if(
+        cls.fields.begin(), cls.fields.end(), [&](const auto& known) { return known.name == field.name; });
+    if (same == cls.fields.end())
+      cls.fields.push_back(field);
+    else
+      *same = field;
   }
   // The constructor that dataclass makes stands where one of the class's own would.
   if (with_init && !cls.body->names.find(Name("__init__")))
-    heap().set(heap().slot_of(cls.body->names, Name("__init__")), library_symbol(values::InternalRow::dataclass_init));
+    heap().set(heap().slot_of(cls.body->names, Name("__init__")),
+        library_symbol(values::InternalRow::dataclass_init));
 }
 
 void Interpreter::fill_dataclass(values::Instance& object, Arguments arguments, Place where) {
@@ -132,7 +141,8 @@ void Interpreter::finish_named_tuple(values::Class& cls) {
   inherit_fields(cls);
   if (!cls.stmt || !cls.fields.empty()) return;
   for (const Stmt* stmt : cls.stmt->body) {
-    if (stmt->kind != StmtKind::ann_assign || as<AnnAssignStmt>(*stmt).target->kind != ExprKind::name) continue;
+    if (stmt->kind != StmtKind::ann_assign || as<AnnAssignStmt>(*stmt).target->kind != ExprKind::name)
+      continue;
     values::ClassField field;
     field.name = as<NameExpr>(*as<AnnAssignStmt>(*stmt).target).id;
     if (values::Slot* slot = cls.body->names.find(field.name); slot && slot->value) {
@@ -145,7 +155,8 @@ void Interpreter::finish_named_tuple(values::Class& cls) {
 
 Value Interpreter::make_named(values::Class& cls, const Arguments& arguments, Place where) {
   std::vector<Value> items(cls.fields.size());
-  for (std::size_t i = 0; i < items.size() && i < arguments.positional.size(); ++i) items[i] = arguments.positional[i];
+  for (std::size_t i = 0; i < items.size() && i < arguments.positional.size(); ++i)
+    items[i] = arguments.positional[i];
   for (const auto& [name, value] : arguments.keywords)
     for (std::size_t i = 0; i < items.size(); ++i)
       if (cls.fields[i].name == name) items[i] = value;
@@ -158,7 +169,8 @@ Value Interpreter::make_named(values::Class& cls, const Arguments& arguments, Pl
   return made;
 }
 
-Value Interpreter::named_tuple_method(Value self, std::string_view name, const Arguments& arguments, Place where) {
+Value Interpreter::named_tuple_method(
+    Value self, std::string_view name, const Arguments& arguments, Place where) {
   const auto* tuple = self.as<values::Tuple>();
   if (name == "_replace") {
     std::vector<Value> items = tuple->items;
@@ -178,7 +190,8 @@ Value Interpreter::named_tuple_method(Value self, std::string_view name, const A
   return heap().external("", where);
 }
 
-Value Interpreter::named_tuple_class(std::string_view name, std::vector<values::ClassField> fields, Place where) {
+Value Interpreter::named_tuple_class(
+    std::string_view name, std::vector<values::ClassField> fields, Place where) {
   auto* cls = heap().make<values::Class>();
   cls->name = Name(name);
   cls->chunk = chunk_;
@@ -209,14 +222,19 @@ void Interpreter::finish_enum(values::Class& cls) {
     if (value.is(Kind::integer)) last = to_constant(value);
     Value member;
     for (const Value& other : cls.members)
-      if (const values::Slot* known = other.as<values::Instance>()->attributes.find(Name(values::ContextState::value)); known && (known->value == value || (known_key(value) && same_key(known->value, value)))) member = other;
+      if (const values::Slot* known = other.as<values::Instance>()->attributes.find(
+              Name(values::ContextState::value));
+          known && (known->value == value || (known_key(value) && same_key(known->value, value))))
+        member = other;
     if (!member) {
       auto* object = heap().make<values::Instance>();
       object->cls = &cls;
       object->born = cls.born;
       object->open = cls.open;
       member = Value::of(Kind::instance, object);
-      const auto keep = [&](std::string_view attribute_name, Value kept) { heap().set(heap().slot_of(object->attributes, Name(attribute_name)), kept); };
+      const auto keep = [&](std::string_view attribute_name, Value kept) {
+        heap().set(heap().slot_of(object->attributes, Name(attribute_name)), kept);
+      };
       keep("name", heap().string(text));
       keep("_name_", heap().string(text));
       keep(values::ContextState::value, value);
@@ -247,4 +265,4 @@ Value Interpreter::enum_member(values::Class& cls, Value wanted, Place where) {
   return heap().external("", where);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -10,7 +10,9 @@ using namespace syntax;
 
 namespace {
 
-bool is_named(const Expr* expr, Name name) { return expr->kind == ExprKind::name && as<NameExpr>(*expr).id == name; }
+bool is_named(const Expr* expr, Name name) {
+  return expr->kind == ExprKind::name && as<NameExpr>(*expr).id == name;
+}
 
 // What the text of a method may set on its object.
 class Reader {
@@ -37,10 +39,13 @@ private:
 // self, or its class: self.__class__, type(self), the class by its name.
 bool Reader::is_self(const Expr* expr) const {
   if (is_named(expr, self) || (!changes.cls.text().empty() && is_named(expr, changes.cls))) return true;
-  if (expr->kind == ExprKind::attribute) return as<AttributeExpr>(*expr).attribute.text() == "__class__" && is_named(as<AttributeExpr>(*expr).object, self);
+  if (expr->kind == ExprKind::attribute)
+    return as<AttributeExpr>(*expr).attribute.text() == "__class__" &&
+        is_named(as<AttributeExpr>(*expr).object, self);
   if (expr->kind != ExprKind::call) return false;
   const auto& call = as<CallExpr>(*expr);
-  return call.arguments.size() == 1 && is_named(call.function, Name("type")) && is_named(call.arguments[0], self);
+  return call.arguments.size() == 1 && is_named(call.function, Name("type")) &&
+      is_named(call.arguments[0], self);
 }
 
 const AttributeExpr* Reader::attribute_of_self(const Expr* expr) const {
@@ -58,9 +63,11 @@ void Reader::changed(const Expr* held) {
     changes.changed_within.push_back(attribute->attribute);
     return;
   }
-  if (const auto* attribute = attribute_of_self(held)) changes.changed.push_back(attribute->attribute);
+  if (const auto* attribute = attribute_of_self(held))
+    changes.changed.push_back(attribute->attribute);
   else if (held->kind == ExprKind::attribute)
-    if (const auto* outer = attribute_of_self(as<AttributeExpr>(*held).object)) changes.changed_in.emplace_back(outer->attribute, as<AttributeExpr>(*held).attribute);
+    if (const auto* outer = attribute_of_self(as<AttributeExpr>(*held).object))
+      changes.changed_in.emplace_back(outer->attribute, as<AttributeExpr>(*held).attribute);
 }
 
 void Reader::target(const Expr* expr) {
@@ -76,22 +83,28 @@ void Reader::target(const Expr* expr) {
 
 // setattr(self, name, value)
 bool Reader::sets_by_name(const CallExpr& call) {
-  return call.function->kind == ExprKind::name && as<NameExpr>(*call.function).id.text() == "setattr" && call.arguments.size() == 3 && is_named(call.arguments[0], self);
+  return call.function->kind == ExprKind::name && as<NameExpr>(*call.function).id.text() == "setattr" &&
+      call.arguments.size() == 3 && is_named(call.arguments[0], self);
 }
 
 // self.parts.append(part), last = self.parts.pop()
 void Reader::called(const Expr* expr) {
-  constexpr std::string_view changing[] = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add", "discard", "appendleft", "popleft", "popitem"};
+  constexpr std::string_view changing[] = {"append", "extend", "insert", "pop", "remove", "clear", "update",
+      "setdefault", "add", "discard", "appendleft", "popleft", "popitem"};
   if (!expr || expr->kind != ExprKind::call) return;
   const auto& call = as<CallExpr>(*expr);
   if (sets_by_name(call)) {
-    if (call.arguments[1]->kind == ExprKind::string) changes.set.push_back(Name(as<StringExpr>(*call.arguments[1]).value));
-    else changes.any = true;
+    if (call.arguments[1]->kind == ExprKind::string)
+      changes.set.push_back(Name(as<StringExpr>(*call.arguments[1]).value));
+    else
+      changes.any = true;
   }
   if (call.function->kind != ExprKind::attribute) return;
   const auto& method = as<AttributeExpr>(*call.function);
-  if (is_self(method.object)) changes.calls.push_back(method.attribute);
-  else if (const auto* held = attribute_of_self(method.object)) changes.calls_in.emplace_back(held->attribute, method.attribute);
+  if (is_self(method.object))
+    changes.calls.push_back(method.attribute);
+  else if (const auto* held = attribute_of_self(method.object))
+    changes.calls_in.emplace_back(held->attribute, method.attribute);
   if (std::ranges::find(changing, method.attribute.text()) != std::end(changing)) changed(method.object);
 }
 
@@ -120,7 +133,9 @@ void Reader::compound(const Stmt& stmt) {
     break;
   // A closure, unless the name is its own.
   case StmtKind::function:
-    if (std::ranges::none_of(as<FunctionStmt>(stmt).parameters->list, [&](const Parameter& parameter) { return parameter.name == self; })) block(as<FunctionStmt>(stmt).body);
+    if (std::ranges::none_of(as<FunctionStmt>(stmt).parameters->list,
+            [&](const Parameter& parameter) { return parameter.name == self; }))
+      block(as<FunctionStmt>(stmt).body);
     break;
   case StmtKind::for_:
     target(as<ForStmt>(stmt).target);
@@ -145,7 +160,7 @@ void Reader::compound(const Stmt& stmt) {
   }
 }
 
-} // namespace
+}  // namespace
 
 void set_on_self(syntax::Block block, Name self, Changes& changes) { Reader(self, changes).block(block); }
 
@@ -166,7 +181,8 @@ void each_method(const values::Class& cls, const std::function<void(const Functi
   if (cls.stmt) in_block(in_block, cls.stmt->body);
   if (!cls.body) return;
   for (const auto& [name, slot] : cls.body->names.entries())
-    if (slot->value.is(values::Kind::function) && slot->value.as<values::Function>()->stmt) meet(slot->value.as<values::Function>()->stmt);
+    if (slot->value.is(values::Kind::function) && slot->value.as<values::Function>()->stmt)
+      meet(slot->value.as<values::Function>()->stmt);
 }
 
 namespace {
@@ -175,12 +191,13 @@ Changes set_by(const values::Class& cls, bool constructors) {
   for (const values::Class* each : cls.order) {
     changes.cls = each->name;
     each_method(*each, [&](const FunctionStmt& method) {
-      if (constructors || (method.name.text() != "__init__" && method.name.text() != "__new__")) set_on_self(method.body, method.parameters->list[0].name, changes);
+      if (constructors || (method.name.text() != "__init__" && method.name.text() != "__new__"))
+        set_on_self(method.body, method.parameters->list[0].name, changes);
     });
   }
   return changes;
 }
-} // namespace
+}  // namespace
 
 Changes set_by_methods(const values::Class& cls) { return set_by(cls, false); }
 
@@ -210,7 +227,8 @@ void lose_set(Interpreter& run, values::Instance& object, const Changes& changes
     const Value held = slot ? run.resolve(slot->value) : Value{};
     if (!held || name.text().starts_with('$') || run.is_a(held, run.library().types().module)) continue;
     const bool contains = held.is(Kind::tuple) || held.is(Kind::list) || held.is(Kind::dict);
-    run.heap().set(*slot, contains ? another_of_its_kind(run.heap(), held) : set_at_some_time(run.heap(), held, name));
+    run.heap().set(
+        *slot, contains ? another_of_its_kind(run.heap(), held) : set_at_some_time(run.heap(), held, name));
   }
 }
 
@@ -219,13 +237,17 @@ bool returns_something(syntax::Block block) {
     switch (stmt->kind) {
     case StmtKind::return_: {
       const Expr* value = as<ReturnStmt>(*stmt).value;
-      return value && value->kind != ExprKind::none && !(value->kind == ExprKind::boolean && !as<BooleanExpr>(*value).value);
+      return value && value->kind != ExprKind::none &&
+          !(value->kind == ExprKind::boolean && !as<BooleanExpr>(*value).value);
     }
-    case StmtKind::if_: return returns_something(as<IfStmt>(*stmt).body) || returns_something(as<IfStmt>(*stmt).orelse);
+    case StmtKind::if_:
+      return returns_something(as<IfStmt>(*stmt).body) || returns_something(as<IfStmt>(*stmt).orelse);
     case StmtKind::for_: return returns_something(as<ForStmt>(*stmt).body);
     case StmtKind::while_: return returns_something(as<WhileStmt>(*stmt).body);
     case StmtKind::with: return returns_something(as<WithStmt>(*stmt).body);
-    case StmtKind::try_: return returns_something(as<TryStmt>(*stmt).body) || returns_something(as<TryStmt>(*stmt).orelse) || returns_something(as<TryStmt>(*stmt).finally);
+    case StmtKind::try_:
+      return returns_something(as<TryStmt>(*stmt).body) || returns_something(as<TryStmt>(*stmt).orelse) ||
+          returns_something(as<TryStmt>(*stmt).finally);
     default: return false;
     }
   });
@@ -233,14 +255,17 @@ bool returns_something(syntax::Block block) {
 
 Value set_at_some_time(values::Heap& heap, Value held, Name attribute) {
   const Value made = heap.external("self." + std::string(attribute.text()));
-  if (held.is(values::Kind::none)) heap.slot_of(made.as<values::Unknown>()->attributes, was_none).value = Value::none();  // it is new: no write
+  if (held.is(values::Kind::none))
+    heap.slot_of(made.as<values::Unknown>()->attributes, was_none).value =
+        Value::none();  // it is new: no write
   return made;
 }
 
 Value another_of_its_kind(values::Heap& heap, Value container) {
   using values::Kind;
   if (container.is(Kind::dict)) return heap.dict({}, true, heap.external(""));
-  return heap.open_list(heap.external(""), nullptr, container.is(Kind::tuple) ? values::ListKind::tuple : container.as<values::List>()->kind);
+  return heap.open_list(heap.external(""), nullptr,
+      container.is(Kind::tuple) ? values::ListKind::tuple : container.as<values::List>()->kind);
 }
 
 void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
@@ -271,7 +296,8 @@ void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
     if (slot && slot->value.is(Kind::list)) heap.set(*slot, heap.open_list(heap.external("")));
   }
   for (const Name name : changes.changed_within)
-    if (values::Slot* slot = object.attributes.find(name); slot && slot->value.is(Kind::dict)) heap.set(*slot, heap.dict({}, true, heap.external("")));
+    if (values::Slot* slot = object.attributes.find(name); slot && slot->value.is(Kind::dict))
+      heap.set(*slot, heap.dict({}, true, heap.external("")));
 }
 
 void lose_filled_by_objects(values::Heap& heap, const values::Class& cls) {
@@ -287,29 +313,36 @@ void lose_filled_by_objects(values::Heap& heap, const values::Class& cls) {
 void lose_half_built(values::Heap& heap, values::Instance& object, const values::Function& constructor) {
   using values::Kind;
   Changes changes;
-  if (constructor.stmt && !constructor.parameters->list.empty()) set_on_self(constructor.stmt->body, constructor.parameters->list[0].name, changes);
+  if (constructor.stmt && !constructor.parameters->list.empty())
+    set_on_self(constructor.stmt->body, constructor.parameters->list[0].name, changes);
   object.open = true;
   for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
     // The parts that it holds itself: others may come.
-    if (slot->value && name.text() == values::ContainerState::items) heap.set(*slot, heap.open_list(heap.external("")));
-    if (slot->value && name.text() == values::ContainerState::dict) heap.set(*slot, heap.dict({}, true, heap.external("")));
+    if (slot->value && name.text() == values::ContainerState::items)
+      heap.set(*slot, heap.open_list(heap.external("")));
+    if (slot->value && name.text() == values::ContainerState::dict)
+      heap.set(*slot, heap.dict({}, true, heap.external("")));
     if (!slot->value || name.text().starts_with('$')) continue;
-    // A layer of the library that is set in one place is as it will be; what holds parts, and objects of the program, may not be whole.
+    // A layer of the library that is set in one place is as it will be; what holds parts, and objects of the
+    // program, may not be whole.
     const auto* layer = slot->value.is(Kind::instance) ? slot->value.as<values::Instance>() : nullptr;
-    const bool is_whole = layer && !layer->cls && !layer->attributes.find(Name(values::ContainerState::items)) && !layer->attributes.find(Name(values::ContainerState::dict));
-    if (!is_whole || std::count(changes.set.begin(), changes.set.end(), name) != 1) heap.set(*slot, heap.external("self." + std::string(name.text())));
+    const bool is_whole = layer && !layer->cls &&
+        !layer->attributes.find(Name(values::ContainerState::items)) &&
+        !layer->attributes.find(Name(values::ContainerState::dict));
+    if (!is_whole || std::count(changes.set.begin(), changes.set.end(), name) != 1)
+      heap.set(*slot, heap.external("self." + std::string(name.text())));
   }
 }
 
 void set_any(values::Heap& heap, values::Instance& object, Value value) {
   using values::Kind;
   for (const auto& [name, slot] : std::vector(object.attributes.entries()))
-    if (slot->value && !name.text().starts_with('$')) heap.set(*slot, heap.merge(slot->value, value, Sharing::uniform));
+    if (slot->value && !name.text().starts_with('$'))
+      heap.set(*slot, heap.merge(slot->value, value, Sharing::uniform));
   if (!object.cls) return;
   for (const values::Class* each : object.cls->order) {
     if (!each->body) continue;
-    for (const auto& [name, slot] : std::vector(each->body->names.entries()))
-      switch (slot->value.kind) {
+    for (const auto& [name, slot] : std::vector(each->body->names.entries())) switch (slot->value.kind) {
       case Kind::none:
       case Kind::boolean:
       case Kind::integer:
@@ -318,7 +351,8 @@ void set_any(values::Heap& heap, values::Instance& object, Value value) {
       case Kind::tuple:
       case Kind::list:
       case Kind::dict:
-        if (!name.text().starts_with("__") && !object.attributes.value(name)) heap.set(heap.slot_of(object.attributes, name), heap.merge(slot->value, value, Sharing::uniform));
+        if (!name.text().starts_with("__") && !object.attributes.value(name))
+          heap.set(heap.slot_of(object.attributes, name), heap.merge(slot->value, value, Sharing::uniform));
         break;
       default: break;
       }
@@ -331,11 +365,14 @@ const Name any_replaced{values::EngineNotes::replaced};
 void note_replaced(values::Heap& heap, values::Scope* globals, std::string_view path) {
   if (!globals) return;
   heap.set(heap.slot_of(globals->names, any_replaced), heap.boolean(true));
-  heap.set(heap.slot_of(globals->names, Name(std::string(values::EngineNotes::replaced) + " " + std::string(path))), heap.boolean(true));
+  heap.set(heap.slot_of(
+               globals->names, Name(std::string(values::EngineNotes::replaced) + " " + std::string(path))),
+      heap.boolean(true));
 }
 
 bool is_replaced(const values::Scope* globals, std::string_view path) {
-  return globals && globals->names.value(any_replaced) && globals->names.value(Name(std::string(values::EngineNotes::replaced) + " " + std::string(path)));
+  return globals && globals->names.value(any_replaced) &&
+      globals->names.value(Name(std::string(values::EngineNotes::replaced) + " " + std::string(path)));
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -6,8 +6,8 @@
 #include "values/numbers.hpp"
 
 #include <algorithm>
-#include <utility>
 #include <array>
+#include <utility>
 
 namespace stepzero::interpreter {
 
@@ -23,19 +23,46 @@ struct Derived {
 };
 // Python's exceptions, each with the one that it derives from.
 constexpr std::array exceptions = {
-    Derived{"Exception", "BaseException"}, Derived{"KeyboardInterrupt", "BaseException"}, Derived{"SystemExit", "BaseException"},
-    Derived{"GeneratorExit", "BaseException"}, Derived{"ArithmeticError", "Exception"}, Derived{"ZeroDivisionError", "ArithmeticError"},
-    Derived{"OverflowError", "ArithmeticError"}, Derived{"FloatingPointError", "ArithmeticError"}, Derived{"LookupError", "Exception"},
-    Derived{"KeyError", "LookupError"}, Derived{"IndexError", "LookupError"}, Derived{"ValueError", "Exception"},
-    Derived{"UnicodeError", "ValueError"}, Derived{"UnicodeDecodeError", "UnicodeError"}, Derived{"TypeError", "Exception"},
-    Derived{"AttributeError", "Exception"}, Derived{"NameError", "Exception"}, Derived{"AssertionError", "Exception"},
-    Derived{"ImportError", "Exception"}, Derived{"ModuleNotFoundError", "ImportError"}, Derived{"RuntimeError", "Exception"},
-    Derived{"NotImplementedError", "RuntimeError"}, Derived{"RecursionError", "RuntimeError"}, Derived{"StopIteration", "Exception"},
-    Derived{"StopAsyncIteration", "Exception"}, Derived{"OSError", "Exception"}, Derived{"FileNotFoundError", "OSError"},
-    Derived{"FileExistsError", "OSError"}, Derived{"PermissionError", "OSError"}, Derived{"TimeoutError", "OSError"},
-    Derived{"ConnectionError", "OSError"}, Derived{"BrokenPipeError", "ConnectionError"}, Derived{"MemoryError", "Exception"},
-    Derived{"EOFError", "Exception"}, Derived{"BufferError", "Exception"}, Derived{"Warning", "Exception"}, Derived{"UserWarning", "Warning"},
-    Derived{"DeprecationWarning", "Warning"}, Derived{"FutureWarning", "Warning"}, Derived{"RuntimeWarning", "Warning"},
+    Derived{"Exception", "BaseException"},
+    Derived{"KeyboardInterrupt", "BaseException"},
+    Derived{"SystemExit", "BaseException"},
+    Derived{"GeneratorExit", "BaseException"},
+    Derived{"ArithmeticError", "Exception"},
+    Derived{"ZeroDivisionError", "ArithmeticError"},
+    Derived{"OverflowError", "ArithmeticError"},
+    Derived{"FloatingPointError", "ArithmeticError"},
+    Derived{"LookupError", "Exception"},
+    Derived{"KeyError", "LookupError"},
+    Derived{"IndexError", "LookupError"},
+    Derived{"ValueError", "Exception"},
+    Derived{"UnicodeError", "ValueError"},
+    Derived{"UnicodeDecodeError", "UnicodeError"},
+    Derived{"TypeError", "Exception"},
+    Derived{"AttributeError", "Exception"},
+    Derived{"NameError", "Exception"},
+    Derived{"AssertionError", "Exception"},
+    Derived{"ImportError", "Exception"},
+    Derived{"ModuleNotFoundError", "ImportError"},
+    Derived{"RuntimeError", "Exception"},
+    Derived{"NotImplementedError", "RuntimeError"},
+    Derived{"RecursionError", "RuntimeError"},
+    Derived{"StopIteration", "Exception"},
+    Derived{"StopAsyncIteration", "Exception"},
+    Derived{"OSError", "Exception"},
+    Derived{"FileNotFoundError", "OSError"},
+    Derived{"FileExistsError", "OSError"},
+    Derived{"PermissionError", "OSError"},
+    Derived{"TimeoutError", "OSError"},
+    Derived{"ConnectionError", "OSError"},
+    Derived{"BrokenPipeError", "ConnectionError"},
+    Derived{"MemoryError", "Exception"},
+    Derived{"EOFError", "Exception"},
+    Derived{"BufferError", "Exception"},
+    Derived{"Warning", "Exception"},
+    Derived{"UserWarning", "Warning"},
+    Derived{"DeprecationWarning", "Warning"},
+    Derived{"FutureWarning", "Warning"},
+    Derived{"RuntimeWarning", "Warning"},
 };
 std::string_view base_of(std::string_view exception) {
   for (const Derived& known : exceptions)
@@ -44,7 +71,8 @@ std::string_view base_of(std::string_view exception) {
 }
 bool is_exception(std::string_view name) { return name == "BaseException" || !base_of(name).empty(); }
 
-// A class of a library of which nothing is known: is it one that a known class derives from? Private ones are left out of what is known
+// A class of a library of which nothing is known: is it one that a known class derives from? Private ones are
+// left out of what is known
 // (`_BatchNorm`), and a class may be written in another module than the one that it is known by.
 bool may_be_a_base(const values::LibrarySymbol& type, const Row* of) {
   if (type.row) return false;
@@ -68,8 +96,10 @@ std::optional<bool> is_abstractly(Kind kind, ListKind list, std::string_view typ
     return std::nullopt;
   }
   if (module != "typing" && module != "collections.abc" && module != "collections") return std::nullopt;
-  const bool sequence = kind == Kind::tuple || kind == Kind::string || kind == Kind::range || (kind == Kind::list && (list == ListKind::list || list == ListKind::tuple));
-  const bool iterates = sequence || kind == Kind::tensor || kind == Kind::list || kind == Kind::dict || kind == Kind::iterator;
+  const bool sequence = kind == Kind::tuple || kind == Kind::string || kind == Kind::range ||
+      (kind == Kind::list && (list == ListKind::list || list == ListKind::tuple));
+  const bool iterates = sequence || kind == Kind::tensor || kind == Kind::list || kind == Kind::dict ||
+      kind == Kind::iterator;
   if (name == "Iterable") return iterates;
   if (name == "Sequence") return sequence || (kind == Kind::list && list == ListKind::deque);
   if (name == "Mapping" || name == "MutableMapping" || name == "Dict") return kind == Kind::dict;
@@ -77,17 +107,21 @@ std::optional<bool> is_abstractly(Kind kind, ListKind list, std::string_view typ
   if (name == "Tuple") return kind == Kind::tuple || (kind == Kind::list && list == ListKind::tuple);
   if (name == "Callable")
     return kind == Kind::function || kind == Kind::bound || kind == Kind::partial || kind == Kind::class_;
-  if (name == "Sized" || name == "Collection" || name == "Container") return iterates && kind != Kind::iterator && !(kind == Kind::list && list == ListKind::iterator);
-  if (name == "Iterator" || name == "Generator") return kind == Kind::iterator || (kind == Kind::list && list == ListKind::iterator);
+  if (name == "Sized" || name == "Collection" || name == "Container")
+    return iterates && kind != Kind::iterator && !(kind == Kind::list && list == ListKind::iterator);
+  if (name == "Iterator" || name == "Generator")
+    return kind == Kind::iterator || (kind == Kind::list && list == ListKind::iterator);
   if (name == "deque") return kind == Kind::list && list == ListKind::deque;
   return std::nullopt;
 }
 
-} // namespace
+}  // namespace
 
 Value Interpreter::type_of(Value value, Place where) {
   value = resolve(value);
-  const auto builtin_type = [&](std::string_view name) { return library_symbol("builtins." + std::string(name)); };
+  const auto builtin_type = [&](std::string_view name) {
+    return library_symbol("builtins." + std::string(name));
+  };
   switch (value.kind) {
   case Kind::integer: return builtin_type("int");
   case Kind::real: return builtin_type("float");
@@ -106,7 +140,8 @@ Value Interpreter::type_of(Value value, Place where) {
     }
     return heap().external("", where);
   case Kind::dict:
-    if (const auto& dict = *value.as<values::Dict>(); dict.factory && !file_of(dict)) return library_symbol("collections.defaultdict");
+    if (const auto& dict = *value.as<values::Dict>(); dict.factory && !file_of(dict))
+      return library_symbol("collections.defaultdict");
     return builtin_type("dict");
   case Kind::none: return library_symbol("types.NoneType");
   case Kind::tensor: return library_symbol(library_.types().tensor);
@@ -123,7 +158,9 @@ Value Interpreter::type_of(Value value, Place where) {
   case Kind::partial: return library_symbol("functools.partial");
   case Kind::module: return library_symbol("types.ModuleType");
   case Kind::unknown:
-    if (values::is_number(value)) return heap().choose(symbols().opaque("", values::Sharing::uniform), builtin_type("float"), builtin_type("int"));
+    if (values::is_number(value))
+      return heap().choose(
+          symbols().opaque("", values::Sharing::uniform), builtin_type("float"), builtin_type("int"));
     return heap().external("", where);
   default: return heap().external("", where);
   }
@@ -131,13 +168,18 @@ Value Interpreter::type_of(Value value, Place where) {
 
 // Is a number of which nothing else is known of the named type?
 static Answer is_number_of(std::string_view path) {
-  constexpr std::string_view no_numbers[] = {"list", "tuple", "dict", "set", "frozenset", "str", "bytes", "range", "slice", "type"};
-  if (path.starts_with("builtins.") && std::find(std::begin(no_numbers), std::end(no_numbers), path.substr(9)) != std::end(no_numbers)) return Answer::no;
-  if (is_abstractly(Kind::real, ListKind::list, path) == false && !path.starts_with("numbers.")) return Answer::no;
+  constexpr std::string_view no_numbers[] = {
+      "list", "tuple", "dict", "set", "frozenset", "str", "bytes", "range", "slice", "type"};
+  if (path.starts_with("builtins.") &&
+      std::find(std::begin(no_numbers), std::end(no_numbers), path.substr(9)) != std::end(no_numbers))
+    return Answer::no;
+  if (is_abstractly(Kind::real, ListKind::list, path) == false && !path.starts_with("numbers."))
+    return Answer::no;
   return Answer::unknown;
 }
 
-// Is what can be called of the named kind of things that can be called? Nothing if the path names none of them.
+// Is what can be called of the named kind of things that can be called? Nothing if the path names none of
+// them.
 static std::optional<bool> is_kind_of_callable(Kind kind, std::string_view path) {
   if (path == "types.FunctionType" || path == "types.LambdaType") return kind == Kind::function;
   if (path == "types.MethodType") return kind == Kind::bound;
@@ -148,7 +190,8 @@ static std::optional<bool> is_kind_of_callable(Kind kind, std::string_view path)
 
 // isinstance(): is a value of a type of a library, or of a class of the program?
 struct Interpreter::InstanceOf {
-  InstanceOf(Interpreter& interpreter, Value given, Value wanted) : run(interpreter), value(given), type(wanted) {}
+  InstanceOf(Interpreter& interpreter, Value given, Value wanted)
+      : run(interpreter), value(given), type(wanted) {}
 
   Answer answer();
 
@@ -177,21 +220,28 @@ private:
 
 static Answer yes_if(bool holds) { return holds ? Answer::yes : Answer::no; }
 
-Answer Interpreter::is_instance(Value value, Value type) { return InstanceOf(*this, resolve(value), resolve(type)).answer(); }
+Answer Interpreter::is_instance(Value value, Value type) {
+  return InstanceOf(*this, resolve(value), resolve(type)).answer();
+}
 
 Answer Interpreter::InstanceOf::answer() {
   if (type.is(Kind::tuple)) return of_any(type.as<values::Tuple>()->items);
-  if (type.is(Kind::list) && !values::Heap::list_state(type)->open) return of_any(values::Heap::list_state(type)->items);
+  if (type.is(Kind::list) && !values::Heap::list_state(type)->open)
+    return of_any(values::Heap::list_state(type)->items);
   if (value.is(Kind::unknown)) {
     const values::Slot& state = value.as<values::Unknown>()->state;
     if (!state.value || is_what_made_it()) return unknown_value();
     value = state.value;
   }
   if (value.is(Kind::choice) || value.is(Kind::absent) || value.is(Kind::state)) return Answer::unknown;
-  if (is_presumed(value)) return type.is(Kind::library) && type.as<values::LibrarySymbol>()->path == "builtins.object" ? Answer::yes : Answer::unknown;
+  if (is_presumed(value))
+    return type.is(Kind::library) && type.as<values::LibrarySymbol>()->path == "builtins.object"
+        ? Answer::yes
+        : Answer::unknown;
   if (type.is(Kind::class_)) return of_class(*type.as<values::Class>());
   // numpy.float32, numpy.bool_: single numbers are of them, tensors with a dimension are not.
-  if (type.is(Kind::dtype) && value.is(Kind::tensor)) return tensor_has_dimension() ? Answer::no : Answer::unknown;
+  if (type.is(Kind::dtype) && value.is(Kind::tensor))
+    return tensor_has_dimension() ? Answer::no : Answer::unknown;
   return type.is(Kind::library) ? of_library() : Answer::unknown;
 }
 
@@ -209,7 +259,8 @@ Answer Interpreter::InstanceOf::of_any(std::span<const Value> types) {
 bool Interpreter::InstanceOf::is_what_made_it() const {
   const auto* unknown = value.as<values::Unknown>();
   const std::string_view made_by = unknown->name;
-  return type.is(Kind::unknown) && unknown->external && made_by.ends_with("()") && made_by.substr(0, made_by.size() - 2) == type.as<values::Unknown>()->name;
+  return type.is(Kind::unknown) && unknown->external && made_by.ends_with("()") &&
+      made_by.substr(0, made_by.size() - 2) == type.as<values::Unknown>()->name;
 }
 
 Answer Interpreter::InstanceOf::unknown_value() {
@@ -217,14 +268,18 @@ Answer Interpreter::InstanceOf::unknown_value() {
   if (!values::is_number(value) || !type.is(Kind::library)) return Answer::unknown;
   // Who annotates with float may be given a tensor.
   const std::string_view wanted = type.as<values::LibrarySymbol>()->path;
-  return wanted == run.library_.types().tensor && values::is_read_number(value) ? Answer::no : is_number_of(wanted);
+  return wanted == run.library_.types().tensor && values::is_read_number(value) ? Answer::no
+                                                                                : is_number_of(wanted);
 }
 
 Answer Interpreter::InstanceOf::of_class(const values::Class& wanted) {
-  const values::Class* cls = value.is(Kind::instance) ? value.as<values::Instance>()->cls : value.is(Kind::tuple) ? value.as<values::Tuple>()->cls : nullptr;
+  const values::Class* cls = value.is(Kind::instance) ? value.as<values::Instance>()->cls
+      : value.is(Kind::tuple)                         ? value.as<values::Tuple>()->cls
+                                                      : nullptr;
   // A class with a hook of its own decides for itself.
   if (wanted.open && run.find_in_order(wanted.order, Name("__instancecheck__"))) return Answer::unknown;
-  if (!cls) return value.is(Kind::instance) && value.as<values::Instance>()->symbolic ? Answer::unknown : Answer::no;
+  if (!cls)
+    return value.is(Kind::instance) && value.as<values::Instance>()->symbolic ? Answer::unknown : Answer::no;
   if (std::ranges::find(cls->order, &wanted) != cls->order.end()) return Answer::yes;
   return cls->open ? Answer::unknown : Answer::no;
 }
@@ -234,7 +289,9 @@ bool Interpreter::InstanceOf::tensor_has_dimension() const {
   return shape.rank_known && !shape.dims.empty();
 }
 
-Answer Interpreter::InstanceOf::of_own(std::string_view kind) const { return own ? yes_if(name == kind) : is_of_root() || path == "types.NoneType" ? Answer::no : Answer::unknown; }
+Answer Interpreter::InstanceOf::of_own(std::string_view kind) const {
+  return own ? yes_if(name == kind) : is_of_root() || path == "types.NoneType" ? Answer::no : Answer::unknown;
+}
 
 Answer Interpreter::InstanceOf::of_library() {
   path = type.as<values::LibrarySymbol>()->path;
@@ -242,7 +299,8 @@ Answer Interpreter::InstanceOf::of_library() {
   name = own ? path.substr(9) : std::string_view{};
   if (path == "builtins.object") return Answer::yes;
   const ListKind list = value.is(Kind::list) ? value.as<values::List>()->kind : ListKind::list;
-  if (const auto abstract = is_abstractly(value.kind, list, path); abstract && !value.is(Kind::instance)) return yes_if(*abstract);
+  if (const auto abstract = is_abstractly(value.kind, list, path); abstract && !value.is(Kind::instance))
+    return yes_if(*abstract);
   const bool is_shape = path == run.library_.types().size;  // shapes are kept as tuples
   switch (value.kind) {
   case Kind::integer: return of_own("int");
@@ -253,13 +311,27 @@ Answer Interpreter::InstanceOf::of_library() {
   case Kind::tuple: return is_shape ? Answer::unknown : of_own("tuple");
   case Kind::list:
     if (list == ListKind::tuple && is_shape) return Answer::unknown;
-    return of_own(list == ListKind::list ? "list" : list == ListKind::tuple ? "tuple" : list == ListKind::set ? "set" : "deque");
-  case Kind::dict: return path == "collections.OrderedDict" || path == "collections.defaultdict" || path == "collections.Counter" ? Answer::unknown : of_own("dict");
+    return of_own(list == ListKind::list ? "list"
+            : list == ListKind::tuple    ? "tuple"
+            : list == ListKind::set      ? "set"
+                                         : "deque");
+  case Kind::dict:
+    return path == "collections.OrderedDict" || path == "collections.defaultdict" ||
+            path == "collections.Counter"
+        ? Answer::unknown
+        : of_own("dict");
   case Kind::range: return of_own("range");
   case Kind::slice: return of_own("slice");
   case Kind::tensor: return tensor();
-  case Kind::function: case Kind::bound: case Kind::partial: case Kind::module: case Kind::dtype: case Kind::class_: case Kind::library: return callable();
-  case Kind::device: return path == run.library_.types().device ? Answer::yes : own ? Answer::no : Answer::unknown;
+  case Kind::function:
+  case Kind::bound:
+  case Kind::partial:
+  case Kind::module:
+  case Kind::dtype:
+  case Kind::class_:
+  case Kind::library: return callable();
+  case Kind::device:
+    return path == run.library_.types().device ? Answer::yes : own ? Answer::no : Answer::unknown;
   case Kind::instance: return instance();
   default: return Answer::unknown;
   }
@@ -269,10 +341,13 @@ Answer Interpreter::InstanceOf::tensor() {
   const Row* row = type.as<values::LibrarySymbol>()->row;
   const TypeNames& types = run.library_.types();
   if (path == types.tensor) return Answer::yes;
-  if (path == types.parameter) return value.as<values::Tensor>()->role == values::TensorRole::parameter ? Answer::yes : Answer::unknown;
+  if (path == types.parameter)
+    return value.as<values::Tensor>()->role == values::TensorRole::parameter ? Answer::yes : Answer::unknown;
   if (!row && path.starts_with("numpy.") && tensor_has_dimension()) return Answer::no;
   // A class of another library that is known is no class of tensors.
-  if (row && row->kind == values::RowKind::class_ && !is_of_root() && run.library_.knows(path.substr(0, path.find('.')))) return Answer::no;
+  if (row && row->kind == values::RowKind::class_ && !is_of_root() &&
+      run.library_.knows(path.substr(0, path.find('.'))))
+    return Answer::no;
   return own || path.starts_with(types.layers) || path == "types.NoneType" ? Answer::no : Answer::unknown;
 }
 
@@ -289,13 +364,17 @@ Answer Interpreter::InstanceOf::callable() {
     return own ? yes_if(name == "type") : Answer::unknown;
   }
   if (const auto is_kind = is_kind_of_callable(value.kind, path)) return yes_if(*is_kind);
-  return path == run.library_.types().dtype ? yes_if(value.is(Kind::dtype)) : is_known_otherwise() ? Answer::no : Answer::unknown;
+  return path == run.library_.types().dtype ? yes_if(value.is(Kind::dtype))
+      : is_known_otherwise()                ? Answer::no
+                                            : Answer::unknown;
 }
 
 Answer Interpreter::InstanceOf::instance() {
   const auto* object = value.as<values::Instance>();
   if (run.is_a(value, path)) return Answer::yes;
-  const values::LibrarySymbol* native = object->native ? object->native : object->cls ? object->cls->native : nullptr;
+  const values::LibrarySymbol* native = object->native ? object->native
+      : object->cls                                    ? object->cls->native
+                                                       : nullptr;
   if (native && native->path.starts_with("builtins.") && own)
     for (std::string_view at = native->path.substr(9); !at.empty(); at = base_of(at))
       if (at == name) return Answer::yes;
@@ -307,8 +386,10 @@ Answer Interpreter::InstanceOf::instance() {
   if (object->symbolic && !object->cls) return Answer::unknown;
   if (object->cls && object->cls->open) return Answer::unknown;
   // What turns itself into a number may be one: NumPy's are.
-  if (own && native && !object->cls && run.method_row(native->path, Name("__float__"))) return Answer::unknown;
-  if (path == run.library_.types().tensor) return native && !native->path.starts_with(run.library_.types().layers) ? Answer::unknown : Answer::no;
+  if (own && native && !object->cls && run.method_row(native->path, Name("__float__")))
+    return Answer::unknown;
+  if (path == run.library_.types().tensor)
+    return native && !native->path.starts_with(run.library_.types().layers) ? Answer::unknown : Answer::no;
   if (native && may_be_a_base(*type.as<values::LibrarySymbol>(), native->row)) return Answer::unknown;
   return is_known_otherwise() ? Answer::no : Answer::unknown;
 }
@@ -349,52 +430,74 @@ Answer Interpreter::is_subclass(Value cls, Value of) {
       if (!row || row->kind != values::RowKind::class_) return Answer::unknown;
       at = row->base;
       if (at == wanted) return Answer::yes;
-      if (at.empty()) return wanted.starts_with(library_.types().root) && !may_be_a_base(*of.as<values::LibrarySymbol>(), cls.as<values::LibrarySymbol>()->row) ? Answer::no : Answer::unknown;
+      if (at.empty())
+        return wanted.starts_with(library_.types().root) &&
+                !may_be_a_base(*of.as<values::LibrarySymbol>(), cls.as<values::LibrarySymbol>()->row)
+            ? Answer::no
+            : Answer::unknown;
     }
     return Answer::unknown;
   }
-  if (!cls.is(Kind::class_)) return cls.is(Kind::library) && of.is(Kind::class_) ? Answer::no : Answer::unknown;
+  if (!cls.is(Kind::class_))
+    return cls.is(Kind::library) && of.is(Kind::class_) ? Answer::no : Answer::unknown;
   const auto* known = cls.as<values::Class>();
-  if (of.is(Kind::class_) && std::find(known->order.begin(), known->order.end(), of.as<values::Class>()) != known->order.end()) return Answer::yes;
+  if (of.is(Kind::class_) &&
+      std::find(known->order.begin(), known->order.end(), of.as<values::Class>()) != known->order.end())
+    return Answer::yes;
   if (of.is(Kind::library) && of.as<values::LibrarySymbol>()->path == "builtins.object") return Answer::yes;
-  if (of.is(Kind::library) && known->native) return is_subclass(library_symbol(known->native->path), of) == Answer::yes ? Answer::yes : known->open ? Answer::unknown : Answer::no;
+  if (of.is(Kind::library) && known->native)
+    return is_subclass(library_symbol(known->native->path), of) == Answer::yes ? Answer::yes
+        : known->open                                                          ? Answer::unknown
+                                                                               : Answer::no;
   if (known->open) return Answer::unknown;
-  return of.is(Kind::class_) || (of.is(Kind::library) && of.as<values::LibrarySymbol>()->path.starts_with(library_.types().root)) ? Answer::no : Answer::unknown;
+  return of.is(Kind::class_) ||
+          (of.is(Kind::library) && of.as<values::LibrarySymbol>()->path.starts_with(library_.types().root))
+      ? Answer::no
+      : Answer::unknown;
 }
 
-// Tensors take what is stored in them by rows of their own: `grad.__set__`. The program may hold what is not known for something else:
-// of that only what nothing else has is noticed.
+// Tensors take what is stored in them by rows of their own: `grad.__set__`. The program may hold what is not
+// known for something else: of that only what nothing else has is noticed.
 void Interpreter::store_in_tensor(Value object, Name name, Value value, Place where) {
   const Row* row = method_row(library_.types().tensor, std::string(name.text()) + ".__set__");
   if (!row) {
     // A function that is hung on a tensor is there to change it, whenever somebody calls it.
-    if (value = resolve(value); object.is(Kind::tensor) && (value.is(Kind::function) || value.is(Kind::bound))) {
+    if (value = resolve(value);
+        object.is(Kind::tensor) && (value.is(Kind::function) || value.is(Kind::bound))) {
       values::TensorState state = *object.as<values::Tensor>()->now();
       heap().note_write(&state);
       state.shape = {};
       state.content = nullptr;
-    state.extent = nullptr;
+      state.extent = nullptr;
       state.external = true;
       heap().set(object.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(state)));
     }
     return;
   }
-  const bool is_tensor = object.is(Kind::tensor) || object.as<values::Unknown>()->state.value.is(Kind::tensor);
+  const bool is_tensor = object.is(Kind::tensor) ||
+      object.as<values::Unknown>()->state.value.is(Kind::tensor);
   // `p.grad = None` throws the gradient away.
-  const bool cleared = value && resolve(value).is(Kind::none) && row->operation == values::Operation::gradient_written;
-  if (is_tensor || cleared) static_cast<void>(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{value ? value : Value::none()}, {}, false}, where, nullptr));
+  const bool cleared = value && resolve(value).is(Kind::none) &&
+      row->operation == values::Operation::gradient_written;
+  if (is_tensor || cleared)
+    static_cast<void>(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object,
+        {{value ? value : Value::none()}, {}, false}, where, nullptr));
   if (!is_tensor) heap().note_grad_write();
-  if (!is_tensor && !cleared && row->operation == values::Operation::gradient_written) note_gradient_written(object, where);
+  if (!is_tensor && !cleared && row->operation == values::Operation::gradient_written)
+    note_gradient_written(object, where);
 }
 
 void Interpreter::delete_attribute(Value object, Name name, Place where) {
   object = resolve(object);
   if (object.is(Kind::tensor) || object.is(Kind::unknown)) store_in_tensor(object, name, {}, where);
-  if (object.is(Kind::instance)) heap().set(heap().slot_of(object.as<values::Instance>()->attributes, name), {});
-  else if (object.is(Kind::class_) && object.as<values::Class>()->body) heap().set(heap().slot_of(object.as<values::Class>()->body->names, name), {});
+  if (object.is(Kind::instance))
+    heap().set(heap().slot_of(object.as<values::Instance>()->attributes, name), {});
+  else if (object.is(Kind::class_) && object.as<values::Class>()->body)
+    heap().set(heap().slot_of(object.as<values::Class>()->body->names, name), {});
 }
 
-// Python's method resolution order (C3): an ancestor comes before the next base only if no other order puts it later.
+// Python's method resolution order (C3): an ancestor comes before the next base only if no other order puts
+// it later.
 static void merge_orders(values::Class& cls, const std::vector<values::Class*>& parents) {
   std::vector<std::vector<values::Class*>> lists;
   for (const values::Class* parent : parents) lists.push_back(parent->order);
@@ -403,9 +506,11 @@ static void merge_orders(values::Class& cls, const std::vector<values::Class*>& 
     std::erase_if(lists, [](const auto& list) { return list.empty(); });
     if (lists.empty()) return;
     const auto free = [&](values::Class* head) {
-      return std::none_of(lists.begin(), lists.end(), [&](const auto& list) { return std::find(list.begin() + 1, list.end(), head) != list.end(); });
+      return std::none_of(lists.begin(), lists.end(),
+          [&](const auto& list) { return std::find(list.begin() + 1, list.end(), head) != list.end(); });
     };
-    auto next = std::find_if(lists.begin(), lists.end(), [&](const auto& list) { return free(list.front()); });
+    auto next = std::find_if(
+        lists.begin(), lists.end(), [&](const auto& list) { return free(list.front()); });
     if (next == lists.end()) next = lists.begin();  // Python refuses such a class
     values::Class* const head = next->front();
     cls.order.push_back(head);
@@ -415,11 +520,13 @@ static void merge_orders(values::Class& cls, const std::vector<values::Class*>& 
 
 // A library class that adds nothing to those deriving from it.
 static bool is_plain_base(std::string_view path) {
-  constexpr std::string_view plain[] = {"builtins.object", "typing.Generic", "abc.ABC", "typing.Protocol", "builtins.type"};
+  constexpr std::string_view plain[] = {
+      "builtins.object", "typing.Generic", "abc.ABC", "typing.Protocol", "builtins.type"};
   return std::find(std::begin(plain), std::end(plain), path) != std::end(plain);
 }
 
-void Interpreter::add_bases(values::Class& cls, const std::vector<Value>& bases, std::vector<values::Class*>& parents) {
+void Interpreter::add_bases(
+    values::Class& cls, const std::vector<Value>& bases, std::vector<values::Class*>& parents) {
   if (std::find(cls.order.begin(), cls.order.end(), &cls) == cls.order.end()) cls.order.push_back(&cls);
   for (const Value& given : bases) {
     const Value base = resolve(given);
@@ -438,13 +545,16 @@ void Interpreter::add_bases(values::Class& cls, const std::vector<Value>& bases,
     } else if (base.is(Kind::library)) {
       auto* found = base.as<values::LibrarySymbol>();
       const std::string_view path = found->path;
-      if (path == "enum.Enum" || path == "enum.IntEnum" || path == "enum.StrEnum" || path == "enum.Flag" || path == "enum.IntFlag") {
+      if (path == "enum.Enum" || path == "enum.IntEnum" || path == "enum.StrEnum" || path == "enum.Flag" ||
+          path == "enum.IntFlag") {
         cls.is_enum = true;
         cls.enum_is_text = cls.enum_is_text || path == "enum.StrEnum";
-        cls.enum_mixes = cls.enum_mixes || path == "enum.IntEnum" || path == "enum.StrEnum" || path == "enum.IntFlag";
+        cls.enum_mixes = cls.enum_mixes || path == "enum.IntEnum" || path == "enum.StrEnum" ||
+            path == "enum.IntFlag";
       } else if (path == "typing.NamedTuple") {
         cls.is_named_tuple = true;
-      } else if (path == "builtins.dict" || path == "collections.OrderedDict" || path == "collections.UserDict" || path == "typing.Dict") {
+      } else if (path == "builtins.dict" || path == "collections.OrderedDict" ||
+          path == "collections.UserDict" || path == "typing.Dict") {
         cls.holds = Kind::dict;
       } else if (path == "builtins.list" || path == "collections.UserList") {
         cls.holds = Kind::list;
@@ -468,4 +578,4 @@ void Interpreter::add_bases(values::Class& cls, const std::vector<Value>& bases,
   merge_orders(cls, parents);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -14,36 +14,42 @@ bool may_be_no_tensor(const values::TensorState& state, int steps = most_steps) 
   if (!state.made || steps == 0) return !state.made && state.external;
   for (std::size_t i = 0; i < state.made->arguments.size(); ++i) {
     const values::TensorState* operand = i < state.made->states.size() ? state.made->states[i] : nullptr;
-    if (operand ? may_be_no_tensor(*operand, steps - 1) : state.made->arguments[i].is(values::Kind::unknown)) return true;
+    if (operand ? may_be_no_tensor(*operand, steps - 1) : state.made->arguments[i].is(values::Kind::unknown))
+      return true;
   }
   return false;
 }
-} // namespace
+}  // namespace
 
 Value asked_for_truth(Interpreter& run, Value value, Place where) {
   const Value found = run.resolve(value);
   if (!found.is(values::Kind::tensor)) return value;
   const values::TensorState& state = *found.as<values::Tensor>()->now();
   // What only looks like a tensor may have a truth of its own.
-  if (!state.shape.rank_known || state.maybe_array || state.external || state.blamed || may_be_no_tensor(state)) return value;
+  if (!state.shape.rank_known || state.maybe_array || state.external || state.blamed ||
+      may_be_no_tensor(state))
+    return value;
   auto& s = run.symbols();
   const bool ambiguous = std::ranges::any_of(state.shape.dims, [&](const values::Dim& dim) {
-    return dim.size && !s.varies(dim.size) && s.compare(symbolic::Compare::eq, dim.size, s.constant(1)) == symbolic::Answer::no;
+    return dim.size && !s.varies(dim.size) &&
+        s.compare(symbolic::Compare::eq, dim.size, s.constant(1)) == symbolic::Answer::no;
   });
   if (!ambiguous) return value;
   const std::string_view text = run.record().text(where);
   const bool short_enough = !text.empty() && text.size() <= 60 && text.find('\n') == std::string_view::npos;
   run.problem_at(values::ProblemKind::argument, where, nullptr,
-                 (short_enough ? values::code(text) : std::string("This tensor")) + " has shape " + values::code(values::shape_text(run.symbols(), state.shape)) +
-                     ": it is true or false only with one element, and Python raises \"Boolean value of Tensor with more than one value is ambiguous\". Ask for `.all()`, `.any()` or one number");
+      (short_enough ? values::code(text) : std::string("This tensor")) + " has shape " +
+          values::code(values::shape_text(run.symbols(), state.shape)) +
+          ": it is true or false only with one element, and Python raises \"Boolean value of Tensor with more than one value is ambiguous\". Ask for `.all()`, `.any()` or one number");
   // The same is not told of what else they are compared with.
   for (const Value& operand : state.made ? state.made->arguments : std::span<const Value>())
     if (operand.is(values::Kind::tensor)) {
       values::TensorState blamed = *operand.as<values::Tensor>()->now();
       blamed.blamed = true;
-      run.heap().set(operand.as<values::Tensor>()->state, Value::of(values::Kind::state, run.heap().state(blamed)));
+      run.heap().set(
+          operand.as<values::Tensor>()->state, Value::of(values::Kind::state, run.heap().state(blamed)));
     }
   return value;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -8,4 +8,4 @@ namespace stepzero::interpreter {
 // The value, whose truth is asked at the place; told where that cannot succeed.
 Value asked_for_truth(Interpreter& run, Value value, Place where);
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

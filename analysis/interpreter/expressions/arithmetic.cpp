@@ -20,7 +20,8 @@ Int Interpreter::role(symbolic::Role role_wanted) {
     const int rank = limits_.as_rank->rank, world = limits_.as_rank->world;
     // All on one node, but where a launch of as many processes has them on several.
     const Launch* launch = limits_.launch;
-    const bool on_several = launch && launch->world == world && launch->local_world && *launch->local_world > 0;
+    const bool on_several = launch && launch->world == world && launch->local_world &&
+        *launch->local_world > 0;
     const int on_each = on_several ? static_cast<int>(*launch->local_world) : world;
     switch (role_wanted) {
     case symbolic::Role::rank: return symbols().constant(rank);
@@ -34,16 +35,19 @@ Int Interpreter::role(symbolic::Role role_wanted) {
   if (used_) used_->roles |= 1u << static_cast<int>(role_wanted);
   if (const Launch* launch = limits_.launch) {
     if (role_wanted == symbolic::Role::world_size && launch->world) return symbols().constant(*launch->world);
-    if (role_wanted == symbolic::Role::local_world_size && launch->local_world) return symbols().constant(*launch->local_world);
+    if (role_wanted == symbolic::Role::local_world_size && launch->local_world)
+      return symbols().constant(*launch->local_world);
   }
   Int& atom = record_.roles[static_cast<int>(role_wanted)];
   if (!atom) atom = roles_[static_cast<int>(role_wanted)];
   if (!atom) {
-    constexpr std::string_view names[] = {"", "rank", "local_rank", "node_rank", "world_size", "local_world_size"};
+    constexpr std::string_view names[] = {
+        "", "rank", "local_rank", "node_rank", "world_size", "local_world_size"};
     symbolic::AtomInfo info;
     info.name = names[static_cast<int>(role_wanted)];
     info.role = role_wanted;
-    const bool size = role_wanted == symbolic::Role::world_size || role_wanted == symbolic::Role::local_world_size;
+    const bool size = role_wanted == symbolic::Role::world_size ||
+        role_wanted == symbolic::Role::local_world_size;
     info.lower = size ? 1 : 0;
     info.sharing = size ? Sharing::uniform : Sharing::divergent;
     atom = roles_[static_cast<int>(role_wanted)] = symbols().fresh(info);
@@ -55,7 +59,8 @@ Value Interpreter::symbol(std::string_view name, Sharing sharing, Place born) {
   const auto dot = name.rfind('.');
   if (const auto presumed = library_.presume(dot == std::string_view::npos ? name : name.substr(dot + 1))) {
     if (presumed->is_main)
-      return Value::of(symbols().compared(symbolic::Compare::eq, role(symbolic::Role::rank), symbols().constant(0)));
+      return Value::of(
+          symbols().compared(symbolic::Compare::eq, role(symbolic::Role::rank), symbols().constant(0)));
     if (!presumed->class_path.empty()) {
       values::Instance* object = make_native(presumed->class_path, born);
       object->symbolic = true;
@@ -80,7 +85,8 @@ Int Interpreter::to_int(Value value) {
     auto* unknown = value.as<values::Unknown>();
     if (unknown->state.value) return nullptr;
     unknown->only_compared = false;
-    if (limits_.as_rank && limits_.as_rank->by_defaults && !in_roots_ && !unknown->integer && unknown->default_value.is(Kind::integer))
+    if (limits_.as_rank && limits_.as_rank->by_defaults && !in_roots_ && !unknown->integer &&
+        unknown->default_value.is(Kind::integer))
       if (const auto usual = symbols().value(unknown->default_value.integer())) {
         record_.by_defaults[std::string(unknown->name)] = *usual;
         unknown->integer = unknown->default_value.integer();
@@ -91,7 +97,8 @@ Int Interpreter::to_int(Value value) {
       info.sharing = unknown->sharing;
       info.varies = unknown->of_many && building();
       info.made = unknown->attributes.birth;
-      if (unknown->default_value.is(Kind::integer)) info.usual = symbols().value(unknown->default_value.integer());
+      if (unknown->default_value.is(Kind::integer))
+        info.usual = symbols().value(unknown->default_value.integer());
       unknown->integer = symbols().fresh(info);
     }
     return unknown->integer;
@@ -109,10 +116,11 @@ std::optional<std::int64_t> Interpreter::to_constant(Value value) {
 }
 
 namespace {
-// A number of each rank's own data in a `try` of the same function, or one that is 0 for certain. Of a count not every rank may have some: in the run of one rank
-// nothing tells that it is a part of something.
+// A number of each rank's own data in a `try` of the same function, or one that is 0 for certain. Of a count
+// not every rank may have some: in the run of one rank nothing tells that it is a part of something.
 bool may_be_zero(Interpreter& run, Value value, bool in_try) {
-  if (!value.is(Kind::integer) && !(value.is(Kind::unknown) && !value.as<values::Unknown>()->state.value)) return false;
+  if (!value.is(Kind::integer) && !(value.is(Kind::unknown) && !value.as<values::Unknown>()->state.value))
+    return false;
   if (const auto known = run.to_constant(value)) return *known == 0;
   if (run.heap().is_external(value)) return false;
   const Sharing sharing = run.heap().sharing(value);
@@ -120,14 +128,16 @@ bool may_be_zero(Interpreter& run, Value value, bool in_try) {
   const bool counts = value.is(Kind::integer) && run.symbols().lower(value.integer()).value_or(-1) == 0;
   return counts && (run.as_rank() || sharing == Sharing::divergent);
 }
-} // namespace
+}  // namespace
 
 namespace {
-constexpr std::int64_t largest_power_of_symbol = 16;  // a polynomial has a term for each: programs square and cube sizes
-constexpr std::int64_t bits_of_integer = 63;          // a power of two beyond them is no int64
-} // namespace
+constexpr std::int64_t largest_power_of_symbol =
+    16;  // a polynomial has a term for each: programs square and cube sizes
+constexpr std::int64_t bits_of_integer = 63;  // a power of two beyond them is no int64
+}  // namespace
 
-// Two values, neither of them a choice or a tensor, and an operator between them. A part that has no result for them gives no value.
+// Two values, neither of them a choice or a tensor, and an operator between them. A part that has no result
+// for them gives no value.
 struct Interpreter::Arithmetic {
   Interpreter& run;
   BinaryOp op;
@@ -158,13 +168,18 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
   left = without_none(*this, plain_member(settled(left)));
   right = without_none(*this, plain_member(settled(right)));
   for (Value* side : {&left, &right})
-    if (side->is(Kind::boolean) && !(op == BinaryOp::bit_and || op == BinaryOp::bit_or || op == BinaryOp::bit_xor))
+    if (side->is(Kind::boolean) &&
+        !(op == BinaryOp::bit_and || op == BinaryOp::bit_or || op == BinaryOp::bit_xor))
       if (const auto constant = to_constant(*side)) *side = heap().integer(*constant);
-  if (left.is(Kind::choice)) return over_choices(left, [&](Value side) { return binary(op, side, right, node); }, here(node));
-  if (right.is(Kind::choice)) return over_choices(right, [&](Value side) { return binary(op, left, side, node); }, here(node));
+  if (left.is(Kind::choice))
+    return over_choices(left, [&](Value side) { return binary(op, side, right, node); }, here(node));
+  if (right.is(Kind::choice))
+    return over_choices(right, [&](Value side) { return binary(op, left, side, node); }, here(node));
   // By a number of each rank's own: where it is 0, somebody may catch that.
-  if (catching_ > 0 && (op == BinaryOp::div || op == BinaryOp::floordiv || op == BinaryOp::mod) && !left.is(Kind::string) && !left.is(Kind::tensor) && may_be_zero(*this, right, !frame_->tries.empty()))
-    if (const Cond is_zero = truth(compare(CompareOp::eq, right, heap().integer(0))); symbols().decide(is_zero) != symbolic::Answer::no) {
+  if (catching_ > 0 && (op == BinaryOp::div || op == BinaryOp::floordiv || op == BinaryOp::mod) &&
+      !left.is(Kind::string) && !left.is(Kind::tensor) && may_be_zero(*this, right, !frame_->tries.empty()))
+    if (const Cond is_zero = truth(compare(CompareOp::eq, right, heap().integer(0)));
+        symbols().decide(is_zero) != symbolic::Answer::no) {
       const auto fail = [&] {
         (void)raise_builtin("ZeroDivisionError", here(node));
         const Stmt statement{StmtKind::expression, node.span};
@@ -173,7 +188,11 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
         killed_ = true;
         return Value{};
       };
-      const auto divide = [&] { return symbols().decide(is_zero) == symbolic::Answer::no ? binary(op, left, right, node) : heap().unknown_from({left, right}, here(node)); };
+      const auto divide = [&] {
+        return symbols().decide(is_zero) == symbolic::Answer::no
+            ? binary(op, left, right, node)
+            : heap().unknown_from({left, right}, here(node));
+      };
       return fork_value(is_zero, here(node), fail, divide);
     }
   if (left.is(Kind::tensor) || right.is(Kind::tensor) || (op == BinaryOp::matmul && !left.is(Kind::instance)))
@@ -182,12 +201,17 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
 }
 
 // Nothing that has an operator of its own for None.
-static bool is_plain(Value value) { return value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::string) || value.is(Kind::list) || value.is(Kind::tuple) || value.is(Kind::none); }
+static bool is_plain(Value value) {
+  return value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::string) || value.is(Kind::list) ||
+      value.is(Kind::tuple) || value.is(Kind::none);
+}
 
 Value Interpreter::Arithmetic::result() {
   const auto either = [&](Kind kind) { return left.is(kind) || right.is(kind); };
   if (either(Kind::none) && (is_plain(left) || is_plain(right)))
-    if (const Value made = refuse_nothing(run, left.is(Kind::none) ? left : right, "it takes no part in arithmetic (TypeError)", run.here(node))) return made;
+    if (const Value made = refuse_nothing(run, left.is(Kind::none) ? left : right,
+            "it takes no part in arithmetic (TypeError)", run.here(node)))
+      return made;
   if (either(Kind::instance)) return of_objects();
   if (are(Kind::list) && left.as<values::List>()->kind == values::ListKind::set)
     if (const Value made = of_sets()) return made;
@@ -202,7 +226,8 @@ Value Interpreter::Arithmetic::result() {
     return text ? run.heap().string(*text) : unknown();
   }
   if (op == BinaryOp::mul && either(Kind::string)) return repeated_text();
-  const bool numbers = (left.is(Kind::real) || left.is(Kind::integer)) && (right.is(Kind::real) || right.is(Kind::integer));
+  const bool numbers = (left.is(Kind::real) || left.is(Kind::integer)) &&
+      (right.is(Kind::real) || right.is(Kind::integer));
   return numbers && !(are(Kind::integer) && op != BinaryOp::div) ? of_reals() : of_integers();
 }
 
@@ -216,22 +241,25 @@ Value Interpreter::Arithmetic::unknown(std::string_view name) const {
 }
 
 Value Interpreter::Arithmetic::of_objects() {
-  constexpr std::string_view names[] = {"add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor"};
+  constexpr std::string_view names[] = {"add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow",
+      "lshift", "rshift", "and", "or", "xor"};
   if (left.is(Kind::instance))
-    if (const Value method = run.find_method(left.as<values::Instance>(), Name("__" + std::string(names[static_cast<int>(op)]) + "__")))
+    if (const Value method = run.find_method(
+            left.as<values::Instance>(), Name("__" + std::string(names[static_cast<int>(op)]) + "__")))
       return run.call(method, {{right}, {}, false}, run.here(node));
   if (right.is(Kind::instance))
-    if (const Value method = run.find_method(right.as<values::Instance>(), Name("__r" + std::string(names[static_cast<int>(op)]) + "__")))
+    if (const Value method = run.find_method(
+            right.as<values::Instance>(), Name("__r" + std::string(names[static_cast<int>(op)]) + "__")))
       return run.call(method, {{left}, {}, false}, run.here(node));
   return run.heap().external("", run.here(node));
 }
 
 Value Interpreter::Arithmetic::of_sets() {
-  const std::string_view method = op == BinaryOp::bit_or    ? "union"
-                                  : op == BinaryOp::bit_and ? "intersection"
-                                  : op == BinaryOp::sub     ? "difference"
-                                  : op == BinaryOp::bit_xor ? "symmetric_difference"
-                                                            : "";
+  const std::string_view method = op == BinaryOp::bit_or ? "union"
+      : op == BinaryOp::bit_and                          ? "intersection"
+      : op == BinaryOp::sub                              ? "difference"
+      : op == BinaryOp::bit_xor                          ? "symmetric_difference"
+                                                         : "";
   Arguments other{{right}, {}, false};
   if (!method.empty()) return run.list_method(left, method, other, run.here(node));
   return {};
@@ -239,7 +267,8 @@ Value Interpreter::Arithmetic::of_sets() {
 
 Value Interpreter::Arithmetic::of_dicts() {
   if (op == BinaryOp::bit_or) {
-    const Value sum = run.heap().dict(values::Heap::dict_state(left)->items, values::Heap::dict_state(left)->open, values::Heap::dict_state(left)->rest);
+    const Value sum = run.heap().dict(values::Heap::dict_state(left)->items,
+        values::Heap::dict_state(left)->open, values::Heap::dict_state(left)->rest);
     if (run.dict_update(sum, right, run.here(node))) return sum;
   }
   return run.heap().external("", run.here(node));
@@ -254,7 +283,10 @@ Value Interpreter::Arithmetic::bitwise() {
   }
   const auto a = run.to_constant(left), b = run.to_constant(right);
   if (a && b && (op != BinaryOp::rshift || (*b >= 0 && *b < 63)))
-    return run.heap().integer(op == BinaryOp::bit_and ? *a & *b : op == BinaryOp::bit_or ? *a | *b : op == BinaryOp::bit_xor ? *a ^ *b : *a >> *b);
+    return run.heap().integer(op == BinaryOp::bit_and ? *a & *b
+            : op == BinaryOp::bit_or                  ? *a | *b
+            : op == BinaryOp::bit_xor                 ? *a ^ *b
+                                                      : *a >> *b);
   return {};
 }
 
@@ -270,7 +302,8 @@ Value Interpreter::Arithmetic::sum() {
     items.insert(items.end(), more.begin(), more.end());
     return run.heap().tuple(std::move(items));
   }
-  if (left.is(Kind::unknown) && right.is(Kind::tuple) && !left.as<values::Unknown>()->state.value) return sum_with_end();
+  if (left.is(Kind::unknown) && right.is(Kind::tuple) && !left.as<values::Unknown>()->state.value)
+    return sum_with_end();
   return are(Kind::list) ? sum_of_lists() : Value{};
 }
 
@@ -294,7 +327,9 @@ Value Interpreter::Arithmetic::sum_of_lists() {
   const auto* a = values::Heap::list_state(left);
   const auto* b = values::Heap::list_state(right);
   if (a->items.size() + b->items.size() > longest_sequence)
-    return run.heap().open_list(run.heap().merge(run.element(left, run.here(node)), run.element(right, run.here(node)), Sharing::uniform), nullptr, left.as<values::List>()->kind);
+    return run.heap().open_list(run.heap().merge(run.element(left, run.here(node)),
+                                    run.element(right, run.here(node)), Sharing::uniform),
+        nullptr, left.as<values::List>()->kind);
   std::vector<Value> items = a->items;
   if (!a->open) items.insert(items.end(), b->items.begin(), b->items.end());
   const Value sum = run.heap().list(std::move(items), left.as<values::List>()->kind);
@@ -311,19 +346,24 @@ Value Interpreter::Arithmetic::repeated() {
   const Value times = sequence == left ? right : left;
   const auto known = run.elements(sequence, run.here(node));
   const auto count = run.to_constant(times);
-  if (known && count && (*count <= 0 || known->size() * static_cast<std::size_t>(*count) <= longest_sequence)) {
+  if (known && count &&
+      (*count <= 0 || known->size() * static_cast<std::size_t>(*count) <= longest_sequence)) {
     std::vector<Value> items;
     for (std::int64_t i = 0; i < *count; ++i) items.insert(items.end(), known->begin(), known->end());
     return sequence.is(Kind::tuple) ? run.heap().tuple(std::move(items)) : run.heap().list(std::move(items));
   }
-  if (known && known->size() == 1 && sequence.is(Kind::list)) return run.heap().open_list(known->front(), run.to_int(times));
-  return run.heap().open_list(run.element(sequence, run.here(node)), nullptr, sequence.is(Kind::tuple) ? values::ListKind::tuple : sequence.as<values::List>()->kind);
+  if (known && known->size() == 1 && sequence.is(Kind::list))
+    return run.heap().open_list(known->front(), run.to_int(times));
+  return run.heap().open_list(run.element(sequence, run.here(node)), nullptr,
+      sequence.is(Kind::tuple) ? values::ListKind::tuple : sequence.as<values::List>()->kind);
 }
 
 Value Interpreter::Arithmetic::repeated_text() {
   const Value text = left.is(Kind::string) ? left : right;
   const auto count = run.to_constant(left.is(Kind::string) ? right : left);
-  if (!count || *count * static_cast<std::int64_t>(text.text().size()) > static_cast<std::int64_t>(longest_text)) return unknown();
+  if (!count ||
+      *count * static_cast<std::int64_t>(text.text().size()) > static_cast<std::int64_t>(longest_text))
+    return unknown();
   std::string repeated;
   for (std::int64_t i = 0; i < *count; ++i) repeated += text.text();
   return run.heap().string(repeated);
@@ -360,7 +400,9 @@ Value Interpreter::Arithmetic::of_reals() {
 namespace {
 // Null where the result is no integer that can be named.
 Int calculated(symbolic::Context& s, BinaryOp op, Int a, Int b) {
-  const auto is_zero = [&] { return s.compare(symbolic::Compare::eq, b, s.constant(0)) == symbolic::Answer::yes; };
+  const auto is_zero = [&] {
+    return s.compare(symbolic::Compare::eq, b, s.constant(0)) == symbolic::Answer::yes;
+  };
   const auto known = s.value(b);
   switch (op) {
   case BinaryOp::add: return s.add(a, b);
@@ -368,19 +410,28 @@ Int calculated(symbolic::Context& s, BinaryOp op, Int a, Int b) {
   case BinaryOp::mul: return s.mul(a, b);
   case BinaryOp::floordiv: return is_zero() ? nullptr : s.floordiv(a, b);
   case BinaryOp::mod: return is_zero() ? nullptr : s.mod(a, b);
-  case BinaryOp::pow: return known && *known >= 0 && (*known <= largest_power_of_symbol || (s.value(a) && *known < bits_of_integer)) ? s.power(a, *known) : nullptr;
-  case BinaryOp::lshift: return known && *known >= 0 && *known < bits_of_integer - 1 ? s.mul(a, s.constant(std::int64_t{1} << *known)) : nullptr;
+  case BinaryOp::pow:
+    return known && *known >= 0 &&
+            (*known <= largest_power_of_symbol || (s.value(a) && *known < bits_of_integer))
+        ? s.power(a, *known)
+        : nullptr;
+  case BinaryOp::lshift:
+    return known && *known >= 0 && *known < bits_of_integer - 1
+        ? s.mul(a, s.constant(std::int64_t{1} << *known))
+        : nullptr;
   default: return nullptr;
   }
 }
-} // namespace
+}  // namespace
 
 Value Interpreter::Arithmetic::of_integers() {
-  const bool may_be_int = (left.is(Kind::integer) || left.is(Kind::unknown)) && (right.is(Kind::integer) || right.is(Kind::unknown));
+  const bool may_be_int = (left.is(Kind::integer) || left.is(Kind::unknown)) &&
+      (right.is(Kind::integer) || right.is(Kind::unknown));
   using values::is_float;
   // Something unknown times a float may be a tensor.
   const auto is_number = [](Value value) {
-    return values::is_number(value) || (value.is(Kind::unknown) && value.as<values::Unknown>()->default_value.is(Kind::integer));
+    return values::is_number(value) ||
+        (value.is(Kind::unknown) && value.as<values::Unknown>()->default_value.is(Kind::integer));
   };
   const bool numbers = is_number(left) && is_number(right);
   // What is computed from a number that was read from a tensor is one as well.
@@ -393,7 +444,8 @@ Value Interpreter::Arithmetic::of_integers() {
   }
   const Int a = run.to_int(left), b = run.to_int(right);
   const bool is_power = op == BinaryOp::pow && a && b && s.value(a) && s.value(b);
-  if (is_power && *s.value(b) < 0 && *s.value(a) != 0) return Value::of(std::pow(static_cast<double>(*s.value(a)), static_cast<double>(*s.value(b))));
+  if (is_power && *s.value(b) < 0 && *s.value(a) != 0)
+    return Value::of(std::pow(static_cast<double>(*s.value(a)), static_cast<double>(*s.value(b))));
   const Int result = a && b ? calculated(s, op, a, b) : nullptr;
   if (!result) {
     Value made = unknown();
@@ -406,9 +458,10 @@ Value Interpreter::Arithmetic::of_integers() {
   Value made = unknown(s.text(result));
   made.as<values::Unknown>()->integer = result;
   // Sequences are added, and repeated, as well.
-  made.as<values::Unknown>()->only_compared = !numbers && ((op == BinaryOp::add && !is_number(left) && !is_number(right)) || op == BinaryOp::mul);
+  made.as<values::Unknown>()->only_compared = !numbers &&
+      ((op == BinaryOp::add && !is_number(left) && !is_number(right)) || op == BinaryOp::mul);
   made.as<values::Unknown>()->is_number = is_read;
   return made;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

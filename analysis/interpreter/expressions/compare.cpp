@@ -28,8 +28,8 @@ symbolic::Compare ordering(CompareOp op) {
 }
 bool is_number(Value value) { return value.is(Kind::integer) || value.is(Kind::real); }
 bool is_constant_like(Value value) {
-  return value.is(Kind::string) || value.is(Kind::none) || value.is(Kind::boolean) || is_number(value) || value.is(Kind::dtype) ||
-         value.is(Kind::device);
+  return value.is(Kind::string) || value.is(Kind::none) || value.is(Kind::boolean) || is_number(value) ||
+      value.is(Kind::dtype) || value.is(Kind::device);
 }
 std::string constant_text(symbolic::Context& symbols, Value value) {
   switch (value.kind) {
@@ -61,29 +61,42 @@ std::string_view spelled(CompareOp op) {
   constexpr std::string_view names[] = {"==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in"};
   return names[static_cast<int>(op)];
 }
-} // namespace
+}  // namespace
 
-// By its name alone `local_rank` may be what one process without a launcher has, which is below 0 by custom: who compares it with such
-// numbers asks for that. Null: the question is another.
+// By its name alone `local_rank` may be what one process without a launcher has, which is below 0 by custom:
+// who compares it with such numbers asks for that. Null: the question is another.
 static Cond asks_for_rank(Interpreter& run, symbolic::Compare op, Int left, Int right) {
   using symbolic::Compare;
   auto& s = run.symbols();
   const Record& record = run.record();
-  const auto is_rank = [&](Int side) { return side && (side == record.roles[static_cast<int>(symbolic::Role::rank)] || side == record.roles[static_cast<int>(symbolic::Role::local_rank)]); };
+  const auto is_rank = [&](Int side) {
+    return side &&
+        (side == record.roles[static_cast<int>(symbolic::Role::rank)] ||
+            side == record.roles[static_cast<int>(symbolic::Role::local_rank)]);
+  };
   if (is_rank(right)) {
     std::swap(left, right);
-    op = op == Compare::lt ? Compare::gt : op == Compare::le ? Compare::ge : op == Compare::gt ? Compare::lt : op == Compare::ge ? Compare::le : op;
+    op = op == Compare::lt  ? Compare::gt
+        : op == Compare::le ? Compare::ge
+        : op == Compare::gt ? Compare::lt
+        : op == Compare::ge ? Compare::le
+                            : op;
   }
   const auto number = is_rank(left) ? s.value(right) : std::nullopt;
   if (!number) return nullptr;
   const bool at_none = *number == -1, above_none = *number == 0;
-  const bool there = (at_none && (op == Compare::ne || op == Compare::gt)) || (above_none && op == Compare::ge);
-  const bool missing = (at_none && (op == Compare::eq || op == Compare::le)) || (above_none && op == Compare::lt);
+  const bool there = (at_none && (op == Compare::ne || op == Compare::gt)) ||
+      (above_none && op == Compare::ge);
+  const bool missing = (at_none && (op == Compare::eq || op == Compare::le)) ||
+      (above_none && op == Compare::lt);
   if (!there && !missing) return nullptr;
-  const symbolic::Role role = left == record.roles[static_cast<int>(symbolic::Role::rank)] ? symbolic::Role::rank : symbolic::Role::local_rank;
+  const symbolic::Role role = left == record.roles[static_cast<int>(symbolic::Role::rank)]
+      ? symbolic::Role::rank
+      : symbolic::Role::local_rank;
   // Where the program has a value of its own for it, that question is the same one.
   bool known = false;
-  each_noted(record, told(role), [&](Cond asked) { known = known || s.decide(asked) == symbolic::Answer::yes; });
+  each_noted(
+      record, told(role), [&](Cond asked) { known = known || s.decide(asked) == symbolic::Answer::yes; });
   if (known) return s.boolean(there);
   const std::string name = role == symbolic::Role::rank ? "rank" : "local_rank";
   const Cond question = run.named_condition(name + " != -1", Sharing::uniform);
@@ -142,7 +155,9 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
     return over_choices(left, [&](Value side) { return Value::of(truth(compare(op, side, right))); });
   if (right.is(Kind::choice))
     return over_choices(right, [&](Value side) { return Value::of(truth(compare(op, left, side))); });
-  return Comparison{*this, op, left, right, symbols(), op == CompareOp::ne || op == CompareOp::is_not || op == CompareOp::not_in}.result();
+  return Comparison{*this, op, left, right, symbols(),
+      op == CompareOp::ne || op == CompareOp::is_not || op == CompareOp::not_in}
+      .result();
 }
 
 Value Interpreter::Comparison::result() {
@@ -169,7 +184,8 @@ Value Interpreter::Comparison::result() {
 
 Value Interpreter::Comparison::open() const {
   const Sharing sharing = symbolic::mix(run.heap().sharing(left), run.heap().sharing(right));
-  return Value::of(run.mark_external(s.opaque("", sharing), run.heap().is_external(left) || run.heap().is_external(right)));
+  return Value::of(run.mark_external(
+      s.opaque("", sharing), run.heap().is_external(left) || run.heap().is_external(right)));
 }
 
 Value Interpreter::Comparison::of_presumed() {
@@ -177,20 +193,27 @@ Value Interpreter::Comparison::of_presumed() {
   if (is_identity() && left == right) return answer(true);
   const bool turned = !is_presumed(left);
   const Value object = turned ? right : left, other = turned ? left : right;
-  const CompareOp positive = op == CompareOp::ne || op == CompareOp::is || op == CompareOp::is_not ? CompareOp::eq : op == CompareOp::not_in ? CompareOp::in : op;
+  const CompareOp positive = op == CompareOp::ne || op == CompareOp::is || op == CompareOp::is_not
+      ? CompareOp::eq
+      : op == CompareOp::not_in ? CompareOp::in
+                                : op;
   const bool equality = positive == CompareOp::eq;
   const Sharing sharing = symbolic::mix(run.heap().sharing(left), run.heap().sharing(right));
-  if (!is_constant_like(other)) return Value::of(run.mark_external(s.opaque("", sharing), run.heap().is_external(other)));
+  if (!is_constant_like(other))
+    return Value::of(run.mark_external(s.opaque("", sharing), run.heap().is_external(other)));
   const std::string name(object.as<values::Instance>()->name), constant = constant_text(s, other);
   const std::string sign(equality && other.is(Kind::none) ? "is" : spelled(positive));
   const std::string key = turned && !equality ? constant + " " + sign : sign + constant;
   const bool is_word = equality && other.is(Kind::string);
   if (is_word)
-    for (const Questions::Asked& before : run.questions_.all(object.object()))
-      if (before.is_word && before.question != key && s.decide(before.answer) == symbolic::Answer::yes) return answer(false);
+    for (const OpenQuestions::Asked& before : run.questions_.all(object.object()))
+      if (before.is_word && before.question != key && s.decide(before.answer) == symbolic::Answer::yes)
+        return answer(false);
   Cond known = run.questions_.find(object.object(), key);
   if (!known) {
-    known = s.opaque(turned && !equality ? constant + " " + sign + " " + name : name + " " + sign + " " + constant, sharing);
+    known = s.opaque(
+        turned && !equality ? constant + " " + sign + " " + name : name + " " + sign + " " + constant,
+        sharing);
     run.questions_.add(object.object(), key, known, is_word);
   }
   return answer(known);
@@ -199,7 +222,8 @@ Value Interpreter::Comparison::of_presumed() {
 Value Interpreter::Comparison::membership() {
   if (right.is(Kind::instance)) {
     auto* object = right.as<values::Instance>();
-    if (const Value method = run.find_method(object, Name("__contains__"))) return answer(run.truth(run.call(method, {{left}, {}, false}, {})));
+    if (const Value method = run.find_method(object, Name("__contains__")))
+      return answer(run.truth(run.call(method, {{left}, {}, false}, {})));
   }
   if (const KeysView* keys = keys_view(right)) return run.compare(op, left, keys->dict);
   if (right.is(Kind::dict)) return in_dict();
@@ -207,12 +231,16 @@ Value Interpreter::Comparison::membership() {
     return answer(right.text().find(left.text()) != std::string_view::npos);
   if (right.is(Kind::range)) {
     const auto* range = right.as<values::Range>();
-    const auto at = run.to_constant(left), from = s.value(range->start), to = s.value(range->stop), by = s.value(range->step);
+    const auto at = run.to_constant(left), from = s.value(range->start), to = s.value(range->stop),
+               by = s.value(range->step);
     if (at && from && to && by && *by != 0)
-      return answer((*by > 0 ? *at >= *from && *at < *to : *at <= *from && *at > *to) && (*at - *from) % *by == 0);
+      return answer(
+          (*by > 0 ? *at >= *from && *at < *to : *at <= *from && *at > *to) && (*at - *from) % *by == 0);
   }
   if (right.is(Kind::class_) && right.as<values::Class>()->is_enum && left.is(Kind::instance))
-    return answer(std::find(right.as<values::Class>()->members.begin(), right.as<values::Class>()->members.end(), left) != right.as<values::Class>()->members.end());
+    return answer(
+        std::find(right.as<values::Class>()->members.begin(), right.as<values::Class>()->members.end(),
+            left) != right.as<values::Class>()->members.end());
   return in_items();
 }
 
@@ -222,7 +250,8 @@ Value Interpreter::Comparison::in_dict() {
   for (const auto& [key, value] : state->items) {
     if (key == left || run.same_key(key, left)) {
       if (value && !value.is(Kind::choice)) return answer(true);
-      if (value.is(Kind::choice) && value.as<values::Choice>()->yes && value.as<values::Choice>()->no) return answer(true);
+      if (value.is(Kind::choice) && value.as<values::Choice>()->yes && value.as<values::Choice>()->no)
+        return answer(true);
       return open();
     }
     known = known && run.known_key(key);
@@ -233,9 +262,10 @@ Value Interpreter::Comparison::in_dict() {
 
 Value Interpreter::Comparison::in_items() {
   const bool is_set = right.is(Kind::list) && right.as<values::List>()->kind == values::ListKind::set;
-  const auto items = is_set && !values::Heap::list_state(right)->open ? std::optional(values::Heap::list_state(right)->items)
-                     : right.is(Kind::unknown)                         ? std::nullopt
-                                                                       : run.elements(right, {});
+  const auto items = is_set && !values::Heap::list_state(right)->open
+      ? std::optional(values::Heap::list_state(right)->items)
+      : right.is(Kind::unknown) ? std::nullopt
+                                : run.elements(right, {});
   if (items) {
     if (run.known_key(left)) {
       bool known = true;
@@ -246,10 +276,12 @@ Value Interpreter::Comparison::in_items() {
       }
       if (known) return answer(false);
     }
-    constexpr std::size_t most_alternatives = 16;  // of one condition: a list of modes or names, no vocabulary
+    constexpr std::size_t most_alternatives =
+        16;  // of one condition: a list of modes or names, no vocabulary
     if (items->size() <= most_alternatives) {
       Cond any = s.boolean(false);
-      for (const Value& item : *items) any = s.logical_or(any, run.truth(run.compare(CompareOp::eq, left, item)));
+      for (const Value& item : *items)
+        any = s.logical_or(any, run.truth(run.compare(CompareOp::eq, left, item)));
       return answer(any);
     }
   }
@@ -260,8 +292,10 @@ Value Interpreter::Comparison::equality() {
   if (left == right && (!left.is(Kind::tensor) || is_identity())) return with_itself();
   if (left.is(Kind::instance) && right.is(Kind::instance)) return of_instances();
   for (const auto& [member, other] : {std::pair{left, right}, std::pair{right, left}})
-    if (member.is(Kind::instance) && (other.is(Kind::string) || is_number(other)) && member.as<values::Instance>()->cls) {
-      if (const Value plain = run.plain_member(member); !(plain == member)) return run.compare(op, plain, other);
+    if (member.is(Kind::instance) && (other.is(Kind::string) || is_number(other)) &&
+        member.as<values::Instance>()->cls) {
+      if (const Value plain = run.plain_member(member); !(plain == member))
+        return run.compare(op, plain, other);
       if (member.as<values::Instance>()->cls->is_enum) return answer(false);
     }
   if (left.is(Kind::list) && right.is(Kind::list)) return of_lists();
@@ -274,8 +308,10 @@ Value Interpreter::Comparison::equality() {
 Value Interpreter::Comparison::with_itself() {
   if (is_identity() || !may_differ_from_itself(run, left)) return answer(true);
   // nan is not equal to itself, and an array says it of each of its items.
-  const std::string_view name = left.is(Kind::unknown) ? left.as<values::Unknown>()->name : std::string_view{};
-  const Cond equal = run.asked(name.empty() ? "" : std::string(name) + " == " + std::string(name), left, left, run.heap().sharing(left));
+  const std::string_view name = left.is(Kind::unknown) ? left.as<values::Unknown>()->name
+                                                       : std::string_view{};
+  const Cond equal = run.asked(name.empty() ? "" : std::string(name) + " == " + std::string(name), left, left,
+      run.heap().sharing(left));
   return answer(run.mark_external(equal, run.heap().is_external(left)));
 }
 
@@ -283,15 +319,19 @@ Value Interpreter::Comparison::of_instances() {
   // Identity, unless the class says otherwise.
   auto* object = left.as<values::Instance>();
   const bool by_identity = is_identity() || run.known_key(left);
-  if (by_identity && run.known_key(left) && run.known_key(right) && !object->symbolic && !right.as<values::Instance>()->symbolic)
+  if (by_identity && run.known_key(left) && run.known_key(right) && !object->symbolic &&
+      !right.as<values::Instance>()->symbolic)
     return answer(run.same_key(left, right));
   if (!by_identity && object->cls)
     if (const Value method = run.find_in_order(object->cls->order, Name("__eq__")); method.is(Kind::function))
-      return answer(run.truth(run.call(run.bind_method(method, left, object->cls, {}), {{right}, {}, false}, {})));
-  if (!by_identity && object->cls && object->cls->is_dataclass && object->cls == right.as<values::Instance>()->cls) {
+      return answer(
+          run.truth(run.call(run.bind_method(method, left, object->cls, {}), {{right}, {}, false}, {})));
+  if (!by_identity && object->cls && object->cls->is_dataclass &&
+      object->cls == right.as<values::Instance>()->cls) {
     const auto a = run.field_values(*object), b = run.field_values(*right.as<values::Instance>());
     Cond all = s.boolean(true);
-    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) all = s.logical_and(all, run.truth(run.compare(CompareOp::eq, a[i].second, b[i].second)));
+    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
+      all = s.logical_and(all, run.truth(run.compare(CompareOp::eq, a[i].second, b[i].second)));
     return answer(all);
   }
   return open();
@@ -302,19 +342,25 @@ Value Interpreter::Comparison::of_lists() {
   const auto* b = values::Heap::list_state(right);
   if (is_identity()) return answer(false);
   if (a->open || b->open) return open();
-  if (left.as<values::List>()->kind == values::ListKind::set || right.as<values::List>()->kind == values::ListKind::set) {
+  if (left.as<values::List>()->kind == values::ListKind::set ||
+      right.as<values::List>()->kind == values::ListKind::set) {
     const auto within = [&](const auto* part, const auto* whole) {
       return std::all_of(part->items.begin(), part->items.end(), [&](Value item) {
-        return std::any_of(whole->items.begin(), whole->items.end(), [&](Value other) { return run.same_key(item, other); });
+        return std::any_of(
+            whole->items.begin(), whole->items.end(), [&](Value other) { return run.same_key(item, other); });
       });
     };
-    const auto known = [&](const auto* one) { return std::all_of(one->items.begin(), one->items.end(), [&](Value item) { return run.known_key(item); }); };
+    const auto known = [&](const auto* one) {
+      return std::all_of(
+          one->items.begin(), one->items.end(), [&](Value item) { return run.known_key(item); });
+    };
     if (!known(a) || !known(b)) return open();
     return answer(within(a, b) && within(b, a));
   }
   if (a->items.size() != b->items.size()) return answer(false);
   Cond all = s.boolean(true);
-  for (std::size_t i = 0; i < a->items.size(); ++i) all = s.logical_and(all, run.truth(run.compare(CompareOp::eq, a->items[i], b->items[i])));
+  for (std::size_t i = 0; i < a->items.size(); ++i)
+    all = s.logical_and(all, run.truth(run.compare(CompareOp::eq, a->items[i], b->items[i])));
   return answer(all);
 }
 
@@ -329,7 +375,8 @@ Value Interpreter::Comparison::of_dicts() {
     Value counterpart;
     for (const auto& [k, v] : b->items)
       if (run.same_key(k, key)) counterpart = v;
-    all = counterpart ? s.logical_and(all, run.truth(run.compare(CompareOp::eq, value, counterpart))) : s.boolean(false);
+    all = counterpart ? s.logical_and(all, run.truth(run.compare(CompareOp::eq, value, counterpart)))
+                      : s.boolean(false);
   }
   return answer(all);
 }
@@ -339,7 +386,8 @@ Value Interpreter::Comparison::of_tuples() {
   const auto& b = right.as<values::Tuple>()->items;
   if (a.size() != b.size()) return answer(false);
   Cond all = s.boolean(true);
-  for (std::size_t i = 0; i < a.size(); ++i) all = s.logical_and(all, run.truth(run.compare(CompareOp::eq, a[i], b[i])));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    all = s.logical_and(all, run.truth(run.compare(CompareOp::eq, a[i], b[i])));
   return answer(all);
 }
 
@@ -351,9 +399,15 @@ Value Interpreter::Comparison::with_none() {
   if (unknown->state.value) return answer(false);  // it has been used as a tensor
   // Sums and products are something.
   if (unknown->integer && !s.is_atom(unknown->integer)) return answer(false);
-  // What was computed from data of this process may be there whatever the data are: who says that it is not does not say why.
+  // What was computed from data of this process may be there whatever the data are: who says that it is not
+  // does not say why.
   if (!unknown->is_none)
-    unknown->is_none = run.mark_external(s.opaque(unknown->name.empty() || unknown->attributes.find(was_none) ? "" : std::string(unknown->name) + " is None", unknown->sharing == Sharing::local ? Sharing::unseen : unknown->sharing), unknown->external);
+    unknown->is_none = run.mark_external(
+        s.opaque(unknown->name.empty() || unknown->attributes.find(was_none)
+                ? ""
+                : std::string(unknown->name) + " is None",
+            unknown->sharing == Sharing::local ? Sharing::unseen : unknown->sharing),
+        unknown->external);
   return answer(unknown->is_none);
 }
 
@@ -361,25 +415,30 @@ Value Interpreter::Comparison::with_none() {
 Value Interpreter::Comparison::of_constants() {
   if (left.is(Kind::string) && right.is(Kind::string)) return answer(left.text() == right.text());
   // torch.device("cpu") == "cpu" is false: a device is no text.
-  if ((left.is(Kind::string) && values::is_device(right)) || (right.is(Kind::string) && values::is_device(left))) return answer(false);
+  if ((left.is(Kind::string) && values::is_device(right)) ||
+      (right.is(Kind::string) && values::is_device(left)))
+    return answer(false);
   // os.environ["RANK"] == "0": what the environment holds is text.
   for (const auto& [text, number] : {std::pair{left, right}, std::pair{right, left}})
-    if (text.is(Kind::string) && number.is(Kind::integer) && (run.limits_.as_rank || !s.value(number.integer()))) {
+    if (text.is(Kind::string) && number.is(Kind::integer) &&
+        (run.limits_.as_rank || !s.value(number.integer()))) {
       std::int64_t parsed = 0;
       const std::string_view digits = text.text();
       const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), parsed);
-      if (error == std::errc{} && end == digits.data() + digits.size()) return run.compare(op, number, run.heap().integer(parsed));
+      if (error == std::errc{} && end == digits.data() + digits.size())
+        return run.compare(op, number, run.heap().integer(parsed));
     }
   // Values of different kinds are not equal; numbers are compared below.
-  if ((op == CompareOp::eq || op == CompareOp::ne) && left.kind != right.kind && run.known_key(left) && run.known_key(right) &&
-      !(is_number(left) && is_number(right)))
+  if ((op == CompareOp::eq || op == CompareOp::ne) && left.kind != right.kind && run.known_key(left) &&
+      run.known_key(right) && !(is_number(left) && is_number(right)))
     return answer(run.same_key(left, right));
   if (left.is(Kind::boolean) && right.is(Kind::boolean)) {
     const Cond both = s.logical_and(left.condition(), right.condition());
     const Cond neither = s.logical_and(s.logical_not(left.condition()), s.logical_not(right.condition()));
     return answer(s.logical_or(both, neither));
   }
-  if (left.is(Kind::dtype) && right.is(Kind::dtype) && left.dtype() != values::Dtype::unknown && right.dtype() != values::Dtype::unknown)
+  if (left.is(Kind::dtype) && right.is(Kind::dtype) && left.dtype() != values::Dtype::unknown &&
+      right.dtype() != values::Dtype::unknown)
     return answer(left.dtype() == right.dtype());
   if ((left.is(Kind::class_) || left.is(Kind::function) || left.is(Kind::library)) && right.kind == left.kind)
     return answer(false);
@@ -389,16 +448,26 @@ Value Interpreter::Comparison::of_constants() {
 Value Interpreter::Comparison::order() {
   if (left.is(Kind::list) && right.is(Kind::list) && left.as<values::List>()->kind == values::ListKind::set) {
     Arguments other{{op == CompareOp::le || op == CompareOp::lt ? right : left}, {}, false};
-    const Value subset = run.list_method(op == CompareOp::le || op == CompareOp::lt ? left : right, "issubset", other, {});
+    const Value subset = run.list_method(
+        op == CompareOp::le || op == CompareOp::lt ? left : right, "issubset", other, {});
     if (op == CompareOp::le || op == CompareOp::ge) return subset;
-    return Value::of(s.logical_and(run.truth(subset), s.logical_not(run.truth(run.compare(CompareOp::eq, left, right)))));
+    return Value::of(
+        s.logical_and(run.truth(subset), s.logical_not(run.truth(run.compare(CompareOp::eq, left, right)))));
   }
   if (const auto sign = run.order(left, right))
-    return run.heap().boolean(op == CompareOp::lt ? *sign < 0 : op == CompareOp::le ? *sign <= 0 : op == CompareOp::gt ? *sign > 0 : *sign >= 0);
+    return run.heap().boolean(op == CompareOp::lt ? *sign < 0
+            : op == CompareOp::le                 ? *sign <= 0
+            : op == CompareOp::gt                 ? *sign > 0
+                                                  : *sign >= 0);
   if (left.is(Kind::instance) && left.as<values::Instance>()->cls) {
-    const std::string_view name = op == CompareOp::lt ? "__lt__" : op == CompareOp::le ? "__le__" : op == CompareOp::gt ? "__gt__" : "__ge__";
-    if (const Value method = run.find_in_order(left.as<values::Instance>()->cls->order, Name(name)); method.is(Kind::function))
-      return Value::of(run.truth(run.call(run.bind_method(method, left, left.as<values::Instance>()->cls, {}), {{right}, {}, false}, {})));
+    const std::string_view name = op == CompareOp::lt ? "__lt__"
+        : op == CompareOp::le                         ? "__le__"
+        : op == CompareOp::gt                         ? "__gt__"
+                                                      : "__ge__";
+    if (const Value method = run.find_in_order(left.as<values::Instance>()->cls->order, Name(name));
+        method.is(Kind::function))
+      return Value::of(run.truth(run.call(
+          run.bind_method(method, left, left.as<values::Instance>()->cls, {}), {{right}, {}, false}, {})));
   }
   return {};
 }
@@ -440,7 +509,8 @@ Value Interpreter::Comparison::of_tensors() {
   return run.heap().tensor(state, {});
 }
 
-// A probability may lie between 0 and 1, where no integer does: what nobody used as an integer is not taken for one.
+// A probability may lie between 0 and 1, where no integer does: what nobody used as an integer is not taken
+// for one.
 bool Interpreter::Comparison::may_be_share(Value value, Value bound) const {
   if (!is_order() || !value.is(Kind::unknown) || !bound.is(Kind::integer)) return false;
   const auto* unknown = value.as<values::Unknown>();
@@ -463,9 +533,14 @@ Value Interpreter::Comparison::known_by_bounds() {
   if ((op == CompareOp::eq || op == CompareOp::ne) && left.is(Kind::unknown) && right.is(Kind::integer))
     if (const auto asked = s.value(right.integer()))
       for (const std::int64_t bound : {0, 1}) {
-        const Cond above = run.questions_.find(left.as<values::Unknown>(), ">" + std::to_string(bound)), below = run.questions_.find(left.as<values::Unknown>(), "<" + std::to_string(bound));
-        const auto is = [&](Cond question, symbolic::Answer expected) { return question && s.decide(question) == expected; };
-        if ((is(above, symbolic::Answer::yes) && *asked <= bound) || (is(above, symbolic::Answer::no) && *asked > bound) || (is(below, symbolic::Answer::yes) && *asked >= bound) ||
+        const Cond above = run.questions_.find(left.as<values::Unknown>(), ">" + std::to_string(bound)),
+                   below = run.questions_.find(left.as<values::Unknown>(), "<" + std::to_string(bound));
+        const auto is = [&](Cond question, symbolic::Answer expected) {
+          return question && s.decide(question) == expected;
+        };
+        if ((is(above, symbolic::Answer::yes) && *asked <= bound) ||
+            (is(above, symbolic::Answer::no) && *asked > bound) ||
+            (is(below, symbolic::Answer::yes) && *asked >= bound) ||
             (is(below, symbolic::Answer::no) && *asked < bound))
           return answer(false);
       }
@@ -475,14 +550,21 @@ Value Interpreter::Comparison::known_by_bounds() {
 Value Interpreter::Comparison::of_unknowns() {
   if (may_be_share(right, left)) {
     std::swap(left, right);
-    op = op == CompareOp::lt ? CompareOp::gt : op == CompareOp::le ? CompareOp::ge : op == CompareOp::gt ? CompareOp::lt : CompareOp::le;
+    op = op == CompareOp::lt  ? CompareOp::gt
+        : op == CompareOp::le ? CompareOp::ge
+        : op == CompareOp::gt ? CompareOp::lt
+                              : CompareOp::le;
   }
   const bool share = may_be_share(left, right);
-  if (share && (op == CompareOp::ge || op == CompareOp::le)) return Value::of(s.logical_not(run.truth(run.compare(op == CompareOp::ge ? CompareOp::lt : CompareOp::gt, left, right))));
+  if (share && (op == CompareOp::ge || op == CompareOp::le))
+    return Value::of(s.logical_not(
+        run.truth(run.compare(op == CompareOp::ge ? CompareOp::lt : CompareOp::gt, left, right))));
   if (const Value known = known_by_bounds()) return known;
   // Asked before it was known to be an integer, the question has the answer that it had then.
   if (left.is(Kind::unknown) && right.is(Kind::integer) && is_constant_like(right))
-    if (const Cond before = run.questions_.find(left.as<values::Unknown>(), std::string(spelled(negative ? CompareOp::eq : op)) + constant_text(s, right))) return answer(before);
+    if (const Cond before = run.questions_.find(left.as<values::Unknown>(),
+            std::string(spelled(negative ? CompareOp::eq : op)) + constant_text(s, right)))
+      return answer(before);
   if (left.is(Kind::unknown) && right.is(Kind::integer) && !left.as<values::Unknown>()->external && !share)
     return Value::of(s.compared(ordering(op), compared_int(left), right.integer()));
   if (right.is(Kind::unknown) && left.is(Kind::integer) && !right.as<values::Unknown>()->external)
@@ -493,27 +575,35 @@ Value Interpreter::Comparison::of_unknowns() {
 // The same question about the same value has the same answer.
 Value Interpreter::Comparison::asked_of_unknown() {
   const auto* unknown = left.as<values::Unknown>();
-  const CompareOp positive = op == CompareOp::ne || op == CompareOp::is_not ? CompareOp::eq : op == CompareOp::is ? CompareOp::eq : op;
-  const std::string constant = constant_text(s, right), equals = std::string(spelled(CompareOp::eq)) + constant;
+  const CompareOp positive = op == CompareOp::ne || op == CompareOp::is_not ? CompareOp::eq
+      : op == CompareOp::is                                                 ? CompareOp::eq
+                                                                            : op;
+  const std::string constant = constant_text(s, right),
+                    equals = std::string(spelled(CompareOp::eq)) + constant;
   const std::string key = std::string(spelled(positive)) + constant;
   // What is known to be equal is not less.
   if (positive != CompareOp::eq && is_order() && is_number(right)) {
     const Cond same = run.questions_.find(unknown, equals);
     const bool equal = (same && s.decide(same) == symbolic::Answer::yes) ||
-                       (unknown->integer && right.is(Kind::integer) && s.decide(s.compared(symbolic::Compare::eq, unknown->integer, right.integer())) == symbolic::Answer::yes);
+        (unknown->integer && right.is(Kind::integer) &&
+            s.decide(s.compared(symbolic::Compare::eq, unknown->integer, right.integer())) ==
+                symbolic::Answer::yes);
     if (equal) return run.heap().boolean(op == CompareOp::le || op == CompareOp::ge);
   }
   const bool is_word = positive == CompareOp::eq && right.is(Kind::string);
   if (is_word)
-    for (const Questions::Asked& other : run.questions_.all(unknown))
-      if (other.is_word && other.question != key && s.decide(other.answer) == symbolic::Answer::yes) return answer(false);
+    for (const OpenQuestions::Asked& other : run.questions_.all(unknown))
+      if (other.is_word && other.question != key && s.decide(other.answer) == symbolic::Answer::yes)
+        return answer(false);
   Cond known = run.questions_.find(unknown, key);
   if (!known) {
-    const std::string name = unknown->name.empty() ? "" : std::string(unknown->name) + " " + std::string(spelled(positive)) + " " + constant;
+    const std::string name = unknown->name.empty()
+        ? ""
+        : std::string(unknown->name) + " " + std::string(spelled(positive)) + " " + constant;
     known = run.mark_external(s.opaque(name, unknown->sharing), unknown->external);
     run.questions_.add(unknown, key, known, is_word);
   }
   return positive == CompareOp::eq ? answer(known) : Value::of(known);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -39,7 +39,8 @@ Cond Interpreter::truth(Value value) {
     if (!state->open) return s.boolean(false);
     if (state->length) return s.compared(symbolic::Compare::ne, state->length, s.constant(0));
     const Sharing of_items = heap().sharing(value);
-    return mark_external(s.opaque("a list", of_items == Sharing::local ? Sharing::unseen : of_items), state->rest && heap().is_external(state->rest));
+    return mark_external(s.opaque("a list", of_items == Sharing::local ? Sharing::unseen : of_items),
+        state->rest && heap().is_external(state->rest));
   }
   case Kind::dict: {
     const auto* state = values::Heap::dict_state(value);
@@ -52,12 +53,15 @@ Cond Interpreter::truth(Value value) {
     const Cond yes = truth(choice->yes), no = truth(choice->no);
     if (no == choice->condition) return s.logical_and(choice->condition, yes);
     if (yes == choice->condition) return s.logical_or(choice->condition, no);
-    return s.logical_or(s.logical_and(choice->condition, yes), s.logical_and(s.logical_not(choice->condition), no));
+    return s.logical_or(
+        s.logical_and(choice->condition, yes), s.logical_and(s.logical_not(choice->condition), no));
   }
   case Kind::unknown: {
     auto* unknown = value.as<values::Unknown>();
     if (unknown->integer) return s.compared(symbolic::Compare::ne, unknown->integer, s.constant(0));
-    if (!unknown->truth) unknown->truth = mark_external(s.opaque(std::string(unknown->name), unknown->sharing), unknown->external);
+    if (!unknown->truth)
+      unknown->truth = mark_external(
+          s.opaque(std::string(unknown->name), unknown->sharing), unknown->external);
     return unknown->truth;
   }
   case Kind::tensor: {
@@ -71,10 +75,12 @@ Cond Interpreter::truth(Value value) {
     return s.compared(symbolic::Compare::lt, range->start, range->stop);
   }
   case Kind::instance: {
-    if (const Value method = find_method(value.as<values::Instance>(), Name("__bool__"))) return truth(call(method, {}, {}));
+    if (const Value method = find_method(value.as<values::Instance>(), Name("__bool__")))
+      return truth(call(method, {}, {}));
     if (const Value plain = plain_member(value); !(plain == value)) return truth(plain);
     if (find_method(value.as<values::Instance>(), Name("__len__"))) return truth(length_of(value, {}));
-    if (is_presumed(value)) return asked(value.as<values::Instance>()->name, value, {}, heap().sharing(value));
+    if (is_presumed(value))
+      return asked(value.as<values::Instance>()->name, value, {}, heap().sharing(value));
     return s.boolean(true);
   }
   case Kind::iterator:
@@ -100,9 +106,12 @@ Value Interpreter::evaluate_bool(const BooleanOpExpr& expr, std::size_t from) {
 }
 
 Value Interpreter::unary(UnaryOp op, Value operand, const Expr& node) {
-  if (op == UnaryOp::logical_not) return Value::of(symbols().logical_not(truth(asked_for_truth(*this, operand, here(*as<UnaryExpr>(node).operand)))));
+  if (op == UnaryOp::logical_not)
+    return Value::of(
+        symbols().logical_not(truth(asked_for_truth(*this, operand, here(*as<UnaryExpr>(node).operand)))));
   operand = settled(operand);
-  if (operand.is(Kind::choice)) return over_choices(operand, [&](Value side) { return unary(op, side, node); }, here(node));
+  if (operand.is(Kind::choice))
+    return over_choices(operand, [&](Value side) { return unary(op, side, node); }, here(node));
   if (operand.is(Kind::boolean))
     if (const auto constant = to_constant(operand)) operand = heap().integer(*constant);
   if (op == UnaryOp::minus) {
@@ -110,11 +119,15 @@ Value Interpreter::unary(UnaryOp op, Value operand, const Expr& node) {
     if (operand.is(Kind::real)) return Value::of(-operand.real());
   }
   if (op == UnaryOp::plus && (operand.is(Kind::integer) || operand.is(Kind::real))) return operand;
-  if (op == UnaryOp::invert && operand.is(Kind::integer)) return Value::of(symbols().sub(symbols().constant(-1), operand.integer()));
+  if (op == UnaryOp::invert && operand.is(Kind::integer))
+    return Value::of(symbols().sub(symbols().constant(-1), operand.integer()));
   if (operand.is(Kind::tensor)) return library_.unary(*this, op, operand, node, here(node));
   if (operand.is(Kind::instance)) {
-    const std::string_view name = op == UnaryOp::minus ? "__neg__" : op == UnaryOp::plus ? "__pos__" : "__invert__";
-    if (const Value method = find_method(operand.as<values::Instance>(), Name(name))) return call(method, {}, {});
+    const std::string_view name = op == UnaryOp::minus ? "__neg__"
+        : op == UnaryOp::plus                          ? "__pos__"
+                                                       : "__invert__";
+    if (const Value method = find_method(operand.as<values::Instance>(), Name(name)))
+      return call(method, {}, {});
   }
   Value result = heap().unknown_from({operand});
   result.as<values::Unknown>()->is_real = operand.is(Kind::unknown) && operand.as<values::Unknown>()->is_real;
@@ -123,7 +136,8 @@ Value Interpreter::unary(UnaryOp op, Value operand, const Expr& node) {
 
 Value Interpreter::settled(Value value) {
   value = resolve(value);
-  if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value.is(Kind::tensor)) return value.as<values::Unknown>()->state.value;
+  if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value.is(Kind::tensor))
+    return value.as<values::Unknown>()->state.value;
   return value;
 }
 
@@ -137,27 +151,42 @@ Value Interpreter::evaluate_compare(const CompareExpr& expr) {
     // An object of a library compares as the library says: an array gives an array of truths.
     const auto by_method = [&](Value object, Value other, CompareOp how) -> Value {
       constexpr std::string_view names[] = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"};
-      if (!object.is(Kind::instance) || object.as<values::Instance>()->cls || !object.as<values::Instance>()->native) return {};
+      if (!object.is(Kind::instance) || object.as<values::Instance>()->cls ||
+          !object.as<values::Instance>()->native)
+        return {};
       const Value method = find_method(object.as<values::Instance>(), Name(names[static_cast<int>(how)]));
       return method ? call(method, {{other}, {}, false}, here(expr)) : Value{};
     };
-    constexpr CompareOp turned[] = {CompareOp::eq, CompareOp::ne, CompareOp::gt, CompareOp::ge, CompareOp::lt, CompareOp::le};
+    constexpr CompareOp turned[] = {
+        CompareOp::eq, CompareOp::ne, CompareOp::gt, CompareOp::ge, CompareOp::lt, CompareOp::le};
     Value said = of_values ? by_method(a, b, expr.ops[i]) : Value{};
-    if (!said && of_values && !a.is(Kind::tensor)) said = by_method(b, a, turned[static_cast<int>(expr.ops[i])]);
+    if (!said && of_values && !a.is(Kind::tensor))
+      said = by_method(b, a, turned[static_cast<int>(expr.ops[i])]);
     const std::function<bool(Value)> holds_tensor = [&](Value value) {
       if (!value.is(Kind::choice)) return settled(value).is(Kind::tensor);
       return holds_tensor(value.as<values::Choice>()->yes) || holds_tensor(value.as<values::Choice>()->no);
     };
-    Value part = said ? said : of_values && (holds_tensor(a) || holds_tensor(b)) ? library_.compare(*this, expr.ops[i], a, b, expr, here(expr))
-                                                                         : compare(expr.ops[i], left, right);
-    if (handling_ && !of_values && a.is(Kind::string) && !b.is(Kind::string) && (expr.ops[i] == CompareOp::in || expr.ops[i] == CompareOp::not_in) && library_.exhausts(a.text())) {
+    Value part = said ? said
+        : of_values && (holds_tensor(a) || holds_tensor(b))
+        ? library_.compare(*this, expr.ops[i], a, b, expr, here(expr))
+        : compare(expr.ops[i], left, right);
+    if (handling_ && !of_values && a.is(Kind::string) && !b.is(Kind::string) &&
+        (expr.ops[i] == CompareOp::in || expr.ops[i] == CompareOp::not_in) && library_.exhausts(a.text())) {
       handling_->exhausted = static_cast<int>(handling_->handlers.size()) - 1;
-      handling_->exhausted_when.push_back(expr.ops[i] == CompareOp::in ? truth(part) : symbols().logical_not(truth(part)));
+      handling_->exhausted_when.push_back(
+          expr.ops[i] == CompareOp::in ? truth(part) : symbols().logical_not(truth(part)));
     }
-    // Compared with something unknown, it may be a tensor of truths: a value of which only its truth is known.
-    const auto may_be_tensor = [](Value value) { return value.is(Kind::unknown) && !value.as<values::Unknown>()->is_real; };
-    const auto may_meet_tensor = [](Value value) { return value.is(Kind::unknown) || value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean); };
-    if (of_values && expr.ops.size() == 1 && part.is(Kind::boolean) && ((may_be_tensor(a) && may_meet_tensor(b)) || (may_be_tensor(b) && may_meet_tensor(a))) &&
+    // Compared with something unknown, it may be a tensor of truths: a value of which only its truth is
+    // known.
+    const auto may_be_tensor = [](Value value) {
+      return value.is(Kind::unknown) && !value.as<values::Unknown>()->is_real;
+    };
+    const auto may_meet_tensor = [](Value value) {
+      return value.is(Kind::unknown) || value.is(Kind::integer) || value.is(Kind::real) ||
+          value.is(Kind::boolean);
+    };
+    if (of_values && expr.ops.size() == 1 && part.is(Kind::boolean) &&
+        ((may_be_tensor(a) && may_meet_tensor(b)) || (may_be_tensor(b) && may_meet_tensor(a))) &&
         symbols().form(part.condition()) != symbolic::Context::Form::constant) {
       const Value made = heap().unknown("", symbols().sharing(part.condition()), here(expr));
       made.as<values::Unknown>()->truth = part.condition();
@@ -165,7 +194,8 @@ Value Interpreter::evaluate_compare(const CompareExpr& expr) {
       part = made;
     }
     result = result ? Value::of(symbols().logical_and(truth(result), truth(part))) : part;
-    if (i + 1 < expr.ops.size() && symbols().decide(truth(result)) == symbolic::Answer::no) break;  // the rest is not evaluated
+    if (i + 1 < expr.ops.size() && symbols().decide(truth(result)) == symbolic::Answer::no)
+      break;  // the rest is not evaluated
     left = right;
   }
   return result;
@@ -184,15 +214,17 @@ void Interpreter::exclude_others(Cond holds) {
   const auto form = s.form(holds);
   if (form != symbolic::Context::Form::opaque && form != symbolic::Context::Form::conjunction) return;
   std::vector<std::pair<Cond, const void*>> equal;
-  s.parts(holds, [](Int) {}, [&](Cond part) {
-    if (const void* about = questions_.worded(part)) equal.emplace_back(part, about);
-  });
+  s.parts(
+      holds, [](Int) {},
+      [&](Cond part) {
+        if (const void* about = questions_.worded(part)) equal.emplace_back(part, about);
+      });
   for (const auto& [part, about] : equal) {
     if (s.decide(part) != symbolic::Answer::yes) continue;
-    for (const Questions::Asked& other : questions_.all(about))
+    for (const OpenQuestions::Asked& other : questions_.all(about))
       if (other.is_word && other.answer != part && s.decide(other.answer) == symbolic::Answer::unknown)
         static_cast<void>(s.assume(s.logical_not(other.answer)));
   }
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

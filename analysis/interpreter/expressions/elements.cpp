@@ -18,8 +18,7 @@ using values::Kind;
 
 namespace {
 constexpr std::size_t most_elements = 1024;  // of a sequence that is read one by one
-} // namespace
-
+}  // namespace
 
 // What __next__ gives until it raises StopIteration.
 std::optional<std::vector<Value>> Interpreter::iterated(Value iterator, Place where) {
@@ -31,9 +30,11 @@ std::optional<std::vector<Value>> Interpreter::iterated(Value iterator, Place wh
 std::optional<std::vector<Value>> Interpreter::counted(Value sequence, Place where) {
   if (sequence.as<values::Instance>()->symbolic) return std::nullopt;
   const Value item = find_method(sequence.as<values::Instance>(), Name("__getitem__"));
-  return until_raised("IndexError", [&](std::int64_t i) { return call(item, {{heap().integer(i)}, {}, false}, where); });
+  return until_raised(
+      "IndexError", [&](std::int64_t i) { return call(item, {{heap().integer(i)}, {}, false}, where); });
 }
-std::optional<std::vector<Value>> Interpreter::until_raised(std::string_view exception, const std::function<Value(std::int64_t)>& next) {
+std::optional<std::vector<Value>> Interpreter::until_raised(
+    std::string_view exception, const std::function<Value(std::int64_t)>& next) {
   std::vector<Value> items;
   const std::size_t depth = path_.size();
   const std::uint64_t from = record_.steps;
@@ -65,7 +66,8 @@ Value begin_iteration(Interpreter& run, Value iterable, Place where) {
   auto* object = iterable.is(Kind::instance) ? iterable.as<values::Instance>() : nullptr;
   if (!object || object->cls || !object->native) return iterable;
   const Row* row = run.method_row(object->native->path, Name("__iter__"));
-  return row && row->collective ? run.resolve(run.call(run.find_method(object, Name("__iter__")), {}, where)) : iterable;
+  return row && row->collective ? run.resolve(run.call(run.find_method(object, Name("__iter__")), {}, where))
+                                : iterable;
 }
 
 // What lies in a value, one by one; nothing where that is not known of each.
@@ -102,7 +104,9 @@ Interpreter::Elements::Known Interpreter::Elements::result() {
   case Kind::tuple: return iterable.as<values::Tuple>()->items;
   case Kind::list: return of_list();
   case Kind::choice: return of_choice();
-  case Kind::class_: return iterable.as<values::Class>()->is_enum ? Known(iterable.as<values::Class>()->members) : std::nullopt;
+  case Kind::class_:
+    return iterable.as<values::Class>()->is_enum ? Known(iterable.as<values::Class>()->members)
+                                                 : std::nullopt;
   case Kind::iterator: return of_iterator();
   case Kind::range: return of_range();
   case Kind::dict: return of_keys();
@@ -117,7 +121,8 @@ Interpreter::Elements::Known Interpreter::Elements::of_list() {
   const auto* state = values::Heap::list_state(iterable);
   if (state->open) return std::nullopt;
   // In which order a set gives its elements is not known.
-  if (iterable.as<values::List>()->kind == values::ListKind::set && state->items.size() > 1) return std::nullopt;
+  if (iterable.as<values::List>()->kind == values::ListKind::set && state->items.size() > 1)
+    return std::nullopt;
   return state->items;
 }
 
@@ -127,13 +132,16 @@ Interpreter::Elements::Known Interpreter::Elements::of_choice() {
   const Known yes = of_side(choice->yes), no = yes ? of_side(choice->no) : std::nullopt;
   if (!yes || !no || yes->size() != no->size()) return std::nullopt;
   std::vector<Value> items;
-  for (std::size_t i = 0; i < yes->size(); ++i) items.push_back(run.heap().choose(choice->condition, (*yes)[i], (*no)[i]));
+  for (std::size_t i = 0; i < yes->size(); ++i)
+    items.push_back(run.heap().choose(choice->condition, (*yes)[i], (*no)[i]));
   return items;
 }
 
 Interpreter::Elements::Known Interpreter::Elements::of_side(Value side) {
   side = run.resolve(side);
-  const bool in_order = side.is(Kind::tuple) || (side.is(Kind::list) && side.as<values::List>()->kind == values::ListKind::list) || side.is(Kind::choice);
+  const bool in_order = side.is(Kind::tuple) ||
+      (side.is(Kind::list) && side.as<values::List>()->kind == values::ListKind::list) ||
+      side.is(Kind::choice);
   return in_order ? run.elements(side, where) : std::nullopt;
 }
 
@@ -153,8 +161,10 @@ void Interpreter::Elements::run_generator() {
   std::function<Value(Value)> collect = [&](Value value) {
     // A yield inside a generic loop or a branch comes an unknown number of times.
     certain = certain && run.generic_depth_ == 0 && run.path_.size() == depth;
-    if (++seen <= most_elements) items.push_back(value);
-    else certain = false;
+    if (++seen <= most_elements)
+      items.push_back(value);
+    else
+      certain = false;
     return Value::none();
   };
   const values::Scope* const scope = iterable.as<values::Iterator>()->scope;
@@ -169,14 +179,16 @@ void Interpreter::Elements::run_generator() {
   } else {
     state->open = true;
     state->rest = run.any_of(items);
-    if (const Value length = scope ? scope->names.value(yielded_name) : Value{}; length.is(Kind::integer)) state->length = length.integer();
+    if (const Value length = scope ? scope->names.value(yielded_name) : Value{}; length.is(Kind::integer))
+      state->length = length.integer();
   }
   run.heap().set(iterable.as<values::Iterator>()->state, Value::of(Kind::state, state));
 }
 
 Interpreter::Elements::Known Interpreter::Elements::of_range() {
   const auto* range = iterable.as<values::Range>();
-  const auto start = run.symbols().value(range->start), stop = run.symbols().value(range->stop), step_size = run.symbols().value(range->step);
+  const auto start = run.symbols().value(range->start), stop = run.symbols().value(range->stop),
+             step_size = run.symbols().value(range->step);
   if (!start || !stop || !step_size || *step_size == 0) return std::nullopt;
   std::vector<Value> items;
   for (std::int64_t i = *start; *step_size > 0 ? i < *stop : i > *stop; i += *step_size) {
@@ -200,9 +212,12 @@ Interpreter::Elements::Known Interpreter::Elements::of_keys() {
 
 Interpreter::Elements::Known Interpreter::Elements::of_text() {
   constexpr std::size_t most_letters = 512;
-  if (iterable.text().size() > most_letters || std::ranges::any_of(iterable.text(), [](char c) { return c < 0; })) return std::nullopt;
+  if (iterable.text().size() > most_letters ||
+      std::ranges::any_of(iterable.text(), [](char c) { return c < 0; }))
+    return std::nullopt;
   std::vector<Value> letters;
-  for (const char& letter : iterable.text()) letters.push_back(run.heap().string(std::string_view(&letter, 1)));
+  for (const char& letter : iterable.text())
+    letters.push_back(run.heap().string(std::string_view(&letter, 1)));
   return letters;
 }
 
@@ -215,7 +230,9 @@ Interpreter::Elements::Known Interpreter::Elements::of_instance() {
     return produced == iterable ? std::nullopt : run.elements(produced, where);
   }
   if (items) return run.elements(items->value, where);
-  if (object->cls && !object->open && run.find_in_order(object->cls->order, Name("__getitem__")).is(Kind::function)) return run.counted(iterable, where);
+  if (object->cls && !object->open &&
+      run.find_in_order(object->cls->order, Name("__getitem__")).is(Kind::function))
+    return run.counted(iterable, where);
   return std::nullopt;
 }
 
@@ -234,11 +251,12 @@ Interpreter::Elements::Known Interpreter::Elements::of_tensor() {
   return items;
 }
 
-// A tensor only because something unknown was asked for a method of that name: `f(x).permute(2, 0, 1)`. A list of the program's own may hand
-// the method on to all that it holds, and is more often iterated over.
+// A tensor only because something unknown was asked for a method of that name: `f(x).permute(2, 0, 1)`. A
+// list of the program's own may hand the method on to all that it holds, and is more often iterated over.
 static bool is_presumed(const values::TensorState& state) {
-  return state.external && state.made && !state.made->arguments.empty() && state.made->arguments[0].is(Kind::unknown) &&
-         std::ranges::none_of(state.shape.dims, [](const values::Dim& dim) { return dim.size != nullptr; });
+  return state.external && state.made && !state.made->arguments.empty() &&
+      state.made->arguments[0].is(Kind::unknown) &&
+      std::ranges::none_of(state.shape.dims, [](const values::Dim& dim) { return dim.size != nullptr; });
 }
 
 Value Interpreter::element(Value iterable, Place where) {
@@ -283,7 +301,8 @@ Value Interpreter::element(Value iterable, Place where) {
   }
   case Kind::choice: {
     const auto* choice = iterable.as<values::Choice>();
-    return heap().merge(element(choice->yes, where), element(choice->no, where), symbols().sharing(choice->condition));
+    return heap().merge(
+        element(choice->yes, where), element(choice->no, where), symbols().sharing(choice->condition));
   }
   case Kind::instance: {
     auto* object = iterable.as<values::Instance>();
@@ -291,7 +310,9 @@ Value Interpreter::element(Value iterable, Place where) {
       const Value given = resolve(call(function, {}, where));
       return given.is(Kind::none) ? heap().external("", where) : given;
     }
-    if (const values::Slot* items = object->attributes.find(Name(values::ContainerState::items)); items && !object->cls) return element(items->value, where);
+    if (const values::Slot* items = object->attributes.find(Name(values::ContainerState::items));
+        items && !object->cls)
+      return element(items->value, where);
     if (const Value method = find_method(object, Name("__iter__"))) {
       const Value produced = resolve(call(method, {}, where));
       if (!(produced == iterable) && !produced.is(Kind::instance)) return element(produced, where);
@@ -304,8 +325,10 @@ Value Interpreter::element(Value iterable, Place where) {
   case Kind::tensor: {
     values::TensorState state = *iterable.as<values::Tensor>()->now();
     if (is_presumed(state)) return heap().external("", where);
-    if (state.shape.rank_known && !state.shape.dims.empty()) state.shape.dims.erase(state.shape.dims.begin());
-    else state.shape = {};
+    if (state.shape.rank_known && !state.shape.dims.empty())
+      state.shape.dims.erase(state.shape.dims.begin());
+    else
+      state.shape = {};
     state.content = nullptr;
     state.extent = nullptr;
     state.made = nullptr;
@@ -320,8 +343,11 @@ Value Interpreter::element(Value iterable, Place where) {
 }
 
 // The places that a slice picks of so many elements; nullopt if its bounds are not known.
-std::optional<std::vector<std::int64_t>> Interpreter::slice_of(std::int64_t size, const values::SliceObject& slice) {
-  const auto part = [&](Value value) { return resolve(value).is(Kind::none) || !value ? std::optional<std::int64_t>() : to_constant(value); };
+std::optional<std::vector<std::int64_t>> Interpreter::slice_of(
+    std::int64_t size, const values::SliceObject& slice) {
+  const auto part = [&](Value value) {
+    return resolve(value).is(Kind::none) || !value ? std::optional<std::int64_t>() : to_constant(value);
+  };
   const auto given = [&](Value value) { return value && !resolve(value).is(Kind::none); };
   const auto by = given(slice.step) ? part(slice.step) : std::optional<std::int64_t>(1);
   if (!by || *by == 0) return std::nullopt;
@@ -372,7 +398,9 @@ Value Interpreter::any_element(Value iterable, Place where) {
 Value Interpreter::one_of_many(Value element) {
   element = resolve(element);
   switch (element.kind) {
-  case Kind::integer: return symbols().is_of_round(element.integer()) ? Value::of(symbols().another(element.integer())) : element;
+  case Kind::integer:
+    return symbols().is_of_round(element.integer()) ? Value::of(symbols().another(element.integer()))
+                                                    : element;
   case Kind::unknown: {
     const auto* all = element.as<values::Unknown>();
     const Value one = heap().unknown(all->name, all->sharing, all->born);
@@ -389,7 +417,8 @@ Value Interpreter::one_of_many(Value element) {
   case Kind::tensor: {
     const auto* all = element.as<values::Tensor>();
     values::TensorState state = *all->now();
-    const bool complete = state.shape.rank_known && std::ranges::all_of(state.shape.dims, [](const values::Dim& dim) { return dim.size != nullptr; });
+    const bool complete = state.shape.rank_known &&
+        std::ranges::all_of(state.shape.dims, [](const values::Dim& dim) { return dim.size != nullptr; });
     state.shape_value = {};  // what is found out of the one's is not so of another's
     bool own_sizes = false;
     for (values::Dim& dim : state.shape.dims)
@@ -397,7 +426,9 @@ Value Interpreter::one_of_many(Value element) {
         dim.size = symbols().another(dim.size);
         own_sizes = true;
       }
-    return all->role != values::TensorRole::plain || (complete && !own_sizes) ? element : heap().tensor(std::move(state), all->born);
+    return all->role != values::TensorRole::plain || (complete && !own_sizes)
+        ? element
+        : heap().tensor(std::move(state), all->born);
   }
   case Kind::tuple: {
     const auto* all = element.as<values::Tuple>();
@@ -418,5 +449,4 @@ Value Interpreter::one_of_many(Value element) {
   }
 }
 
-
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

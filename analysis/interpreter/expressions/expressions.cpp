@@ -1,4 +1,5 @@
-// Expressions: what each kind evaluates to, and names. What operators do is in arithmetic.cpp and comparisons.cpp.
+// Expressions: what each kind evaluates to, and names. What operators do is in arithmetic.cpp and
+// comparisons.cpp.
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
 #include "interpreter/interpreter.hpp"
@@ -7,8 +8,8 @@
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
-#include <charconv>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <unordered_set>
 #include <utility>
@@ -21,8 +22,8 @@ using values::Kind;
 // The value as it is now: what is put into a list later is not in it.
 Value Interpreter::frozen(Value value, int depth) {
   value = resolve(value);
-  constexpr int deepest_frozen = 3;                  // a fact shows no more levels
-  constexpr std::size_t most_frozen = 16;            // … nor more items
+  constexpr int deepest_frozen = 3;        // a fact shows no more levels
+  constexpr std::size_t most_frozen = 16;  // … nor more items
   if (depth > deepest_frozen || (!value.is(Kind::list) && !value.is(Kind::tuple))) return value;
   const auto* state = value.is(Kind::list) ? values::Heap::list_state(value) : nullptr;
   std::vector<Value> items = state ? state->items : value.as<values::Tuple>()->items;
@@ -45,7 +46,8 @@ Value Interpreter::frozen(Value value, int depth) {
   return copy;
 }
 
-// A method that runs in the place of one that it overrides, on an object that has not its attributes: see abstract.hpp.
+// A method that runs in the place of one that it overrides, on an object that has not its attributes: see
+// abstract.hpp.
 template <class Frame> static bool runs_on_another(const Frame* frame) {
   constexpr int most_frames = 4;
   for (int i = 0; frame && i < most_frames; ++i, frame = frame->outer) {
@@ -61,20 +63,25 @@ template <class Frame> static bool runs_on_another(const Frame* frame) {
 
 void Interpreter::note(Fact::Role role, Place where, Value value) {
   // Of what is only called there is nothing to tell.
-  if (role == Fact::Role::expression && (value.is(Kind::library) || value.is(Kind::module) || value.is(Kind::bound) || value.is(Kind::super))) return;
+  if (role == Fact::Role::expression &&
+      (value.is(Kind::library) || value.is(Kind::module) || value.is(Kind::bound) || value.is(Kind::super)))
+    return;
   // Facts are shown, and the file's own run has those of all ranks.
-  if (rehearsals_ > 0 || with_defaults_ || limits_.as_rank || !value || value.is(Kind::state)) return;
+  if (dry_runs_ > 0 || with_defaults_ || limits_.as_rank || !value || value.is(Kind::state)) return;
   if (record_.chunks[chunk_].path != main_path_) return;
   if (!policy_.facts_of_other_classes && runs_on_another(frame_)) return;
   Fact fact;
   fact.place = where;
   fact.role = role;
   Value now = resolve(value);
-  if (now.is(Kind::unknown) && now.as<values::Unknown>()->state.value.is(Kind::tensor)) now = now.as<values::Unknown>()->state.value;
+  if (now.is(Kind::unknown) && now.as<values::Unknown>()->state.value.is(Kind::tensor))
+    now = now.as<values::Unknown>()->state.value;
   now = heap().one_of_alike(now, true);
   if (now.is(Kind::tensor)) fact.tensor = now.as<values::Tensor>()->now();
   // Of a parameter more may have been learned on some way than is so on all.
-  if (const Value given = resolve(value); role == Fact::Role::parameter && fact.tensor && !fact.tensor->shape.rank_known && given.is(Kind::unknown)) now = given;
+  if (const Value given = resolve(value); role == Fact::Role::parameter && fact.tensor &&
+      !fact.tensor->shape.rank_known && given.is(Kind::unknown))
+    now = given;
   fact.value = role == Fact::Role::expression ? now : frozen(now);
   // Does the function that runs stand for every call of it? Not if its object was made by the program.
   const auto on_symbols = [&] {
@@ -95,7 +102,8 @@ Value Interpreter::evaluate(const Expr& expr) {
   if (!step() || nested.too_deep()) return heap().external("", here(expr));
   const Value value = evaluate_inner(expr);
   constexpr std::size_t most_traced = 64;  // parts of one assertion: no message names more
-  if (traced_ && traced_frame_ == frame_ && traced_->size() < most_traced) traced_->emplace_back(&expr, value);
+  if (traced_ && traced_frame_ == frame_ && traced_->size() < most_traced)
+    traced_->emplace_back(&expr, value);
   switch (expr.kind) {
   case ExprKind::name:
   case ExprKind::attribute:
@@ -107,17 +115,24 @@ Value Interpreter::evaluate(const Expr& expr) {
   return value;
 }
 
-// What a program calls an optimizer and steps is one, wherever it comes from: `self.optimizer.step()`, `optimizers[0].step()`.
-static Value presumed_step(Interpreter& run, const Library& library, const AttributeExpr& access, Value object) {
+// What a program calls an optimizer and steps is one, wherever it comes from: `self.optimizer.step()`,
+// `optimizers[0].step()`.
+static Value presumed_step(
+    Interpreter& run, const Library& library, const AttributeExpr& access, Value object) {
   const Expr* said = access.object;
   const bool of_several = said->kind == ExprKind::subscript;
   if (of_several) said = as<SubscriptExpr>(*said).object;
-  std::string_view name = said->kind == ExprKind::name ? as<NameExpr>(*said).id.text() : said->kind == ExprKind::attribute ? as<AttributeExpr>(*said).attribute.text() : std::string_view{};
+  std::string_view name = said->kind == ExprKind::name ? as<NameExpr>(*said).id.text()
+      : said->kind == ExprKind::attribute              ? as<AttributeExpr>(*said).attribute.text()
+                                                       : std::string_view{};
   if (of_several && name.ends_with('s')) name.remove_suffix(1);
   const auto presumed = library.presume(name);
   if (!presumed || presumed->class_path.empty()) return {};
-  const values::Row* row = library.find(std::string(presumed->class_path) + "." + std::string(access.attribute.text()));
-  if (!row || (row->operation != values::Operation::optimizer_step && row->operation != values::Operation::zero_grad)) return {};
+  const values::Row* row = library.find(
+      std::string(presumed->class_path) + "." + std::string(access.attribute.text()));
+  if (!row ||
+      (row->operation != values::Operation::optimizer_step && row->operation != values::Operation::zero_grad))
+    return {};
   auto* bound = run.heap().make<values::Bound>();
   bound->self = object;
   bound->function = run.library_symbol(row->path);
@@ -193,13 +208,17 @@ Value Interpreter::Evaluation::attribute(const AttributeExpr& access) {
   const bool called = std::exchange(run.callee_, nullptr) == &expr;
   Value object = without_none(run, run.resolve(run.evaluate(*access.object)));
   if (!access.attribute.text().starts_with("__")) {
-    if (const Value made = refuse_nothing(run, object, "it has no attribute `" + std::string(access.attribute.text()) + "` (AttributeError)", where())) return made;
+    if (const Value made = refuse_nothing(run, object,
+            "it has no attribute `" + std::string(access.attribute.text()) + "` (AttributeError)", where()))
+      return made;
     object = without_unset(object);
   }
   return run.over_choices(
       object,
       [&](Value side) {
-        if (const Value method = called && side.is(Kind::unknown) ? presumed_step(run, run.library_, access, side) : Value{}) return method;
+        if (const Value method =
+                called && side.is(Kind::unknown) ? presumed_step(run, run.library_, access, side) : Value{})
+          return method;
         run.calling_ = called;
         const Value found = run.attribute(side, access.attribute, where());
         run.calling_ = false;
@@ -213,8 +232,12 @@ Value Interpreter::Evaluation::without_unset(Value object) {
   if (!object.is(Kind::choice) || run.catching_ > 0) return object;
   const auto* choice = object.as<values::Choice>();
   const Value yes = run.resolve(choice->yes), no = run.resolve(choice->no);
-  if (!yes || !no || yes.is(Kind::none) == no.is(Kind::none) || run.symbols().sharing(choice->condition) != Sharing::uniform) return object;
-  if (!run.symbols().assume(no.is(Kind::none) ? choice->condition : run.symbols().logical_not(choice->condition))) return object;
+  if (!yes || !no || yes.is(Kind::none) == no.is(Kind::none) ||
+      run.symbols().sharing(choice->condition) != Sharing::uniform)
+    return object;
+  if (!run.symbols().assume(
+          no.is(Kind::none) ? choice->condition : run.symbols().logical_not(choice->condition)))
+    return object;
   return no.is(Kind::none) ? yes : no;
 }
 
@@ -237,14 +260,17 @@ Value Interpreter::Evaluation::binary(const BinaryExpr& operation) {
   const Value left = run.evaluate(*operation.left);
   const Value right = run.evaluate(*operation.right);
   const Value made = run.binary(operation.op, left, right, expr);
-  if (run.policy_.operands_fit && operation.op == BinaryOp::add) keep_residual(run, operation, left, right, made);
+  if (run.policy_.operands_fit && operation.op == BinaryOp::add)
+    keep_residual(run, operation, left, right, made);
   return made;
 }
 
 Value Interpreter::Evaluation::conditional(const ConditionalExpr& conditional) {
-  const Cond condition = run.truth(asked_for_truth(run, run.evaluate(*conditional.test), run.here(*conditional.test)));
+  const Cond condition = run.truth(
+      asked_for_truth(run, run.evaluate(*conditional.test), run.here(*conditional.test)));
   return run.fork_value(
-      condition, where(), [&] { return run.evaluate(*conditional.body); }, [&] { return run.evaluate(*conditional.orelse); });
+      condition, where(), [&] { return run.evaluate(*conditional.body); },
+      [&] { return run.evaluate(*conditional.orelse); });
 }
 
 // A tuple, a list or a set.
@@ -254,7 +280,8 @@ Value Interpreter::Evaluation::display(List<const Expr*> elements) {
   std::vector<Value> items = run.evaluate_elements(elements, open, rest);
   if (expr.kind == ExprKind::tuple && !open) return run.heap().tuple(std::move(items));
   if (expr.kind == ExprKind::set && !open) return run.make_set(std::move(items));
-  const Value list = run.heap().list(std::move(items), expr.kind == ExprKind::set ? values::ListKind::set : values::ListKind::list);
+  const Value list = run.heap().list(
+      std::move(items), expr.kind == ExprKind::set ? values::ListKind::set : values::ListKind::list);
   values::Heap::list_state(list)->open = open;
   values::Heap::list_state(list)->rest = rest;
   return list;
@@ -283,8 +310,10 @@ Value Interpreter::Evaluation::dict(const DictExpr& display) {
       continue;
     }
     flush();
-    if (key) run.dict_set(dict, key, value);
-    else update(dict, value);
+    if (key)
+      run.dict_set(dict, key, value);
+    else
+      update(dict, value);
   }
   flush();
   return dict;
@@ -294,7 +323,8 @@ Value Interpreter::Evaluation::dict(const DictExpr& display) {
 void Interpreter::Evaluation::update(Value dict, Value other) {
   if (run.dict_update(dict, other, where())) return;
   auto state = *values::Heap::dict_state(dict);
-  for (auto& [key, value] : state.items) value = run.heap().merge(value, run.heap().external(""), Sharing::uniform);
+  for (auto& [key, value] : state.items)
+    value = run.heap().merge(value, run.heap().external(""), Sharing::uniform);
   state.open = true;
   state.rest = run.heap().external("");
   run.heap().set_dict(dict, std::move(state));
@@ -329,24 +359,29 @@ Value Interpreter::Evaluation::named(const NamedExpr& named) {
   return value;
 }
 
-std::vector<Value> Interpreter::evaluate_elements(List<const Expr*> parts, bool& open, Value& rest, Arguments* of_call) {
+std::vector<Value> Interpreter::evaluate_elements(
+    List<const Expr*> parts, bool& open, Value& rest, Arguments* of_call) {
   std::vector<Value> items;
   std::size_t last_open = 0;
   for (const Expr* part : parts) {
     if (part->kind != ExprKind::starred) {
       const Value item = evaluate(*part);
       // Behind items of which not even the number is known none has a place of its own.
-      if (open && !of_call) rest = heap().merge(rest, item, Sharing::uniform);
-      else items.push_back(item);
+      if (open && !of_call)
+        rest = heap().merge(rest, item, Sharing::uniform);
+      else
+        items.push_back(item);
       continue;
     }
     const Value spread = evaluate(*as<StarredExpr>(*part).value);
-    if (const auto known = take(spread, here(*part)); known && (!open || of_call)) items.insert(items.end(), known->begin(), known->end());
+    if (const auto known = take(spread, here(*part)); known && (!open || of_call))
+      items.insert(items.end(), known->begin(), known->end());
     else {
       if (of_call) of_call->rest_length = open ? nullptr : known_length(resolve(spread));
       open = true;
       last_open = items.size();
-      if (const Value tail = resolve(spread); of_call && tail.is(Kind::unknown) && tail.as<values::Unknown>()->ends_with) {
+      if (const Value tail = resolve(spread);
+          of_call && tail.is(Kind::unknown) && tail.as<values::Unknown>()->ends_with) {
         const auto& last = tail.as<values::Unknown>()->ends_with.as<values::Tuple>()->items;
         items.insert(items.end(), last.begin(), last.end());
       }
@@ -361,9 +396,14 @@ std::vector<Value> Interpreter::evaluate_elements(List<const Expr*> parts, bool&
 
 namespace {
 bool assigns(const Stmt& stmt, Name name) {
-  const auto within = [&](syntax::Block block) { return std::ranges::any_of(block, [&](const Stmt* inner) { return assigns(*inner, name); }); };
+  const auto within = [&](syntax::Block block) {
+    return std::ranges::any_of(block, [&](const Stmt* inner) { return assigns(*inner, name); });
+  };
   switch (stmt.kind) {
-  case StmtKind::assign: return std::ranges::any_of(as<AssignStmt>(stmt).targets, [&](const Expr* target) { return target->kind == ExprKind::name && as<NameExpr>(*target).id == name; });
+  case StmtKind::assign:
+    return std::ranges::any_of(as<AssignStmt>(stmt).targets, [&](const Expr* target) {
+      return target->kind == ExprKind::name && as<NameExpr>(*target).id == name;
+    });
   case StmtKind::if_: return within(as<IfStmt>(stmt).body) || within(as<IfStmt>(stmt).orelse);
   case StmtKind::with: return within(as<WithStmt>(stmt).body);
   default: return false;
@@ -380,7 +420,7 @@ bool is_assigned_in(const Record& record, const std::string& path, Name name) {
   }
   return any;
 }
-} // namespace
+}  // namespace
 
 Value Interpreter::lookup(Name name, const Expr& node) {
   for (values::Scope* scope = frame_->scope; scope; scope = scope->parent) {
@@ -388,12 +428,14 @@ Value Interpreter::lookup(Name name, const Expr& node) {
     if (const values::Slot* slot = scope->names.find(name); slot && slot->value) {
       const Value value = resolve(slot->value);
       note_used(scope, name);
-      return value ? (scope->parent ? value : found_global(*scope, name, value)) : heap().external(name.text(), here(node));
+      return value ? (scope->parent ? value : found_global(*scope, name, value))
+                   : heap().external(name.text(), here(node));
     }
   }
   if (const values::Scope* globals = frame_->scope->globals) {
     note_used(globals, name);
-    if (const values::Slot* slot = globals->names.find(name); slot && slot->value) return found_global(*globals, name, resolve(slot->value));
+    if (const values::Slot* slot = globals->names.find(name); slot && slot->value)
+      return found_global(*globals, name, resolve(slot->value));
   }
   if (!installed_.empty())
     if (ModuleRun* module = installed_module(frame_->scope->globals))
@@ -407,7 +449,10 @@ Value Interpreter::lookup(Name name, const Expr& node) {
   if (frame_->scope->globals && !is_local()) {
     const Row* import = library_.find(values::InternalRow::import_ + std::string(name.text()));
     if (import || library_.presume(name.text())) {
-      Value& meant = heap().slot_of(frame_->scope->globals->names, Name(values::EngineNotes::free + std::string(name.text()))).value;
+      Value& meant = heap()
+                         .slot_of(frame_->scope->globals->names,
+                             Name(values::EngineNotes::free + std::string(name.text())))
+                         .value;
       if (!meant) meant = import ? library_symbol(import->base) : symbol(name.text(), Sharing::uniform, {});
       // It was there before all that runs.
       if (meant.is(Kind::instance)) meant.as<values::Instance>()->attributes.birth = 0;
@@ -415,12 +460,14 @@ Value Interpreter::lookup(Name name, const Expr& node) {
     }
   }
   // A process that never came to bind one of its function's names: other ranks may have.
-  if (limits_.as_rank && rehearsals_ == 0)
+  if (limits_.as_rank && dry_runs_ == 0)
     for (const values::Scope* scope = frame_->scope; scope; scope = scope->parent) {
       const bool is_module = !scope->parent && scope == frame_->scope && site_ == nullptr;
       if (!scope->info && !is_module) continue;
       const values::Slot* slot = scope->names.find(name);
-      const bool binds = is_module ? is_assigned_in(record_, record_.chunks[chunk_].path, name) : std::ranges::find(scope->info->locals, name) != scope->info->locals.end();
+      const bool binds = is_module
+          ? is_assigned_in(record_, record_.chunks[chunk_].path, name)
+          : std::ranges::find(scope->info->locals, name) != scope->info->locals.end();
       if (!binds || (slot && slot->value)) break;
       auto* event = record_.event<ProblemEvent>();
       event->place = here(node);
@@ -447,4 +494,4 @@ values::Slot& Interpreter::variable(Name name) {
   return heap().slot_of(scope->names, name);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -34,7 +34,9 @@ bool tell_missing_key(Interpreter& run, const Library& library, Value dict, Valu
   std::size_t least = 3;
   for (const auto& [known, value] : state->items) {
     if (!known.is(Kind::string) || known.text() == key.text()) return false;
-    if (const std::size_t apart = letters_between(key.text(), known.text()); apart < least && apart < known.text().size() / 2 + 1) meant = known.text(), least = apart;
+    if (const std::size_t apart = letters_between(key.text(), known.text());
+        apart < least && apart < known.text().size() / 2 + 1)
+      meant = known.text(), least = apart;
   }
   const auto text = [&](std::string_view name) {
     const values::Slot* slot = file->attributes.find(Name(name));
@@ -42,13 +44,14 @@ bool tell_missing_key(Interpreter& run, const Library& library, Value dict, Valu
   };
   const std::string within = text(values::FileState::within);
   ProblemEvent* event = run.problem_at(values::ProblemKind::undeclared, where, nullptr,
-                                       "`" + text(values::FileState::path) + "` has no key `" + std::string(key.text()) + "`" + (within.empty() ? "" : " in `" + within + "`") + ": KeyError" + (meant.empty() ? "" : ". It has `" + std::string(meant) + "`"));
+      "`" + text(values::FileState::path) + "` has no key `" + std::string(key.text()) + "`" +
+          (within.empty() ? "" : " in `" + within + "`") + ": KeyError" +
+          (meant.empty() ? "" : ". It has `" + std::string(meant) + "`"));
   event->row = library.find(std::string(file_origin));
   return true;
 }
 
-} // namespace
-
+}  // namespace
 
 // `object[index]`, by the kind of the object.
 struct Interpreter::Subscript {
@@ -89,7 +92,8 @@ Value Interpreter::Subscript::result() {
   case Kind::range: return of_range();
   case Kind::class_: return of_class();
   case Kind::bound:
-    if (node.kind == ExprKind::subscript) judge_indexed(run, *object.as<values::Bound>(), as<SubscriptExpr>(node), where);
+    if (node.kind == ExprKind::subscript)
+      judge_indexed(run, *object.as<values::Bound>(), as<SubscriptExpr>(node), where);
     return run.heap().external("", where);
   case Kind::dict: return of_dict();
   case Kind::tensor:
@@ -105,7 +109,8 @@ Value Interpreter::Subscript::result() {
 
 Value Interpreter::Subscript::of_sequence() {
   index = run.resolve(index);
-  if (index.is(Kind::choice)) return run.over_choices(index, [&](Value side) { return run.subscript(object, side, node); }, where);
+  if (index.is(Kind::choice))
+    return run.over_choices(index, [&](Value side) { return run.subscript(object, side, node); }, where);
   if (object.is(Kind::list) && values::Heap::list_state(object)->open) return of_open_list();
   const auto items = run.elements(object, where);
   if (!items) return run.heap().external("", where);
@@ -113,7 +118,8 @@ Value Interpreter::Subscript::of_sequence() {
   if (index.is(Kind::slice)) {
     const auto picked = run.slice_of(size, *index.as<values::SliceObject>());
     if (!picked) {
-      return run.heap().open_list(run.element(object, where), nullptr, object.is(Kind::tuple) ? values::ListKind::tuple : object.as<values::List>()->kind);
+      return run.heap().open_list(run.element(object, where), nullptr,
+          object.is(Kind::tuple) ? values::ListKind::tuple : object.as<values::List>()->kind);
     }
     std::vector<Value> part;
     for (const std::int64_t i : *picked) part.push_back((*items)[static_cast<std::size_t>(i)]);
@@ -123,7 +129,8 @@ Value Interpreter::Subscript::of_sequence() {
     const std::int64_t i = *at < 0 ? *at + size : *at;
     if (i >= 0 && i < size) return (*items)[static_cast<std::size_t>(i)];
     // A size that a tensor's shape does not have: the library says so.
-    if (object.is(Kind::tuple) && object.as<values::Tuple>()->shape_of) run.library_.part_of_shape(run, object.as<values::Tuple>()->shape_of, index, where);
+    if (object.is(Kind::tuple) && object.as<values::Tuple>()->shape_of)
+      run.library_.part_of_shape(run, object.as<values::Tuple>()->shape_of, index, where);
     return run.raise_builtin("IndexError", where);
   }
   return chosen_by(run, run.element(object, where), index, where);
@@ -131,9 +138,15 @@ Value Interpreter::Subscript::of_sequence() {
 
 Value Interpreter::Subscript::of_open_list() {
   const auto* state = values::Heap::list_state(object);
-  if (const auto at = run.to_constant(index); at && *at >= 0 && *at < static_cast<std::int64_t>(state->items.size()))
+  if (const auto at = run.to_constant(index);
+      at && *at >= 0 && *at < static_cast<std::int64_t>(state->items.size()))
     return state->items[static_cast<std::size_t>(*at)];
-  if (index.is(Kind::slice)) return run.heap().open_list(run.element(object, where), run.limits_.as_rank && state->length ? run.length_of_slice(state->length, *index.as<values::SliceObject>()) : nullptr, object.as<values::List>()->kind);
+  if (index.is(Kind::slice))
+    return run.heap().open_list(run.element(object, where),
+        run.limits_.as_rank && state->length
+            ? run.length_of_slice(state->length, *index.as<values::SliceObject>())
+            : nullptr,
+        object.as<values::List>()->kind);
   return chosen_by(run, run.one_of_many(run.element(object, where)), index, where);
 }
 
@@ -142,7 +155,9 @@ Value Interpreter::Subscript::of_range() {
   index = run.resolve(index);
   if (index.is(Kind::slice)) {
     const auto items = run.elements(object, where);
-    const auto picked = items ? run.slice_of(static_cast<std::int64_t>(items->size()), *index.as<values::SliceObject>()) : std::nullopt;
+    const auto picked = items
+        ? run.slice_of(static_cast<std::int64_t>(items->size()), *index.as<values::SliceObject>())
+        : std::nullopt;
     if (!picked) return run.heap().external("", where);
     std::vector<Value> part;
     for (const std::int64_t i : *picked) part.push_back((*items)[static_cast<std::size_t>(i)]);
@@ -152,8 +167,11 @@ Value Interpreter::Subscript::of_range() {
   const Value length = run.length_of(object, where);
   if (!at || !length.is(Kind::integer)) return run.heap().external("", where);
   const auto constant = run.symbols().value(at);
-  if (constant && *constant < 0) return Value::of(run.symbols().add(range->start, run.symbols().mul(range->step, run.symbols().add(length.integer(), at))));
-  if (constant || run.symbols().compare(symbolic::Compare::ge, at, run.symbols().constant(0)) == symbolic::Answer::yes)
+  if (constant && *constant < 0)
+    return Value::of(run.symbols().add(
+        range->start, run.symbols().mul(range->step, run.symbols().add(length.integer(), at))));
+  if (constant ||
+      run.symbols().compare(symbolic::Compare::ge, at, run.symbols().constant(0)) == symbolic::Answer::yes)
     return Value::of(run.symbols().add(range->start, run.symbols().mul(range->step, at)));
   return run.heap().external("", where);
 }
@@ -163,26 +181,33 @@ Value Interpreter::Subscript::of_class() {
   index = run.resolve(index);
   if (cls->is_enum && index.is(Kind::string)) {
     for (const Value& member : cls->members)
-      if (const values::Slot* name = member.as<values::Instance>()->attributes.find(Name("name")); name && name->value.is(Kind::string) && name->value.text() == index.text()) return member;
-    if (const Value found = run.find_in_order(cls->order, Name(index.text())); found.is(Kind::instance)) return found;
+      if (const values::Slot* name = member.as<values::Instance>()->attributes.find(Name("name"));
+          name && name->value.is(Kind::string) && name->value.text() == index.text())
+        return member;
+    if (const Value found = run.find_in_order(cls->order, Name(index.text())); found.is(Kind::instance))
+      return found;
     return run.raise_builtin("KeyError", where);
   }
-  if (const Value method = run.find_in_order(cls->order, Name("__class_getitem__")); method.is(Kind::function))
+  if (const Value method = run.find_in_order(cls->order, Name("__class_getitem__"));
+      method.is(Kind::function))
     return run.call_function(*method.as<values::Function>(), {{index}, {}, false}, where, object);
   return object;  // a generic class
 }
 
 Value Interpreter::Subscript::of_dict() {
   index = run.resolve(index);
-  if (run.catching_ == 0 && tell_missing_key(run, run.library_, object, index, where)) return run.heap().external("", where);
+  if (run.catching_ == 0 && tell_missing_key(run, run.library_, object, index, where))
+    return run.heap().external("", where);
   if (run.catching_ == 0 && !run.handling_) judge_lacking_key(run, object, index, node, where);
   return run.dict_get(object, index, {});
 }
 
 Value Interpreter::Subscript::of_instance() {
   auto* instance = object.as<values::Instance>();
-  if (const Value method = run.find_method(instance, Name("__getitem__"))) return run.call(method, {{index}, {}, false}, where);
-  if (const values::Slot* items = instance->attributes.find(Name(values::ContainerState::items))) return run.subscript(items->value, index, node);
+  if (const Value method = run.find_method(instance, Name("__getitem__")))
+    return run.call(method, {{index}, {}, false}, where);
+  if (const values::Slot* items = instance->attributes.find(Name(values::ContainerState::items)))
+    return run.subscript(items->value, index, node);
   return run.heap().external("", where);
 }
 
@@ -194,7 +219,8 @@ Value Interpreter::Subscript::of_unknown() {
     if (const Value size = run.library_.part_of_shape(run, unknown->shape_of, index, where)) return size;
   if (const auto at = unknown->ends_with ? run.to_constant(index) : std::nullopt; at && *at < 0) {
     const auto& last = unknown->ends_with.as<values::Tuple>()->items;
-    if (static_cast<std::size_t>(-*at) <= last.size()) return last[last.size() - static_cast<std::size_t>(-*at)];
+    if (static_cast<std::size_t>(-*at) <= last.size())
+      return last[last.size() - static_cast<std::size_t>(-*at)];
   }
   for (std::size_t i = 0; i < unknown->items.size(); ++i)
     if (const auto& [key, value] = unknown->items[i]; run.same_key(key, index)) {
@@ -210,8 +236,10 @@ Value Interpreter::Subscript::new_item_of_unknown() {
   auto* unknown = object.as<values::Unknown>();
   std::string name;
   if (!unknown->name.empty()) {
-    if (index.is(Kind::string)) name = std::string(unknown->name) + "['" + std::string(index.text()) + "']";
-    else if (const auto at = run.to_constant(index)) name = std::string(unknown->name) + "[" + std::to_string(*at) + "]";
+    if (index.is(Kind::string))
+      name = std::string(unknown->name) + "['" + std::string(index.text()) + "']";
+    else if (const auto at = run.to_constant(index))
+      name = std::string(unknown->name) + "[" + std::to_string(*at) + "]";
   }
   Value made;
   if (index.is(Kind::string) && !unknown->external && !unknown->of_many) {
@@ -222,14 +250,16 @@ Value Interpreter::Subscript::new_item_of_unknown() {
   }
   if (made.is(Kind::unknown)) {
     made.as<values::Unknown>()->external = unknown->external;
-    made.as<values::Unknown>()->of_many = unknown->of_many || (!index.is(Kind::string) && !run.to_constant(index));
+    made.as<values::Unknown>()->of_many = unknown->of_many ||
+        (!index.is(Kind::string) && !run.to_constant(index));
     note_part(run.heap(), made, *unknown);
     made.as<values::Unknown>()->blamed = unknown->blamed;
   }
   if (made.is(Kind::unknown) && index.is(Kind::slice) && run.limits_.as_rank)
     if (const Value size = run.length_of(object, where); size.is(Kind::integer))
       if (const Int length = run.length_of_slice(size.integer(), *index.as<values::SliceObject>()))
-        run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::len)).value = Value::of(length);
+        run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::len)).value =
+            Value::of(length);
   unknown->items.push_back({index, made});
   run.record_part(*unknown, index, made, where);
   return made;
@@ -248,7 +278,8 @@ Value Interpreter::Subscript::of_text() {
     }
   }
   const auto at = run.to_constant(index);
-  if (plain && at && *at < size && *at >= -size) return run.heap().string(text.substr(static_cast<std::size_t>(*at < 0 ? *at + size : *at), 1));
+  if (plain && at && *at < size && *at >= -size)
+    return run.heap().string(text.substr(static_cast<std::size_t>(*at < 0 ? *at + size : *at), 1));
   if (plain && at) return run.raise_builtin("IndexError", where);
   return run.heap().unknown("", symbolic::mix(Sharing::uniform, run.heap().sharing(index)), where);
 }
@@ -257,14 +288,21 @@ Value Interpreter::Subscript::of_library() {
   const Value item = run.resolve(index);
   const auto* symbol_found = object.as<values::LibrarySymbol>();
   // List[int], Generic[T]: a type is still that type.
-  if (symbol_found->path.starts_with("typing.") || symbol_found->path.starts_with("builtins.") || symbol_found->path.starts_with("collections.")) return object;
+  if (symbol_found->path.starts_with("typing.") || symbol_found->path.starts_with("builtins.") ||
+      symbol_found->path.starts_with("collections."))
+    return object;
   if (item.is(Kind::string)) {
-    if (const Row* row = run.library_.find(run.library_.canonical(std::string(symbol_found->path) + "[" + std::string(item.text()) + "]")))
-      return run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), {}, {}, where, nullptr);
-    if (const Row* row = run.limits_.launch ? run.library_.find(std::string(symbol_found->path) + ".__getitem__") : nullptr)
-      return run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), {}, {{item}, {}, false}, where, nullptr);
+    if (const Row* row = run.library_.find(
+            run.library_.canonical(std::string(symbol_found->path) + "[" + std::string(item.text()) + "]")))
+      return run.call_library(
+          *run.library_symbol(row->path).as<values::LibrarySymbol>(), {}, {}, where, nullptr);
+    if (const Row* row = run.limits_.launch
+            ? run.library_.find(std::string(symbol_found->path) + ".__getitem__")
+            : nullptr)
+      return run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), {},
+          {{item}, {}, false}, where, nullptr);
   }
   return run.heap().unknown("", Sharing::uniform, where);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,4 +1,5 @@
-// Kept with the unknown values under names with a '$': items are the same on all paths, and what is stored differs among them.
+// Kept with the unknown values under names with a '$': items are the same on all paths, and what is stored
+// differs among them.
 #include "interpreter/expressions/unknown_items.hpp"
 
 #include "values/kept.hpp"
@@ -11,7 +12,7 @@ using values::Kind;
 namespace {
 constexpr std::string_view any_stored = values::UnknownState::stored;
 Name slot_name(std::size_t item) { return Name(values::UnknownState::item + std::to_string(item)); }
-} // namespace
+}  // namespace
 
 void store_item(Interpreter& run, values::Unknown& object, Value index, Value value) {
   index = run.resolve(index);
@@ -27,19 +28,23 @@ void store_item(Interpreter& run, values::Unknown& object, Value index, Value va
   std::size_t same = object.items.size();
   for (std::size_t i = 0; i < object.items.size(); ++i) {
     const Value key = object.items[i].first;
-    if (comparable && run.same_key(key, index)) same = i;
+    if (comparable && run.same_key(key, index))
+      same = i;
     else if (!constant || !(key.is(Kind::string) || (key.is(Kind::integer) && run.to_constant(key))))
       set_item(i, run.heap().unknown("", object.sharing, {}));
   }
   if (!comparable) return;
-  if (same == object.items.size()) object.items.push_back({index, run.heap().unknown("", object.sharing, {})});
+  if (same == object.items.size())
+    object.items.push_back({index, run.heap().unknown("", object.sharing, {})});
   set_item(same, value);
 }
 
-bool was_stored_in(const values::Unknown& object) { return object.attributes.find(Name(any_stored)) != nullptr; }
+bool was_stored_in(const values::Unknown& object) {
+  return object.attributes.find(Name(any_stored)) != nullptr;
+}
 
 const values::Slot* stored_item(const values::Unknown& object, std::size_t item) {
   return object.attributes.find(Name(any_stored)) ? object.attributes.find(slot_name(item)) : nullptr;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

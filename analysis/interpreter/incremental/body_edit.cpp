@@ -38,7 +38,8 @@ bool are_comments(std::string_view text, std::uint32_t begin, std::uint32_t end)
   at = at == std::string_view::npos ? 0 : begin == 0 ? 0 : at + 1;
   // Whole lines end where the next one begins.
   if (at == begin && at == end) return true;
-  const std::size_t last = end > begin && text[end - 1] == '\n' ? end : std::min(text.find('\n', end), text.size());
+  const std::size_t last = end > begin && text[end - 1] == '\n' ? end
+                                                                : std::min(text.find('\n', end), text.size());
   while (at < last) {
     const std::size_t line_end = std::min(text.find('\n', at), text.size());
     const std::size_t first = text.find_first_not_of(" \t\r\f", at);
@@ -56,7 +57,8 @@ bool stands(Span was, Span is, const Difference& edit) {
 }
 
 // The member of the class in which the edit lies, behind its header if it is a function.
-std::optional<std::size_t> member_around(const ClassStmt& cls, std::uint32_t size, std::uint32_t begin, std::uint32_t end) {
+std::optional<std::size_t> member_around(
+    const ClassStmt& cls, std::uint32_t size, std::uint32_t begin, std::uint32_t end) {
   for (std::size_t i = 0; i < cls.body.size(); ++i) {
     const std::uint32_t next = i + 1 < cls.body.size() ? cls.body[i + 1]->span.begin : size;
     if (cls.body[i]->span.begin <= begin && end <= next) return i;
@@ -64,19 +66,22 @@ std::optional<std::size_t> member_around(const ClassStmt& cls, std::uint32_t siz
   return std::nullopt;
 }
 
-// What a body sets on other objects, by the spelling of the attributes, and the names that it declares global.
+// What a body sets on other objects, by the spelling of the attributes, and the names that it declares
+// global.
 struct Outside {
   std::vector<std::string> set;
   std::vector<Name> declared;
   friend bool operator==(const Outside&, const Outside&) = default;
 };
 void spell(const Expr& expr, std::string& out) {
-  if (expr.kind == ExprKind::name) out += as<NameExpr>(expr).id.text();
+  if (expr.kind == ExprKind::name)
+    out += as<NameExpr>(expr).id.text();
   else if (expr.kind == ExprKind::attribute) {
     spell(*as<AttributeExpr>(expr).object, out);
     out += '.';
     out += as<AttributeExpr>(expr).attribute.text();
-  } else out += '?';
+  } else
+    out += '?';
 }
 void collect_target(const Expr* target, Outside& found) {
   if (!target) return;
@@ -127,42 +132,58 @@ bool same_changes(const FunctionStmt& was, const FunctionStmt& is) {
     return changes;
   };
   const Changes a = changes_of(was), b = changes_of(is);
-  const auto parts = [](const Changes& all) { return std::tie(all.set, all.changed, all.changed_within, all.changed_in, all.calls, all.calls_in, all.any); };
+  const auto parts = [](const Changes& all) {
+    return std::tie(
+        all.set, all.changed, all.changed_within, all.changed_in, all.calls, all.calls_in, all.any);
+  };
   return parts(a) == parts(b);
 }
 
 bool same_from_outside(const FunctionStmt& was, const FunctionStmt& is) {
-  return was.name == is.name && was.is_async == is.is_async && was.scope.is_generator == is.scope.is_generator && was.scope.returns_value == is.scope.returns_value && is_abstract(was) == is_abstract(is) &&
-         returns_something(was.body) == returns_something(is.body) && outside_of(was) == outside_of(is) && same_changes(was, is);
+  return was.name == is.name && was.is_async == is.is_async &&
+      was.scope.is_generator == is.scope.is_generator && was.scope.returns_value == is.scope.returns_value &&
+      is_abstract(was) == is_abstract(is) && returns_something(was.body) == returns_something(is.body) &&
+      outside_of(was) == outside_of(is) && same_changes(was, is);
 }
 
-bool same_but_for_places(const Stmt& was, const Stmt& is) { return was.kind == is.kind && dump_without_places(was) == dump_without_places(is); }
+bool same_but_for_places(const Stmt& was, const Stmt& is) {
+  return was.kind == is.kind && dump_without_places(was) == dump_without_places(is);
+}
 
 // Do all members of the class but that one stand as they were?
-bool others_stand(const ClassStmt& was, const ClassStmt& is, const Difference& edit, std::size_t member, bool look_into) {
+bool others_stand(
+    const ClassStmt& was, const ClassStmt& is, const Difference& edit, std::size_t member, bool look_into) {
   for (std::size_t i = 0; i < was.body.size(); ++i) {
     if (i == member) continue;
-    if (was.body[i]->kind != is.body[i]->kind || !stands(was.body[i]->span, is.body[i]->span, edit)) return false;
+    if (was.body[i]->kind != is.body[i]->kind || !stands(was.body[i]->span, is.body[i]->span, edit))
+      return false;
     if (look_into && !same_but_for_places(*was.body[i], *is.body[i])) return false;
   }
   return true;
 }
 
-} // namespace
+}  // namespace
 
-std::optional<BodyEdit> find_body_edit(const Chunk& was, std::string_view text_before, const Chunk& is, std::string_view text_now) {
-  if (!was.stmt || !is.stmt || was.stmt->kind != is.stmt->kind || text_before == text_now) return std::nullopt;
+std::optional<BodyEdit> find_body_edit(
+    const Chunk& was, std::string_view text_before, const Chunk& is, std::string_view text_now) {
+  if (!was.stmt || !is.stmt || was.stmt->kind != is.stmt->kind || text_before == text_now)
+    return std::nullopt;
   const Difference edit = in_lines(text_before, text_now);
-  const bool comments = are_comments(text_before, edit.begin, edit.end_before) && are_comments(text_now, edit.begin, edit.end_now);
+  const bool comments = are_comments(text_before, edit.begin, edit.end_before) &&
+      are_comments(text_now, edit.begin, edit.end_now);
   if (is.stmt->kind != StmtKind::class_) {
     if (!comments || !same_but_for_places(*was.stmt, *is.stmt)) return std::nullopt;
     return BodyEdit{edit, std::nullopt};
   }
   const auto& old_class = as<ClassStmt>(*was.stmt);
   const auto& new_class = as<ClassStmt>(*is.stmt);
-  if (old_class.name != new_class.name || old_class.body.size() != new_class.body.size() || old_class.header != new_class.header || edit.begin < new_class.header.end) return std::nullopt;
+  if (old_class.name != new_class.name || old_class.body.size() != new_class.body.size() ||
+      old_class.header != new_class.header || edit.begin < new_class.header.end)
+    return std::nullopt;
   const auto member = member_around(old_class, was.size, edit.begin, edit.end_before);
-  if (!member || member != member_around(new_class, is.size, edit.begin, edit.end_now) || !others_stand(old_class, new_class, edit, *member, was.has_error || is.has_error)) return std::nullopt;
+  if (!member || member != member_around(new_class, is.size, edit.begin, edit.end_now) ||
+      !others_stand(old_class, new_class, edit, *member, was.has_error || is.has_error))
+    return std::nullopt;
   const Stmt &before = *old_class.body[*member], &now = *new_class.body[*member];
   if (comments && same_but_for_places(before, now)) return BodyEdit{edit, std::nullopt};
   if (before.kind != StmtKind::function || now.kind != StmtKind::function) return std::nullopt;
@@ -170,8 +191,10 @@ std::optional<BodyEdit> find_body_edit(const Chunk& was, std::string_view text_b
   const auto& new_method = as<FunctionStmt>(now);
   // The class's own end stands where its last statement ends.
   const bool at_end = edit.end_before >= old_class.span.end || edit.end_now >= new_class.span.end;
-  if (old_method.header != new_method.header || edit.begin < new_method.header.end || at_end || !same_from_outside(old_method, new_method)) return std::nullopt;
+  if (old_method.header != new_method.header || edit.begin < new_method.header.end || at_end ||
+      !same_from_outside(old_method, new_method))
+    return std::nullopt;
   return BodyEdit{edit, member};
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -14,24 +14,29 @@ using values::Kind;
 
 namespace {
 
-// A root is not worth being run twice where all that runs again, the root with it, takes less than so many times its steps.
+// A root is not worth being run twice where all that runs again, the root with it, takes less than so many
+// times its steps.
 constexpr std::uint64_t least_gain = 2;
 
 const FunctionStmt* method_around(const ClassStmt& cls, Span changed) {
   for (const Stmt* stmt : cls.body)
-    if (stmt->kind == StmtKind::function && stmt->span.begin <= changed.begin && changed.end <= stmt->span.end) return &as<FunctionStmt>(*stmt);
+    if (stmt->kind == StmtKind::function && stmt->span.begin <= changed.begin &&
+        changed.end <= stmt->span.end)
+      return &as<FunctionStmt>(*stmt);
   return nullptr;
 }
 
 const FunctionStmt* method_named(const ClassStmt& cls, Name name) {
   for (const Stmt* stmt : cls.body)
-    if (stmt->kind == StmtKind::function && as<FunctionStmt>(*stmt).name == name) return &as<FunctionStmt>(*stmt);
+    if (stmt->kind == StmtKind::function && as<FunctionStmt>(*stmt).name == name)
+      return &as<FunctionStmt>(*stmt);
   return nullptr;
 }
 
-} // namespace
+}  // namespace
 
-std::optional<Focus> find_focus(const Stmt& was, std::string_view text_before, const Stmt& is, std::string_view text_now) {
+std::optional<Focus> find_focus(
+    const Stmt& was, std::string_view text_before, const Stmt& is, std::string_view text_now) {
   if (was.kind != is.kind) return std::nullopt;
   if (is.kind == StmtKind::function) {
     if (as<FunctionStmt>(was).name != as<FunctionStmt>(is).name) return std::nullopt;
@@ -43,12 +48,14 @@ std::optional<Focus> find_focus(const Stmt& was, std::string_view text_before, c
   // What is typed behind the last statement of a body does not lie in it before.
   const FunctionStmt* now = method_around(cls, {changed.begin, changed.end_now});
   if (!now)
-    if (const FunctionStmt* before = method_around(as<ClassStmt>(was), {changed.begin, changed.end_before})) now = method_named(cls, before->name);
+    if (const FunctionStmt* before = method_around(as<ClassStmt>(was), {changed.begin, changed.end_before}))
+      now = method_named(cls, before->name);
   if (!now) return std::nullopt;
   return Focus{cls.name, method_named(as<ClassStmt>(was), now->name), now};
 }
 
-// Of all roots of the last run in which the function ran: its own, or else the shortest one, of its class before others.
+// Of all roots of the last run in which the function ran: its own, or else the shortest one, of its class
+// before others.
 const RootRun* Interpreter::root_of_focus() const {
   const FunctionStmt* const was = replay_.focus->was;
   const RootRun* best = nullptr;
@@ -58,7 +65,9 @@ const RootRun* Interpreter::root_of_focus() const {
     for (std::size_t i = 0; i < unit.root_runs.size(); ++i) {
       const RootRun& run = unit.root_runs[i];
       if (run.of_built || !run.executed.contains(was)) continue;
-      const bool is_own = run.function == was || (!run.function && was->name.text() == "__init__" && run.owner && as<ClassStmt>(*run.owner).name == replay_.focus->owner);
+      const bool is_own = run.function == was ||
+          (!run.function && was->name.text() == "__init__" && run.owner &&
+              as<ClassStmt>(*run.owner).name == replay_.focus->owner);
       const bool same_class = run.owner && as<ClassStmt>(*run.owner).name == replay_.focus->owner;
       const std::tuple order{is_own ? 0 : same_class ? 1 : 2, run.steps, unit.roots[0] + i};
       if (best && best_order <= order) continue;
@@ -73,10 +82,15 @@ std::optional<FocusRoot> Interpreter::choose_focus() const {
   const Focus& focus = *replay_.focus;
   const RootRun* const root = root_of_focus();
   if (!is_worthwhile(root)) return std::nullopt;
-  if (root) return FocusRoot{focus.owner, focus.is->name, root->owner ? as<ClassStmt>(*root->owner).name : Name(), root->function ? root->function->name : Name()};
+  if (root)
+    return FocusRoot{focus.owner, focus.is->name, root->owner ? as<ClassStmt>(*root->owner).name : Name(),
+        root->function ? root->function->name : Name()};
   // A run that was cancelled did not get to it.
-  if (const auto& before = replay_.shown_first; before && before->edited_owner == focus.owner && before->edited == focus.is->name) return before;
-  return FocusRoot{focus.owner, focus.is->name, focus.owner, focus.is->name.text() == "__init__" ? Name() : focus.is->name};
+  if (const auto& before = replay_.shown_first;
+      before && before->edited_owner == focus.owner && before->edited == focus.is->name)
+    return before;
+  return FocusRoot{focus.owner, focus.is->name, focus.owner,
+      focus.is->name.text() == "__init__" ? Name() : focus.is->name};
 }
 
 // Of a unit whose methods are run by themselves those count that ran what changed.
@@ -97,15 +111,17 @@ bool Interpreter::is_worthwhile(const RootRun* root) const {
 }
 
 values::Class* Interpreter::focus_class(Name name) const {
-  const auto found = std::find_if(classes_.rbegin(), classes_.rend(), [&](const values::Class* cls) { return cls->stmt && cls->name == name; });
+  const auto found = std::find_if(classes_.rbegin(), classes_.rend(),
+      [&](const values::Class* cls) { return cls->stmt && cls->name == name; });
   return found == classes_.rend() ? nullptr : *found;
 }
 
 values::Function* Interpreter::focus_function(const FocusRoot& root) const {
-  const auto found = std::find_if(function_order_.rbegin(), function_order_.rend(), [&](const values::Function* function) {
-    const bool at_top = function->closure && function->closure->globals == function->closure;
-    return function->name == root.function && at_top && !function->owner;
-  });
+  const auto found = std::find_if(
+      function_order_.rbegin(), function_order_.rend(), [&](const values::Function* function) {
+        const bool at_top = function->closure && function->closure->globals == function->closure;
+        return function->name == root.function && at_top && !function->owner;
+      });
   return found == function_order_.rend() ? nullptr : *found;
 }
 
@@ -119,11 +135,15 @@ void Interpreter::run_focus_root(const FocusRoot& root, bool with_defaults) {
     if (!cls) return;
     std::vector<values::Function*> methods;
     if (const values::Slot* slot = root.function.empty() ? nullptr : cls->body->names.find(root.function))
-      if (slot->value.is(Kind::function) && slot->value.as<values::Function>()->stmt && slot->value.as<values::Function>()->owner == cls) methods.push_back(slot->value.as<values::Function>());
+      if (slot->value.is(Kind::function) && slot->value.as<values::Function>()->stmt &&
+          slot->value.as<values::Function>()->owner == cls)
+        methods.push_back(slot->value.as<values::Function>());
     run_class(*cls, methods);
   };
-  if (with_defaults) run_defaults(run);
-  else run();
+  if (with_defaults)
+    run_defaults(run);
+  else
+    run();
 }
 
 void Interpreter::run_focus() {
@@ -145,9 +165,12 @@ void Interpreter::run_focus() {
       run_focus_root(*root, true);
     }
     for (const auto& each : record_.roots) {
-      const Value init = !each->function && each->owner ? find_in_order(each->owner->order, Name("__init__")) : Value{};
-      if (each->function) names.emplace_back(each->function->qualified);
-      else if (init.is(Kind::function)) names.emplace_back(init.as<values::Function>()->qualified);
+      const Value init = !each->function && each->owner ? find_in_order(each->owner->order, Name("__init__"))
+                                                        : Value{};
+      if (each->function)
+        names.emplace_back(each->function->qualified);
+      else if (init.is(Kind::function))
+        names.emplace_back(init.as<values::Function>()->qualified);
     }
   }
   if (!record_.cancelled) {
@@ -167,4 +190,4 @@ void Interpreter::run_focus() {
   in_roots_ = true;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,5 +1,5 @@
-// The function that an edit changed. Where the rest of the file takes long, what the edit did to this one is shown first. Compares two versions of
-// a statement, runs nothing.
+// The function that an edit changed. Where the rest of the file takes long, what the edit did to this one is
+// shown first. Compares two versions of a statement, runs nothing.
 #pragma once
 
 #include "syntax/ast.hpp"
@@ -10,14 +10,15 @@
 namespace stepzero::interpreter {
 
 struct Focus {
-  syntax::Name owner;                          // the class whose method it is; empty: a function by itself
-  const syntax::FunctionStmt* was = nullptr;   // before the edit; null: there was none of its name
-  const syntax::FunctionStmt* is = nullptr;    // now
+  syntax::Name owner;                         // the class whose method it is; empty: a function by itself
+  const syntax::FunctionStmt* was = nullptr;  // before the edit; null: there was none of its name
+  const syntax::FunctionStmt* is = nullptr;   // now
 };
 
-// Of a top-level function or class before and after an edit, with their texts: the function that holds all that changed. Nothing where the edit
-// reaches beyond one function, or changed what is defined.
-std::optional<Focus> find_focus(const syntax::Stmt& was, std::string_view text_before, const syntax::Stmt& is, std::string_view text_now);
+// Of a top-level function or class before and after an edit, with their texts: the function that holds all
+// that changed. Nothing where the edit reaches beyond one function, or changed what is defined.
+std::optional<Focus> find_focus(
+    const syntax::Stmt& was, std::string_view text_before, const syntax::Stmt& is, std::string_view text_now);
 
 // The root that showed what an edit did, by names: the next edit of the same function is shown by it, too.
 struct FocusRoot {
@@ -25,4 +26,4 @@ struct FocusRoot {
   syntax::Name owner, function;       // the root: see RootRun
 };
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,4 +1,5 @@
-// A class goes on with a new body in the place of one of its methods; or a statement with other comments in it. See body_edit.hpp, replay.hpp.
+// A class goes on with a new body in the place of one of its methods; or a statement with other comments in
+// it. See body_edit.hpp, replay.hpp.
 #include "interpreter/interpreter.hpp"
 #include "syntax/walk.hpp"
 
@@ -12,7 +13,8 @@ using namespace syntax;
 namespace {
 
 // The statements in two versions of the same text, pairwise. False: they are not versions of the same text.
-bool pair_statements(const Stmt& run, const Stmt& written, std::vector<std::pair<const Stmt*, const Stmt*>>& pairs) {
+bool pair_statements(
+    const Stmt& run, const Stmt& written, std::vector<std::pair<const Stmt*, const Stmt*>>& pairs) {
   std::vector<const Stmt*> a, b;
   for_each_statement(run, [&](const Stmt& each) { a.push_back(&each); });
   for_each_statement(written, [&](const Stmt& each) { b.push_back(&each); });
@@ -23,7 +25,8 @@ bool pair_statements(const Stmt& run, const Stmt& written, std::vector<std::pair
 }
 
 // The same of a class, without the member that changed.
-bool pair_members(const ClassStmt& run, const ClassStmt& written, std::optional<std::size_t> changed, std::vector<std::pair<const Stmt*, const Stmt*>>& pairs) {
+bool pair_members(const ClassStmt& run, const ClassStmt& written, std::optional<std::size_t> changed,
+    std::vector<std::pair<const Stmt*, const Stmt*>>& pairs) {
   if (run.body.size() != written.body.size()) return false;
   pairs.emplace_back(&run, &written);
   for (std::size_t i = 0; i < run.body.size(); ++i)
@@ -31,7 +34,7 @@ bool pair_members(const ClassStmt& run, const ClassStmt& written, std::optional<
   return true;
 }
 
-} // namespace
+}  // namespace
 
 bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std::size_t at) {
   const Item& now = module->items[at];
@@ -42,17 +45,22 @@ bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std
   const auto edit = find_body_edit(*before, was.text(), *now.chunk, is.text());
   if (!edit) return false;
   const auto stood = replay_.standing.find(before);
-  Standing standing = stood == replay_.standing.end() ? Standing{before->stmt, {known->second}} : stood->second;
+  StandingStatement standing =
+      stood == replay_.standing.end() ? StandingStatement{before->stmt, {known->second}} : stood->second;
   std::vector<std::pair<const Stmt*, const Stmt*>> pairs;
-  const bool paired = standing.stmt->kind == StmtKind::class_ ? pair_members(as<ClassStmt>(*standing.stmt), as<ClassStmt>(*now.chunk->stmt), edit->member, pairs) : pair_statements(*standing.stmt, *now.chunk->stmt, pairs);
+  const bool paired = standing.stmt->kind == StmtKind::class_
+      ? pair_members(as<ClassStmt>(*standing.stmt), as<ClassStmt>(*now.chunk->stmt), edit->member, pairs)
+      : pair_statements(*standing.stmt, *now.chunk->stmt, pairs);
   if (!paired) return false;
   const FunctionStmt* body = nullptr;
   if (edit->member) {
     body = &as<FunctionStmt>(*as<ClassStmt>(*standing.stmt).body[*edit->member]);
     const auto method = functions_.find(body);
-    if (method == functions_.end() || !method->second->owner || method->second->owner->stmt != standing.stmt) return false;
+    if (method == functions_.end() || !method->second->owner || method->second->owner->stmt != standing.stmt)
+      return false;
     // What the statements of the file did with it would have to be done again.
-    const auto end = replay_.reached.begin() + static_cast<std::ptrdiff_t>(std::min(replay_.end.reached, replay_.reached.size()));
+    const auto end = replay_.reached.begin() +
+        static_cast<std::ptrdiff_t>(std::min(replay_.end.reached, replay_.reached.size()));
     if (std::find(replay_.reached.begin(), end, body) != end) return false;
     replay_.changed.bodies[body] = &as<FunctionStmt>(*as<ClassStmt>(*now.chunk->stmt).body[*edit->member]);
     replay_.changed.before.push_back(was);
@@ -65,14 +73,19 @@ bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std
   for (const std::uint32_t index : standing.chunks) record_.chunks[index].moves.add(edit->where);
   const std::uint32_t index = add_chunk(main_path_, module, now);
   standing.chunks.push_back(index);
-  if (edit->member) put_body(standing, *body, as<FunctionStmt>(*as<ClassStmt>(*now.chunk->stmt).body[*edit->member]), *edit->member, index);
+  if (edit->member)
+    put_body(standing, *body, as<FunctionStmt>(*as<ClassStmt>(*now.chunk->stmt).body[*edit->member]),
+        *edit->member, index);
   pairs.front().first = standing.stmt;
   for (const auto& [run, written] : pairs) record_.written[run] = written;
   record_.parts.erase(known->second);
   std::vector<Place>& parts = record_.parts[index];
   if (standing.stmt->kind == StmtKind::class_)
     for (const Stmt* part : as<ClassStmt>(*standing.stmt).body)
-      if (const auto method = part->kind == StmtKind::function ? functions_.find(&as<FunctionStmt>(*part)) : functions_.end(); method != functions_.end()) parts.push_back({method->second->chunk, part->span});
+      if (const auto method = part->kind == StmtKind::function ? functions_.find(&as<FunctionStmt>(*part))
+                                                               : functions_.end();
+          method != functions_.end())
+        parts.push_back({method->second->chunk, part->span});
   parts.push_back({standing.chunks.front(), standing.stmt->span});
   replay_.standing.erase(before);
   replay_.standing[now.chunk.get()] = std::move(standing);
@@ -83,13 +96,16 @@ bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std
   return true;
 }
 
-void Interpreter::put_body(Standing& standing, const FunctionStmt& was, const FunctionStmt& is, std::size_t member, std::uint32_t chunk) {
+void Interpreter::put_body(StandingStatement& standing, const FunctionStmt& was, const FunctionStmt& is,
+    std::size_t member, std::uint32_t chunk) {
   values::Function& method = *functions_.at(&was);
   values::Class& cls = *method.owner;
-  const auto mended = std::ranges::find_if(replay_.mended, [&](const MendedClass& each) { return &each.stmt == standing.stmt; });
+  const auto mended = std::ranges::find_if(
+      replay_.mended, [&](const MergedClass& each) { return &each.stmt == standing.stmt; });
   if (mended == replay_.mended.end()) {
     const auto& first = as<ClassStmt>(*standing.stmt);
-    MendedClass& made = replay_.mended.emplace_back(MendedClass{first, {first.body.begin(), first.body.end()}});
+    MergedClass& made = replay_.mended.emplace_back(
+        MergedClass{first, {first.body.begin(), first.body.end()}});
     made.body[member] = &is;
     made.stmt.body = made.body;
     for (const bool with_defaults : {false, true})
@@ -120,4 +136,4 @@ void Interpreter::put_body(Standing& standing, const FunctionStmt& was, const Fu
   });
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

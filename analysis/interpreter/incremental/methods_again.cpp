@@ -1,4 +1,5 @@
-// The methods of a class that ran a body which an edit changed, run again on the object that they were run on before. See replay.hpp.
+// The methods of a class that ran a body which an edit changed, run again on the object that they were run on
+// before. See replay.hpp.
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
 
@@ -18,7 +19,8 @@ struct Interpreter::RootAgain {
   RootRun run;
 };
 
-std::optional<Interpreter::RootAgain> Interpreter::run_method_again(Unit& unit, std::size_t nth, values::Class& cls) {
+std::optional<Interpreter::RootAgain> Interpreter::run_method_again(
+    Unit& unit, std::size_t nth, values::Class& cls) {
   const RootRun& before = unit.root_runs[nth];
   const auto as_now = [&](const FunctionStmt* stmt) {
     const auto changed = replay_.changed.bodies.find(stmt);
@@ -26,7 +28,8 @@ std::optional<Interpreter::RootAgain> Interpreter::run_method_again(Unit& unit, 
   };
   const auto method = functions_.find(as_now(before.function));
   if (!before.function || before.of_built || method == functions_.end()) return std::nullopt;
-  const std::size_t roots = record_.roots.size(), facts = record_.facts.size(), built = built_.size(), built_runs = built_runs_;
+  const std::size_t roots = record_.roots.size(), facts = record_.facts.size(), built = built_.size(),
+                    built_runs = built_runs_;
   Unit made;
   made.roots[0] = roots;
   made.facts[0] = facts;
@@ -48,14 +51,18 @@ std::optional<Interpreter::RootAgain> Interpreter::run_method_again(Unit& unit, 
   switch_back(began);
   default_device_set_ = began.default_device;
   record_.out_of_budget = out_of_budget;
-  const bool one = !record_.cancelled && record_.steps < limits_.steps && record_.roots.size() == roots + 1 && made.root_runs.size() == 1 && built_.size() == built && built_runs_ == built_runs;
+  const bool one = !record_.cancelled && record_.steps < limits_.steps && record_.roots.size() == roots + 1 &&
+      made.root_runs.size() == 1 && built_.size() == built && built_runs_ == built_runs;
   std::optional<RootAgain> again;
-  if (one && made.root_runs.front().switched_behind == before.switched_behind && made.root_runs.front().writes_behind == before.writes_behind) {
+  if (one && made.root_runs.front().switched_behind == before.switched_behind &&
+      made.root_runs.front().writes_behind == before.writes_behind) {
     // Which other methods are run by themselves hangs on what this one runs.
     std::unordered_set<const FunctionStmt*> executed;
     for (const FunctionStmt* stmt : before.executed) executed.insert(as_now(stmt));
     if (executed == made.root_runs.front().executed) {
-      again = RootAgain{std::move(record_.roots.back()), {record_.facts.begin() + static_cast<std::ptrdiff_t>(facts), record_.facts.end()}, roots, std::move(made.root_runs.front())};
+      again = RootAgain{std::move(record_.roots.back()),
+          {record_.facts.begin() + static_cast<std::ptrdiff_t>(facts), record_.facts.end()}, roots,
+          std::move(made.root_runs.front())};
     }
   }
   record_.roots.resize(roots);
@@ -64,7 +71,8 @@ std::optional<Interpreter::RootAgain> Interpreter::run_method_again(Unit& unit, 
 }
 
 void Interpreter::put_roots(Unit& unit, std::map<std::size_t, RootAgain>& again, std::uint64_t begin) {
-  const std::size_t old_root = unit.roots[0], old_facts = unit.facts[0], all_facts = unit.facts[1] - unit.facts[0];
+  const std::size_t old_root = unit.roots[0], old_facts = unit.facts[0],
+                    all_facts = unit.facts[1] - unit.facts[0];
   unit.roots[0] = record_.roots.size();
   unit.facts[0] = record_.facts.size();
   unit.default_roots[0] = unit.default_roots[1] = record_.default_roots.size();
@@ -74,7 +82,8 @@ void Interpreter::put_roots(Unit& unit, std::map<std::size_t, RootAgain>& again,
   for (std::size_t i = 0; i < unit.root_runs.size(); ++i) {
     RootRun& run = unit.root_runs[i];
     begins.push_back(record_.facts.size() - unit.facts[0]);
-    const std::size_t end = i + 1 < unit.root_runs.size() ? unit.root_runs[i + 1].facts : all_facts, to = record_.facts.size(), root = record_.roots.size();
+    const std::size_t end = i + 1 < unit.root_runs.size() ? unit.root_runs[i + 1].facts : all_facts,
+                      to = record_.facts.size(), root = record_.roots.size();
     std::size_t was = old_root + run.root;
     if (const auto fresh = again.find(i); fresh != again.end()) {
       was = fresh->second.index;
@@ -84,9 +93,11 @@ void Interpreter::put_roots(Unit& unit, std::map<std::size_t, RootAgain>& again,
     } else {
       record_.roots.push_back(std::move(replay_.old_roots[was]));
       const auto facts = replay_.old_facts.begin() + static_cast<std::ptrdiff_t>(old_facts);
-      record_.facts.insert(record_.facts.end(), facts + static_cast<std::ptrdiff_t>(run.facts), facts + static_cast<std::ptrdiff_t>(end));
+      record_.facts.insert(record_.facts.end(), facts + static_cast<std::ptrdiff_t>(run.facts),
+          facts + static_cast<std::ptrdiff_t>(end));
     }
-    for (std::size_t j = to; j < record_.facts.size(); ++j) record_.facts[j].root = static_cast<std::uint32_t>(record_.facts[j].root - was + root);
+    for (std::size_t j = to; j < record_.facts.size(); ++j)
+      record_.facts[j].root = static_cast<std::uint32_t>(record_.facts[j].root - was + root);
     for (const FunctionStmt* stmt : run.executed) note_reached(stmt);
     run.begin = record_.steps;
     record_.steps += run.steps;
@@ -134,4 +145,4 @@ bool Interpreter::run_methods_again(Unit& unit, values::Class& cls) {
   return true;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,5 +1,5 @@
-// Runs a file again behind an edit: the statements that changed in place of those that stood there, and the units that use what they
-// bind. See replay.hpp.
+// Runs a file again behind an edit: the statements that changed in place of those that stood there, and the
+// units that use what they bind. See replay.hpp.
 #include "interpreter/calls/outside_write.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/built_runs.hpp"
@@ -37,23 +37,26 @@ std::vector<std::string> imports_of(const Chunk& chunk, const syntax::Module& mo
   std::vector<std::string> found;
   if (!chunk.stmt) return found;
   for_each_statement(*chunk.stmt, [&](const Stmt& stmt) {
-    if (stmt.kind == StmtKind::import || stmt.kind == StmtKind::import_from) found.emplace_back(module.text->slice({offset + stmt.span.begin, offset + stmt.span.end}));
+    if (stmt.kind == StmtKind::import || stmt.kind == StmtKind::import_from)
+      found.emplace_back(module.text->slice({offset + stmt.span.begin, offset + stmt.span.end}));
   });
   return found;
 }
 
-} // namespace
+}  // namespace
 
 const FunctionStmt* Interpreter::as_run(const Chunk& chunk, const FunctionStmt* method) const {
   const auto standing = replay_.standing.find(&chunk);
   if (standing == replay_.standing.end() || chunk.stmt->kind != StmtKind::class_) return method;
-  const syntax::Block written = as<ClassStmt>(*chunk.stmt).body, run = as<ClassStmt>(*standing->second.stmt).body;
+  const syntax::Block written = as<ClassStmt>(*chunk.stmt).body,
+                      run = as<ClassStmt>(*standing->second.stmt).body;
   for (std::size_t i = 0; i < written.size(); ++i)
     if (written[i] == method) return &as<FunctionStmt>(*run[i]);
   return method;
 }
 
-// A chunk that is gone stays alive, and its number means nothing any more: what was run of it is looked for by address.
+// A chunk that is gone stays alive, and its number means nothing any more: what was run of it is looked for
+// by address.
 void Interpreter::drop_chunk(std::uint32_t index) {
   static const auto nothing = std::make_shared<const Chunk>();
   ChunkOf& chunk = record_.chunks[index];
@@ -76,7 +79,8 @@ std::unordered_set<std::uint32_t> Interpreter::drop_standing(const Chunk* chunk)
   return dropped;
 }
 
-void Interpreter::move_chunks(const std::shared_ptr<const Module>& module, std::unordered_set<std::uint32_t>& gone) {
+void Interpreter::move_chunks(
+    const std::shared_ptr<const Module>& module, std::unordered_set<std::uint32_t>& gone) {
   std::unordered_map<const Chunk*, std::uint32_t> offsets;
   for (const Item& item : module->items) offsets[item.chunk.get()] = item.offset;
   const auto move = [&](std::uint32_t index, const Chunk* as) {
@@ -111,8 +115,10 @@ Moments Interpreter::moments() const {
   now.default_device = default_device_set_;
   std::uint64_t seeds = 0;
   for (const Seeds each : seeds_) seeds = seeds * 4 + static_cast<std::uint64_t>(each);
-  now.switched = static_cast<std::uint64_t>(switches_) * 512 + seeds * 8 + (unentered_ ? 4u : 0u) + (gradients_.lost ? 2u : 0u) + (gradients_.own ? 1u : 0u);
-  now.plain = record_.symbols.mark() == replay_.base_facts && path_.empty() && !killed_ && record_.symbols.doubts() == replay_.doubts && !chosen_by_text_;
+  now.switched = static_cast<std::uint64_t>(switches_) * 512 + seeds * 8 + (unentered_ ? 4u : 0u) +
+      (gradients_.lost ? 2u : 0u) + (gradients_.own ? 1u : 0u);
+  now.plain = record_.symbols.mark() == replay_.base_facts && path_.empty() && !killed_ &&
+      record_.symbols.doubts() == replay_.doubts && !chosen_by_text_;
   return now;
 }
 
@@ -132,23 +138,31 @@ void Interpreter::end_item(const values::Scope& globals) {
   ItemRun& item = replay_.items.back();
   const Moments now = moments();
   const Moments& before = item.before;
-  item.pure = binds_names(item.chunk->stmt) && now.plain && before.plain && now.models == before.models && now.built == before.built &&
-              now.default_device == before.default_device && now.switched == before.switched;
-  // Decorators run functions. Those that other statements define are no longer run by themselves then; and what else runs them may do more.
+  item.pure = binds_names(item.chunk->stmt) && now.plain && before.plain && now.models == before.models &&
+      now.built == before.built && now.default_device == before.default_device &&
+      now.switched == before.switched;
+  // Decorators run functions. Those that other statements define are no longer run by themselves then; and
+  // what else runs them may do more.
   item.ran_code = now.events != before.events || now.reached != before.reached;
-  const bool decorates = item.chunk->stmt && (item.chunk->stmt->kind == StmtKind::function || item.chunk->stmt->kind == StmtKind::class_);
+  const bool decorates = item.chunk->stmt &&
+      (item.chunk->stmt->kind == StmtKind::function || item.chunk->stmt->kind == StmtKind::class_);
   const auto is_others = [&](const FunctionStmt* stmt) {
     const auto made = functions_.find(stmt);
     return made != functions_.end() && made->second->chunk != chunk_;
   };
   if (now.events != before.events && !decorates) item.pure = false;
-  if (std::any_of(replay_.reached.begin() + static_cast<std::ptrdiff_t>(before.reached), replay_.reached.end(), is_others)) item.pure = false;
+  if (std::any_of(replay_.reached.begin() + static_cast<std::ptrdiff_t>(before.reached),
+          replay_.reached.end(), is_others))
+    item.pure = false;
   for (const auto& [slot, value] : heap().written(before.heap)) {
     if (slot->birth > before.heap.clock || slot->value == value) continue;
     const auto& entries = globals.names.entries();
-    const auto found = std::find_if(entries.rbegin(), entries.rend(), [slot = slot](const auto& entry) { return entry.second == slot; });
-    if (found != entries.rend()) item.bound.push_back(found->first);
-    else if (is_outside_write(*slot, value) && !is_left_by_import(*slot)) item.meddled = true;
+    const auto found = std::find_if(
+        entries.rbegin(), entries.rend(), [slot = slot](const auto& entry) { return entry.second == slot; });
+    if (found != entries.rend())
+      item.bound.push_back(found->first);
+    else if (is_outside_write(*slot, value) && !is_left_by_import(*slot))
+      item.meddled = true;
   }
   item.pure = item.pure && !item.meddled;
   replay_.meddled = replay_.meddled || item.meddled;
@@ -159,14 +173,21 @@ bool Interpreter::differs(const Used& used) const {
   const Changed& changed = replay_.changed;
   if (changed.used.all) return true;
   if (used.all && !changed.used.names.empty()) return true;
-  if (std::ranges::any_of(changed.used.names, [&](Name name) { return used.names.contains(name); }) || std::ranges::any_of(changed.bodies, [&](const auto& body) { return used.bodies.contains(body.first); })) return true;
+  if (std::ranges::any_of(changed.used.names, [&](Name name) { return used.names.contains(name); }) ||
+      std::ranges::any_of(changed.bodies, [&](const auto& body) { return used.bodies.contains(body.first); }))
+    return true;
   if (used.attributes.empty()) return false;
   const auto any = [](const std::vector<ChunkOf>& all, const auto& says) {
-    return std::ranges::any_of(all, [&](const ChunkOf& each) { return each.chunk->stmt && says(each.chunk->attribute_writes(each.text())); });
+    return std::ranges::any_of(all, [&](const ChunkOf& each) {
+      return each.chunk->stmt && says(each.chunk->attribute_writes(each.text()));
+    });
   };
   const auto same = [&](const auto& says) { return any(changed.before, says) == any(changed.now, says); };
-  return !same([](const AttributeWrites& writes) { return writes.computes(); }) || !same([](const AttributeWrites& writes) { return writes.registers(); }) ||
-         std::ranges::any_of(used.attributes, [&](std::string_view name) { return !same([&](const AttributeWrites& writes) { return writes.names(name); }); });
+  return !same([](const AttributeWrites& writes) { return writes.computes(); }) ||
+      !same([](const AttributeWrites& writes) { return writes.registers(); }) ||
+      std::ranges::any_of(used.attributes, [&](std::string_view name) {
+        return !same([&](const AttributeWrites& writes) { return writes.names(name); });
+      });
 }
 
 bool Interpreter::differs(const Unit& unit) const {
@@ -177,7 +198,8 @@ bool Interpreter::differs(const Unit& unit) const {
 }
 
 bool Interpreter::is_left_by_import(const values::Slot& slot) const {
-  return std::any_of(replay_.left.begin(), replay_.left.end(), [&](const auto& each) { return each.first == &slot && each.second == slot.value; });
+  return std::any_of(replay_.left.begin(), replay_.left.end(),
+      [&](const auto& each) { return each.first == &slot && each.second == slot.value; });
 }
 
 bool Interpreter::meddles(const Moments& before) const {
@@ -185,7 +207,9 @@ bool Interpreter::meddles(const Moments& before) const {
   const auto written = record_.heap.written(before.heap);
   return std::any_of(written.begin(), written.end(), [&](const auto& each) {
     const auto& [slot, value] = each;
-    return slot->birth <= before.heap.clock && is_outside_write(*slot, value) && !is_left_by_import(*slot) && std::none_of(entries.begin(), entries.end(), [slot = slot](const auto& entry) { return entry.second == slot; });
+    return slot->birth <= before.heap.clock && is_outside_write(*slot, value) && !is_left_by_import(*slot) &&
+        std::none_of(entries.begin(), entries.end(),
+            [slot = slot](const auto& entry) { return entry.second == slot; });
   });
 }
 
@@ -213,7 +237,9 @@ void Interpreter::begin_root_run(RootRun run) {
   if (!unit_) return;
   end_root_run();
   run.begin = record_.steps;
-  run.root = (with_defaults_ ? record_.default_roots.size() - unit_->default_roots[0] : record_.roots.size() - unit_->roots[0]) - 1;
+  run.root = (with_defaults_ ? record_.default_roots.size() - unit_->default_roots[0]
+                             : record_.roots.size() - unit_->roots[0]) -
+      1;
   run.facts = record_.facts.size() - unit_->facts[0];
   run.writes = heap().writes();
   run.switched = switched();
@@ -241,7 +267,8 @@ void Interpreter::switch_back(const Switched& before) {
 }
 
 void Interpreter::open_up(values::Instance& object) {
-  if (!object.open && object.attributes.birth <= part_begin_) replay_.possible = false;  // who runs later sees it
+  if (!object.open && object.attributes.birth <= part_begin_)
+    replay_.possible = false;  // who runs later sees it
   object.open = true;
 }
 
@@ -277,39 +304,68 @@ void Interpreter::rewind_to(const Moments& before) {
   defaults_.clear();
 }
 
+namespace {
+
+// The roles that the run asked for, as bits.
+unsigned roles_asked(const Replay& replay) {
+  unsigned asked = 0;
+  for (const ItemRun& item : replay.items) asked |= item.used.roles;
+  for (const auto& [key, unit] : replay.units) asked |= unit.used.roles;
+  return asked;
+}
+
+// How many items are the same from the beginning, and how many of the others from the end.
+std::pair<std::size_t, std::size_t> alike_around(
+    const std::deque<ItemRun>& old, const std::vector<Item>& items) {
+  const auto same = [&](std::size_t was, std::size_t is) { return old[was].chunk == items[is].chunk.get(); };
+  std::size_t first = 0, behind = 0;
+  while (first < old.size() && first < items.size() && same(first, first)) ++first;
+  while (behind < old.size() - first && behind < items.size() - first &&
+      same(old.size() - 1 - behind, items.size() - 1 - behind))
+    ++behind;
+  return {first, behind};
+}
+
+}  // namespace
+
 bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unordered_set<const Stmt*>* only) {
   limits_.cancelled = cancelled;
   limits_.only = only;
   const auto module = sources_.module(main_path_);
-  // What earlier runs left lies about in the record until a run from the beginning. Who has time makes that before it is so much.
-  if (!module || !replay_.possible || record_.events.size() > 8 * replay_.fresh_events + 20'000 || replay_.copies.size() > 20'000) return false;
+  // What earlier runs left lies about in the record until a run from the beginning. Who has time makes that
+  // before it is so much.
+  if (!module || !replay_.possible || record_.events.size() > 8 * replay_.fresh_events + 20'000 ||
+      replay_.copies.size() > 20'000)
+    return false;
   const auto& items = module->items;
   auto& old = replay_.items;
-  const auto same = [&](std::size_t was, std::size_t is) { return old[was].chunk == items[is].chunk.get(); };
-  std::size_t first = 0, behind = 0;
-  while (first < old.size() && first < items.size() && same(first, first)) ++first;
-  while (behind < old.size() - first && behind < items.size() - first && same(old.size() - 1 - behind, items.size() - 1 - behind)) ++behind;
+  const auto [first, behind] = alike_around(old, items);
   std::unordered_set<const Chunk*> told;
   for (std::size_t i = first; i < items.size() - behind; ++i)
-    if (items[i].chunk->stmt && (replay_.chunks.contains(items[i].chunk.get()) || !told.insert(items[i].chunk.get()).second)) return false;
+    if (items[i].chunk->stmt &&
+        (replay_.chunks.contains(items[i].chunk.get()) || !told.insert(items[i].chunk.get()).second))
+      return false;
 
   replay_.replaying = true;
   replay_.only_comments = false;
   replay_.changed = {};
   replay_.focus.reset();
   // One statement in place of one: what of it changed may be shown first.
-  if (record_.on_focus && old.size() == items.size() && first + behind + 1 == items.size() && old[first].chunk->stmt && items[first].chunk->stmt)
+  if (record_.on_focus && old.size() == items.size() && first + behind + 1 == items.size() &&
+      old[first].chunk->stmt && items[first].chunk->stmt)
     if (const auto known = replay_.chunks.find(old[first].chunk); known != replay_.chunks.end()) {
       const ChunkOf& was = record_.chunks[known->second];
       const Item& is = items[first];
-      replay_.focus = find_focus(*was.chunk->stmt, was.text(), *is.chunk->stmt, module->text->slice({is.offset, is.offset + is.chunk->size}));
+      replay_.focus = find_focus(*was.chunk->stmt, was.text(), *is.chunk->stmt,
+          module->text->slice({is.offset, is.offset + is.chunk->size}));
       if (replay_.focus && replay_.focus->was) replay_.focus->was = as_run(*was.chunk, replay_.focus->was);
     }
   std::unordered_set<std::uint32_t> gone;
   const bool one_for_one = old.size() == items.size() && first + behind + 1 == items.size();
   std::vector<std::string> imports_before, imports_now;
   for (std::size_t i = first; i < items.size() - behind; ++i)
-    for (std::string& each : imports_of(*items[i].chunk, *module, items[i].offset)) imports_now.push_back(std::move(each));
+    for (std::string& each : imports_of(*items[i].chunk, *module, items[i].offset))
+      imports_now.push_back(std::move(each));
   const bool stood = one_for_one && keep_standing(module, first);
   for (std::size_t i = first; i < old.size() - behind && !stood; ++i) {
     note_change(old[i]);
@@ -317,13 +373,15 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
     if (const auto found = replay_.chunks.find(old[i].chunk); found != replay_.chunks.end()) {
       const ChunkOf& was = record_.chunks[found->second];
       replay_.changed.before.push_back(was);
-      for (std::string& each : imports_of(*was.chunk, *was.module, was.offset)) imports_before.push_back(std::move(each));
+      for (std::string& each : imports_of(*was.chunk, *was.module, was.offset))
+        imports_before.push_back(std::move(each));
       gone.insert(found->second);
       drop_chunk(found->second);
       replay_.chunks.erase(found);
     }
   }
-  for (std::size_t i = first; i < items.size() - behind && !stood; ++i) replay_.changed.now.push_back({main_path_, module, items[i].chunk, items[i].offset, {}});
+  for (std::size_t i = first; i < items.size() - behind && !stood; ++i)
+    replay_.changed.now.push_back({main_path_, module, items[i].chunk, items[i].offset, {}});
   move_chunks(module, gone);
   tell_as_defaults();
   replay_.old_facts = record_.facts;
@@ -345,7 +403,10 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
   forget_facts(gone);
   // A module that is imported no more takes back what it wrote into others.
   const bool imports_stand = !replay_.program_left || imports_before == imports_now;
-  const bool placed = stood || (imports_stand && (run_what_changed(run_of, module, first, items.size() - behind, old.size() - behind) || run_statements_again(run_of, module, before)));
+  const bool placed = stood ||
+      (imports_stand &&
+          (run_what_changed(run_of, module, first, items.size() - behind, old.size() - behind) ||
+              run_statements_again(run_of, module, before)));
   block_ = nullptr;
   if (!placed) {
     replay_.possible = false;
@@ -353,10 +414,9 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
   }
   run_roots(run_of, module);
 
-  unsigned asked = 0;
-  for (const ItemRun& item : replay_.items) asked |= item.used.roles;
-  for (const auto& [key, unit] : replay_.units) asked |= unit.used.roles;
-  for (std::size_t role = 0; role < std::size(roles_); ++role) record_.roles[role] = (asked >> role & 1u) != 0 ? roles_[role] : nullptr;
+  const unsigned asked = roles_asked(replay_);
+  for (std::size_t role = 0; role < std::size(roles_); ++role)
+    record_.roles[role] = (asked >> role & 1u) != 0 ? roles_[role] : nullptr;
   replay_.replaying = false;
   replay_.old_facts.clear();
   replay_.old_roots.clear();
@@ -367,14 +427,19 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
 }
 
 bool Interpreter::begins_alike(const Unit& unit, const std::vector<bool>& condition) const {
-  const bool fits = unit.begin == record_.steps || std::max(unit.begin, record_.steps) + unit.steps + limits_.root_steps <= limits_.steps;
-  return fits && unit.condition == condition && unit.device_before == default_device_set_ && (!unit.built || same_built_runs(unit.built_before, unit.built_runs, built_runs_));
+  const bool fits = unit.begin == record_.steps ||
+      std::max(unit.begin, record_.steps) + unit.steps + limits_.root_steps <= limits_.steps;
+  return fits && unit.condition == condition && unit.device_before == default_device_set_ &&
+      (!unit.built || same_built_runs(unit.built_before, unit.built_runs, built_runs_));
 }
 
-bool Interpreter::stands(const Unit& unit, const std::vector<bool>& condition) const { return begins_alike(unit, condition) && !differs(unit); }
+bool Interpreter::stands(const Unit& unit, const std::vector<bool>& condition) const {
+  return begins_alike(unit, condition) && !differs(unit);
+}
 
 void Interpreter::take_over(Unit& unit) {
-  const auto move_roots = [](std::vector<std::unique_ptr<Root>>& from, std::vector<std::unique_ptr<Root>>& to, std::size_t (&range)[2]) {
+  const auto move_roots = [](std::vector<std::unique_ptr<Root>>& from, std::vector<std::unique_ptr<Root>>& to,
+                              std::size_t(&range)[2]) {
     const std::size_t begin = to.size();
     for (std::size_t i = range[0]; i < range[1]; ++i) to.push_back(std::move(from[i]));
     range[0] = begin;
@@ -385,8 +450,10 @@ void Interpreter::take_over(Unit& unit) {
   move_roots(replay_.old_default_roots, record_.default_roots, unit.default_roots);
   const std::size_t begin = record_.facts.size();
   const auto facts = replay_.old_facts.begin();
-  record_.facts.insert(record_.facts.end(), facts + static_cast<std::ptrdiff_t>(unit.facts[0]), facts + static_cast<std::ptrdiff_t>(unit.facts[1]));
-  for (std::size_t i = begin; i < record_.facts.size(); ++i) record_.facts[i].root = static_cast<std::uint32_t>(record_.facts[i].root - old_root + unit.roots[0]);
+  record_.facts.insert(record_.facts.end(), facts + static_cast<std::ptrdiff_t>(unit.facts[0]),
+      facts + static_cast<std::ptrdiff_t>(unit.facts[1]));
+  for (std::size_t i = begin; i < record_.facts.size(); ++i)
+    record_.facts[i].root = static_cast<std::uint32_t>(record_.facts[i].root - old_root + unit.roots[0]);
   unit.facts[0] = begin;
   unit.facts[1] = record_.facts.size();
   for (const RootRun& run : unit.root_runs)
@@ -399,7 +466,8 @@ void Interpreter::take_over(Unit& unit) {
   default_device_set_ = unit.device_behind;
 }
 
-bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::function<void()>& run, values::Class* cls) {
+bool Interpreter::run_unit(
+    UnitKey key, std::vector<bool> condition, const std::function<void()>& run, values::Class* cls) {
   if (replay_.replaying)
     if (const auto old = replay_.old_units.find(key); old != replay_.old_units.end()) {
       if (stands(old->second, condition)) {
@@ -459,4 +527,4 @@ bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::
   return unit.doubtful;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,8 +1,9 @@
-// What an edit leaves standing. The run of a file falls into parts: its top-level statements, one after the other, and units, each
-// begun from what the statements left and taken back at its end. A part keeps what it used. Where the statements that changed, and those
-// that use what they bind, do no more than bind names (functions, classes, constants, imports), they are run in place of those that stood
-// there, and a unit that uses none of these names stands as it was. Where they do more, all statements are run once more; the modules that
-// they import are not. Holds numbers and names, runs nothing.
+// What an edit leaves standing. The run of a file falls into parts: its top-level statements, one after the
+// other, and units, each begun from what the statements left and taken back at its end. A part keeps what it
+// used. Where the statements that changed, and those that use what they bind, do no more than bind names
+// (functions, classes, constants, imports), they are run in place of those that stood there, and a unit that
+// uses none of these names stands as it was. Where they do more, all statements are run once more; the
+// modules that they import are not. Holds numbers and names, runs nothing.
 #pragma once
 
 #include "interpreter/incremental/body_edit.hpp"
@@ -24,20 +25,22 @@
 
 namespace stepzero::interpreter {
 
-// The globals of the analysed file that a part of the run looked up, found or not. What libraries define is left out.
+// The globals of the analysed file that a part of the run looked up, found or not. What libraries define is
+// left out.
 struct Used {
   std::unordered_set<syntax::Name> names;
-  bool all = false;         // it asked for all of them
-  unsigned roles = 0;       // that it asked for, as bits by symbolic::Role
+  bool all = false;                               // it asked for all of them
+  unsigned roles = 0;                             // that it asked for, as bits by symbolic::Role
   std::set<std::string, std::less<>> attributes;  // of which it asked whether the text sets them anywhere
-  std::unordered_set<const syntax::FunctionStmt*> bodies;   // of functions that it read and did not run
+  std::unordered_set<const syntax::FunctionStmt*> bodies;  // of functions that it read and did not run
 };
 
 // What changed in the text.
 struct Changed {
   Used used;  // the globals
-  std::unordered_map<const syntax::FunctionStmt*, const syntax::FunctionStmt*> bodies;  // methods whose bodies alone changed, as they were and are: see body_edit.hpp
-  std::vector<ChunkOf> before, now;                        // the statements that changed
+  std::unordered_map<const syntax::FunctionStmt*, const syntax::FunctionStmt*>
+      bodies;  // methods whose bodies alone changed, as they were and are: see body_edit.hpp
+  std::vector<ChunkOf> before, now;  // the statements that changed
 };
 
 // A moment between two top-level statements: how far everything had grown.
@@ -48,7 +51,7 @@ struct Moments {
   values::Writes writes;
   bool default_device = false;
   std::uint64_t switched = 0;  // what else the run has switched for good, as a number
-  bool plain = false;  // nothing was learned, and no path was left
+  bool plain = false;          // nothing was learned, and no path was left
 };
 
 // A top-level statement that was run.
@@ -70,7 +73,8 @@ struct Gradients {
 };
 // How a stream of random numbers was begun.
 enum class Seeds : std::uint8_t { never, alike, by_rank, unknown };
-// What a part of the run switches for good, beside the heap. The default device alone stays switched behind a unit: see Unit::device_behind.
+// What a part of the run switches for good, beside the heap. The default device alone stays switched behind a
+// unit: see Unit::device_behind.
 struct Switched {
   int switches = 0;
   const values::Instance* unentered = nullptr;
@@ -85,14 +89,14 @@ struct Switched {
 struct RootRun {
   const syntax::FunctionStmt* function = nullptr;  // null: the constructor of `owner`
   const syntax::Stmt* owner = nullptr;             // the class; null: a function by itself
-  bool of_built = false;                           // the forward of a model that the program made, on that very object
+  bool of_built = false;  // the forward of a model that the program made, on that very object
   std::uint64_t begin = 0, steps = 0;
   std::unordered_set<const syntax::FunctionStmt*> executed;
-  std::size_t root = 0, facts = 0;     // where it begins in the record, counted from the unit's beginning
+  std::size_t root = 0, facts = 0;  // where it begins in the record, counted from the unit's beginning
   values::Writes writes, writes_behind;
   Switched switched, switched_behind;
-  bool doubtful = false;               // it left an equality open that defaults may decide
-  bool cut = false;                    // it ran out of steps
+  bool doubtful = false;  // it left an equality open that defaults may decide
+  bool cut = false;       // it ran out of steps
 };
 
 // A function that nobody calls, or a class with its methods, run on symbols: from what the statements left.
@@ -108,55 +112,59 @@ struct Unit {
   bool built = false;            // it made models
   bool doubtful = false;         // it left an equality open that defaults may decide
   bool out_of_budget = false;
-  bool taken_over = false;       // by the last run, from the one before
+  bool taken_over = false;  // by the last run, from the one before
   bool device_before = false, device_behind = false;
-  // Of a class: the object that its methods are run on one after the other, what its constructor wrote into older objects, and what is known
-  // behind it. Null: a method can be run only with the constructor before it.
+  // Of a class: the object that its methods are run on one after the other, what its constructor wrote into
+  // older objects, and what is known behind it. Null: a method can be run only with the constructor before
+  // it.
   values::Instance* object = nullptr;
   std::uint64_t clock = 0;  // of the heap, when it began
   values::Delta made;
   std::vector<Cond> learned;
 
   bool ran(std::size_t root_run, const Changed& changed) const {
-    return std::ranges::any_of(changed.bodies, [&](const auto& body) { return root_runs[root_run].executed.contains(body.first); });
+    return std::ranges::any_of(
+        changed.bodies, [&](const auto& body) { return root_runs[root_run].executed.contains(body.first); });
   }
 };
 // What runs in it, and whether with the defaults of the parameters.
 using UnitKey = std::pair<const void*, bool>;
 
 // A statement that stands through edits in its methods and comments.
-struct Standing {
-  const syntax::Stmt* stmt = nullptr;    // as it was run: of a class, with the bodies of now
-  std::vector<std::uint32_t> chunks;     // in which its parts are found; the first is that in which it was run
+struct StandingStatement {
+  const syntax::Stmt* stmt = nullptr;  // as it was run: of a class, with the bodies of now
+  std::vector<std::uint32_t> chunks;   // in which its parts are found; the first is that in which it was run
 };
 // A class whose methods stand in several chunks.
-struct MendedClass {
+struct MergedClass {
   syntax::ClassStmt stmt;
   std::vector<const syntax::Stmt*> body;
 };
 
 struct Replay {
   std::deque<ItemRun> items;
-  Moments end;                                   // behind the last statement
-  std::map<UnitKey, Unit> units, old_units;      // those of this run, and of the one before
+  Moments end;                                       // behind the last statement
+  std::map<UnitKey, Unit> units, old_units;          // those of this run, and of the one before
   std::vector<const syntax::FunctionStmt*> reached;  // in the order in which that was found
   std::vector<const values::Object*> models;         // the same for objects whose forward ran
   std::vector<values::Instance*> built;              // by the statements: see Interpreter::built_
   std::unordered_map<const syntax::Chunk*, std::uint32_t> chunks;  // of the file, in the record
-  std::unordered_map<const syntax::Chunk*, Standing> standing;  // the same, where what was run is not of this chunk alone
-  std::deque<MendedClass> mended;
-  std::vector<std::uint32_t> copies;                 // the same chunks once more: where another module imports the file
+  std::unordered_map<const syntax::Chunk*, StandingStatement>
+      standing;  // the same, where what was run is not of this chunk alone
+  std::deque<MergedClass> mended;
+  std::vector<std::uint32_t> copies;  // the same chunks once more: where another module imports the file
   std::vector<std::shared_ptr<const syntax::Chunk>> dropped;  // chunks of the file that are no more
-  std::size_t base_facts = 0;                        // of the symbols, where the file begins
-  std::size_t doubts = 0;                            // the same
-  bool meddled = false;                              // one of the statements so far did: see ItemRun
-  bool program_left = false;                         // modules of the program itself wrote some of `left`
-  values::Delta left;                                // what imported modules wrote into others: stays when the statements are run again
-  std::vector<std::string> unsteady;                 // modules that would have to be run again with the statements that import them
-  std::size_t units_run = 0;                         // by the last run
-  bool only_comments = false;                        // differ between the last run's text and the one before
-  std::size_t fresh_events = 0;                      // of the record, after the last run from the beginning
-  std::optional<FocusRoot> shown_first;              // by the last run that showed one
+  std::size_t base_facts = 0;                                 // of the symbols, where the file begins
+  std::size_t doubts = 0;                                     // the same
+  bool meddled = false;                                       // one of the statements so far did: see ItemRun
+  bool program_left = false;  // modules of the program itself wrote some of `left`
+  values::Delta left;  // what imported modules wrote into others: stays when the statements are run again
+  std::vector<std::string>
+      unsteady;                // modules that would have to be run again with the statements that import them
+  std::size_t units_run = 0;   // by the last run
+  bool only_comments = false;  // differ between the last run's text and the one before
+  std::size_t fresh_events = 0;          // of the record, after the last run from the beginning
+  std::optional<FocusRoot> shown_first;  // by the last run that showed one
   bool possible = true;
   // While it goes on: what changed, and what the last run left.
   bool replaying = false;
@@ -166,4 +174,4 @@ struct Replay {
   std::vector<Fact> old_facts;
 };
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,5 +1,6 @@
-// The statements of a file behind an edit: those that changed, and those that use what they bind, in place of what stood there; or all of
-// them once more, where what they do is more than to bind names. The modules that they import are not run again. See replay.hpp.
+// The statements of a file behind an edit: those that changed, and those that use what they bind, in place of
+// what stood there; or all of them once more, where what they do is more than to bind names. The modules that
+// they import are not run again. See replay.hpp.
 #include "interpreter/interpreter.hpp"
 
 #include <algorithm>
@@ -11,26 +12,32 @@ using namespace syntax;
 using values::Kind;
 
 void Interpreter::forget_facts(const std::unordered_set<std::uint32_t>& of_chunks) {
-  if (!of_chunks.empty()) std::erase_if(record_.facts, [&](const Fact& fact) { return of_chunks.contains(fact.place.chunk); });
+  if (!of_chunks.empty())
+    std::erase_if(record_.facts, [&](const Fact& fact) { return of_chunks.contains(fact.place.chunk); });
 }
 
-bool Interpreter::fits_in_place(const ModuleRun& run_of, const std::deque<ItemRun>& made, std::size_t first, std::size_t old_last) const {
+bool Interpreter::fits_in_place(
+    const ModuleRun& run_of, const std::deque<ItemRun>& made, std::size_t first, std::size_t old_last) const {
   const auto& items = replay_.items;
   const auto others = [&](const auto& each) {
     for (std::size_t i = 0; i < items.size(); ++i)
       if ((i < first || i >= old_last) && each(i)) return true;
     return false;
   };
-  const auto binds = [](const ItemRun& item, Name name) { return std::find(item.bound.begin(), item.bound.end(), name) != item.bound.end(); };
+  const auto binds = [](const ItemRun& item, Name name) {
+    return std::find(item.bound.begin(), item.bound.end(), name) != item.bound.end();
+  };
   const bool others_do_more = others([&](std::size_t i) { return i >= old_last && !items[i].pure; });
   const bool others_meddle = others([&](std::size_t i) { return i >= old_last && items[i].meddled; });
   for (const ItemRun& item : made) {
     if (!item.pure || item.used.all || (item.ran_code && others_meddle)) return false;
     // What it read then is what it reads now.
     for (const Name name : item.used.names) {
-      if (std::any_of(made.begin(), made.end(), [&](const ItemRun& each) { return binds(each, name); })) continue;
+      if (std::any_of(made.begin(), made.end(), [&](const ItemRun& each) { return binds(each, name); }))
+        continue;
       const values::Slot* slot = run_of.object->globals->names.find(name);
-      const bool fixed = !slot || slot->value.is(Kind::function) || slot->value.is(Kind::class_) || slot->value.is(Kind::library) || slot->value.is(Kind::module);
+      const bool fixed = !slot || slot->value.is(Kind::function) || slot->value.is(Kind::class_) ||
+          slot->value.is(Kind::library) || slot->value.is(Kind::module);
       if (!fixed && others_do_more) return false;
       if (others([&](std::size_t i) { return i >= old_last && binds(items[i], name); })) return false;
     }
@@ -41,25 +48,34 @@ bool Interpreter::fits_in_place(const ModuleRun& run_of, const std::deque<ItemRu
   return true;
 }
 
-// Functions, classes and events stand in the order of their statements. `all`: how many there were before `made` was run.
-void Interpreter::put_in_place(std::deque<ItemRun>& made, std::size_t first, std::size_t old_last, const Moments& all) {
+// Functions, classes and events stand in the order of their statements. `all`: how many there were before
+// `made` was run.
+void Interpreter::put_in_place(
+    std::deque<ItemRun>& made, std::size_t first, std::size_t old_last, const Moments& all) {
   auto& items = replay_.items;
-  const auto next = [&](std::size_t Moments::*count) { return old_last < items.size() ? items[old_last].before.*count : all.*count; };
-  const auto put = [&](auto& list, std::size_t Moments::*count) {
+  const auto next = [&](std::size_t Moments::* count) {
+    return old_last < items.size() ? items[old_last].before.*count : all.*count;
+  };
+  const auto put = [&](auto& list, std::size_t Moments::* count) {
     const std::size_t begin = items[first].before.*count, end = next(count);
     const auto at = [&](std::size_t i) { return list.begin() + static_cast<std::ptrdiff_t>(i); };
-    const std::ptrdiff_t delta = static_cast<std::ptrdiff_t>(list.size() - all.*count) - static_cast<std::ptrdiff_t>(end - begin);
+    const std::ptrdiff_t delta = static_cast<std::ptrdiff_t>(list.size() - all.*count) -
+        static_cast<std::ptrdiff_t>(end - begin);
     std::rotate(at(begin), at(all.*count), list.end());
     const std::size_t fresh = list.size() - all.*count;
     list.erase(at(begin + fresh), at(end + fresh));
-    for (std::size_t i = old_last; i < items.size(); ++i) items[i].before.*count = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(items[i].before.*count) + delta);
+    for (std::size_t i = old_last; i < items.size(); ++i)
+      items[i].before.*
+          count = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(items[i].before.*count) + delta);
     for (ItemRun& item : made) item.before.*count = begin + (item.before.*count - all.*count);
   };
   // The steps of what stood there are not taken twice: where the budget ends is told by the text alone.
-  const std::uint64_t begin = items[first].before.steps, end = old_last < items.size() ? items[old_last].before.steps : all.steps;
+  const std::uint64_t begin = items[first].before.steps,
+                      end = old_last < items.size() ? items[old_last].before.steps : all.steps;
   const std::uint64_t taken = record_.steps - all.steps;
   record_.steps = all.steps - (end - begin) + taken;
-  for (std::size_t i = old_last; i < items.size(); ++i) items[i].before.steps = items[i].before.steps - (end - begin) + taken;
+  for (std::size_t i = old_last; i < items.size(); ++i)
+    items[i].before.steps = items[i].before.steps - (end - begin) + taken;
   for (ItemRun& item : made) item.before.steps = begin + (item.before.steps - all.steps);
   put(function_order_, &Moments::functions);
   put(classes_, &Moments::classes);
@@ -72,11 +88,13 @@ void Interpreter::put_in_place(std::deque<ItemRun>& made, std::size_t first, std
     item.before.classes = counted.classes;
     item.before.events = counted.events;
   }
-  items.erase(items.begin() + static_cast<std::ptrdiff_t>(first), items.begin() + static_cast<std::ptrdiff_t>(old_last));
+  items.erase(items.begin() + static_cast<std::ptrdiff_t>(first),
+      items.begin() + static_cast<std::ptrdiff_t>(old_last));
   items.insert(items.begin() + static_cast<std::ptrdiff_t>(first), made.begin(), made.end());
 }
 
-bool Interpreter::run_in_place(ModuleRun& run_of, const std::shared_ptr<const Module>& module, std::size_t first, std::size_t last, std::size_t old_last) {
+bool Interpreter::run_in_place(ModuleRun& run_of, const std::shared_ptr<const Module>& module,
+    std::size_t first, std::size_t last, std::size_t old_last) {
   auto& items = replay_.items;
   if (first == old_last && first == last) return true;
   if (first >= items.size() || replay_.changed.used.all || !items[first].before.plain) return false;
@@ -84,13 +102,17 @@ bool Interpreter::run_in_place(ModuleRun& run_of, const std::shared_ptr<const Mo
   for (std::size_t i = first; i < old_last; ++i)
     for (const Name name : items[i].bound)
       for (std::size_t other = 0; other < items.size(); ++other)
-        if ((other < first || other >= old_last) && std::find(items[other].bound.begin(), items[other].bound.end(), name) != items[other].bound.end()) return false;
+        if ((other < first || other >= old_last) &&
+            std::find(items[other].bound.begin(), items[other].bound.end(), name) != items[other].bound.end())
+          return false;
   // What is bound to the same value as before is no write: the names are free when the statements run.
   for (std::size_t i = first; i < old_last; ++i)
     for (const Name name : items[i].bound)
       if (values::Slot* slot = run_of.object->globals->names.find(name)) heap().set(*slot, {});
-  const std::size_t behind = old_last < items.size() ? items[old_last].before.functions : function_order_.size();
-  for (std::size_t i = items[first].before.functions; i < behind; ++i) functions_.erase(function_order_[i]->stmt);
+  const std::size_t behind = old_last < items.size() ? items[old_last].before.functions
+                                                     : function_order_.size();
+  for (std::size_t i = items[first].before.functions; i < behind; ++i)
+    functions_.erase(function_order_[i]->stmt);
   Moments all;
   all.steps = record_.steps;
   all.functions = function_order_.size();
@@ -106,7 +128,8 @@ bool Interpreter::run_in_place(ModuleRun& run_of, const std::shared_ptr<const Mo
   return true;
 }
 
-bool Interpreter::run_what_changed(ModuleRun& run_of, const std::shared_ptr<const Module>& module, std::size_t first, std::size_t last, std::size_t old_last) {
+bool Interpreter::run_what_changed(ModuleRun& run_of, const std::shared_ptr<const Module>& module,
+    std::size_t first, std::size_t last, std::size_t old_last) {
   if (!run_in_place(run_of, module, first, last, old_last)) return false;
   std::size_t run = last - first;
   for (std::size_t i = last; i < replay_.items.size(); ++i) {
@@ -114,19 +137,24 @@ bool Interpreter::run_what_changed(ModuleRun& run_of, const std::shared_ptr<cons
     note_change(replay_.items[i]);
     if (++run > 200) return false;
     forget_facts(drop_standing(replay_.items[i].chunk));
-    if (const auto known = replay_.chunks.find(replay_.items[i].chunk); known != replay_.chunks.end()) forget_facts({known->second});
+    if (const auto known = replay_.chunks.find(replay_.items[i].chunk); known != replay_.chunks.end())
+      forget_facts({known->second});
     if (!run_in_place(run_of, module, i, i + 1, i + 1)) return false;
   }
   return true;
 }
 
-bool Interpreter::run_statements_again(ModuleRun& run_of, const std::shared_ptr<const Module>& module, const Moments& before) {
+bool Interpreter::run_statements_again(
+    ModuleRun& run_of, const std::shared_ptr<const Module>& module, const Moments& before) {
   auto& items = replay_.items;
-  if (!before.plain || !replay_.copies.empty() || !replay_.unsteady.empty() || !replay_.possible || record_.cancelled) return false;
+  if (!before.plain || !replay_.copies.empty() || !replay_.unsteady.empty() || !replay_.possible ||
+      record_.cancelled)
+    return false;
   const auto own_reached = [&] {
     std::unordered_set<const FunctionStmt*> found;
     for (const auto& [stmt, yes] : reached_)
-      if (yes && functions_.contains(static_cast<const FunctionStmt*>(stmt))) found.insert(static_cast<const FunctionStmt*>(stmt));
+      if (yes && functions_.contains(static_cast<const FunctionStmt*>(stmt)))
+        found.insert(static_cast<const FunctionStmt*>(stmt));
     return found;
   };
   const auto note = [&] {
@@ -160,4 +188,4 @@ bool Interpreter::run_statements_again(ModuleRun& run_of, const std::shared_ptr<
   return !record_.cancelled;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,4 +1,5 @@
-// Any one of several objects that were made alike, such as the layers of a model: what they have in common, as one object.
+// Any one of several objects that were made alike, such as the layers of a model: what they have in common,
+// as one object.
 #include "interpreter/loops/alike.hpp"
 
 #include "values/kept.hpp"
@@ -14,20 +15,24 @@ constexpr int deepest_alike = 10;
 constexpr std::size_t most_kinds = 4;  // of objects in one list: two parts of two kinds each
 constexpr int most_compared = 2'000;   // parts of two objects
 
-// Are both of one class, and so are the parts that have one name? What an object does with a part goes with what the part is: `if self.kind == "full":
-// self.mixer(x, mask)`. Objects whose parts differ are not made one of.
-bool have_parts_alike(Interpreter& run, const values::Instance& a, const values::Instance& b, int depth, int& left) {
+// Are both of one class, and so are the parts that have one name? What an object does with a part goes with
+// what the part is: `if self.kind == "full": self.mixer(x, mask)`. Objects whose parts differ are not made
+// one of.
+bool have_parts_alike(
+    Interpreter& run, const values::Instance& a, const values::Instance& b, int depth, int& left) {
   if (&a == &b || depth > deepest_alike || --left < 0) return true;
   if (a.cls != b.cls || a.native != b.native) return false;
   for (const auto& [name, slot] : a.attributes.entries()) {
     const values::Slot* other = slot->value ? b.attributes.find(name) : nullptr;
     if (!other || !other->value) continue;
     const Value mine = run.resolve(slot->value), theirs = run.resolve(other->value);
-    if (mine.is(Kind::instance) && theirs.is(Kind::instance) && !have_parts_alike(run, *mine.as<values::Instance>(), *theirs.as<values::Instance>(), depth + 1, left)) return false;
+    if (mine.is(Kind::instance) && theirs.is(Kind::instance) &&
+        !have_parts_alike(run, *mine.as<values::Instance>(), *theirs.as<values::Instance>(), depth + 1, left))
+      return false;
   }
   return true;
 }
-} // namespace
+}  // namespace
 
 // Any one of several values: what holds for each of them.
 struct Interpreter::AnyOf {
@@ -45,10 +50,14 @@ private:
   Value of_dicts();
   Value of_tensors();
   Value of_integers();
-  template <class Test> bool all(const Test& test) const { return std::all_of(items.begin(), items.end(), test); }
+  template <class Test> bool all(const Test& test) const {
+    return std::all_of(items.begin(), items.end(), test);
+  }
 };
 
-Value Interpreter::any_of(std::span<const Value> items, int depth) { return AnyOf{*this, items, depth}.result(); }
+Value Interpreter::any_of(std::span<const Value> items, int depth) {
+  return AnyOf{*this, items, depth}.result();
+}
 
 Value Interpreter::AnyOf::result() {
   if (items.size() < 2) return items.empty() ? Value{} : items.front();
@@ -79,8 +88,10 @@ Value Interpreter::AnyOf::of_objects() {
       int left = most_compared;
       return have_parts_alike(run, *each.front().as<values::Instance>(), *object, depth, left);
     });
-    if (found != kinds.end()) found->push_back(item);
-    else kinds.push_back({item});
+    if (found != kinds.end())
+      found->push_back(item);
+    else
+      kinds.push_back({item});
   }
   if (kinds.size() > most_kinds) return merged();
   Value any;
@@ -92,7 +103,8 @@ Value Interpreter::AnyOf::of_objects() {
   return any;
 }
 
-// What holds for each of the objects of one class: what differs becomes a number or a tensor that may be any of theirs.
+// What holds for each of the objects of one class: what differs becomes a number or a tensor that may be any
+// of theirs.
 Value Interpreter::AnyOf::of_one_class(std::span<const Value> of) {
   const auto* first = of.front().as<values::Instance>();
   // The attributes of all, by the names of the first.
@@ -109,7 +121,8 @@ Value Interpreter::AnyOf::of_one_class(std::span<const Value> of) {
   }
   for (const Value& item : of) {
     std::size_t held = 0;
-    for (const auto& [name, slot] : item.as<values::Instance>()->attributes.entries()) held += slot->value ? 1 : 0;
+    for (const auto& [name, slot] : item.as<values::Instance>()->attributes.entries())
+      held += slot->value ? 1 : 0;
     if (held != columns.size()) return {};
   }
   if (!run.step(columns.size())) return {};
@@ -117,7 +130,8 @@ Value Interpreter::AnyOf::of_one_class(std::span<const Value> of) {
   made->born = first->born;
   made->cls = first->cls;
   made->native = first->native;
-  made->open = std::any_of(of.begin(), of.end(), [](const Value& item) { return item.as<values::Instance>()->open; });
+  made->open = std::any_of(
+      of.begin(), of.end(), [](const Value& item) { return item.as<values::Instance>()->open; });
   made->name = first->name;
   made->symbolic = first->symbolic;
   made->of_many = true;
@@ -136,7 +150,8 @@ Value Interpreter::AnyOf::of_lists() {
   const auto* first = values::Heap::list_state(items.front());
   for (const Value& item : items) {
     const auto* state = values::Heap::list_state(item);
-    if (item.as<values::List>()->kind != kind || state->open || state->items.size() != first->items.size()) return merged();
+    if (item.as<values::List>()->kind != kind || state->open || state->items.size() != first->items.size())
+      return merged();
   }
   std::vector<Value> parts;
   bool same = true;
@@ -163,13 +178,17 @@ Value Interpreter::AnyOf::of_dicts() {
   const auto like_first = [&](const Value& item) {
     const auto* state = values::Heap::dict_state(item);
     return !state->open && state->items.size() == first->items.size() &&
-           std::equal(state->items.begin(), state->items.end(), first->items.begin(), [&](const auto& a, const auto& b) { return a.first == b.first || run.same_key(a.first, b.first); });
+        std::equal(state->items.begin(), state->items.end(), first->items.begin(),
+            [&](const auto& a, const auto& b) {
+              return a.first == b.first || run.same_key(a.first, b.first);
+            });
   };
   if (!all(like_first)) return merged();
   std::vector<std::pair<Value, Value>> parts;
   for (std::size_t i = 0; i < first->items.size(); ++i) {
     std::vector<Value> column;
-    for (const Value& item : items) column.push_back(run.resolve(values::Heap::dict_state(item)->items[i].second));
+    for (const Value& item : items)
+      column.push_back(run.resolve(values::Heap::dict_state(item)->items[i].second));
     parts.push_back({first->items[i].first, run.any_of(column, depth + 1)});
   }
   return run.heap().dict(std::move(parts));
@@ -180,8 +199,10 @@ Value Interpreter::AnyOf::of_tensors() {
   const auto* first = items.front().as<values::Tensor>()->now();
   const bool alike = all([&](const Value& item) {
     const auto* state = item.as<values::Tensor>()->now();
-    return item.as<values::Tensor>()->role == role && state->shape.rank_known && values::same_shape(state->shape, first->shape) && state->dtype == first->dtype && state->device == first->device &&
-           state->requires_grad == first->requires_grad && state->content == first->content;
+    return item.as<values::Tensor>()->role == role && state->shape.rank_known &&
+        values::same_shape(state->shape, first->shape) && state->dtype == first->dtype &&
+        state->device == first->device && state->requires_grad == first->requires_grad &&
+        state->content == first->content;
   });
   // Parameters of the same kind: it does not matter whose.
   if (alike && role != values::TensorRole::plain && depth > 0) return items.front();
@@ -216,7 +237,8 @@ bool may_be_equal(const values::TensorState& a, const values::TensorState& b) {
   return a.dtype == b.dtype || a.dtype == values::Dtype::unknown || b.dtype == values::Dtype::unknown;
 }
 
-// A tensor that another of unknown rank was made from, with as many dimensions: see libraries/torch/meaning/ranks.cpp.
+// A tensor that another of unknown rank was made from, with as many dimensions: see
+// libraries/torch/meaning/ranks.cpp.
 struct Ancestor {
   Value tensor;
   std::int64_t differing = 0, over = 0;
@@ -227,7 +249,8 @@ std::vector<Ancestor> ancestors(values::Heap& heap, Value tensor) {
   Ancestor at{tensor};
   while (found.size() < most) {
     if (at.tensor.is(Kind::unknown)) at.tensor = at.tensor.as<values::Unknown>()->state.value;
-    if (!at.tensor.is(Kind::tensor) || !at.tensor.as<values::Tensor>()->now()->shape_value.is(Kind::unknown)) break;
+    if (!at.tensor.is(Kind::tensor) || !at.tensor.as<values::Tensor>()->now()->shape_value.is(Kind::unknown))
+      break;
     const auto& kept = at.tensor.as<values::Tensor>()->now()->shape_value.as<values::Unknown>()->attributes;
     const auto number = [&](std::string_view name) {
       const Value value = kept.value(syntax::Name(name));
@@ -235,18 +258,20 @@ std::vector<Ancestor> ancestors(values::Heap& heap, Value tensor) {
     };
     const Value source = kept.value(syntax::Name(values::NdimState::from));
     if (!source || number(values::NdimState::added) != 0) break;
-    at = {source, std::max(at.differing, number(values::NdimState::differing)), std::max(at.over, number(values::NdimState::over))};
+    at = {source, std::max(at.differing, number(values::NdimState::differing)),
+        std::max(at.over, number(values::NdimState::over))};
     found.push_back(at);
   }
   return found;
 }
-} // namespace
+}  // namespace
 
 Value one_for_both(values::Heap& heap, Value choice) {
   if (choice.is(Kind::tuple)) {
     const auto* tuple = choice.as<values::Tuple>();
     std::vector<Value> items;
-    for (const Value& item : tuple->items) items.push_back(item.is(Kind::choice) ? one_for_both(heap, item) : item);
+    for (const Value& item : tuple->items)
+      items.push_back(item.is(Kind::choice) ? one_for_both(heap, item) : item);
     if (items == tuple->items) return choice;
     const Value made = heap.tuple(std::move(items));
     made.as<values::Tuple>()->cls = tuple->cls;
@@ -258,19 +283,26 @@ Value one_for_both(values::Heap& heap, Value choice) {
   const Value yes = one_for_both(heap, either->yes), no = one_for_both(heap, either->no);
   if (!yes.is(Kind::tensor) || !no.is(Kind::tensor)) return choice;
   const auto *a = yes.as<values::Tensor>(), *b = no.as<values::Tensor>();
-  if (a->role != values::TensorRole::plain || b->role != values::TensorRole::plain || !may_be_equal(*a->now(), *b->now())) return choice;
-  values::TensorState both = *heap.join_states(a->state.value, b->state.value, either->condition, Sharing::uniform).as<values::TensorState>();
+  if (a->role != values::TensorRole::plain || b->role != values::TensorRole::plain ||
+      !may_be_equal(*a->now(), *b->now()))
+    return choice;
+  values::TensorState both = *heap.join_states(
+                                      a->state.value, b->state.value, either->condition, Sharing::uniform)
+                                  .as<values::TensorState>();
   both.shape_value = {};
   const Value made = heap.tensor(both, a->born);
   // What both were made from is what it is made from.
   const std::vector<Ancestor> mine = ancestors(heap, yes), theirs = ancestors(heap, no);
   for (const Ancestor& one : mine) {
-    const auto same = std::find_if(theirs.begin(), theirs.end(), [&](const Ancestor& other) { return other.tensor == one.tensor; });
+    const auto same = std::find_if(
+        theirs.begin(), theirs.end(), [&](const Ancestor& other) { return other.tensor == one.tensor; });
     if (same == theirs.end()) continue;
     const Value shape = heap.unknown_from({made});
     auto* unknown = shape.as<values::Unknown>();
     unknown->shape_of = made;
-    const auto keep = [&](std::string_view name, Value value) { heap.slot_of(unknown->attributes, syntax::Name(name)).value = value; };
+    const auto keep = [&](std::string_view name, Value value) {
+      heap.slot_of(unknown->attributes, syntax::Name(name)).value = value;
+    };
     keep(values::NdimState::from, one.tensor);
     keep(values::NdimState::differing, heap.integer(std::max(one.differing, same->differing)));
     keep(values::NdimState::added, heap.integer(0));
@@ -292,4 +324,4 @@ Value without_none(Interpreter& run, Value value) {
   return value;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

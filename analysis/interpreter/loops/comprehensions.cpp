@@ -1,4 +1,5 @@
-// Comprehensions and generator expressions: element by element where those are known, else as a loop that fills what it makes.
+// Comprehensions and generator expressions: element by element where those are known, else as a loop that
+// fills what it makes.
 #include "interpreter/loops/rounds.hpp"
 
 namespace stepzero::interpreter {
@@ -8,15 +9,18 @@ using values::Kind;
 
 namespace {
 constexpr std::size_t max_generators = 16;  // of one comprehension
-constexpr std::uint64_t alike_steps = 2'000;  // of the elements of a comprehension that are made one by one though they are alike
+constexpr std::uint64_t alike_steps =
+    2'000;  // of the elements of a comprehension that are made one by one though they are alike
 
-// Is an expression made of names, attributes, numbers, text and calls of those only, and does it not read the target?
+// Is an expression made of names, attributes, numbers, text and calls of those only, and does it not read the
+// target?
 bool is_free_of(const Expr* expr, Name target) {
   if (!expr) return true;
   switch (expr->kind) {
   case ExprKind::name: return as<NameExpr>(*expr).id != target;
   case ExprKind::attribute: return is_free_of(as<AttributeExpr>(*expr).object, target);
-  case ExprKind::binary: return is_free_of(as<BinaryExpr>(*expr).left, target) && is_free_of(as<BinaryExpr>(*expr).right, target);
+  case ExprKind::binary:
+    return is_free_of(as<BinaryExpr>(*expr).left, target) && is_free_of(as<BinaryExpr>(*expr).right, target);
   case ExprKind::integer:
   case ExprKind::real:
   case ExprKind::boolean:
@@ -36,7 +40,8 @@ bool is_free_of(const Expr* expr, Name target) {
 
 // Of what a filter lets through it is not known which of the sizes that differ among the elements it has.
 Value without_local_sizes(values::Heap& heap, Value element) {
-  if (!element.is(Kind::tensor) || element.as<values::Tensor>()->role != values::TensorRole::plain) return element;
+  if (!element.is(Kind::tensor) || element.as<values::Tensor>()->role != values::TensorRole::plain)
+    return element;
   values::TensorState state = *element.as<values::Tensor>()->now();
   bool changed = false;
   for (values::Dim& dim : state.shape.dims)
@@ -47,7 +52,7 @@ Value without_local_sizes(values::Heap& heap, Value element) {
   return changed ? heap.tensor(std::move(state), element.as<values::Tensor>()->born) : element;
 }
 
-} // namespace
+}  // namespace
 
 Int Interpreter::length_of_share(Int size, Int number, Cond condition) {
   auto& s = symbols();
@@ -113,7 +118,8 @@ void Interpreter::Comprehension::add_element(bool certain) {
     keys.push_back(value);
   } else {
     open = true;
-    rest = run.heap().merge(rest, filtered == Sharing::uniform ? kept : without_local_sizes(run.heap(), kept), Sharing::uniform);
+    rest = run.heap().merge(
+        rest, filtered == Sharing::uniform ? kept : without_local_sizes(run.heap(), kept), Sharing::uniform);
   }
 }
 
@@ -126,8 +132,10 @@ void Interpreter::Comprehension::run_generator(std::size_t level, bool certain) 
   const Value iterable = run.resolve(run.evaluate(*generator.iterable));
   run.frame_->scope = scope;
   const auto known = run.take(iterable, run.here(*generator.iterable), is_set());
-  if (known && known->size() <= max_unrolled) run_known(level, iterable, *known, certain);
-  else run_any(level, iterable);
+  if (known && known->size() <= max_unrolled)
+    run_known(level, iterable, *known, certain);
+  else
+    run_any(level, iterable);
 }
 
 void Interpreter::Comprehension::run_round(std::size_t level, Value iterable, Value item, bool certain) {
@@ -144,8 +152,12 @@ void Interpreter::Comprehension::run_round(std::size_t level, Value iterable, Va
   if (answer == symbolic::Answer::unknown) {
     filtered = symbolic::mix(filtered, s.sharing(all));
     if (level == 0 && !certain && has_one_generator() && run.limits_.as_rank) {
-      const Value numbered = item.is(Kind::tuple) && !item.as<values::Tuple>()->items.empty() ? run.resolve(item.as<values::Tuple>()->items.front()) : run.resolve(item);
-      share = numbered.is(Kind::integer) ? run.length_of_share(run.known_length(iterable), numbered.integer(), all) : nullptr;
+      const Value numbered = item.is(Kind::tuple) && !item.as<values::Tuple>()->items.empty()
+          ? run.resolve(item.as<values::Tuple>()->items.front())
+          : run.resolve(item);
+      share = numbered.is(Kind::integer)
+          ? run.length_of_share(run.known_length(iterable), numbered.integer(), all)
+          : nullptr;
     }
   }
   run_generator(level + 1, certain && answer == symbolic::Answer::yes);
@@ -155,11 +167,13 @@ void Interpreter::Comprehension::run_round(std::size_t level, Value iterable, Va
 bool Interpreter::Comprehension::may_be_alike(std::size_t level, std::size_t count) const {
   constexpr std::size_t most_made_each = 4;  // a few are cheaper made than compared
   const Generator& generator = expr.generators[level];
-  return level == 0 && count > most_made_each && has_one_generator() && generator.conditions.empty() && !expr.value && !is_set() && generator.target->kind == ExprKind::name &&
-         expr.element->kind == ExprKind::call && is_free_of(expr.element, as<NameExpr>(*generator.target).id);
+  return level == 0 && count > most_made_each && has_one_generator() && generator.conditions.empty() &&
+      !expr.value && !is_set() && generator.target->kind == ExprKind::name &&
+      expr.element->kind == ExprKind::call && is_free_of(expr.element, as<NameExpr>(*generator.target).id);
 }
 
-void Interpreter::Comprehension::run_known(std::size_t level, Value iterable, const std::vector<Value>& known, bool certain) {
+void Interpreter::Comprehension::run_known(
+    std::size_t level, Value iterable, const std::vector<Value>& known, bool certain) {
   const bool alike = may_be_alike(level, known.size());
   for (std::size_t i = 0; i < known.size(); ++i) {
     const std::uint64_t from = run.record_.steps;
@@ -170,9 +184,14 @@ void Interpreter::Comprehension::run_known(std::size_t level, Value iterable, co
     run_round(level, iterable, known[i], certain);
     if (!before || items.size() != 1 || (run.record_.steps - from) * known.size() <= alike_steps) continue;
     const Value made = run.resolve(items.front());
-    if (!made.is(Kind::instance) || run.block_->events.size() != events || made.as<values::Instance>()->born.chunk == 0) continue;
+    if (!made.is(Kind::instance) || run.block_->events.size() != events ||
+        made.as<values::Instance>()->born.chunk == 0)
+      continue;
     const auto written = run.heap().written(mark);
-    if (std::ranges::any_of(written, [&](const auto& one) { return one.first->birth <= mark.clock && !(one.second == one.first->value); })) continue;
+    if (std::ranges::any_of(written, [&](const auto& one) {
+          return one.first->birth <= mark.clock && !(one.second == one.first->value);
+        }))
+      continue;
     made.as<values::Instance>()->of_many = true;
     items.assign(known.size(), made);
     keys.assign(known.size(), made);
@@ -201,7 +220,8 @@ void Interpreter::Comprehension::run_any(std::size_t level, Value iterable) {
   }
   run.run_generic_loop(shape, [&] {
     if (level == 0) rest = {};
-    run_round(level, iterable, for_a_round(run.heap(), run.element(iterable, run.here(*generator.iterable))), false);
+    run_round(level, iterable, for_a_round(run.heap(), run.element(iterable, run.here(*generator.iterable))),
+        false);
     return run.killed_ ? Flow::dead : Flow::normal;
   });
 }
@@ -219,7 +239,9 @@ Value Interpreter::Comprehension::as_dict() {
 }
 
 Value Interpreter::Comprehension::as_list() {
-  const auto kind = is_set() ? values::ListKind::set : expr.comprehension == ComprehensionKind::generator ? values::ListKind::iterator : values::ListKind::list;
+  const auto kind = is_set()                               ? values::ListKind::set
+      : expr.comprehension == ComprehensionKind::generator ? values::ListKind::iterator
+                                                           : values::ListKind::list;
   const Value list = run.heap().list(std::move(items), kind);
   if (!open) return list;
   auto* state = values::Heap::list_state(list);
@@ -236,12 +258,18 @@ Int Interpreter::Comprehension::length_of_open(const values::ListState& state) {
   if (!state.items.empty()) return nullptr;
   if (length || share) return length ? length : share;
   if (filtered == Sharing::local) return s.fresh({.name = {}, .lower = 0, .upper = {}, .sharing = filtered});
-  // A filter may leave all of a share. How many it leaves of what is no share is a number that all ranks have.
-  const bool is_filtered_list = run.limits_.as_rank && dealt != Sharing::local && has_one_generator() && !expr.generators[0].conditions.empty() && expr.comprehension == ComprehensionKind::list;
+  // A filter may leave all of a share. How many it leaves of what is no share is a number that all ranks
+  // have.
+  const bool is_filtered_list = run.limits_.as_rank && dealt != Sharing::local && has_one_generator() &&
+      !expr.generators[0].conditions.empty() && expr.comprehension == ComprehensionKind::list;
   if (!is_filtered_list) return nullptr;
   bool shared_out = false;
   if (whole) s.atoms(whole, [&](Int atom) { shared_out = shared_out || atom != whole; });
-  return shared_out ? whole : s.fresh({.name = "len(" + std::string(run.record_.text(run.here(expr))) + ")", .lower = 0, .upper = {}, .sharing = symbolic::mix(dealt, filtered)});
+  return shared_out ? whole
+                    : s.fresh({.name = "len(" + std::string(run.record_.text(run.here(expr))) + ")",
+                          .lower = 0,
+                          .upper = {},
+                          .sharing = symbolic::mix(dealt, filtered)});
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

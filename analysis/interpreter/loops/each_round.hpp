@@ -9,4 +9,4 @@ namespace stepzero::interpreter {
 // The attribute of such an iterator that holds the function.
 inline const syntax::Name called_each_round{values::EngineNotes::each};
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

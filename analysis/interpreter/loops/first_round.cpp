@@ -18,22 +18,28 @@ bool mentions(const Expr& expr, Name name, int depth = 0) {
   case ExprKind::unary: return within(as<UnaryExpr>(expr).operand);
   case ExprKind::binary: return within(as<BinaryExpr>(expr).left) || within(as<BinaryExpr>(expr).right);
   case ExprKind::boolean_op: return std::ranges::any_of(as<BooleanOpExpr>(expr).operands, within);
-  case ExprKind::compare: return within(as<CompareExpr>(expr).left) || std::ranges::any_of(as<CompareExpr>(expr).rights, within);
+  case ExprKind::compare:
+    return within(as<CompareExpr>(expr).left) || std::ranges::any_of(as<CompareExpr>(expr).rights, within);
   default: return false;
   }
 }
 
-bool asks_for(const Expr* test, Name number) { return test && test->kind != ExprKind::name && mentions(*test, number); }
+bool asks_for(const Expr* test, Name number) {
+  return test && test->kind != ExprKind::name && mentions(*test, number);
+}
 
-} // namespace
+}  // namespace
 
 bool asks_for(syntax::Block body, Name number, int depth) {
   if (depth > deepest) return false;
   const auto within = [&](syntax::Block inner) { return asks_for(inner, number, depth + 1); };
   return std::ranges::any_of(body, [&](const Stmt* stmt) {
     switch (stmt->kind) {
-    case StmtKind::if_: return asks_for(as<IfStmt>(*stmt).test, number) || within(as<IfStmt>(*stmt).body) || within(as<IfStmt>(*stmt).orelse);
-    case StmtKind::while_: return asks_for(as<WhileStmt>(*stmt).test, number) || within(as<WhileStmt>(*stmt).body);
+    case StmtKind::if_:
+      return asks_for(as<IfStmt>(*stmt).test, number) || within(as<IfStmt>(*stmt).body) ||
+          within(as<IfStmt>(*stmt).orelse);
+    case StmtKind::while_:
+      return asks_for(as<WhileStmt>(*stmt).test, number) || within(as<WhileStmt>(*stmt).body);
     case StmtKind::for_: return within(as<ForStmt>(*stmt).body);
     case StmtKind::with: return within(as<WithStmt>(*stmt).body);
     case StmtKind::try_: return within(as<TryStmt>(*stmt).body) || within(as<TryStmt>(*stmt).finally);
@@ -42,4 +48,4 @@ bool asks_for(syntax::Block body, Name number, int depth) {
   });
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

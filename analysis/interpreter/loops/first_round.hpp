@@ -7,4 +7,4 @@ namespace stepzero::interpreter {
 
 bool asks_for(syntax::Block body, syntax::Name number, int depth = 0);
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,5 +1,6 @@
-// Loops whose rounds are not known one by one. Their head gets a state that is a fixpoint: it holds before every round. Rounds are
-// rehearsed on it; what a round changes is widened; then one round is run for the record.
+// Loops whose rounds are not known one by one. Their head gets a state that is a fixpoint: it holds before
+// every round. Rounds are rehearsed on it; what a round changes is widened; then one round is run for the
+// record.
 #include "interpreter/loops/rounds.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "values/internal_rows.hpp"
@@ -13,15 +14,17 @@ using values::Kind;
 
 namespace {
 
-// Each pass widens what the one before left open; from the third on what changes becomes unknown, so that few are needed. A chain of names
-// handed on from round to round (a = b; b = c; …) needs one for each of its links.
+// Each pass widens what the one before left open; from the third on what changes becomes unknown, so that few
+// are needed. A chain of names handed on from round to round (a = b; b = c; …) needs one for each of its
+// links.
 constexpr int most_passes = 8;
 
 // A tensor that was computed from parameters, or a tuple of such.
 bool has_graph(Value value) {
   if (value.is(Kind::tuple)) {
     const auto& items = value.as<values::Tuple>()->items;
-    return std::any_of(items.begin(), items.end(), [](const Value& item) { return item.is(Kind::tensor) && has_graph(item); });
+    return std::any_of(items.begin(), items.end(),
+        [](const Value& item) { return item.is(Kind::tensor) && has_graph(item); });
   }
   if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::plain) return false;
   const values::TensorState* state = value.as<values::Tensor>()->now();
@@ -36,7 +39,10 @@ Value without_own_sizes(values::Heap& heap, Value state) {
   values::TensorState any = *tensor->now();
   const auto varies = [&](symbolic::Int size) {
     bool found = false;
-    if (size) heap.symbols().atoms(size, [&](symbolic::Int atom) { found = found || (heap.symbols().atom_info(atom) && heap.symbols().atom_info(atom)->varies); });
+    if (size)
+      heap.symbols().atoms(size, [&](symbolic::Int atom) {
+        found = found || (heap.symbols().atom_info(atom) && heap.symbols().atom_info(atom)->varies);
+      });
     return found;
   };
   bool changed = false;
@@ -54,10 +60,12 @@ Value without_own_sizes(values::Heap& heap, Value state) {
   return Value::of(Kind::state, other);
 }
 
-// What failed in one round may not have failed in another: at the head of a loop nothing is blamed that was not so before it.
+// What failed in one round may not have failed in another: at the head of a loop nothing is blamed that was
+// not so before it.
 void forgive(values::Heap& heap, Value before, Value& wide) {
   if (wide == before) return;
-  const auto* was = before.is(Kind::state) ? dynamic_cast<const values::TensorState*>(before.object()) : nullptr;
+  const auto* was = before.is(Kind::state) ? dynamic_cast<const values::TensorState*>(before.object())
+                                           : nullptr;
   const auto* now = wide.is(Kind::state) ? dynamic_cast<const values::TensorState*>(wide.object()) : nullptr;
   if (was && now) {
     if (was->blamed || !now->blamed) return;
@@ -82,30 +90,38 @@ void forgive(values::Heap& heap, Value before, Value& wide) {
 
 // Is nothing else known of the tensor behind the round than before it, but that something failed on it?
 bool only_blamed(Value before, Value end) {
-  const auto* was = before.is(Kind::state) ? dynamic_cast<const values::TensorState*>(before.object()) : nullptr;
+  const auto* was = before.is(Kind::state) ? dynamic_cast<const values::TensorState*>(before.object())
+                                           : nullptr;
   const auto* now = end.is(Kind::state) ? dynamic_cast<const values::TensorState*>(end.object()) : nullptr;
-  return was && now && now->blamed && !was->blamed && values::same_shape(was->shape, now->shape) && was->dtype == now->dtype && was->device == now->device &&
-         was->requires_grad == now->requires_grad && was->sharing == now->sharing && was->made == now->made && was->content == now->content &&
-         was->scaled_by == now->scaled_by && was->cast_by == now->cast_by && was->outcome == now->outcome && was->mean == now->mean &&
-         was->maybe_array == now->maybe_array && was->grad_writes == now->grad_writes && was->first.size() == now->first.size();
+  return was && now && now->blamed && !was->blamed && values::same_shape(was->shape, now->shape) &&
+      was->dtype == now->dtype && was->device == now->device && was->requires_grad == now->requires_grad &&
+      was->sharing == now->sharing && was->made == now->made && was->content == now->content &&
+      was->scaled_by == now->scaled_by && was->cast_by == now->cast_by && was->outcome == now->outcome &&
+      was->mean == now->mean && was->maybe_array == now->maybe_array &&
+      was->grad_writes == now->grad_writes && was->first.size() == now->first.size();
 }
 
 // What each round leaves for the next, and is none in the first one: the state of a recurrent layer.
 bool begins_as_none(Value before, Value end) {
   if (!before.is(Kind::none)) return false;
   const auto* tuple = end.is(Kind::tuple) ? end.as<values::Tuple>() : nullptr;
-  return end.is(Kind::tensor) || (tuple && !tuple->items.empty() && std::ranges::all_of(tuple->items, [](Value item) { return item.is(Kind::tensor); }));
+  return end.is(Kind::tensor) ||
+      (tuple && !tuple->items.empty() &&
+          std::ranges::all_of(tuple->items, [](Value item) { return item.is(Kind::tensor); }));
 }
 constexpr std::string_view some_round = "?";  // the condition that there was a round before
 // The head's value of such a thing; null: it is none.
 const values::Choice* begun_as_none(const symbolic::Context& symbols, Value head) {
   if (!head.is(Kind::choice)) return nullptr;
   const auto* choice = head.as<values::Choice>();
-  const bool is_head = choice->no.is(Kind::none) && symbols.form(choice->condition) == symbolic::Context::Form::opaque && symbols.text(choice->condition) == some_round;
+  const bool is_head = choice->no.is(Kind::none) &&
+      symbols.form(choice->condition) == symbolic::Context::Form::opaque &&
+      symbols.text(choice->condition) == some_round;
   return is_head && begins_as_none(choice->no, choice->yes) ? choice : nullptr;
 }
 
-// Two names that hold one thing of the round that is run may hold those of two rounds behind the loop: `if i == 6: first = x`.
+// Two names that hold one thing of the round that is run may hold those of two rounds behind the loop: `if i
+// == 6: first = x`.
 void part_rounds(Interpreter& run, values::Delta& left, std::uint64_t began) {
   constexpr int most_choices = 8;
   std::unordered_set<const values::Object*> held;
@@ -117,8 +133,14 @@ void part_rounds(Interpreter& run, values::Delta& left, std::uint64_t began) {
       const Value yes = again(choice->yes, depth + 1, again), no = again(choice->no, depth + 1, again);
       return yes == choice->yes && no == choice->no ? value : run.heap().choose(choice->condition, yes, no);
     }
-    case Kind::tensor: return value.as<values::Tensor>()->state.birth <= began || held.insert(value.object()).second ? value : run.one_of_many(value);
-    case Kind::unknown: return value.as<values::Unknown>()->attributes.birth <= began || held.insert(value.object()).second ? value : run.one_of_many(value);
+    case Kind::tensor:
+      return value.as<values::Tensor>()->state.birth <= began || held.insert(value.object()).second
+          ? value
+          : run.one_of_many(value);
+    case Kind::unknown:
+      return value.as<values::Unknown>()->attributes.birth <= began || held.insert(value.object()).second
+          ? value
+          : run.one_of_many(value);
     default: return value;
     }
   };
@@ -136,19 +158,20 @@ void part_rounds(Interpreter& run, values::Delta& left, std::uint64_t began) {
     if (!is_of_round(each)) each.second = apart(each.second, 0, apart);
 }
 
-} // namespace
+}  // namespace
 
 class Interpreter::Fixpoint {
 public:
   Fixpoint(Interpreter& run, const LoopShape& shape, const std::function<Flow()>& round)
-      : run_(run), shape_(shape), round_(round), carried_sharing_(shape.trips == Sharing::unseen ? Sharing::unseen : Sharing::uniform) {}
+      : run_(run), shape_(shape), round_(round),
+        carried_sharing_(shape.trips == Sharing::unseen ? Sharing::unseen : Sharing::uniform) {}
 
   Flow run();
 
 private:
   Flow run_once(const Speculation& from, Block& into, bool look);
   bool widen(values::Mark mark, bool to_unknown);
-  bool rehearse(bool first, bool to_unknown);
+  bool dry_run(bool first, bool to_unknown);
   Flow run_for_good(bool look);
   Flow stabilize();
   void tell_first_failures(LoopEvent& event);
@@ -160,13 +183,15 @@ private:
   const Sharing carried_sharing_;  // ranks that meet in a round are in the same one, however many each makes
   Block* const block_ = run_.block_;
   LoopEvent* event_ = nullptr;
-  std::unordered_set<values::Slot*> widened_;    // what a round changes
-  std::vector<const ProblemEvent*> failures_;    // of the first round, whose state is known best
-  std::unordered_set<values::Slot*> histories_;  // what of it holds a tensor with a history, after every round
-  std::vector<values::Slot*> carries_;           // and one with a graph
+  std::unordered_set<values::Slot*> widened_;  // what a round changes
+  std::vector<const ProblemEvent*> failures_;  // of the first round, whose state is known best
+  std::unordered_set<values::Slot*>
+      histories_;                       // what of it holds a tensor with a history, after every round
+  std::vector<values::Slot*> carries_;  // and one with a graph
   values::Unknown* carried_ = nullptr;
-  std::vector<std::pair<values::Slot*, Value>> ends_;  // what the last round that was looked at left in what was there before it
-  std::optional<Speculation> last_;                    // the round that is run for good
+  std::vector<std::pair<values::Slot*, Value>>
+      ends_;  // what the last round that was looked at left in what was there before it
+  std::optional<Speculation> last_;  // the round that is run for good
   std::optional<LoopTarget> target_;
   std::size_t round_begin_ = 0;  // in the record
 };
@@ -194,8 +219,10 @@ Flow Interpreter::Fixpoint::run_once(const Speculation& from, Block& into, bool 
       }
       ends_.push_back({slot, end});
       if (has_graph(slot->value)) carries_.push_back(slot);
-      if (has_history(slot->value)) histories_.insert(slot);
-      else histories_.erase(slot);
+      if (has_history(slot->value))
+        histories_.insert(slot);
+      else
+        histories_.erase(slot);
     }
   return flow;
 }
@@ -207,14 +234,22 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
     const Value before = slot->value;
     const Value end = run_.without_made(left, mark.clock);
     const auto* later = begun_as_none(run_.symbols(), before);
-    if ((widened_.contains(slot) && run_.covers(later ? later->yes : before, end)) || only_blamed(before, end)) continue;
-    Value wide = begins_as_none(before, end) ? end : heap().join_states(later ? later->yes : before, end, nullptr, carried_sharing_);
+    if ((widened_.contains(slot) && run_.covers(later ? later->yes : before, end)) ||
+        only_blamed(before, end))
+      continue;
+    Value wide = begins_as_none(before, end)
+        ? end
+        : heap().join_states(later ? later->yes : before, end, nullptr, carried_sharing_);
     wide = without_own_sizes(heap(), wide);
     if (wide == (later ? later->yes : before)) continue;
-    if (later || begins_as_none(before, end)) wide = heap().choose(later ? later->condition : run_.symbols().opaque(std::string(some_round), carried_sharing_), wide, Value::none());
+    if (later || begins_as_none(before, end))
+      wide = heap().choose(
+          later ? later->condition : run_.symbols().opaque(std::string(some_round), carried_sharing_), wide,
+          Value::none());
     forgive(heap(), before, wide);
     if (run_.building() && (wide.is(Kind::integer) || wide.is(Kind::unknown))) wide = run_.any_of_wide(wide);
-    if (to_unknown && !wide.is(Kind::state)) wide = heap().unknown("", symbolic::mix(carried_sharing_, heap().sharing(wide)));
+    if (to_unknown && !wide.is(Kind::state))
+      wide = heap().unknown("", symbolic::mix(carried_sharing_, heap().sharing(wide)));
     heap().set(*slot, wide);
     widened_.insert(slot);
     changed = true;
@@ -223,20 +258,21 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
 }
 
 // True: the head's state holds for every round.
-bool Interpreter::Fixpoint::rehearse(bool first, bool to_unknown) {
+bool Interpreter::Fixpoint::dry_run(bool first, bool to_unknown) {
   Block scratch;
-  ++run_.rehearsals_;
+  ++run_.dry_runs_;
   Speculation trial(run_, Speculation::Of::trial);
   run_once(trial, scratch, true);
   trial.discard();
-  --run_.rehearsals_;
-  if (first && run_.rehearsals_ == 0) failures_of_first_round(scratch, failures_);
+  --run_.dry_runs_;
+  if (first && run_.dry_runs_ == 0) failures_of_first_round(scratch, failures_);
   return !widen(trial.mark(), to_unknown) || !run_.step();
 }
 
 Flow Interpreter::Fixpoint::run_for_good(bool look) {
-  const bool told = run_.rehearsals_ == 0;
-  if (run_.limits_.as_rank && told && shape_.length && !run_.symbols().value(shape_.length)) event_->counts = run_.round_counts(shape_.length);
+  const bool told = run_.dry_runs_ == 0;
+  if (run_.limits_.as_rank && told && shape_.length && !run_.symbols().value(shape_.length))
+    event_->counts = run_.round_counts(shape_.length);
   if (told)
     for (values::Slot* slot : carries_) {
       run_.mark_earlier(slot->value);
@@ -248,18 +284,21 @@ Flow Interpreter::Fixpoint::run_for_good(bool look) {
   Block& into = event_->rounds.emplace_back();
   run_.block_ = &into;
   if (carried_)
-    if (OperationEvent* left = run_.record_implied(values::InternalRow::carried, {}, {Value::of(Kind::unknown, carried_)}, {}, {})) run_.append(left);
+    if (OperationEvent* left = run_.record_implied(
+            values::InternalRow::carried, {}, {Value::of(Kind::unknown, carried_)}, {}, {}))
+      run_.append(left);
   round_begin_ = run_.record_.events.size();
   run_.block_ = block_;
   last_.emplace(run_, Speculation::Of::trial);
   return run_once(*last_, into, look);
 }
 
-// A first rehearsal tells what a round changes. Then most rounds hold: the next is run for good, and discarded only if it shows that it began
-// with too little. Inside a rehearsal one round is enough, or a loop in loops would be run twice as often for each of them: its outcome is
-// thrown away but for what is changed, and that is known behind it as any round may have left it.
+// A first rehearsal tells what a round changes. Then most rounds hold: the next is run for good, and
+// discarded only if it shows that it began with too little. Inside a rehearsal one round is enough, or a loop
+// in loops would be run twice as often for each of them: its outcome is thrown away but for what is changed,
+// and that is known behind it as any round may have left it.
 Flow Interpreter::Fixpoint::stabilize() {
-  if (run_.rehearsals_ > 0) {
+  if (run_.dry_runs_ > 0) {
     const Flow flow = run_for_good(true);
     const values::Delta left = last_->writes();
     last_->rewind_heap();
@@ -268,18 +307,20 @@ Flow Interpreter::Fixpoint::stabilize() {
     heap().apply(left);
     return flow;
   }
-  if (rehearse(true, false)) return run_for_good(false);
-  const auto known = std::pair(std::unordered_set<values::Slot*>(carries_.begin(), carries_.end()), histories_);
+  if (dry_run(true, false)) return run_for_good(false);
+  const auto known = std::pair(
+      std::unordered_set<values::Slot*>(carries_.begin(), carries_.end()), histories_);
   const Flow flow = run_for_good(true);
   const values::Delta left = last_->take();
-  const bool knew = histories_ == known.second && std::ranges::all_of(carries_, [&](values::Slot* slot) { return known.first.contains(slot); });
+  const bool knew = histories_ == known.second &&
+      std::ranges::all_of(carries_, [&](values::Slot* slot) { return known.first.contains(slot); });
   if (!widen(last_->mark(), false) && knew) {
     last_->become(left);
     return flow;
   }
   last_->include_so_far();  // what was widened
   last_->discard();
-  for (int pass = 2; pass < most_passes && run_.step() && !rehearse(false, true); ++pass) {}
+  for (int pass = 2; pass < most_passes && run_.step() && !dry_run(false, true); ++pass) {}
   return run_for_good(false);
 }
 
@@ -289,8 +330,10 @@ void Interpreter::Fixpoint::tell_first_failures(LoopEvent& event) {
   const auto begin = events.begin() + static_cast<std::ptrdiff_t>(round_begin_), end = events.end();
   for (const ProblemEvent* failure : failures_)
     if (std::none_of(begin, end, [&](const auto& other) {
-          return other->kind == EventKind::problem && other->place.chunk == failure->place.chunk && other->place.span.begin == failure->place.span.begin &&
-                 !static_cast<const ProblemEvent&>(*other).guarded && !static_cast<const ProblemEvent&>(*other).assumption;
+          return other->kind == EventKind::problem && other->place.chunk == failure->place.chunk &&
+              other->place.span.begin == failure->place.span.begin &&
+              !static_cast<const ProblemEvent&>(*other).guarded &&
+              !static_cast<const ProblemEvent&>(*other).assumption;
         }))
       event.rounds[0].events.push_back(failure);
 }
@@ -330,6 +373,8 @@ Flow Interpreter::Fixpoint::run() {
   return run_.merge_exits(*last_, target_->breaks, flow, nullptr, true);
 }
 
-Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round) { return Fixpoint(*this, shape, round).run(); }
+Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round) {
+  return Fixpoint(*this, shape, round).run();
+}
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,5 +1,5 @@
-// `for`. Over known elements it is unrolled within a budget; of the others any one round stands for all, and the first and the last are
-// run by themselves where something is known of them alone.
+// `for`. Over known elements it is unrolled within a budget; of the others any one round stands for all, and
+// the first and the last are run by themselves where something is known of them alone.
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/loops/first_round.hpp"
 #include "interpreter/loops/iteration.hpp"
@@ -19,7 +19,8 @@ using values::Kind;
 namespace {
 constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 40'000;
-constexpr std::uint64_t unroll_share = 4;  // of the steps that are left, no range takes more than one part in so many
+constexpr std::uint64_t unroll_share =
+    4;  // of the steps that are left, no range takes more than one part in so many
 constexpr std::uint64_t first_round_steps = 4'000;  // of a round that is run once more for its first number
 constexpr std::uint64_t last_round_steps = 8'000;   // or for its last batch
 constexpr std::uint64_t unroll_steps_building = 80'000;
@@ -27,10 +28,12 @@ constexpr int most_parts = 500;  // of an element whose kinds are looked for
 
 // Two texts at least, which lie in a set in an order that differs from process to process.
 bool holds_texts(const values::ListState& set) {
-  return std::count_if(set.items.begin(), set.items.end(), [](const Value& item) { return item.is(Kind::string); }) > 1;
+  return std::count_if(
+             set.items.begin(), set.items.end(), [](const Value& item) { return item.is(Kind::string); }) > 1;
 }
 
-// Does a path lead out of the loop whose round the block is? A way out of a function or of a loop inside leads back into it.
+// Does a path lead out of the loop whose round the block is? A way out of a function or of a loop inside
+// leads back into it.
 bool leaves_the_loop(const Block& round, bool in_function = false, bool in_loop = false) {
   return std::any_of(round.events.begin(), round.events.end(), [&](const Event* event) {
     switch (event->kind) {
@@ -41,11 +44,12 @@ bool leaves_the_loop(const Block& round, bool in_function = false, bool in_loop 
     }
     case EventKind::branch:
       return leaves_the_loop(static_cast<const BranchEvent*>(event)->yes, in_function, in_loop) ||
-             leaves_the_loop(static_cast<const BranchEvent*>(event)->no, in_function, in_loop);
+          leaves_the_loop(static_cast<const BranchEvent*>(event)->no, in_function, in_loop);
     case EventKind::call: return leaves_the_loop(static_cast<const CallEvent*>(event)->body, true, false);
     case EventKind::loop: {
       const auto& rounds = static_cast<const LoopEvent*>(event)->rounds;
-      return std::any_of(rounds.begin(), rounds.end(), [&](const Block& inner) { return leaves_the_loop(inner, in_function, true); });
+      return std::any_of(rounds.begin(), rounds.end(),
+          [&](const Block& inner) { return leaves_the_loop(inner, in_function, true); });
     }
     case EventKind::attempt: return true;
     default: return false;
@@ -58,21 +62,30 @@ bool communicates(const Block& block) {
     switch (event->kind) {
     case EventKind::operation: {
       const values::Row& row = *static_cast<const OperationEvent*>(event)->row;
-      return row.collective || row.message || row.operation == values::Operation::backward || row.operation == values::Operation::await || row.operation == values::Operation::unseen_communication;
+      return row.collective || row.message || row.operation == values::Operation::backward ||
+          row.operation == values::Operation::await ||
+          row.operation == values::Operation::unseen_communication;
     }
-    case EventKind::branch: return communicates(static_cast<const BranchEvent*>(event)->yes) || communicates(static_cast<const BranchEvent*>(event)->no);
+    case EventKind::branch:
+      return communicates(static_cast<const BranchEvent*>(event)->yes) ||
+          communicates(static_cast<const BranchEvent*>(event)->no);
     case EventKind::call: return communicates(static_cast<const CallEvent*>(event)->body);
-    case EventKind::loop: return std::ranges::any_of(static_cast<const LoopEvent*>(event)->rounds, communicates);
+    case EventKind::loop:
+      return std::ranges::any_of(static_cast<const LoopEvent*>(event)->rounds, communicates);
     case EventKind::attempt: return true;
     default: return false;
     }
   });
 }
-// The branch under which, or behind whose `continue`, everything lies that the round sends or enters; null: there is none.
+// The branch under which, or behind whose `continue`, everything lies that the round sends or enters; null:
+// there is none.
 const BranchEvent* only_communicating_branch(const Block& round) {
   const BranchEvent* found = nullptr;
   const auto goes_on = [](const Block& side) {
-    return std::ranges::any_of(side.events, [](const Event* event) { return event->kind == EventKind::exit && static_cast<const ExitEvent*>(event)->exit == ExitKind::continue_; });
+    return std::ranges::any_of(side.events, [](const Event* event) {
+      return event->kind == EventKind::exit &&
+          static_cast<const ExitEvent*>(event)->exit == ExitKind::continue_;
+    });
   };
   bool behind = false;  // a `continue`
   for (const Event* event : round.events) {
@@ -91,21 +104,34 @@ const BranchEvent* only_communicating_branch(const Block& round) {
   return found;
 }
 
-// What a round of a loop gives by `yield`: once in every round, once in those of which a condition holds, or in another way.
+// What a round of a loop gives by `yield`: once in every round, once in those of which a condition holds, or
+// in another way.
 struct Yielding {
   bool once = false;
   const Expr* condition = nullptr;
 };
-bool yields(const Stmt* stmt) { return stmt->kind == StmtKind::expression && as<ExpressionStmt>(*stmt).value->kind == ExprKind::yield; }
+bool yields(const Stmt* stmt) {
+  return stmt->kind == StmtKind::expression && as<ExpressionStmt>(*stmt).value->kind == ExprKind::yield;
+}
 int count_yields(syntax::Block body) {
   int count = 0;
   for (const Stmt* stmt : body) {
     constexpr int too_many = 2;
     switch (stmt->kind) {
-    case StmtKind::expression: count += yields(stmt) ? 1 : as<ExpressionStmt>(*stmt).value->kind == ExprKind::yield_from ? too_many : 0; break;
-    case StmtKind::assign: count += as<AssignStmt>(*stmt).value->kind == ExprKind::yield ? too_many : 0; break;
-    case StmtKind::if_: count += count_yields(as<IfStmt>(*stmt).body) + count_yields(as<IfStmt>(*stmt).orelse); break;
-    case StmtKind::for_: count += count_yields(as<ForStmt>(*stmt).body) + count_yields(as<ForStmt>(*stmt).orelse); break;
+    case StmtKind::expression:
+      count += yields(stmt)                                               ? 1
+          : as<ExpressionStmt>(*stmt).value->kind == ExprKind::yield_from ? too_many
+                                                                          : 0;
+      break;
+    case StmtKind::assign:
+      count += as<AssignStmt>(*stmt).value->kind == ExprKind::yield ? too_many : 0;
+      break;
+    case StmtKind::if_:
+      count += count_yields(as<IfStmt>(*stmt).body) + count_yields(as<IfStmt>(*stmt).orelse);
+      break;
+    case StmtKind::for_:
+      count += count_yields(as<ForStmt>(*stmt).body) + count_yields(as<ForStmt>(*stmt).orelse);
+      break;
     case StmtKind::with: count += count_yields(as<WithStmt>(*stmt).body); break;
     case StmtKind::while_:
     case StmtKind::try_:
@@ -121,22 +147,27 @@ Yielding yielding_of(syntax::Block body) {
   for (const Stmt* stmt : body) {
     if (stmt->kind == StmtKind::break_ || stmt->kind == StmtKind::continue_) return {};
     if (yields(stmt)) return {true, nullptr};
-    if (stmt->kind == StmtKind::if_ && as<IfStmt>(*stmt).orelse.empty() && std::ranges::any_of(as<IfStmt>(*stmt).body, yields)) return {true, as<IfStmt>(*stmt).test};
+    if (stmt->kind == StmtKind::if_ && as<IfStmt>(*stmt).orelse.empty() &&
+        std::ranges::any_of(as<IfStmt>(*stmt).body, yields))
+      return {true, as<IfStmt>(*stmt).test};
   }
   return {};
 }
 
-// `any` stands for any one of several, of which `one` is one: the conditions under which a part of it is of one kind or another. Each
-// kind is that of some of them.
-void conditions_of_kinds(symbolic::Context& s, Value any, Value one, std::vector<Cond>& found, int& budget, int depth = 0) {
-  constexpr int deepest_part = 8;  // an object of objects of lists…: what lies deeper decides no kind of an element
+// `any` stands for any one of several, of which `one` is one: the conditions under which a part of it is of
+// one kind or another. Each kind is that of some of them.
+void conditions_of_kinds(
+    symbolic::Context& s, Value any, Value one, std::vector<Cond>& found, int& budget, int depth = 0) {
+  constexpr int deepest_part =
+      8;  // an object of objects of lists…: what lies deeper decides no kind of an element
   if (any == one || --budget < 0 || depth > deepest_part) return;
   if (any.is(Kind::choice)) {
     if (one.is(Kind::choice)) return;  // the program's own
     const std::function<void(Value, Cond)> sides = [&](Value value, Cond condition) {
       if (!value.is(Kind::choice)) return found.push_back(condition);
       const auto* choice = value.as<values::Choice>();
-      if (s.form(choice->condition) != symbolic::Context::Form::opaque || s.text(choice->condition) != "?") return;
+      if (s.form(choice->condition) != symbolic::Context::Form::opaque || s.text(choice->condition) != "?")
+        return;
       sides(choice->yes, s.logical_and(condition, choice->condition));
       sides(choice->no, s.logical_and(condition, s.logical_not(choice->condition)));
     };
@@ -145,40 +176,47 @@ void conditions_of_kinds(symbolic::Context& s, Value any, Value one, std::vector
   if (any.kind != one.kind) return;
   if (any.is(Kind::instance)) {
     for (const auto& [name, slot] : any.as<values::Instance>()->attributes.entries())
-      if (const values::Slot* own = one.as<values::Instance>()->attributes.find(name); own && own->value && slot->value)
+      if (const values::Slot* own = one.as<values::Instance>()->attributes.find(name);
+          own && own->value && slot->value)
         conditions_of_kinds(s, slot->value, own->value, found, budget, depth + 1);
   } else if (any.is(Kind::list)) {
     const auto &all = values::Heap::list_state(any)->items, &own = values::Heap::list_state(one)->items;
-    for (std::size_t i = 0; i < std::min(all.size(), own.size()); ++i) conditions_of_kinds(s, all[i], own[i], found, budget, depth + 1);
+    for (std::size_t i = 0; i < std::min(all.size(), own.size()); ++i)
+      conditions_of_kinds(s, all[i], own[i], found, budget, depth + 1);
   } else if (any.is(Kind::tuple)) {
     const auto &all = any.as<values::Tuple>()->items, &own = one.as<values::Tuple>()->items;
-    for (std::size_t i = 0; i < std::min(all.size(), own.size()); ++i) conditions_of_kinds(s, all[i], own[i], found, budget, depth + 1);
+    for (std::size_t i = 0; i < std::min(all.size(), own.size()); ++i)
+      conditions_of_kinds(s, all[i], own[i], found, budget, depth + 1);
   }
 }
 
-} // namespace
+}  // namespace
 
-// A `for` whose rounds are run by their statements: each by itself where they are few and known, else any one of them for all.
+// A `for` whose rounds are run by their statements: each by itself where they are few and known, else any one
+// of them for all.
 struct Interpreter::ForLoop {
   Interpreter& run;
   const ForStmt& stmt;
   Value iterable;
   symbolic::Context& s;
-  bool is_iterator = false;  // it is used up
-  Value first{};             // of several elements that are known
+  bool is_iterator = false;                     // it is used up
+  Value first{};                                // of several elements that are known
   std::vector<const ProblemEvent*> failures{};  // of a first round that is known
-  OperationEvent* misfit = nullptr;           // of the last round, where its batch is smaller
+  OperationEvent* misfit = nullptr;             // of the last round, where its batch is smaller
   LoopShape shape{};
-  std::vector<Cond> kinds{};  // of the element in the last round that was run: which of the known ones it is like
-  Int number = nullptr;     // of that round
+  std::vector<Cond>
+      kinds{};           // of the element in the last round that was run: which of the known ones it is like
+  Int number = nullptr;  // of that round
   bool first_fails = false;  // a round of the first element was run by itself, and fails
-  bool rehearsed = false;   // the first number of a range has had its round
+  bool rehearsed = false;    // the first number of a range has had its round
 
   Flow result();
 
 private:
   // Are failures looked for in rounds by themselves?
-  bool may_run_alone() const { return run.rehearsals_ == 0 && !run.limits_.as_rank && run.policy_.looks_for_failures; }
+  bool may_run_alone() const {
+    return run.dry_runs_ == 0 && !run.limits_.as_rank && run.policy_.looks_for_failures;
+  }
   void run_alone(Value item, const std::function<void()>& prepare, std::vector<const ProblemEvent*>& found);
   void run_last(Value item, const Speculation& round, std::size_t first_event);
   void run_first_number(Speculation& round, const std::vector<Cond>& path);
@@ -196,14 +234,19 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     killed_ = false;
     return leave(ExitKind::raise, stmt, raised_);
   }
-  if (const Value made = refuse_nothing(*this, iterable, "it cannot be iterated over (TypeError)", here(*stmt.iterable))) iterable = made;
+  if (const Value made = refuse_nothing(
+          *this, iterable, "it cannot be iterated over (TypeError)", here(*stmt.iterable)))
+    iterable = made;
   // An object whose `__iter__` yields is gone through as what that gives.
-  if (iterable.is(Kind::instance) && iterable.as<values::Instance>()->cls && !iterable.as<values::Instance>()->symbolic)
-    if (const Value method = find_method(iterable.as<values::Instance>(), Name("__iter__")); method.is(Kind::bound)) {
+  if (iterable.is(Kind::instance) && iterable.as<values::Instance>()->cls &&
+      !iterable.as<values::Instance>()->symbolic)
+    if (const Value method = find_method(iterable.as<values::Instance>(), Name("__iter__"));
+        method.is(Kind::bound)) {
       const Value function = resolve(method.as<values::Bound>()->function);
       const auto* given = function.is(Kind::function) ? function.as<values::Function>()->stmt : nullptr;
       if (given && given->scope.is_generator)
-        if (const Value generator = resolve(call(method, {}, here(*stmt.iterable))); is_pending(generator)) iterable = generator;
+        if (const Value generator = resolve(call(method, {}, here(*stmt.iterable))); is_pending(generator))
+          iterable = generator;
     }
   if (is_pending(iterable)) return run_generator_loop(stmt, iterable);
   ForLoop loop{*this, stmt, begin_iteration(*this, iterable, here(*stmt.iterable)), symbols()};
@@ -211,62 +254,81 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
 }
 
 Flow Interpreter::ForLoop::result() {
-  is_iterator = iterable.is(Kind::iterator) || (iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::iterator);
+  is_iterator = iterable.is(Kind::iterator) ||
+      (iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::iterator);
   if (const auto flow = unrolled()) return *flow;
   const bool counted = is_counted();
   shape.stmt = &stmt;
   shape.place = {run.chunk_, stmt.header};
   shape.trips = run.trips_of(iterable);
   shape.length = run.known_length(iterable);
-  shape.any_order = iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::set && holds_texts(*values::Heap::list_state(iterable));
+  shape.any_order = iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::set &&
+      holds_texts(*values::Heap::list_state(iterable));
   // A generator whose only `yield` it holds gives as many values as the loop makes rounds.
-  const auto* const generator = run.limits_.as_rank && run.frame_->on_yield && run.frame_->function ? run.frame_->function->stmt : nullptr;
-  const bool only = generator && shape.length && count_yields(generator->body) == 1 && std::ranges::find(generator->body, static_cast<const Stmt*>(&stmt)) != generator->body.end();
+  const auto* const generator = run.limits_.as_rank && run.frame_->on_yield && run.frame_->function
+      ? run.frame_->function->stmt
+      : nullptr;
+  const bool only = generator && shape.length && count_yields(generator->body) == 1 &&
+      std::ranges::find(generator->body, static_cast<const Stmt*>(&stmt)) != generator->body.end();
   const Yielding yielding = only ? yielding_of(stmt.body) : Yielding{};
   Int yielded = yielding.once && !yielding.condition ? shape.length : nullptr;
   const std::size_t begin = run.record_.events.size(), so_far = run.block_->events.size();
   const Flow flow = run_any_round(counted, [&](Value) {
     if (yielding.once && yielding.condition && yielding.condition->kind == ExprKind::compare)
-      yielded = number ? run.length_of_share(shape.length, number, run.truth(run.evaluate(*yielding.condition))) : nullptr;
+      yielded = number
+          ? run.length_of_share(shape.length, number, run.truth(run.evaluate(*yielding.condition)))
+          : nullptr;
   });
   auto& events = run.block_->events;
-  events.insert(events.begin() + static_cast<std::ptrdiff_t>(std::min(so_far, events.size())), failures.begin(), failures.end());
+  events.insert(events.begin() + static_cast<std::ptrdiff_t>(std::min(so_far, events.size())),
+      failures.begin(), failures.end());
   if (!failures.empty()) return run.run_else(stmt.body, stmt.orelse, flow);
-  if (const LoopEvent* event = misfit ? loop_since(so_far) : nullptr; event && !leaves_the_loop(event->rounds[0])) run.append(misfit);
+  if (const LoopEvent* event = misfit ? loop_since(so_far) : nullptr;
+      event && !leaves_the_loop(event->rounds[0]))
+    run.append(misfit);
   if (yielded) run.heap().slot_of(run.frame_->scope->names, yielded_name).value = Value::of(yielded);
   if (is_iterator && shape.length) run.heap().set_list(iterable, {});
-  if (run.limits_.as_rank && run.rehearsals_ == 0 && number && shape.length && loop_since(so_far)) deal_out(begin);
-  if (!kinds.empty() && events.size() > so_far && events[so_far]->kind == EventKind::loop && !leaves_the_loop(static_cast<const LoopEvent*>(events[so_far])->rounds[0])) prove_of_each_kind(begin);
+  if (run.limits_.as_rank && run.dry_runs_ == 0 && number && shape.length && loop_since(so_far))
+    deal_out(begin);
+  if (!kinds.empty() && events.size() > so_far && events[so_far]->kind == EventKind::loop &&
+      !leaves_the_loop(static_cast<const LoopEvent*>(events[so_far])->rounds[0]))
+    prove_of_each_kind(begin);
   return run.run_else(stmt.body, stmt.orelse, flow);
 }
 
 // The loop's own event, where it is the last one of the block since `event`.
 const LoopEvent* Interpreter::ForLoop::loop_since(std::size_t event) const {
   const auto& events = run.block_->events;
-  return events.size() > event && events.back()->kind == EventKind::loop ? static_cast<const LoopEvent*>(events.back()) : nullptr;
+  return events.size() > event && events.back()->kind == EventKind::loop
+      ? static_cast<const LoopEvent*>(events.back())
+      : nullptr;
 }
 
 // Runs a round by itself, for what fails in it whatever is not known.
-void Interpreter::ForLoop::run_alone(Value item, const std::function<void()>& prepare, std::vector<const ProblemEvent*>& found) {
+void Interpreter::ForLoop::run_alone(
+    Value item, const std::function<void()>& prepare, std::vector<const ProblemEvent*>& found) {
   Block scratch;
   Block* const block = run.block_;
   run.block_ = &scratch;
-  const bool alone = run.rehearsals_ == 0;
-  run.rehearsals_ += alone;
+  const bool alone = run.dry_runs_ == 0;
+  run.dry_runs_ += alone;
   ++run.generic_depth_;
   {
     const Speculation trial(run, Speculation::Of::trial);
     if (prepare) prepare();
     LoopTarget target{trial.mark(), trial.mark(), trial.depth(), {}, {}};
     run.frame_->loops.push_back(&target);
-    run.run_round(target, [&] {
-      run.run_assign(*stmt.target, item);
-      return run.run_block(stmt.body);
-    }, true);
+    run.run_round(
+        target,
+        [&] {
+          run.run_assign(*stmt.target, item);
+          return run.run_block(stmt.body);
+        },
+        true);
     run.frame_->loops.pop_back();
   }
   --run.generic_depth_;
-  run.rehearsals_ -= alone;
+  run.dry_runs_ -= alone;
   run.block_ = block;
   failures_of_first_round(scratch, found);
 }
@@ -275,20 +337,29 @@ void Interpreter::ForLoop::run_alone(Value item, const std::function<void()>& pr
 void Interpreter::ForLoop::run_last(Value item, const Speculation& round, std::size_t first_event) {
   misfit = nullptr;
   values::Heap& heap = run.heap();
-  const auto last = may_run_alone() && !run.guarded() ? last_round(run, item, run.known_length(iterable)) : std::nullopt;
+  const auto last = may_run_alone() && !run.guarded() ? last_round(run, item, run.known_length(iterable))
+                                                      : std::nullopt;
   if (!last) return;
   std::vector<const ProblemEvent*> found;
   const std::size_t last_event = run.record_.events.size(), doubts = s.doubts();
   const auto left = heap.written(round.mark());
-  run_alone(with_batch(heap, item, last->batch, last->size), [&] {
-    s.assume(s.compared(symbolic::Compare::eq, last->batch, s.constant(last->others)));
-    for (const auto& [slot, before] : left)
-      if (const Value whole = with_batch(heap, slot->value, last->batch, last->others); !(whole == slot->value)) heap.set(*slot, whole);
-  }, found);
+  run_alone(
+      with_batch(heap, item, last->batch, last->size),
+      [&] {
+        s.assume(s.compared(symbolic::Compare::eq, last->batch, s.constant(last->others)));
+        for (const auto& [slot, before] : left)
+          if (const Value whole = with_batch(heap, slot->value, last->batch, last->others);
+              !(whole == slot->value))
+            heap.set(*slot, whole);
+      },
+      found);
   run.replay_.doubts += s.doubts() - doubts;
   const ProblemEvent* failure = failure_of_last_round(run.record_, found, first_event, last_event);
   if (!failure) return;
-  misfit = run.record_implied(values::InternalRow::misfits, last->loader, {heap.integer(last->samples), heap.integer(last->others), heap.integer(last->size), heap.string(failure->text)}, {}, failure->place);
+  misfit = run.record_implied(values::InternalRow::misfits, last->loader,
+      {heap.integer(last->samples), heap.integer(last->others), heap.integer(last->size),
+          heap.string(failure->text)},
+      {}, failure->place);
   if (misfit) misfit->calls = failure->calls;
 }
 
@@ -301,12 +372,17 @@ std::optional<Flow> Interpreter::ForLoop::unrolled() {
   const auto whole = is_iterator ? *values::Heap::list_state(iterable) : values::ListState{};
   if (is_iterator) run.heap().set_list(iterable, {});
   const std::uint64_t left = run.step_limit_ - std::min(run.step_limit_, run.record_.steps);
-  const std::uint64_t budget = run.building() ? unroll_steps_building : iterable.is(Kind::range) ? std::min(unroll_steps_range, left / unroll_share) : unroll_steps_list;
+  const std::uint64_t budget = run.building() ? unroll_steps_building
+      : iterable.is(Kind::range)              ? std::min(unroll_steps_range, left / unroll_share)
+                                              : unroll_steps_list;
   if (run.run_unrolled(stmt, *items, budget, flow)) return flow;
   if (is_iterator) run.heap().set_list(iterable, whole);
   if (items->size() > 1) first = run.resolve(items->front());
-  // Elements of several kinds: what fails for the first of them is proven, though it is not for any one of them.
-  if (run.rehearsals_ == 0 && std::any_of(items->begin(), items->end(), [&](const Value& item) { return !(item == items->front()); })) {
+  // Elements of several kinds: what fails for the first of them is proven, though it is not for any one of
+  // them.
+  if (run.dry_runs_ == 0 && std::any_of(items->begin(), items->end(), [&](const Value& item) {
+        return !(item == items->front());
+      })) {
     std::vector<const ProblemEvent*> found;
     run_alone(items->front(), nullptr, found);
     first_fails = !found.empty();
@@ -315,10 +391,12 @@ std::optional<Flow> Interpreter::ForLoop::unrolled() {
   return {};
 }
 
-// The first number of a range of many, or of nobody knows how many, is known: `if step % 100 == 0` holds for it.
+// The first number of a range of many, or of nobody knows how many, is known: `if step % 100 == 0` holds for
+// it.
 bool Interpreter::ForLoop::is_counted() const {
-  return iterable.is(Kind::range) && s.value(iterable.as<values::Range>()->start) && !first_fails && may_run_alone() && !run.building() &&
-         stmt.target->kind == ExprKind::name && asks_for(stmt.body, as<NameExpr>(*stmt.target).id);
+  return iterable.is(Kind::range) && s.value(iterable.as<values::Range>()->start) && !first_fails &&
+      may_run_alone() && !run.building() && stmt.target->kind == ExprKind::name &&
+      asks_for(stmt.body, as<NameExpr>(*stmt.target).id);
 }
 
 // Takes the round that was just run back, runs the first one by itself, and goes on behind the former.
@@ -329,7 +407,8 @@ void Interpreter::ForLoop::run_first_number(Speculation& round, const std::vecto
   const std::size_t doubts = s.doubts();
   run_alone(Value::of(iterable.as<values::Range>()->start), nullptr, failures);
   first_fails = !failures.empty();
-  run.replay_.doubts += s.doubts() - doubts;  // what it leaves open is no reason to run the program with its defaults
+  run.replay_.doubts += s.doubts() -
+      doubts;  // what it leaves open is no reason to run the program with its defaults
   run.killed_ = killed;
   run.path_ = path_behind;
   run.heap().apply(changed);
@@ -340,18 +419,24 @@ Flow Interpreter::ForLoop::run_any_round(bool counted, const std::function<void(
   return run.run_generic_loop(shape, [&] {
     const Value each = run.element(iterable, run.here(*stmt.iterable));
     kinds.clear();
-    if (int budget = most_parts; first && !first_fails && run.rehearsals_ == 0) conditions_of_kinds(s, each, first, kinds, budget);
+    if (int budget = most_parts; first && !first_fails && run.dry_runs_ == 0)
+      conditions_of_kinds(s, each, first, kinds, budget);
     Speculation round(run);
     const std::vector<Cond> path = run.path_;
     const std::uint64_t from = run.record_.steps;
     const std::size_t first_event = run.record_.events.size();
-    const Value given = for_a_round(run.heap(), each), numbered = given.is(Kind::tuple) && !given.as<values::Tuple>()->items.empty() ? run.resolve(given.as<values::Tuple>()->items.front()) : run.resolve(given);
+    const Value given = for_a_round(run.heap(), each),
+                numbered = given.is(Kind::tuple) && !given.as<values::Tuple>()->items.empty()
+        ? run.resolve(given.as<values::Tuple>()->items.front())
+        : run.resolve(given);
     number = numbered.is(Kind::integer) ? numbered.integer() : nullptr;
     run.run_assign(*stmt.target, given);
     begun(given);
     const Flow flow = run.run_block(stmt.body);
-    if (counted && !std::exchange(rehearsed, true) && run.record_.steps - from <= first_round_steps) run_first_number(round, path);
-    if (flow == Flow::normal && run.record_.steps - from <= last_round_steps) run_last(given, round, first_event);
+    if (counted && !std::exchange(rehearsed, true) && run.record_.steps - from <= first_round_steps)
+      run_first_number(round, path);
+    if (flow == Flow::normal && run.record_.steps - from <= last_round_steps)
+      run_last(given, round, first_event);
     round.commit();
     return flow;
   });
@@ -366,7 +451,8 @@ void Interpreter::ForLoop::deal_out(std::size_t begin) {
     const auto* dealt = event.rounds.size() == 1 ? only_communicating_branch(event.rounds[0]) : nullptr;
     if (!dealt || leaves_the_loop(event.rounds[0])) return;
     for (const bool yes : {true, false})
-      if (const Int share = run.length_of_share(shape.length, number, yes ? dealt->condition : s.logical_not(dealt->condition))) {
+      if (const Int share = run.length_of_share(
+              shape.length, number, yes ? dealt->condition : s.logical_not(dealt->condition))) {
         for (std::size_t k = begin; k < events.size(); ++k)
           if (events[k].get() == dealt) static_cast<BranchEvent&>(*events[k]).condition = s.boolean(yes);
         event.length = share;
@@ -376,14 +462,17 @@ void Interpreter::ForLoop::deal_out(std::size_t begin) {
   }
 }
 
-// Some round comes to each kind: what fails for one of them alone fails. Of one kind the first failure, from which others may follow.
+// Some round comes to each kind: what fails for one of them alone fails. Of one kind the first failure, from
+// which others may follow.
 void Interpreter::ForLoop::prove_of_each_kind(std::size_t begin) {
   std::unordered_set<Cond> told;
   for (std::size_t i = begin; i < run.record_.events.size(); ++i) {
     if (run.record_.events[i]->kind != EventKind::problem) continue;
     auto& problem = static_cast<ProblemEvent&>(*run.record_.events[i]);
-    if (problem.assumption && std::find(kinds.begin(), kinds.end(), problem.assumption) != kinds.end() && told.insert(problem.assumption).second) problem.assumption = nullptr;
+    if (problem.assumption && std::find(kinds.begin(), kinds.end(), problem.assumption) != kinds.end() &&
+        told.insert(problem.assumption).second)
+      problem.assumption = nullptr;
   }
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

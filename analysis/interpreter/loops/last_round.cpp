@@ -16,22 +16,25 @@ void symbols_in(const symbolic::Context& symbols, Value value, std::vector<Int>&
   switch (value.kind) {
   case Kind::tensor:
     for (const values::Dim& dim : value.as<values::Tensor>()->now()->shape.dims)
-      if (dim.size && symbols.is_atom(dim.size) && std::ranges::find(found, dim.size) == found.end()) found.push_back(dim.size);
+      if (dim.size && symbols.is_atom(dim.size) && std::ranges::find(found, dim.size) == found.end())
+        found.push_back(dim.size);
     return;
   case Kind::tuple:
     for (const Value& item : value.as<values::Tuple>()->items) symbols_in(symbols, item, found, depth + 1);
     return;
   case Kind::list:
-    for (const Value& item : values::Heap::list_state(value)->items) symbols_in(symbols, item, found, depth + 1);
+    for (const Value& item : values::Heap::list_state(value)->items)
+      symbols_in(symbols, item, found, depth + 1);
     return;
   case Kind::dict:
-    for (const auto& [key, item] : values::Heap::dict_state(value)->items) symbols_in(symbols, item, found, depth + 1);
+    for (const auto& [key, item] : values::Heap::dict_state(value)->items)
+      symbols_in(symbols, item, found, depth + 1);
     return;
   default: return;
   }
 }
 
-} // namespace
+}  // namespace
 
 std::optional<LastRound> last_round(Interpreter& run, Value element, Int rounds) {
   auto& s = run.symbols();
@@ -45,8 +48,12 @@ std::optional<LastRound> last_round(Interpreter& run, Value element, Int rounds)
     for (auto each = events.rbegin(); each != events.rend(); ++each) {
       if ((*each)->kind != EventKind::operation) continue;
       const auto& read = static_cast<const OperationEvent&>(**each);
-      if (read.row->operation != values::Operation::loader_made || read.row->kind != values::RowKind::method || read.arguments.size() < 2) continue;
-      if (!read.arguments[0].is(Kind::integer) || !read.arguments[1].is(Kind::integer) || read.arguments[1].integer() != size || !read.self.is(Kind::instance)) continue;
+      if (read.row->operation != values::Operation::loader_made ||
+          read.row->kind != values::RowKind::method || read.arguments.size() < 2)
+        continue;
+      if (!read.arguments[0].is(Kind::integer) || !read.arguments[1].is(Kind::integer) ||
+          read.arguments[1].integer() != size || !read.self.is(Kind::instance))
+        continue;
       LastRound last{size, 0, *info->upper, s.value(read.arguments[0].integer()).value_or(0), read.self};
       last.size = last.samples % last.others;
       // Others may end the loop before: a loader beside it, or a count.
@@ -94,29 +101,37 @@ Value with_batch(values::Heap& heap, Value element, Int batch, std::int64_t size
     const auto* state = values::Heap::dict_state(element);
     if (state->open) return element;
     std::vector<std::pair<Value, Value>> items;
-    for (const auto& [key, item] : state->items) items.emplace_back(key, with_batch(heap, item, batch, size, depth + 1));
+    for (const auto& [key, item] : state->items)
+      items.emplace_back(key, with_batch(heap, item, batch, size, depth + 1));
     if (items == state->items) return element;
     return heap.dict(std::move(items));
   }
   case Kind::choice: {
     const auto* choice = element.as<values::Choice>();
-    const Value yes = with_batch(heap, choice->yes, batch, size, depth + 1), no = with_batch(heap, choice->no, batch, size, depth + 1);
+    const Value yes = with_batch(heap, choice->yes, batch, size, depth + 1),
+                no = with_batch(heap, choice->no, batch, size, depth + 1);
     return yes == choice->yes && no == choice->no ? element : heap.choose(choice->condition, yes, no);
   }
   default: return element;
   }
 }
 
-const ProblemEvent* failure_of_last_round(const Record& record, const std::vector<const ProblemEvent*>& failures, std::size_t first_event, std::size_t last_event) {
+const ProblemEvent* failure_of_last_round(const Record& record,
+    const std::vector<const ProblemEvent*>& failures, std::size_t first_event, std::size_t last_event) {
   if (failures.empty()) return nullptr;
   const ProblemEvent* failure = failures.front();
   for (std::size_t k = first_event; k < last_event; ++k) {
     const Event& other = *record.events[k];
     if (!(other.place == failure->place)) continue;
-    const auto* operation = other.kind == EventKind::operation ? static_cast<const OperationEvent*>(&other) : nullptr;
-    if (other.kind == EventKind::problem || (operation && (operation->row->operation == values::Operation::has_to_fit || operation->row->operation == values::Operation::viewed))) return nullptr;
+    const auto* operation = other.kind == EventKind::operation ? static_cast<const OperationEvent*>(&other)
+                                                               : nullptr;
+    if (other.kind == EventKind::problem ||
+        (operation &&
+            (operation->row->operation == values::Operation::has_to_fit ||
+                operation->row->operation == values::Operation::viewed)))
+      return nullptr;
   }
   return failure;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,4 +1,5 @@
-// What loops share, loops over generators, and `while`: run round by round within a budget, else by any one round.
+// What loops share, loops over generators, and `while`: run round by round within a budget, else by any one
+// round.
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
 #include "interpreter/loops/rounds.hpp"
@@ -26,18 +27,21 @@ bool has_break(syntax::Block body) {
     case StmtKind::with: return has_break(as<WithStmt>(*stmt).body);
     case StmtKind::for_: return has_break(as<ForStmt>(*stmt).orelse);
     case StmtKind::while_: return has_break(as<WhileStmt>(*stmt).orelse);
-    case StmtKind::match: return std::ranges::any_of(as<MatchStmt>(*stmt).cases, [](const MatchCase& one) { return has_break(one.body); });
+    case StmtKind::match:
+      return std::ranges::any_of(
+          as<MatchStmt>(*stmt).cases, [](const MatchCase& one) { return has_break(one.body); });
     case StmtKind::try_: {
       const auto& attempt = as<TryStmt>(*stmt);
       return has_break(attempt.body) || has_break(attempt.orelse) || has_break(attempt.finally) ||
-             std::ranges::any_of(attempt.handlers, [](const ExceptHandler& handler) { return has_break(handler.body); });
+          std::ranges::any_of(
+              attempt.handlers, [](const ExceptHandler& handler) { return has_break(handler.body); });
     }
     default: return false;
     }
   });
 }
 
-} // namespace
+}  // namespace
 
 Sharing Interpreter::trips_of(Value iterable) {
   iterable = resolve(iterable);
@@ -51,7 +55,8 @@ Sharing Interpreter::trips_of(Value iterable) {
   }
   case Kind::range: {
     const auto* range = iterable.as<values::Range>();
-    return symbolic::mix(symbols().sharing(range->start), symbolic::mix(symbols().sharing(range->stop), symbols().sharing(range->step)));
+    return symbolic::mix(symbols().sharing(range->start),
+        symbolic::mix(symbols().sharing(range->stop), symbols().sharing(range->step)));
   }
   case Kind::tensor: {
     const auto* state = iterable.as<values::Tensor>()->now();
@@ -68,7 +73,8 @@ Sharing Interpreter::trips_of(Value iterable) {
   }
 }
 
-bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow) {
+bool Interpreter::run_unrolled(
+    const ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow) {
   Speculation rounds(*this, Speculation::Of::trial);
   const std::size_t depth = rounds.depth();
   const std::uint64_t from = record_.steps;
@@ -98,7 +104,8 @@ bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& it
       fits = false;
       break;
     }
-    if (flow == Flow::normal && target.breaks.empty() && path_.size() == depth && rest_is_alike(items, i + 1, before, event->rounds[i])) {
+    if (flow == Flow::normal && target.breaks.empty() && path_.size() == depth &&
+        rest_is_alike(items, i + 1, before, event->rounds[i])) {
       event->rounds.resize(i + 1);
       break;
     }
@@ -155,7 +162,8 @@ Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
   return merge_exits(rounds, target.breaks, flow, nullptr, loose);
 }
 
-// Is an object being made, or a library's code run? There a loop over a range makes layers: it is no loop of training steps.
+// Is an object being made, or a library's code run? There a loop over a range makes layers: it is no loop of
+// training steps.
 bool Interpreter::building() const {
   for (const Frame* frame = frame_; frame; frame = frame->outer) {
     if (frame->function && frame->function->name.text() == "__init__") return true;
@@ -166,10 +174,12 @@ bool Interpreter::building() const {
 
 Int Interpreter::known_length(Value iterable) {
   switch (iterable.kind) {
-  case Kind::tuple: return symbols().constant(static_cast<std::int64_t>(iterable.as<values::Tuple>()->items.size()));
+  case Kind::tuple:
+    return symbols().constant(static_cast<std::int64_t>(iterable.as<values::Tuple>()->items.size()));
   case Kind::list:
   case Kind::iterator:
-    if (const auto* state = values::Heap::list_state(iterable)) return state->open ? state->length : symbols().constant(static_cast<std::int64_t>(state->items.size()));
+    if (const auto* state = values::Heap::list_state(iterable))
+      return state->open ? state->length : symbols().constant(static_cast<std::int64_t>(state->items.size()));
     return nullptr;
   case Kind::range: {
     const Value length = resolve(length_of(iterable, {}));
@@ -177,18 +187,24 @@ Int Interpreter::known_length(Value iterable) {
   }
   case Kind::unknown: {
     // Of what the program asks how long it is.
-    const values::Slot* asked = iterable.as<values::Unknown>()->attributes.find(Name(values::UnknownState::len));
-    const Value length = limits_.as_rank || (asked && asked->value) ? resolve(length_of(iterable, {})) : Value{};
+    const values::Slot* asked = iterable.as<values::Unknown>()->attributes.find(
+        Name(values::UnknownState::len));
+    const Value length = limits_.as_rank || (asked && asked->value) ? resolve(length_of(iterable, {}))
+                                                                    : Value{};
     return length.is(Kind::integer) ? length.integer() : nullptr;
   }
   case Kind::instance: {
-    if (iterable.as<values::Instance>()->cls) return nullptr;  // it may have a __len__ of its own, which is not to be run
+    if (iterable.as<values::Instance>()->cls)
+      return nullptr;  // it may have a __len__ of its own, which is not to be run
     const Value length = resolve(length_of(iterable, {}));
     return length.is(Kind::integer) ? length.integer() : nullptr;
   }
   case Kind::choice: {
-    const Int one = known_length(resolve(iterable.as<values::Choice>()->yes)), other = known_length(resolve(iterable.as<values::Choice>()->no));
-    return one && other && symbols().compare(symbolic::Compare::eq, one, other) == symbolic::Answer::yes ? one : nullptr;
+    const Int one = known_length(resolve(iterable.as<values::Choice>()->yes)),
+              other = known_length(resolve(iterable.as<values::Choice>()->no));
+    return one && other && symbols().compare(symbolic::Compare::eq, one, other) == symbolic::Answer::yes
+        ? one
+        : nullptr;
   }
   default: return nullptr;
   }
@@ -198,11 +214,13 @@ Int Interpreter::known_length(Value iterable) {
 Flow Interpreter::run_else(syntax::Block body, syntax::Block orelse, Flow flow) {
   if (flow != Flow::normal || orelse.empty()) return flow;
   if (!has_break(body)) return run_block(orelse);
-  return fork(symbols().opaque("no break", Sharing::unseen), nullptr, {}, [&] { return run_block(orelse); }, [] { return Flow::normal; });
+  return fork(
+      symbols().opaque("no break", Sharing::unseen), nullptr, {}, [&] { return run_block(orelse); },
+      [] { return Flow::normal; });
 }
 
-// Rounds whose conditions are known are run one by one. False, and nothing has happened: something is not known, or it
-// takes too long; then `first` gets the first ones, in the run of one rank.
+// Rounds whose conditions are known are run one by one. False, and nothing has happened: something is not
+// known, or it takes too long; then `first` gets the first ones, in the run of one rank.
 bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow, std::vector<Block>& first) {
   Speculation trial(*this, Speculation::Of::trial);
   const std::size_t depth = trial.depth();
@@ -233,10 +251,11 @@ bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow, std::vecto
   frame_->loops.pop_back();
   block_ = block;
   if (!known) {
-    // What follows them is not known, but who compares ranks may see from them that there are more than on another.
-    // What it sends in them is certain, too: who is told of messages may be told of more by that.
+    // What follows them is not known, but who compares ranks may see from them that there are more than on
+    // another. What it sends in them is certain, too: who is told of messages may be told of more by that.
     const bool told = limits_.as_rank && limits_.as_rank->told;
-    if (limits_.as_rank && !ended && rehearsals_ == 0 && generic_depth_ == 0 && (told || rounds.size() > most_first_rounds)) {
+    if (limits_.as_rank && !ended && dry_runs_ == 0 && generic_depth_ == 0 &&
+        (told || rounds.size() > most_first_rounds)) {
       rounds.resize(told ? std::min(rounds.size(), most_told_rounds) : most_first_rounds);
       first = std::move(rounds);
     }
@@ -272,15 +291,18 @@ Flow Interpreter::run_while(const WhileStmt& stmt) {
     const Cond holds = truth(evaluate(*stmt.test));
     if (symbols().decide(holds) == symbolic::Answer::no) return Flow::dead;
     // What depends on the rank's number alone its own run knows.
-    if (const Sharing asked = symbols().sharing(holds); asked != Sharing::divergent) shape.trips = symbolic::mix(shape.trips, asked);
+    if (const Sharing asked = symbols().sharing(holds); asked != Sharing::divergent)
+      shape.trips = symbolic::mix(shape.trips, asked);
     symbols().assume(holds);
     path_.push_back(holds);
     return run_block(stmt.body);
   });
   // What later rounds ask may be another thing than what the first one knows.
   for (std::size_t i = begin; i < record_.events.size(); ++i)
-    if (record_.events[i]->kind == EventKind::loop && static_cast<const LoopEvent&>(*record_.events[i]).stmt == &stmt) static_cast<LoopEvent&>(*record_.events[i]).trips = shape.trips;
+    if (record_.events[i]->kind == EventKind::loop &&
+        static_cast<const LoopEvent&>(*record_.events[i]).stmt == &stmt)
+      static_cast<LoopEvent&>(*record_.events[i]).trips = shape.trips;
   return run_else(stmt.body, stmt.orelse, flow);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

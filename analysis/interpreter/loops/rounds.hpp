@@ -1,4 +1,5 @@
-// What is known of the rounds of a loop. Shared by the files of Interpreter that run loops and comprehensions.
+// What is known of the rounds of a loop. Shared by the files of Interpreter that run loops and
+// comprehensions.
 #pragma once
 
 #include "interpreter/interpreter.hpp"
@@ -16,19 +17,23 @@ struct LoopShape {
   const syntax::Stmt* stmt = nullptr;  // null for a comprehension
   Place place;
   Sharing trips = Sharing::uniform;
-  bool endless = false;                // left by break only
-  Int length = nullptr;                // of what is iterated over, if it is known
+  bool endless = false;  // left by break only
+  Int length = nullptr;  // of what is iterated over, if it is known
   bool any_order = false;
-  std::vector<Block> first;            // rounds that are known one by one
+  std::vector<Block> first;  // rounds that are known one by one
 };
 
-// One of the elements as it is for a round: a size of a tensor that only this element need have is the same wherever the round meets it.
+// One of the elements as it is for a round: a size of a tensor that only this element need have is the same
+// wherever the round meets it.
 Value for_a_round(values::Heap& heap, Value element, int depth = 0);
 // Does every round leave a tensor with a history there?
 bool has_history(Value value, int depth = 0);
-// What an earlier round of one loop left in a slot gets the mark of that loop: what is computed from it has it, too.
-bool mark_carried(values::Heap& heap, const values::Object* earlier, const values::Object* mark, Value value, int depth = 0);
-// What fails in every first round of a loop that the block was run for: nothing on the way to it depends on a condition.
+// What an earlier round of one loop left in a slot gets the mark of that loop: what is computed from it has
+// it, too.
+bool mark_carried(values::Heap& heap, const values::Object* earlier, const values::Object* mark, Value value,
+    int depth = 0);
+// What fails in every first round of a loop that the block was run for: nothing on the way to it depends on a
+// condition.
 void failures_of_first_round(const Block& block, std::vector<const ProblemEvent*>& found);
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,4 +1,5 @@
-// The order that widening needs (does one value stand for another?), and one round of a loop. Their fixpoint is in fixpoint.cpp.
+// The order that widening needs (does one value stand for another?), and one round of a loop. Their fixpoint
+// is in fixpoint.cpp.
 #include "interpreter/loops/rounds.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "symbolic/supposition.hpp"
@@ -20,7 +21,9 @@ bool leaves(const Block& block) {
   return std::any_of(block.events.begin(), block.events.end(), [](const Event* event) {
     switch (event->kind) {
     case EventKind::exit: return true;
-    case EventKind::branch: return leaves(static_cast<const BranchEvent*>(event)->yes) || leaves(static_cast<const BranchEvent*>(event)->no);
+    case EventKind::branch:
+      return leaves(static_cast<const BranchEvent*>(event)->yes) ||
+          leaves(static_cast<const BranchEvent*>(event)->no);
     case EventKind::call: return leaves(static_cast<const CallEvent*>(event)->body);
     case EventKind::loop: {
       const auto& rounds = static_cast<const LoopEvent*>(event)->rounds;
@@ -34,33 +37,42 @@ bool leaves(const Block& block) {
 
 // What is said of how it was computed holds of the other, too.
 bool covers_history(const values::TensorState& wide, const values::TensorState& state) {
-  return (wide.requires_grad == values::Known::unknown || wide.requires_grad == state.requires_grad) && (!wide.outcome || wide.outcome == state.outcome) &&
-         (!wide.mean || state.mean) && (!wide.cast_by || wide.cast_by == state.cast_by);
+  return (wide.requires_grad == values::Known::unknown || wide.requires_grad == state.requires_grad) &&
+      (!wide.outcome || wide.outcome == state.outcome) && (!wide.mean || state.mean) &&
+      (!wide.cast_by || wide.cast_by == state.cast_by);
 }
 
-} // namespace
+}  // namespace
 
 bool has_history(Value value, int depth) {
   switch (value.kind) {
   case Kind::tuple: {
     const auto& items = value.as<values::Tuple>()->items;
-    return depth == 0 && std::any_of(items.begin(), items.end(), [](const Value& item) { return has_history(item, 1); });
+    return depth == 0 &&
+        std::any_of(items.begin(), items.end(), [](const Value& item) { return has_history(item, 1); });
   }
-  case Kind::choice: return has_history(value.as<values::Choice>()->yes, depth) && has_history(value.as<values::Choice>()->no, depth);
-  case Kind::tensor: return value.as<values::Tensor>()->now() && value.as<values::Tensor>()->now()->requires_grad == values::Known::yes;
+  case Kind::choice:
+    return has_history(value.as<values::Choice>()->yes, depth) &&
+        has_history(value.as<values::Choice>()->no, depth);
+  case Kind::tensor:
+    return value.as<values::Tensor>()->now() &&
+        value.as<values::Tensor>()->now()->requires_grad == values::Known::yes;
   default: return false;
   }
 }
 
-bool mark_carried(values::Heap& heap, const values::Object* earlier, const values::Object* mark, Value value, int depth) {
+bool mark_carried(
+    values::Heap& heap, const values::Object* earlier, const values::Object* mark, Value value, int depth) {
   if (value.is(Kind::tuple) && depth == 0) {
     bool any = false;
-    for (const Value& item : value.as<values::Tuple>()->items) any = mark_carried(heap, earlier, mark, item, depth + 1) || any;
+    for (const Value& item : value.as<values::Tuple>()->items)
+      any = mark_carried(heap, earlier, mark, item, depth + 1) || any;
     return any;
   }
   if (value.is(Kind::choice)) {
     const auto* choice = value.as<values::Choice>();
-    const bool yes = mark_carried(heap, earlier, mark, choice->yes, depth), no = mark_carried(heap, earlier, mark, choice->no, depth);
+    const bool yes = mark_carried(heap, earlier, mark, choice->yes, depth),
+               no = mark_carried(heap, earlier, mark, choice->no, depth);
     return yes || no;
   }
   if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::plain) return false;
@@ -75,7 +87,10 @@ bool mark_carried(values::Heap& heap, const values::Object* earlier, const value
 
 Value for_a_round(values::Heap& heap, Value element, int depth) {
   // What rounds left in a list as one number is another one in each round that goes through the list.
-  if (element.is(Kind::integer)) return heap.symbols().is_of_round(element.integer()) ? Value::of(heap.symbols().another(element.integer())) : element;
+  if (element.is(Kind::integer))
+    return heap.symbols().is_of_round(element.integer())
+        ? Value::of(heap.symbols().another(element.integer()))
+        : element;
   if (element.is(Kind::tensor)) {
     const auto* tensor = element.as<values::Tensor>();
     const values::TensorState* state = tensor->now();
@@ -112,41 +127,51 @@ void failures_of_both_values(const BranchEvent& branch, std::vector<const Proble
   const auto failures = [](const Block& side) {
     std::vector<const ProblemEvent*> all;
     for (const Event* event : side.events) {
-      const auto* problem = event->kind == EventKind::problem ? static_cast<const ProblemEvent*>(event) : nullptr;
-      if (problem && !problem->guarded && problem->problem < values::ProblemKind::first_without_failure) all.push_back(problem);
+      const auto* problem = event->kind == EventKind::problem ? static_cast<const ProblemEvent*>(event)
+                                                              : nullptr;
+      if (problem && !problem->guarded && problem->problem < values::ProblemKind::first_without_failure)
+        all.push_back(problem);
     }
     return all;
   };
   const auto others = failures(branch.no);
   for (const ProblemEvent* one : failures(branch.yes))
-    if (std::ranges::any_of(others, [&](const ProblemEvent* other) { return other->place == one->place && other->problem == one->problem; })) found.push_back(one);
+    if (std::ranges::any_of(others, [&](const ProblemEvent* other) {
+          return other->place == one->place && other->problem == one->problem;
+        }))
+      found.push_back(one);
 }
-} // namespace
+}  // namespace
 
 void failures_of_first_round(const Block& block, std::vector<const ProblemEvent*>& found) {
   for (const Event* event : block.events) {
     if (event->kind == EventKind::problem) {
       const auto* problem = static_cast<const ProblemEvent*>(event);
-      if (!problem->guarded && !problem->assumption && problem->problem < values::ProblemKind::first_without_failure) found.push_back(problem);
+      if (!problem->guarded && !problem->assumption &&
+          problem->problem < values::ProblemKind::first_without_failure)
+        found.push_back(problem);
     } else if (event->kind == EventKind::call) {
       failures_of_first_round(static_cast<const CallEvent*>(event)->body, found);
-    } else if (event->kind == EventKind::branch && static_cast<const BranchEvent*>(event)->condition && !static_cast<const BranchEvent*>(event)->stmt) {
+    } else if (event->kind == EventKind::branch && static_cast<const BranchEvent*>(event)->condition &&
+        !static_cast<const BranchEvent*>(event)->stmt) {
       failures_of_both_values(*static_cast<const BranchEvent*>(event), found);
-    } else if (event->kind == EventKind::branch || event->kind == EventKind::loop || event->kind == EventKind::attempt) {
+    } else if (event->kind == EventKind::branch || event->kind == EventKind::loop ||
+        event->kind == EventKind::attempt) {
       const Block here{{event}};
       if (leaves(here)) return;
     }
   }
 }
 
-// The modules that rounds of a loop make and put into a list are not there before the loop is run for good: of the list it is known only
-// that there may be more in it.
+// The modules that rounds of a loop make and put into a list are not there before the loop is run for good:
+// of the list it is known only that there may be more in it.
 Value Interpreter::without_made(Value state, std::uint64_t since) {
   if (!state.is(Kind::state)) return state;
   const auto* list = dynamic_cast<values::ListState*>(state.object());
   if (!list) return state;
   const auto made = [&](Value item) {
-    return item.is(Kind::instance) && item.as<values::Instance>()->attributes.birth > since && is_a(item, library_.types().module);
+    return item.is(Kind::instance) && item.as<values::Instance>()->attributes.birth > since &&
+        is_a(item, library_.types().module);
   };
   if (!made(list->rest) && std::none_of(list->items.begin(), list->items.end(), made)) return state;
   auto* other = heap().make<values::ListState>();
@@ -175,7 +200,8 @@ bool Interpreter::covers(Value wide, Value value) const {
   if (wide.is(Kind::unknown)) {
     const Value any = wide.as<values::Unknown>()->element;
     if (!any) return true;
-    if (value.is(Kind::unknown)) return value.as<values::Unknown>()->element && covers(any, value.as<values::Unknown>()->element);
+    if (value.is(Kind::unknown))
+      return value.as<values::Unknown>()->element && covers(any, value.as<values::Unknown>()->element);
     if (!value.is(Kind::tuple)) return false;
     const auto& items = value.as<values::Tuple>()->items;
     return std::all_of(items.begin(), items.end(), [&](const Value& item) { return covers(any, item); });
@@ -190,7 +216,8 @@ bool Interpreter::covers(Value wide, Value value) const {
     if (!any->open || !any->items.empty() || !any->rest || (!is_open && !value.is(Kind::tuple))) return false;
     const auto* state = is_open ? values::Heap::list_state(value) : nullptr;
     const auto& items = state ? state->items : value.as<values::Tuple>()->items;
-    return (!state || !state->rest || covers(any->rest, state->rest)) && std::ranges::all_of(items, [&](Value item) { return covers(any->rest, item); });
+    return (!state || !state->rest || covers(any->rest, state->rest)) &&
+        std::ranges::all_of(items, [&](Value item) { return covers(any->rest, item); });
   }
   if (wide.kind != value.kind) return false;
   switch (wide.kind) {
@@ -202,18 +229,21 @@ bool Interpreter::covers(Value wide, Value value) const {
     const auto* b = value.as<values::Tensor>()->now();
     if (a->dtype != values::Dtype::unknown && a->dtype != b->dtype) return false;
     if (a->content && a->content != b->content) return false;
-    if (a->shape.rank_known && (!b->shape.rank_known || a->shape.dims.size() != b->shape.dims.size())) return false;
+    if (a->shape.rank_known && (!b->shape.rank_known || a->shape.dims.size() != b->shape.dims.size()))
+      return false;
     if (a->shape.dims.size() > b->shape.dims.size()) return false;
     for (std::size_t i = 1; i <= a->shape.dims.size(); ++i) {
       const auto& dim = a->shape.dims[a->shape.dims.size() - i];
       if (dim.size && dim.size != b->shape.dims[b->shape.dims.size() - i].size) return false;
     }
-    return a->scaled_by == b->scaled_by && symbolic::mix(a->sharing, b->sharing) == a->sharing && covers_history(*a, *b);
+    return a->scaled_by == b->scaled_by && symbolic::mix(a->sharing, b->sharing) == a->sharing &&
+        covers_history(*a, *b);
   }
   case Kind::instance: {
     const auto *a = wide.as<values::Instance>(), *b = value.as<values::Instance>();
     if (a->cls || b->cls || a->native != b->native) return false;
-    const values::Slot *mine = a->attributes.find(Name(values::ArrayState::state)), *theirs = b->attributes.find(Name(values::ArrayState::state));
+    const values::Slot *mine = a->attributes.find(Name(values::ArrayState::state)),
+                       *theirs = b->attributes.find(Name(values::ArrayState::state));
     return mine && theirs && mine->value.is(Kind::tensor) && covers(mine->value, theirs->value);
   }
   case Kind::tuple: {
@@ -239,8 +269,10 @@ bool Interpreter::covers(Value wide, Value value) const {
       const auto in_rest = [&](Value item) { return c->open && stands_for(c->rest, item); };
       if ((d->open && !c->open) || (d->rest && !in_rest(d->rest))) return false;
       return std::ranges::all_of(d->items, [&](const auto& item) {
-        const auto held = std::ranges::find_if(c->items, [&](const auto& other) { return same_key(other.first, item.first); });
-        return held != c->items.end() ? held->second == item.second || stands_for(held->second, item.second) : in_rest(item.second);
+        const auto held = std::ranges::find_if(
+            c->items, [&](const auto& other) { return same_key(other.first, item.first); });
+        return held != c->items.end() ? held->second == item.second || stands_for(held->second, item.second)
+                                      : in_rest(item.second);
       });
     }
     const auto* x = dynamic_cast<values::TensorState*>(wide.object());
@@ -253,15 +285,18 @@ bool Interpreter::covers(Value wide, Value value) const {
 }
 
 Flow Interpreter::run_round(LoopTarget& target, const std::function<Flow()>& body, bool loose) {
-  if (target.rounds++ > 0 && rehearsals_ == 0) {
+  if (target.rounds++ > 0 && dry_runs_ == 0) {
     mark_earlier(target.round_mark);
     auto* mark = record_.earlier ? heap().make<values::Unknown>() : nullptr;
     bool any = false;
     if (mark)
       for (const auto& [slot, before] : heap().written(target.round_mark))
-        if (slot->birth <= target.mark.clock && has_history(slot->value)) any = mark_carried(heap(), record_.earlier, mark, slot->value) || any;
+        if (slot->birth <= target.mark.clock && has_history(slot->value))
+          any = mark_carried(heap(), record_.earlier, mark, slot->value) || any;
     if (any)
-      if (OperationEvent* event = record_implied(values::InternalRow::carried, {}, {Value::of(Kind::unknown, mark)}, {}, {})) append(event);
+      if (OperationEvent* event = record_implied(
+              values::InternalRow::carried, {}, {Value::of(Kind::unknown, mark)}, {}, {}))
+        append(event);
   }
   Speculation begin(*this);
   target.round_mark = begin.mark();
@@ -278,7 +313,8 @@ RoundCounts Interpreter::round_counts(Int length) {
   bool named = true;
   s.atoms(length, [&](Int atom) {
     const auto* info = s.atom_info(atom);
-    named = named && info && !info->name.empty() && !resized_.contains(info->name) && sizes.try_emplace(info->name, atom).first->second == atom;
+    named = named && info && !info->name.empty() && !resized_.contains(info->name) &&
+        sizes.try_emplace(info->name, atom).first->second == atom;
   });
   if (!named || sizes.empty() || sizes.size() > 2) return {};
   RoundCounts found;
@@ -292,9 +328,11 @@ RoundCounts Interpreter::round_counts(Int length) {
     bool possible = true;
     {
       symbolic::Supposition supposed(s);
-      for (const auto& [atom, value] : values) possible = possible && supposed.assume(s.compared(symbolic::Compare::eq, atom, s.constant(value)));
+      for (const auto& [atom, value] : values)
+        possible = possible && supposed.assume(s.compared(symbolic::Compare::eq, atom, s.constant(value)));
     }
-    for (std::size_t i = 0; possible && i < path_.size(); ++i) possible = s.evaluate(path_[i], values) != symbolic::Answer::no;
+    for (std::size_t i = 0; possible && i < path_.size(); ++i)
+      possible = s.evaluate(path_[i], values) != symbolic::Answer::no;
     const auto rounds = possible ? s.value(s.substitute(length, values)) : std::nullopt;
     found.rounds.push_back(rounds ? *rounds : RoundCounts::never);
     more = false;
@@ -306,4 +344,4 @@ RoundCounts Interpreter::round_counts(Int length) {
   return found;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -3,7 +3,7 @@
 #include "interpreter/loops/alike.hpp"
 
 #include "interpreter/paths/speculation.hpp"
-#include "interpreter/roots/asked_ranks.hpp"
+#include "interpreter/roots/required_ndims.hpp"
 #include "symbolic/supposition.hpp"
 
 #include <algorithm>
@@ -16,14 +16,16 @@ namespace {
 constexpr std::size_t longest_path = 6;  // conditions that one is made of
 constexpr std::size_t most_asked = 4;    // numbers in a condition
 
-// The least values of the numbers that a condition asks about: what a side of the branch teaches about them may decide it later.
+// The least values of the numbers that a condition asks about: what a side of the branch teaches about them
+// may decide it later.
 class Lowers {
 public:
   Lowers(symbolic::Context& symbols, Cond condition) : symbols_(symbols) {
     symbols.parts(
         condition,
         [&](Int atom) {
-          if (asked_.size() < most_asked && std::ranges::find(asked_, atom, &Asked::atom) == asked_.end()) asked_.push_back({atom, {}});
+          if (asked_.size() < most_asked && std::ranges::find(asked_, atom, &Asked::atom) == asked_.end())
+            asked_.push_back({atom, {}});
         },
         [](Cond) {});
   }
@@ -33,7 +35,9 @@ public:
   Cond learned() const {
     Cond all = symbols_.boolean(true);
     for (const Asked& each : asked_)
-      if (const auto low = symbols_.lower(each.atom); low && low > each.low) all = symbols_.logical_and(all, symbols_.compared(symbolic::Compare::ge, each.atom, symbols_.constant(*low)));
+      if (const auto low = symbols_.lower(each.atom); low && low > each.low)
+        all = symbols_.logical_and(
+            all, symbols_.compared(symbolic::Compare::ge, each.atom, symbols_.constant(*low)));
     return all;
   }
 
@@ -45,7 +49,7 @@ private:
   symbolic::Context& symbols_;
   std::vector<Asked> asked_;
 };
-}
+}  // namespace
 
 // A long path gets a condition of its own: that it is the same as another path's is then no longer seen.
 Cond Interpreter::path_since(std::size_t depth) {
@@ -74,8 +78,8 @@ bool Interpreter::says_unseen_class(Cond condition) {
   return std::any_of(parts.begin(), parts.end(), [&](Cond part) { return of_unseen_class_.contains(part); });
 }
 
-Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, const std::function<Flow()>& yes,
-                       const std::function<Flow()>& no) {
+Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place,
+    const std::function<Flow()>& yes, const std::function<Flow()>& no) {
   const Answer decided = symbols().decide(condition);
   if (decided != Answer::unknown && !limits_.as_rank) return decided == Answer::yes ? yes() : no();
   if (decided != Answer::unknown) {
@@ -109,8 +113,11 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
   std::size_t taken = 0;
   Lowers lowers(symbols(), condition);
   const auto held = [&] {
-    const Cond path = path_.size() > depth + 1 && path_.size() <= depth + 1 + longest_path ? path_since(depth + 1) : symbols().boolean(true);
-    return symbols().logical_and(symbols().logical_and(path, symbols().disjunctions_since(taken)), lowers.learned());
+    const Cond path = path_.size() > depth + 1 && path_.size() <= depth + 1 + longest_path
+        ? path_since(depth + 1)
+        : symbols().boolean(true);
+    return symbols().logical_and(
+        symbols().logical_and(path, symbols().disjunctions_since(taken)), lowers.learned());
   };
   const auto side = [&](Cond holds, const std::function<Flow()>& run) {
     if (!symbols().assume(holds)) return Flow::dead;
@@ -118,7 +125,7 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
     taken = symbols().mark();
     lowers.begin();
     if (frame_) {
-      if (frame_->outer) note_asked_ranks(*this, *frame_->scope, holds);
+      if (frame_->outer) note_required_ndims(*this, *frame_->scope, holds);
       learn_ranks(*this, frame_->scope->names, holds);
     }
     return run();
@@ -130,8 +137,10 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
   guards_ -= another;
   const Cond held_first = first == Flow::normal ? held() : nullptr;
   values::Delta delta;
-  if (first == Flow::normal) delta = ways.take();
-  else ways.rewind();
+  if (first == Flow::normal)
+    delta = ways.take();
+  else
+    ways.rewind();
 
   block_ = &event->no;
   path_.push_back(negated);
@@ -148,7 +157,9 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
     // Part by part: of a disjunction that is too large nothing is concluded.
     const auto either = [&](Cond other_side, Cond held_here) {
       const bool several = symbols().form(held_here) == symbolic::Context::Form::conjunction;
-      for (const Cond part : several ? std::vector(symbols().operands(held_here).begin(), symbols().operands(held_here).end()) : std::vector{held_here})
+      for (const Cond part : several
+              ? std::vector(symbols().operands(held_here).begin(), symbols().operands(held_here).end())
+              : std::vector{held_here})
         static_cast<void>(symbols().assume(symbols().logical_or(other_side, part)));
     };
     either(negated, held_first);
@@ -167,7 +178,8 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
 }
 
 namespace {
-// Are the two sizes different for some numbers for which the condition holds? A few are tried: it is a search that shows them equal.
+// Are the two sizes different for some numbers for which the condition holds? A few are tried: it is a search
+// that shows them equal.
 bool differ_somewhere(symbolic::Context& symbols, symbolic::Int a, symbolic::Int b, Cond condition) {
   const Cond equal = symbols.compared(symbolic::Compare::eq, a, b);
   std::vector<symbolic::Int> atoms;
@@ -181,17 +193,22 @@ bool differ_somewhere(symbolic::Context& symbols, symbolic::Int a, symbolic::Int
   for (const std::int64_t first : {std::int64_t{1}, many_divide, many_divide * 26}) {
     std::vector<symbolic::Assignment> tried;
     for (const symbolic::Int atom : atoms) tried.push_back({atom, first});
-    if (symbols.evaluate(condition, tried) == Answer::yes && symbols.evaluate(equal, tried) == Answer::no) return true;
+    if (symbols.evaluate(condition, tried) == Answer::yes && symbols.evaluate(equal, tried) == Answer::no)
+      return true;
   }
   return false;
 }
 
-// `one` with those sizes of `other` that are the same wherever the condition holds, as x[..., heads * dim] is x[..., dim] where there is
-// one head. `one` itself if there are none.
+// `one` with those sizes of `other` that are the same wherever the condition holds, as x[..., heads * dim] is
+// x[..., dim] where there is one head. `one` itself if there are none.
 Value with_equal_sizes(values::Heap& heap, Value one, Value other, Cond condition) {
-  if (!one.is(values::Kind::tensor) || !other.is(values::Kind::tensor) || one == other || one.as<values::Tensor>()->role != values::TensorRole::plain) return one;
-  const values::Shape &a = one.as<values::Tensor>()->now()->shape, &b = other.as<values::Tensor>()->now()->shape;
-  if (!a.rank_known || !b.rank_known || a.dims.size() != b.dims.size() || values::same_shape(a, b)) return one;
+  if (!one.is(values::Kind::tensor) || !other.is(values::Kind::tensor) || one == other ||
+      one.as<values::Tensor>()->role != values::TensorRole::plain)
+    return one;
+  const values::Shape &a = one.as<values::Tensor>()->now()->shape,
+                      &b = other.as<values::Tensor>()->now()->shape;
+  if (!a.rank_known || !b.rank_known || a.dims.size() != b.dims.size() || values::same_shape(a, b))
+    return one;
   auto& symbols = heap.symbols();
   // To compare sizes of which the condition says nothing would cost much for nothing.
   std::vector<symbolic::Int> asked;
@@ -199,7 +216,8 @@ Value with_equal_sizes(values::Heap& heap, Value one, Value other, Cond conditio
   if (asked.empty()) return one;
   const auto is_about = [&](symbolic::Int size) {
     bool any = false;
-    symbols.atoms(size, [&](symbolic::Int atom) { any = any || std::find(asked.begin(), asked.end(), atom) != asked.end(); });
+    symbols.atoms(size,
+        [&](symbolic::Int atom) { any = any || std::find(asked.begin(), asked.end(), atom) != asked.end(); });
     return any;
   };
   values::TensorState changed = *one.as<values::Tensor>()->now();
@@ -208,17 +226,21 @@ Value with_equal_sizes(values::Heap& heap, Value one, Value other, Cond conditio
   if (supposed.possible())
     for (std::size_t i = 0; i < a.dims.size(); ++i) {
       const values::Dim &mine = a.dims[i], &theirs = b.dims[i];
-      if (!mine.size || !theirs.size || mine.size == theirs.size || (!is_about(mine.size) && !is_about(theirs.size))) continue;
-      if (differ_somewhere(symbols, mine.size, theirs.size, condition) || symbols.compare(symbolic::Compare::eq, mine.size, theirs.size) != Answer::yes) continue;
+      if (!mine.size || !theirs.size || mine.size == theirs.size ||
+          (!is_about(mine.size) && !is_about(theirs.size)))
+        continue;
+      if (differ_somewhere(symbols, mine.size, theirs.size, condition) ||
+          symbols.compare(symbolic::Compare::eq, mine.size, theirs.size) != Answer::yes)
+        continue;
       changed.shape.dims[i] = theirs;
       any = true;
     }
   return any ? heap.tensor(changed, one.object()->born) : one;
 }
-} // namespace
+}  // namespace
 
-Value Interpreter::fork_value(Cond condition, Place place, const std::function<Value()>& yes,
-                              const std::function<Value()>& no) {
+Value Interpreter::fork_value(
+    Cond condition, Place place, const std::function<Value()>& yes, const std::function<Value()>& no) {
   Value first, second;
   const auto run_side = [&](const std::function<Value()>& side, Value& into) {
     into = side();
@@ -240,7 +262,8 @@ Value Interpreter::fork_value(Cond condition, Place place, const std::function<V
   return policy_.joins_alike && in_roots_ ? one_for_both(heap(), one) : one;
 }
 
-Flow Interpreter::merge_exits(Speculation& since, std::vector<Exit>& exits, Flow flow, Value* value, bool loose) {
+Flow Interpreter::merge_exits(
+    Speculation& since, std::vector<Exit>& exits, Flow flow, Value* value, bool loose) {
   if (exits.empty()) return flow;
   // What only the present path knows does not decide which path was taken.
   since.forget_path();
@@ -253,7 +276,8 @@ Flow Interpreter::merge_exits(Speculation& since, std::vector<Exit>& exits, Flow
     const Sharing sharing = symbols().sharing(exit->condition);
     heap().join(since.mark(), exit->delta, loose ? nullptr : exit->condition, sharing);
     if (value)
-      *value = loose ? heap().merge(exit->value, *value, sharing) : heap().choose(exit->condition, exit->value, *value);
+      *value = loose ? heap().merge(exit->value, *value, sharing)
+                     : heap().choose(exit->condition, exit->value, *value);
   }
   exits.clear();
   return Flow::normal;
@@ -268,9 +292,12 @@ Value Interpreter::decided(Value value) {
     case Answer::unknown: break;
     }
     // A name bound on one side only: who reads it is on that side.
-    if (!choice->yes) value = choice->no;
-    else if (!choice->no) value = choice->yes;
-    else return value;
+    if (!choice->yes)
+      value = choice->no;
+    else if (!choice->no)
+      value = choice->yes;
+    else
+      return value;
   }
   return value;
 }
@@ -297,4 +324,4 @@ Cond Interpreter::assumption() {
   return all;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -6,9 +6,11 @@
 namespace stepzero::interpreter {
 
 Speculation::Speculation(Interpreter& run, Of what)
-    : run_(run), mark_(run.heap().mark()), facts_(run.symbols().mark()), depth_(run.path_.size()), what_(what), killed_(run.killed_) {
+    : run_(run), mark_(run.heap().mark()), facts_(run.symbols().mark()), depth_(run.path_.size()),
+      what_(what), killed_(run.killed_) {
   if (what_ != Of::trial) return;
-  lists_ = {run_.record_.facts.size(), run_.function_order_.size(), run_.classes_.size(), run_.built_.size(), run_.block_};
+  lists_ = {run_.record_.facts.size(), run_.function_order_.size(), run_.classes_.size(), run_.built_.size(),
+      run_.block_};
   exits_ = exit_counts();
 }
 
@@ -82,4 +84,4 @@ void Speculation::drop_exits() const {
   }
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,10 +1,10 @@
-// A piece of the run that may be taken back. A Speculation remembers where it began and owns the way back: nothing else takes
-// facts, the path, the heap, the record or the exits of frames back to an earlier moment of the run (an edit does, between top-level
-// statements: see Interpreter::rewind_to).
+// A piece of the run that may be taken back. A Speculation remembers where it began and owns the way back:
+// nothing else takes facts, the path, the heap, the record or the exits of frames back to an earlier moment
+// of the run (an edit does, between top-level statements: see Interpreter::rewind_to).
 //
-// A path is a way of the program that another will follow from the same beginning: what it left in the record did happen on it, and so did
-// its exits. A trial is run to find something out: of what is discarded nothing ever happened. What is not committed when the Speculation
-// ends is taken back.
+// A path is a way of the program that another will follow from the same beginning: what it left in the record
+// did happen on it, and so did its exits. A trial is run to find something out: of what is discarded nothing
+// ever happened. What is not committed when the Speculation ends is taken back.
 #pragma once
 
 #include "interpreter/interpreter.hpp"
@@ -22,7 +22,7 @@ public:
   Speculation(const Speculation&) = delete;
   Speculation& operator=(const Speculation&) = delete;
 
-  values::Mark mark() const { return mark_; }  // of the heap, at the beginning
+  values::Mark mark() const { return mark_; }   // of the heap, at the beginning
   std::size_t depth() const { return depth_; }  // of the path, at the beginning
 
   // What was written since the beginning.
@@ -31,9 +31,11 @@ public:
   void rewind();
   // The same; what was written on the path that ends here.
   values::Delta take();
-  // The state is the one at the end of a path that was taken; facts and conditions are those of the beginning.
+  // The state is the one at the end of a path that was taken; facts and conditions are those of the
+  // beginning.
   void become(const values::Delta& taken);
-  // Only the writes are taken back, or only what is known: of several paths that meet no single one's facts hold.
+  // Only the writes are taken back, or only what is known: of several paths that meet no single one's facts
+  // hold.
   void rewind_heap();
   void forget_path();
   // Of a trial: nothing of it has happened. Its events are in blocks that the caller drops.
@@ -46,7 +48,8 @@ public:
   void commit() { open_ = false; }
 
 private:
-  // How far what only grows had grown. A trial that is discarded never happened, so none of it may be found in a list.
+  // How far what only grows had grown. A trial that is discarded never happened, so none of it may be found
+  // in a list.
   struct Lists {
     std::size_t facts, functions, classes, built;
     Block* block;
@@ -66,4 +69,4 @@ private:
   std::vector<std::size_t> exits_;  // collected so far by the frames around
 };
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,6 +1,7 @@
-// Annotations that give shapes, jaxtyping's `Float[Tensor, "batch seq 768"]` and `Tensor["B", "T", 768]`, and comments such as
-// `# [batch, seq, hidden]` behind an assignment. Annotations tell what an unknown is, and a value that contradicts one is a
-// problem; comments only give names to sizes that have none.
+// Annotations that give shapes, jaxtyping's `Float[Tensor, "batch seq 768"]` and `Tensor["B", "T", 768]`, and
+// comments such as
+// `# [batch, seq, hidden]` behind an assignment. Annotations tell what an unknown is, and a value that
+// contradicts one is a problem; comments only give names to sizes that have none.
 #include "interpreter/interpreter.hpp"
 
 #include <algorithm>
@@ -9,17 +10,17 @@
 namespace stepzero::interpreter {
 
 using namespace syntax;
+using symbolic::Answer;
 using values::Dim;
 using values::Kind;
 using values::Shape;
-using symbolic::Answer;
 
 namespace {
 
 // The dimensions from the left; behind them, if `open`, any number of further ones and then those of `tail`.
 struct Described {
   struct Size {
-    std::string_view name;               // empty: not said
+    std::string_view name;  // empty: not said
     std::optional<std::int64_t> number;
   };
   std::vector<Size> dims, tail;
@@ -34,11 +35,13 @@ std::string_view last_name(const Expr& expr) {
 
 bool is_name(std::string_view text) {
   return !text.empty() && !(text[0] >= '0' && text[0] <= '9') &&
-         std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
+      std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+      });
 }
 
-// One word of a description: a name, a number, `_`, `...`, `*batch`, `#broadcasts`, `name=4`. What is none of them is a size
-// of which nothing is said.
+// One word of a description: a name, a number, `_`, `...`, `*batch`, `#broadcasts`, `name=4`. What is none of
+// them is a size of which nothing is said.
 void add_word(Described& into, std::string_view word) {
   if (word == "..." || word.starts_with('*')) {
     into.open = true;
@@ -50,8 +53,10 @@ void add_word(Described& into, std::string_view word) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (broadcasts) {
-  } else if (error == std::errc{} && end == word.data() + word.size() && number >= 0) size.number = number;
-  else if (is_name(word) && word != "_") size.name = word;
+  } else if (error == std::errc{} && end == word.data() + word.size() && number >= 0)
+    size.number = number;
+  else if (is_name(word) && word != "_")
+    size.name = word;
   (into.open ? into.tail : into.dims).push_back(size);
 }
 
@@ -59,7 +64,8 @@ void add_words(Described& into, std::string_view text) {
   while (!text.empty()) {
     const auto space = std::min(text.find(' '), text.size());
     // A sum that is written with blanks: how many sizes are meant cannot be told.
-    if (const std::string_view word = text.substr(0, space); word == "+" || word == "-" || word == "/" || word == "//" || word == "%") {
+    if (const std::string_view word = text.substr(0, space);
+        word == "+" || word == "-" || word == "/" || word == "//" || word == "%") {
       into = {};
       into.open = true;
       return;
@@ -69,7 +75,8 @@ void add_words(Described& into, std::string_view text) {
   }
 }
 
-constexpr std::string_view kinds[] = {"Float", "Float16", "Float32", "Float64", "BFloat16", "Int", "Int8", "Int32", "Int64", "UInt8", "Integer", "Bool", "Num", "Shaped", "Inexact", "Complex"};
+constexpr std::string_view kinds[] = {"Float", "Float16", "Float32", "Float64", "BFloat16", "Int", "Int8",
+    "Int32", "Int64", "UInt8", "Integer", "Bool", "Num", "Shaped", "Inexact", "Complex"};
 
 std::optional<Described> described(const Expr& annotation) {
   if (annotation.kind != ExprKind::subscript) return std::nullopt;
@@ -79,22 +86,27 @@ std::optional<Described> described(const Expr& annotation) {
   const auto parts = as<TupleExpr>(*access.index).elements;
   Described made;
   if (std::find(std::begin(kinds), std::end(kinds), name) != std::end(kinds)) {
-    if (parts.size() != 2 || last_name(*parts[0]) != "Tensor" || parts[1]->kind != ExprKind::string) return std::nullopt;
+    if (parts.size() != 2 || last_name(*parts[0]) != "Tensor" || parts[1]->kind != ExprKind::string)
+      return std::nullopt;
     add_words(made, as<StringExpr>(*parts[1]).value);
     return made;
   }
   if (name != "Tensor" && name != "TensorType") return std::nullopt;
   for (const Expr* part : parts) {
-    if (part->kind == ExprKind::string) add_word(made, as<StringExpr>(*part).value);
-    else if (part->kind == ExprKind::integer && as<IntegerExpr>(*part).value > 0) made.dims.push_back({{}, as<IntegerExpr>(*part).value});
-    else return std::nullopt;
+    if (part->kind == ExprKind::string)
+      add_word(made, as<StringExpr>(*part).value);
+    else if (part->kind == ExprKind::integer && as<IntegerExpr>(*part).value > 0)
+      made.dims.push_back({{}, as<IntegerExpr>(*part).value});
+    else
+      return std::nullopt;
   }
   return made;
 }
 
-} // namespace
+}  // namespace
 
-std::optional<Shape> Interpreter::annotated_shape(const Expr* annotation, Place where, std::map<std::string, Int, std::less<>>& names) {
+std::optional<Shape> Interpreter::annotated_shape(
+    const Expr* annotation, Place where, std::map<std::string, Int, std::less<>>& names) {
   const auto given = annotation ? described(*annotation) : std::nullopt;
   if (!given) return std::nullopt;
   Shape shape;
@@ -119,25 +131,32 @@ std::optional<Shape> Interpreter::annotated_shape(const Expr* annotation, Place 
   return shape;
 }
 
-void Interpreter::judge_annotation(const Expr* annotation, std::uint32_t chunk, Value value, Place where, std::string_view what) {
+void Interpreter::judge_annotation(
+    const Expr* annotation, std::uint32_t chunk, Value value, Place where, std::string_view what) {
   value = resolve(value);
   if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
-  if (!annotation || annotation->kind != ExprKind::subscript || rehearsals_ > 0 || !value.is(Kind::tensor)) return;
+  if (!annotation || annotation->kind != ExprKind::subscript || dry_runs_ > 0 || !value.is(Kind::tensor))
+    return;
   const auto given = described(*annotation);
   if (!given) return;
   const Shape& shape = value.as<values::Tensor>()->now()->shape;
   const std::size_t count = given->dims.size() + given->tail.size();
-  bool fits = shape.rank_known ? (given->open ? shape.dims.size() >= count : shape.dims.size() == count) : given->open || shape.dims.size() <= count;
+  bool fits = shape.rank_known ? (given->open ? shape.dims.size() >= count : shape.dims.size() == count)
+                               : given->open || shape.dims.size() <= count;
   const auto differs = [&](const Described::Size& size, const Dim& dim) {
-    return size.number && dim.size && symbols().compare(symbolic::Compare::eq, dim.size, symbols().constant(*size.number)) == Answer::no;
+    return size.number && dim.size &&
+        symbols().compare(symbolic::Compare::eq, dim.size, symbols().constant(*size.number)) == Answer::no;
   };
   const auto& last = given->open ? given->tail : given->dims;
   for (std::size_t i = 0; fits && i < last.size() && i < shape.dims.size(); ++i)
     fits = !differs(last[last.size() - 1 - i], shape.dims[shape.dims.size() - 1 - i]);
   if (given->open && shape.rank_known)
-    for (std::size_t i = 0; fits && i < given->dims.size(); ++i) fits = !differs(given->dims[i], shape.dims[i]);
+    for (std::size_t i = 0; fits && i < given->dims.size(); ++i)
+      fits = !differs(given->dims[i], shape.dims[i]);
   if (fits) return;
-  const auto words = [&](const Dim& dim) { return dim.size && !symbols().text(dim.size).empty() ? symbols().text(dim.size) : "?"; };
+  const auto words = [&](const Dim& dim) {
+    return dim.size && !symbols().text(dim.size).empty() ? symbols().text(dim.size) : "?";
+  };
   std::string text;
   for (const Dim& dim : shape.dims) text += (text.empty() ? "" : ", ") + words(dim);
   if (!shape.rank_known) text = "*, " + text;
@@ -148,7 +167,8 @@ void Interpreter::judge_annotation(const Expr* annotation, std::uint32_t chunk, 
   event->guarded = may_not_fail();
   event->assumption = assumption();
   const Place declared{chunk, annotation->span};
-  event->text = std::string(what) + " is annotated as " + std::string(record_.text(declared)) + ", and is [" + text + "]";
+  event->text = std::string(what) + " is annotated as " + std::string(record_.text(declared)) + ", and is [" +
+      text + "]";
   event->evidence.emplace_back(declared, "annotated here");
   append(event);
 }
@@ -158,7 +178,10 @@ void Interpreter::name_by_comment(Value value, const Stmt& stmt) {
   value = resolve(value);
   if (!value.is(Kind::tensor)) return;
   const auto* state = value.as<values::Tensor>()->now();
-  if (!state->shape.rank_known || std::all_of(state->shape.dims.begin(), state->shape.dims.end(), [](const Dim& dim) { return dim.size; })) return;
+  if (!state->shape.rank_known ||
+      std::all_of(
+          state->shape.dims.begin(), state->shape.dims.end(), [](const Dim& dim) { return dim.size; }))
+    return;
   const ChunkOf& chunk = record_.chunks[chunk_];
   const std::string_view all = chunk.module->text->bytes();
   std::string_view line = all.substr(std::min<std::size_t>(chunk.absolute(stmt.span).end, all.size()));
@@ -204,18 +227,23 @@ Value Interpreter::named_in(const values::Scope* scope, Name name) {
   return module ? lazy_name(*module, name) : Value{};
 }
 
-// The class of a library that an annotation names, as far as it tells what an object of it is; `optional`, if it may be None.
-const values::LibrarySymbol* Interpreter::annotated_class(const Expr* annotation, const values::Function& function, bool& optional) {
+// The class of a library that an annotation names, as far as it tells what an object of it is; `optional`, if
+// it may be None.
+const values::LibrarySymbol* Interpreter::annotated_class(
+    const Expr* annotation, const values::Function& function, bool& optional) {
   const std::function<Value(const Expr&)> named = [&](const Expr& expr) -> Value {
     if (expr.kind == ExprKind::name || expr.kind == ExprKind::string) {
-      std::string_view text = expr.kind == ExprKind::name ? as<NameExpr>(expr).id.text() : as<StringExpr>(expr).value;
+      std::string_view text = expr.kind == ExprKind::name ? as<NameExpr>(expr).id.text()
+                                                          : as<StringExpr>(expr).value;
       // "pl.Trainer", as an annotation that stands before its import is run
       const auto dot = text.find('.');
       const std::string rest(dot == std::string_view::npos ? std::string_view{} : text.substr(dot));
       const Name name(text.substr(0, dot));
       const auto member = [&](Value found) -> Value {
         if (rest.empty()) return found;
-        return found.is(Kind::library) ? Value(library_symbol(std::string(found.as<values::LibrarySymbol>()->path) + rest)) : Value{};
+        return found.is(Kind::library)
+            ? Value(library_symbol(std::string(found.as<values::LibrarySymbol>()->path) + rest))
+            : Value{};
       };
       const Value found = named_in(function.closure, name);
       return found ? member(found) : Value{};
@@ -223,10 +251,12 @@ const values::LibrarySymbol* Interpreter::annotated_class(const Expr* annotation
     if (expr.kind != ExprKind::attribute) return {};
     const Value object = named(*as<AttributeExpr>(expr).object);
     if (!object.is(Kind::library)) return {};
-    return library_symbol(std::string(object.as<values::LibrarySymbol>()->path) + "." + std::string(as<AttributeExpr>(expr).attribute.text()));
+    return library_symbol(std::string(object.as<values::LibrarySymbol>()->path) + "." +
+        std::string(as<AttributeExpr>(expr).attribute.text()));
   };
   if (!annotation) return nullptr;
-  if (annotation->kind == ExprKind::subscript && last_name(*as<SubscriptExpr>(*annotation).object) == "Optional") {
+  if (annotation->kind == ExprKind::subscript &&
+      last_name(*as<SubscriptExpr>(*annotation).object) == "Optional") {
     optional = true;
     return annotated_class(as<SubscriptExpr>(*annotation).index, function, optional);
   }
@@ -234,11 +264,13 @@ const values::LibrarySymbol* Interpreter::annotated_class(const Expr* annotation
     const auto& either = as<BinaryExpr>(*annotation);
     if (either.right->kind != ExprKind::none && either.left->kind != ExprKind::none) return nullptr;
     optional = true;
-    return annotated_class(either.right->kind == ExprKind::none ? either.left : either.right, function, optional);
+    return annotated_class(
+        either.right->kind == ExprKind::none ? either.left : either.right, function, optional);
   }
   const Value found = named(*annotation);
   const auto* cls = found.is(Kind::library) ? found.as<values::LibrarySymbol>() : nullptr;
-  return cls && cls->row && cls->row->kind == values::RowKind::class_ && cls->row->by_annotation ? cls : nullptr;
+  return cls && cls->row && cls->row->kind == values::RowKind::class_ && cls->row->by_annotation ? cls
+                                                                                                 : nullptr;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

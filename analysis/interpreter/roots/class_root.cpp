@@ -1,4 +1,5 @@
-// A class as a root: an object of it is made on symbols, what its methods may have set by then is not known, and the methods run on it.
+// A class as a root: an object of it is made on symbols, what its methods may have set by then is not known,
+// and the methods run on it.
 #include "interpreter/classes/set_on_self.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
@@ -38,7 +39,7 @@ private:
   values::Class& cls;
   values::Instance* object = nullptr;
   Value self = {};
-  const values::Function* constructor = nullptr;  // what has run
+  const values::Function* constructor = nullptr;   // what has run
   std::unordered_set<const FunctionStmt*> called;  // by it
 };
 
@@ -48,7 +49,8 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
   root_run.keep_new_objects();
 }
 
-void Interpreter::ClassRoot::run_methods(const std::vector<values::Function*>& methods, const Speculation& since) {
+void Interpreter::ClassRoot::run_methods(
+    const std::vector<values::Function*>& methods, const Speculation& since) {
   const std::size_t known = run.symbols().mark();
   run.note_used(run.globals_, cls.name);
   Root& root = run.begin_root(std::string(cls.name.text()) + ".__init__", nullptr, &cls);
@@ -77,7 +79,8 @@ void Interpreter::ClassRoot::run_methods(const std::vector<values::Function*>& m
 }
 
 void Interpreter::ClassRoot::call_row_of(std::string_view class_path, std::string_view method) {
-  if (const Row* row = run.method_row(class_path, method)) run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, {}, nullptr);
+  if (const Row* row = run.method_row(class_path, method))
+    run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, {}, nullptr);
 }
 
 void Interpreter::ClassRoot::construct(Root& root) {
@@ -104,17 +107,22 @@ void Interpreter::ClassRoot::run_constructor(const values::Function& function, R
   scope->globals = function.closure ? function.closure->globals : nullptr;
   scope->info = &function.stmt->scope;
   const auto& list = function.parameters->list;
-  for (std::size_t i = 0; i < list.size(); ++i) run.heap().set(run.heap().slot_of(scope->names, list[i].name), i == 0 ? self : run.symbolic_parameter(function, list[i], i));
+  for (std::size_t i = 0; i < list.size(); ++i)
+    run.heap().set(run.heap().slot_of(scope->names, list[i].name),
+        i == 0 ? self : run.symbolic_parameter(function, list[i], i));
   run.note_reached(function.stmt);
   constructor = &function;
-  if (run.with_defaults_) root.defaults = std::string(cls.name.text()) + (run.defaults_.empty() ? "" : ": " + run.defaults_);
+  if (run.with_defaults_)
+    root.defaults = std::string(cls.name.text()) + (run.defaults_.empty() ? "" : ": " + run.defaults_);
   run.run_function(function, scope, {cls.chunk, cls.stmt->name_span}, nullptr);
 }
 
-// What a method may set that the constructor does not call is not known in the others. Those of the bases have not run on this object, though
-// they may have on others. A base that lets others put a module in the place of one is there for all its classes: they put one that does the same.
+// What a method may set that the constructor does not call is not known in the others. Those of the bases
+// have not run on this object, though they may have on others. A base that lets others put a module in the
+// place of one is there for all its classes: they put one that does the same.
 void Interpreter::ClassRoot::lose_what_methods_set() {
-  for (const values::Class* each : cls.order) each_method(*each, [&](const FunctionStmt& method) { lose_set_by(method, each != &cls); });
+  for (const values::Class* each : cls.order)
+    each_method(*each, [&](const FunctionStmt& method) { lose_set_by(method, each != &cls); });
 }
 
 void Interpreter::ClassRoot::lose_set_by(const FunctionStmt& method, bool inherited) {
@@ -130,12 +138,16 @@ void Interpreter::ClassRoot::lose_changed_containers(const Changes& changes) {
   for (const Name name : changes.changed)
     if (const values::Slot* slot = set_attribute(name)) run.escape(slot->value);
   for (const Name name : changes.changed_within)
-    if (const values::Slot* slot = object->attributes.find(name); slot && run.resolve(slot->value).is(Kind::dict))
-      for (const auto& [key, item] : std::vector(values::Heap::dict_state(run.resolve(slot->value))->items)) run.escape(item);
+    if (const values::Slot* slot = object->attributes.find(name);
+        slot && run.resolve(slot->value).is(Kind::dict))
+      for (const auto& [key, item] : std::vector(values::Heap::dict_state(run.resolve(slot->value))->items))
+        run.escape(item);
   for (const auto& [outer, inner] : changes.changed_in)
     if (const values::Slot* slot = set_attribute(outer))
       if (const Value part = run.resolve(slot->value); part.is(Kind::instance))
-        if (const values::Slot* held = part.as<values::Instance>()->attributes.find(inner); held && held->value) run.escape(held->value);
+        if (const values::Slot* held = part.as<values::Instance>()->attributes.find(inner);
+            held && held->value)
+          run.escape(held->value);
 }
 
 // So may the method of a part that it calls: self.scene.load(path).
@@ -150,7 +162,8 @@ void Interpreter::ClassRoot::lose_changed_parts(const Changes& changes) {
     const Changes within = set_by_method(*held.cls, part_method);
     lose_set(run, held, within);
     for (const Name name : within.changed)
-      if (const values::Slot* inner = held.attributes.find(name); inner && inner->value) run.escape(inner->value);
+      if (const values::Slot* inner = held.attributes.find(name); inner && inner->value)
+        run.escape(inner->value);
   }
 }
 
@@ -160,11 +173,17 @@ void Interpreter::ClassRoot::lose_attribute(Name name, bool inherited) {
   const Value held = run.resolve(slot->value);
   if (inherited && run.is_a(held, run.library_.types().module)) return;
   const bool contains = held.is(Kind::tuple) || held.is(Kind::list) || held.is(Kind::dict);
-  // A rank that a method reads when the job starts: `self.rank = 0` in the constructor is only its value until then.
+  // A rank that a method reads when the job starts: `self.rank = 0` in the constructor is only its value
+  // until then.
   const auto presumed = run.library_.presume(name.text());
-  const bool of_rank = presumed && presumed->class_path.empty() && !presumed->of_each && (held.is(Kind::none) || held.is(Kind::boolean) || held.is(Kind::integer) || held.is(Kind::unknown));
-  if (of_rank) run.heap().set(*slot, run.symbol(name.text(), Sharing::uniform, {cls.chunk, cls.stmt->name_span}));
-  else run.heap().set(*slot, inherited && contains ? another_of_its_kind(run.heap(), held) : set_at_some_time(run.heap(), held, name));
+  const bool of_rank = presumed && presumed->class_path.empty() && !presumed->of_each &&
+      (held.is(Kind::none) || held.is(Kind::boolean) || held.is(Kind::integer) || held.is(Kind::unknown));
+  if (of_rank)
+    run.heap().set(*slot, run.symbol(name.text(), Sharing::uniform, {cls.chunk, cls.stmt->name_span}));
+  else
+    run.heap().set(*slot,
+        inherited && contains ? another_of_its_kind(run.heap(), held)
+                              : set_at_some_time(run.heap(), held, name));
 }
 
 // An empty tensor holds the place of one that somebody else puts there.
@@ -172,20 +191,27 @@ bool Interpreter::ClassRoot::is_placeholder(Value value) const {
   value = run.resolve(value);
   if (!value.is(Kind::tensor)) return false;
   const auto& dims = value.as<values::Tensor>()->now()->shape.dims;
-  return std::ranges::any_of(dims, [&](const values::Dim& dim) { return dim.size && run.symbols().value(dim.size) == 0; });
+  return std::ranges::any_of(
+      dims, [&](const values::Dim& dim) { return dim.size && run.symbols().value(dim.size) == 0; });
 }
 
 void Interpreter::ClassRoot::free_placeholders() {
   // Also one in an object that it holds.
   for (const auto& [held, slot] : object->attributes.entries())
-    if (const Value part = run.resolve(slot->value); part.is(Kind::instance) && part.as<values::Instance>()->cls && part.as<values::Instance>() != object)
+    if (const Value part = run.resolve(slot->value);
+        part.is(Kind::instance) && part.as<values::Instance>()->cls && part.as<values::Instance>() != object)
       for (const auto& [name, inner] : part.as<values::Instance>()->attributes.entries())
-        if (inner->value && !name.text().starts_with('$') && is_placeholder(inner->value)) run.heap().set(*inner, run.heap().external("self." + std::string(held.text()) + "." + std::string(name.text())));
+        if (inner->value && !name.text().starts_with('$') && is_placeholder(inner->value))
+          run.heap().set(*inner,
+              run.heap().external("self." + std::string(held.text()) + "." + std::string(name.text())));
   for (const auto& [name, slot] : object->attributes.entries()) {
     const Value value = run.resolve(slot->value);
-    const bool in_tuple = value.is(Kind::tuple) && std::ranges::any_of(value.as<values::Tuple>()->items, [&](const Value& item) { return is_placeholder(item); });
+    const bool in_tuple = value.is(Kind::tuple) &&
+        std::ranges::any_of(
+            value.as<values::Tuple>()->items, [&](const Value& item) { return is_placeholder(item); });
     // And so does None that no method replaces.
-    if (is_placeholder(value) || in_tuple || value.is(Kind::none)) run.heap().set(*slot, run.heap().external("self." + std::string(name.text())));
+    if (is_placeholder(value) || in_tuple || value.is(Kind::none))
+      run.heap().set(*slot, run.heap().external("self." + std::string(name.text())));
   }
 }
 
@@ -197,4 +223,4 @@ void Interpreter::ClassRoot::note_object(const Speculation& since, std::size_t k
     if (slot->birth <= run.part_begin_) run.unit_->made.emplace_back(slot, value);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -9,9 +9,9 @@ using values::Kind;
 
 namespace {
 
-constexpr int deepest = 5;               // configurations that hold configurations
-constexpr std::size_t most_texts = 6;    // of a Literal
-constexpr std::size_t most_fields = 400; // of an object and all that it holds
+constexpr int deepest = 5;                // configurations that hold configurations
+constexpr std::size_t most_texts = 6;     // of a Literal
+constexpr std::size_t most_fields = 400;  // of an object and all that it holds
 
 std::string_view last_name(const Expr& expr) {
   if (expr.kind == ExprKind::name) return as<NameExpr>(expr).id.text();
@@ -23,19 +23,23 @@ class Declaring {
 public:
   explicit Declaring(Interpreter& run) : run_(run) {}
 
-  Value value(const values::Scope* scope, const Expr* annotation, std::string_view name, Place born, int depth) {
+  Value value(
+      const values::Scope* scope, const Expr* annotation, std::string_view name, Place born, int depth) {
     bool optional = false;
     annotation = annotation_without_none(annotation, optional);
     if (!annotation) return {};
     if (const Value number = one_number(annotation, optional, name, born)) return number;
-    Value made = annotation->kind == ExprKind::subscript ? one_of_texts(as<SubscriptExpr>(*annotation), name) : Value{};
+    Value made = annotation->kind == ExprKind::subscript ? one_of_texts(as<SubscriptExpr>(*annotation), name)
+                                                         : Value{};
     if (!made)
       if (const Value found = named(scope, *annotation, depth); found.is(Kind::class_)) {
         auto& cls = *found.as<values::Class>();
         made = cls.is_named_tuple ? named_tuple(cls, name, born, depth) : object(cls, name, born, depth);
       }
     if (!made || !optional) return made;
-    return run_.heap().choose(run_.symbols().opaque(std::string(name) + " is not None", values::Sharing::uniform), made, Value::none());
+    return run_.heap().choose(
+        run_.symbols().opaque(std::string(name) + " is not None", values::Sharing::uniform), made,
+        Value::none());
   }
 
 private:
@@ -54,13 +58,22 @@ private:
   Value one_of_texts(const SubscriptExpr& annotation, std::string_view name) {
     if (last_name(*annotation.object) != "Literal") return {};
     std::vector<const Expr*> texts{annotation.index};
-    if (annotation.index->kind == ExprKind::tuple) texts.assign(as<TupleExpr>(*annotation.index).elements.begin(), as<TupleExpr>(*annotation.index).elements.end());
-    if (texts.empty() || texts.size() > most_texts || std::any_of(texts.begin(), texts.end(), [](const Expr* text) { return text->kind != ExprKind::string; })) return {};
+    if (annotation.index->kind == ExprKind::tuple)
+      texts.assign(
+          as<TupleExpr>(*annotation.index).elements.begin(), as<TupleExpr>(*annotation.index).elements.end());
+    if (texts.empty() || texts.size() > most_texts ||
+        std::any_of(
+            texts.begin(), texts.end(), [](const Expr* text) { return text->kind != ExprKind::string; }))
+      return {};
     Value made;
     for (auto text = texts.rbegin(); text != texts.rend(); ++text) {
       const std::string_view one = as<StringExpr>(**text).value;
       const Value value = run_.heap().string(one);
-      made = made ? run_.heap().choose(run_.symbols().opaque(std::string(name) + " == '" + std::string(one) + "'", values::Sharing::uniform), value, made) : value;
+      made = made
+          ? run_.heap().choose(run_.symbols().opaque(std::string(name) + " == '" + std::string(one) + "'",
+                                   values::Sharing::uniform),
+                value, made)
+          : value;
     }
     return made;
   }
@@ -80,11 +93,14 @@ private:
     if (!cls.stmt) return nullptr;
     for (const Stmt* stmt : cls.stmt->body)
       if (stmt->kind == StmtKind::ann_assign)
-        if (const auto& assign = as<AnnAssignStmt>(*stmt); assign.target->kind == ExprKind::name && as<NameExpr>(*assign.target).id == field) return assign.annotation;
+        if (const auto& assign = as<AnnAssignStmt>(*stmt);
+            assign.target->kind == ExprKind::name && as<NameExpr>(*assign.target).id == field)
+          return assign.annotation;
     return nullptr;
   }
 
-  Value field(const values::Class& cls, const values::ClassField& field, std::string_view name, Place born, int depth) {
+  Value field(const values::Class& cls, const values::ClassField& field, std::string_view name, Place born,
+      int depth) {
     const std::string path = std::string(name) + "." + std::string(field.name.text());
     for (const values::Class* owner : cls.order)
       if (const Expr* annotation = annotation_of(*owner, field.name)) {
@@ -113,7 +129,8 @@ private:
     made->symbolic = made->open = true;
     made->name = run_.heap().keep(std::string(name));
     for (const values::ClassField& each : cls.fields)
-      if (!each.init_only) run_.heap().slot_of(made->attributes, each.name).value = field(cls, each, name, born, depth);
+      if (!each.init_only)
+        run_.heap().slot_of(made->attributes, each.name).value = field(cls, each, name, born, depth);
     return Value::of(Kind::instance, made);
   }
 
@@ -121,17 +138,20 @@ private:
   std::size_t fields_ = 0;
 };
 
-} // namespace
+}  // namespace
 
 const Expr* annotation_without_none(const Expr* annotation, bool& optional) {
   if (!annotation) return nullptr;
-  if (annotation->kind == ExprKind::subscript && last_name(*as<SubscriptExpr>(*annotation).object) == "Optional") {
+  if (annotation->kind == ExprKind::subscript &&
+      last_name(*as<SubscriptExpr>(*annotation).object) == "Optional") {
     optional = true;
     return as<SubscriptExpr>(*annotation).index;
   }
   if (annotation->kind == ExprKind::binary) {
     const auto& either = as<BinaryExpr>(*annotation);
-    if (either.op != BinaryOp::bit_or || (either.left->kind == ExprKind::none) == (either.right->kind == ExprKind::none)) return nullptr;
+    if (either.op != BinaryOp::bit_or ||
+        (either.left->kind == ExprKind::none) == (either.right->kind == ExprKind::none))
+      return nullptr;
     optional = true;
     return either.left->kind == ExprKind::none ? either.right : either.left;
   }
@@ -146,8 +166,9 @@ Value declared_class(Interpreter& run, const values::Scope* scope, const Expr* a
   return found.is(Kind::class_) ? found : Value::none();
 }
 
-Value declared_object(Interpreter& run, const values::Scope* scope, const Expr* annotation, std::string_view name, Place born) {
+Value declared_object(
+    Interpreter& run, const values::Scope* scope, const Expr* annotation, std::string_view name, Place born) {
   return Declaring(run).value(scope, annotation, name, born, 0);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

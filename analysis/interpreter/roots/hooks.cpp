@@ -10,7 +10,7 @@ using values::RowKind;
 
 namespace {
 Name beside(std::string_view kind, Name name) { return Name(std::string(kind) + std::string(name.text())); }
-} // namespace
+}  // namespace
 
 Value given_to_hook(Interpreter& run, const values::Function& function, Name parameter, Place born) {
   const values::LibrarySymbol* native = function.owner ? function.owner->native : nullptr;
@@ -25,7 +25,9 @@ Value given_to_hook(Interpreter& run, const values::Function& function, Name par
 
 const Row* setter_row(const Interpreter& run, std::string_view class_path, Name attribute) {
   const Row* row = run.method_row(class_path, attribute);
-  return row && row->kind == RowKind::property ? run.method_row(class_path, beside(values::InternalRow::set, attribute)) : nullptr;
+  return row && row->kind == RowKind::property
+      ? run.method_row(class_path, beside(values::InternalRow::set, attribute))
+      : nullptr;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

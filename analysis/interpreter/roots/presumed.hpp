@@ -1,5 +1,5 @@
-// What is taken for an object of a library class because of its name, or of its annotation: it may be something else, or nothing. Whatever
-// is asked of it, the answer is open.
+// What is taken for an object of a library class because of its name, or of its annotation: it may be
+// something else, or nothing. Whatever is asked of it, the answer is open.
 #pragma once
 
 #include "values/value.hpp"
@@ -12,4 +12,4 @@ inline bool is_presumed(values::Value value) {
   return object->symbolic && !object->cls && object->native && !object->name.empty();
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

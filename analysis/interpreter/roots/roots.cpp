@@ -19,15 +19,19 @@ namespace stepzero::interpreter {
 using namespace syntax;
 using values::Kind;
 
-Interpreter::Interpreter(const program::Sources& sources, const Library& library, const Limits& limits, Record& record)
-    : sources_(sources), library_(library), limits_(limits), record_(record), imports_(sources, record.read, [&library](std::string_view top_level) { return library.reads(top_level); }) {}
+Interpreter::Interpreter(
+    const program::Sources& sources, const Library& library, const Limits& limits, Record& record)
+    : sources_(sources), library_(library), limits_(limits), record_(record),
+      imports_(sources, record.read,
+          [&library](std::string_view top_level) { return library.reads(top_level); }) {}
 
 Interpreter::~Interpreter() = default;
 
 namespace {
 
 // How often each of the names stands in a text: a function named once is called by nobody here.
-std::unordered_map<std::string_view, int> counts(const std::string& text, const std::vector<std::string_view>& names) {
+std::unordered_map<std::string_view, int> counts(
+    const std::string& text, const std::vector<std::string_view>& names) {
   static const std::array<bool, 256> letters = [] {
     std::array<bool, 256> made{};
     for (int c = 0; c < 256; ++c) made[static_cast<std::size_t>(c)] = std::isalnum(c) || c == '_';
@@ -38,7 +42,9 @@ std::unordered_map<std::string_view, int> counts(const std::string& text, const 
   std::bitset<1 << 12> alike;
   const auto likeness = [&](std::string_view name) {
     if (name.empty()) return std::size_t{0};  // of a definition that is broken off
-    return (static_cast<unsigned char>(name.front()) * 31U + static_cast<unsigned char>(name.back()) * 7U + name.size() * 257U) % alike.size();
+    return (static_cast<unsigned char>(name.front()) * 31U + static_cast<unsigned char>(name.back()) * 7U +
+               name.size() * 257U) %
+        alike.size();
   };
   if (names.empty()) return found;
   for (const std::string_view name : names) {
@@ -46,7 +52,8 @@ std::unordered_map<std::string_view, int> counts(const std::string& text, const 
     alike.set(likeness(name));
   }
   const char* const last = text.data() + text.size();
-  const auto letter = [table = letters.data()](const char* at) { return table[static_cast<unsigned char>(*at)]; };
+  const auto letter = [table = letters.data()](
+                          const char* at) { return table[static_cast<unsigned char>(*at)]; };
   for (const char* at = text.data(); at < last;) {
     if (!letter(at)) {
       ++at;
@@ -64,11 +71,12 @@ std::unordered_map<std::string_view, int> counts(const std::string& text, const 
 bool annotated_as_tensor(const Expr* annotation) {
   if (!annotation) return false;
   if (annotation->kind == ExprKind::name) return as<NameExpr>(*annotation).id.text() == "Tensor";
-  if (annotation->kind == ExprKind::attribute) return as<AttributeExpr>(*annotation).attribute.text() == "Tensor";
+  if (annotation->kind == ExprKind::attribute)
+    return as<AttributeExpr>(*annotation).attribute.text() == "Tensor";
   return false;
 }
 
-} // namespace
+}  // namespace
 
 void Interpreter::run_file(const std::string& path) {
   main_path_ = path;
@@ -77,7 +85,8 @@ void Interpreter::run_file(const std::string& path) {
   if (!module) return;
   step_limit_ = limits_.steps;
   // About as many as there will be: where the vector grew, all of them would be moved again and again.
-  if (!limits_.as_rank && !limits_.with_defaults) record_.facts.reserve(std::min<std::size_t>(module->text->bytes().size() / 4, 1 << 16));
+  if (!limits_.as_rank && !limits_.with_defaults)
+    record_.facts.reserve(std::min<std::size_t>(module->text->bytes().size() / 4, 1 << 16));
   ModuleRun& run_of = modules_[path];
   run_of.path = path;
   run_of.is_package = path.ends_with("/__init__.py");
@@ -85,8 +94,10 @@ void Interpreter::run_file(const std::string& path) {
   run_of.object->path = heap().keep(path);
   if (limits_.as_rank && limits_.as_rank->told) {
     heard_ = heap().make<values::Instance>();
-    heap().set(heap().slot_of(heard_->attributes, syntax::Name(Told::lost)), heap().boolean(false));
-    for (const auto& [channel, sent] : limits_.as_rank->told->sent) heap().set(heap().slot_of(heard_->attributes, syntax::Name(Told::counter(channel))), heap().integer(0));
+    heap().set(heap().slot_of(heard_->attributes, syntax::Name(PeerMessages::lost)), heap().boolean(false));
+    for (const auto& [channel, sent] : limits_.as_rank->told->sent)
+      heap().set(heap().slot_of(heard_->attributes, syntax::Name(PeerMessages::counter(channel))),
+          heap().integer(0));
   }
   record_.roots.push_back(std::make_unique<Root>());
   record_.roots.back()->name = "module";
@@ -102,7 +113,8 @@ void Interpreter::run_file(const std::string& path) {
   tell_as_defaults();
 }
 
-// The root of a run with the defaults of the command line goes to where rules look for such, and back for the next run.
+// The root of a run with the defaults of the command line goes to where rules look for such, and back for the
+// next run.
 void Interpreter::tell_as_defaults() {
   if (!limits_.with_defaults) return;
   record_.roots.swap(record_.default_roots);
@@ -113,7 +125,8 @@ void Interpreter::tell_as_defaults() {
 void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module) {
   replay_.possible = replay_.possible && !record_.cancelled;
   if (!run_of.object->globals || record_.cancelled) return;
-  record_.open_to_defaults = record_.open_to_defaults || symbols().doubts() != replay_.doubts || chosen_by_text_;
+  record_.open_to_defaults = record_.open_to_defaults || symbols().doubts() != replay_.doubts ||
+      chosen_by_text_;
   replay_.possible = replay_.possible && !record_.out_of_budget;
   replay_.end = moments();
   if (record_.on_statements) record_.on_statements();
@@ -128,7 +141,8 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
   std::vector<values::Function*> functions;
   std::vector<std::string_view> names;
   for (values::Function* function : function_order_)
-    if (function->closure && function->closure->globals == function->closure && !reached(function->stmt) && wanted(function->stmt)) {
+    if (function->closure && function->closure->globals == function->closure && !reached(function->stmt) &&
+        wanted(function->stmt)) {
       functions.push_back(function);
       names.push_back(function->name.text());
     }
@@ -144,38 +158,51 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
       for (values::Class* cls : classes) run_class_roots(*cls);
   }
   if (!limits_.only)
-    for (std::size_t i = 0; i < doubtful_.size(); ++i) run_defaults([&, i] { run_unit(doubtful_[i].key, doubtful_[i].condition, doubtful_[i].run); });
+    for (std::size_t i = 0; i < doubtful_.size(); ++i)
+      run_defaults([&, i] { run_unit(doubtful_[i].key, doubtful_[i].condition, doubtful_[i].run); });
   values::Writes writes = replay_.end.writes;
-  replay_.units_run = static_cast<std::size_t>(std::count_if(replay_.units.begin(), replay_.units.end(), [](const auto& each) { return !each.second.taken_over; }));
+  replay_.units_run = static_cast<std::size_t>(std::count_if(
+      replay_.units.begin(), replay_.units.end(), [](const auto& each) { return !each.second.taken_over; }));
   for (const auto& [key, unit] : replay_.units) writes.widen(unit.writes);
   heap().set_writes(writes);  // who reads what any of them left
   doubtful_.clear();
 }
 
-Value Interpreter::symbolic_parameter(const values::Function& function, const Parameter& parameter, std::size_t index) {
+Value Interpreter::symbolic_parameter(
+    const values::Function& function, const Parameter& parameter, std::size_t index) {
   const Place born{function.chunk, parameter.span};
   if (with_defaults_ && index < function.defaults.size()) {
     const Value value = function.defaults[index];
-    if (value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean) || value.is(Kind::string) || value.is(Kind::none) || value.is(Kind::tuple)) {
+    if (value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean) ||
+        value.is(Kind::string) || value.is(Kind::none) || value.is(Kind::tuple)) {
       if (value.is(Kind::integer))
-        defaults_ += (defaults_.empty() ? "" : ", ") + std::string(parameter.name.text()) + "=" + symbols().text(value.integer());
+        defaults_ += (defaults_.empty() ? "" : ", ") + std::string(parameter.name.text()) + "=" +
+            symbols().text(value.integer());
       return value;
     }
   }
-  if (parameter.kind == ParameterKind::var_positional) return heap().open_list(heap().external("", born), nullptr, values::ListKind::tuple);
+  if (parameter.kind == ParameterKind::var_positional)
+    return heap().open_list(heap().external("", born), nullptr, values::ListKind::tuple);
   if (parameter.kind == ParameterKind::var_keyword) return heap().dict({}, true, heap().external("", born));
-  const auto annotated = annotated_shape(parameter.annotation, {function.chunk, parameter.annotation ? parameter.annotation->span : parameter.span}, annotated_names_);
+  const auto annotated = annotated_shape(parameter.annotation,
+      {function.chunk, parameter.annotation ? parameter.annotation->span : parameter.span}, annotated_names_);
   const auto known = annotated ? annotated : given_shape(function, parameter);
   bool or_none = false;
-  if (known || annotated_as_tensor(policy_.believes_annotations ? annotation_without_none(parameter.annotation, or_none) : parameter.annotation)) {
+  if (known ||
+      annotated_as_tensor(policy_.believes_annotations
+              ? annotation_without_none(parameter.annotation, or_none)
+              : parameter.annotation)) {
     values::TensorState state;
     if (known) state.shape = *known;
     state.sharing = Sharing::unseen;
     state.external = true;
     const Value given = heap().tensor(state, born);
-    const bool optional = or_none || (index < function.defaults.size() && function.defaults[index].is(Kind::none));
+    const bool optional = or_none ||
+        (index < function.defaults.size() && function.defaults[index].is(Kind::none));
     if (!optional) return given;
-    return heap().choose(symbols().opaque(std::string(parameter.name.text()) + " is not None", Sharing::uniform), given, Value::none());
+    return heap().choose(
+        symbols().opaque(std::string(parameter.name.text()) + " is not None", Sharing::uniform), given,
+        Value::none());
   }
   bool optional = index < function.defaults.size() && function.defaults[index].is(Kind::none);
   if (const auto* cls = annotated_class(parameter.annotation, function, optional)) {
@@ -183,31 +210,46 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
     object->symbolic = object->open = true;
     object->name = heap().keep(std::string(parameter.name.text()));
     const Value given = Value::of(Kind::instance, object);
-    return optional ? heap().choose(symbols().opaque(std::string(parameter.name.text()) + " is not None", Sharing::uniform), given, Value::none()) : given;
+    return optional ? heap().choose(symbols().opaque(std::string(parameter.name.text()) + " is not None",
+                                        Sharing::uniform),
+                          given, Value::none())
+                    : given;
   }
   if (const Value given = given_to_hook(*this, function, parameter.name, born)) return given;
-  if (policy_.believes_annotations && parameter.annotation && (index >= function.defaults.size() || !function.defaults[index])) {
-    const values::Scope* scope = function.owner && function.owner->body ? function.owner->body : function.closure;
-    if (const Value declared = declared_object(*this, scope, parameter.annotation, parameter.name.text(), born)) return declared;
+  if (policy_.believes_annotations && parameter.annotation &&
+      (index >= function.defaults.size() || !function.defaults[index])) {
+    const values::Scope* scope = function.owner && function.owner->body ? function.owner->body
+                                                                        : function.closure;
+    if (const Value declared = declared_object(
+            *this, scope, parameter.annotation, parameter.name.text(), born))
+      return declared;
   }
-  // Who may leave it out does not mean the process that runs: `rank=0` is the one that sends, or that a file is of.
+  // Who may leave it out does not mean the process that runs: `rank=0` is the one that sends, or that a file
+  // is of.
   const auto presumed = library_.presume(parameter.name.text());
-  const bool of_another = presumed && presumed->role == symbolic::Role::rank && !presumed->is_main && index < function.defaults.size() && resolve(function.defaults[index]).is(Kind::integer);
-  const Value made = of_another ? heap().unknown(parameter.name.text(), Sharing::unseen, born) : symbol(parameter.name.text(), Sharing::uniform, born);
+  const bool of_another = presumed && presumed->role == symbolic::Role::rank && !presumed->is_main &&
+      index < function.defaults.size() && resolve(function.defaults[index]).is(Kind::integer);
+  const Value made = of_another ? heap().unknown(parameter.name.text(), Sharing::unseen, born)
+                                : symbol(parameter.name.text(), Sharing::uniform, born);
   const bool may_be_none = index < function.defaults.size() && function.defaults[index].is(Kind::none);
   if (made.is(Kind::instance) && may_be_none) {
     const std::string given = std::string(parameter.name.text()) + " is not None";
     return heap().choose(symbols().opaque(given, Sharing::uniform), made, Value::none());
   }
-  if (made.is(Kind::unknown) && index < function.defaults.size()) made.as<values::Unknown>()->default_value = function.defaults[index];
+  if (made.is(Kind::unknown) && index < function.defaults.size())
+    made.as<values::Unknown>()->default_value = function.defaults[index];
   // Of what is declared to be something else its name says nothing.
-  if (made.is(Kind::unknown) && parameter.annotation) heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::declared)).value = declared_class(*this, function.closure, parameter.annotation);
+  if (made.is(Kind::unknown) && parameter.annotation)
+    heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::declared)).value =
+        declared_class(*this, function.closure, parameter.annotation);
   return made;
 }
 
-std::optional<values::Shape> Interpreter::given_shape(const values::Function& function, const Parameter& parameter) {
+std::optional<values::Shape> Interpreter::given_shape(
+    const values::Function& function, const Parameter& parameter) {
   if (!limits_.given || !record_.in_file({function.chunk, parameter.span})) return std::nullopt;
-  const auto found = limits_.given->find(std::string(function.qualified) + " " + std::string(parameter.name.text()));
+  const auto found = limits_.given->find(
+      std::string(function.qualified) + " " + std::string(parameter.name.text()));
   if (found == limits_.given->end()) return std::nullopt;
   values::Shape shape;
   shape.rank_known = !found->second.open;
@@ -226,7 +268,9 @@ std::optional<values::Shape> Interpreter::given_shape(const values::Function& fu
       info.name = size.name;
       info.lower = 0;
       info.sharing = Sharing::local;
-      dim.size = size.name.empty() ? stand_in(std::string(parameter.name.text()) + ".shape[" + std::to_string(shape.dims.size()) + "]") : symbols().fresh(info);
+      dim.size = size.name.empty()
+          ? stand_in(std::string(parameter.name.text()) + ".shape[" + std::to_string(shape.dims.size()) + "]")
+          : symbols().fresh(info);
       if (same) *same = dim.size;
     }
     shape.dims.push_back(dim);
@@ -244,7 +288,8 @@ Int Interpreter::stand_in(std::string_view name) {
   return symbols().fresh(info);
 }
 
-Root& Interpreter::begin_root(std::string name, const values::Function* function, values::Class* owner, bool of_built) {
+Root& Interpreter::begin_root(
+    std::string name, const values::Function* function, values::Class* owner, bool of_built) {
   auto& list = with_defaults_ ? record_.default_roots : record_.roots;
   list.push_back(std::make_unique<Root>());
   Root& root = *list.back();
@@ -290,23 +335,36 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
     heap().set(heap().slot_of(scope->names, list[i].name), value);
   }
   note_reached(function.stmt);
-  if (with_defaults_) root.defaults = std::string(owner ? owner->name.text() : function.qualified) + (defaults_.empty() ? "" : ": " + defaults_);
+  if (with_defaults_)
+    root.defaults = std::string(owner ? owner->name.text() : function.qualified) +
+        (defaults_.empty() ? "" : ": " + defaults_);
   defaults_ = outer_defaults;
   std::function<Value(Value)> ignore = [&](Value) { return heap().external(""); };
   // A test that is marked as one that fails.
-  const bool fails = std::any_of(function.stmt->decorators.begin(), function.stmt->decorators.end(), [](const Expr* marked) {
-    if (marked->kind == ExprKind::call) marked = as<CallExpr>(*marked).function;
-    const std::string_view name = marked->kind == ExprKind::attribute ? as<AttributeExpr>(*marked).attribute.text() : marked->kind == ExprKind::name ? as<NameExpr>(*marked).id.text() : "";
-    return name == "xfail" || name == "expectedFailure";
-  });
+  const bool fails = std::any_of(
+      function.stmt->decorators.begin(), function.stmt->decorators.end(), [](const Expr* marked) {
+        if (marked->kind == ExprKind::call) marked = as<CallExpr>(*marked).function;
+        const std::string_view name = marked->kind == ExprKind::attribute
+            ? as<AttributeExpr>(*marked).attribute.text()
+            : marked->kind == ExprKind::name ? as<NameExpr>(*marked).id.text()
+                                             : "";
+        return name == "xfail" || name == "expectedFailure";
+      });
   expected_ += fails;
-  const auto body = [&] { return run_function(function, scope, {function.chunk, function.stmt->name_span}, function.stmt->scope.is_generator ? &ignore : nullptr); };
+  const auto body = [&] {
+    return run_function(function, scope, {function.chunk, function.stmt->name_span},
+        function.stmt->scope.is_generator ? &ignore : nullptr);
+  };
   if (function.wrapped_guard)
-    fork_value(truth(function.wrapped_guard), {function.chunk, function.stmt->name_span}, body, [] { return Value::none(); });
-  else body();
+    fork_value(truth(function.wrapped_guard), {function.chunk, function.stmt->name_span}, body,
+        [] { return Value::none(); });
+  else
+    body();
   // Whoever enters it leaves it again: what one part waits for may come in the other.
   if (function.name.text() == "__enter__" && self.is(Kind::instance) && !killed_)
-    if (const Value leave = find_method(self.as<values::Instance>(), Name("__exit__"))) call(leave, {{Value::none(), Value::none(), Value::none()}, {}, false}, {function.chunk, function.stmt->name_span});
+    if (const Value leave = find_method(self.as<values::Instance>(), Name("__exit__")))
+      call(leave, {{Value::none(), Value::none(), Value::none()}, {}, false},
+          {function.chunk, function.stmt->name_span});
   expected_ -= fails;
   killed_ = false;
   path_.clear();
@@ -316,7 +374,8 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
 }
 
 void Interpreter::note_built(values::Instance& object) {
-  const bool plain = path_.empty() && rehearsals_ == 0 && guards_ == 0 && expected_ == 0 && !killed_ && !with_defaults_;
+  const bool plain = path_.empty() && dry_runs_ == 0 && guards_ == 0 && expected_ == 0 && !killed_ &&
+      !with_defaults_;
   if (!plain || !record_.in_file({object.cls->chunk, object.cls->stmt->name_span})) return;
   if (is_a(Value::of(Kind::instance, &object), library_.types().module)) built_.push_back(&object);
 }
@@ -328,12 +387,14 @@ void Interpreter::run_built(std::size_t from) {
   // A part of another model is run by it.
   std::unordered_set<const values::Object*> held;
   const std::function<void(Value, int)> hold_parts = [&](Value value, int depth) {
-    constexpr int deepest_part = 8;  // modules in modules: what lies deeper is run by itself, which finds the same
+    constexpr int deepest_part =
+        8;  // modules in modules: what lies deeper is run by itself, which finds the same
     value = resolve(value);
     if (depth > deepest_part) return;
     if (value.is(Kind::instance)) {
       if (!held.insert(value.object()).second) return;
-      for (const auto& [name, slot] : value.as<values::Instance>()->attributes.entries()) hold_parts(slot->value, depth + 1);
+      for (const auto& [name, slot] : value.as<values::Instance>()->attributes.entries())
+        hold_parts(slot->value, depth + 1);
     } else if (value.is(Kind::list)) {
       for (const Value& item : values::Heap::list_state(value)->items) hold_parts(item, depth + 1);
     } else if (value.is(Kind::dict)) {
@@ -344,9 +405,13 @@ void Interpreter::run_built(std::size_t from) {
     if (!held.contains(object))
       for (const auto& [name, slot] : object->attributes.entries()) hold_parts(slot->value, 0);
   for (values::Instance* object : built) {
-    if (held.contains(object) || run_models_.contains(object) || built_runs_ >= most_built_runs || record_.cancelled) continue;
+    if (held.contains(object) || run_models_.contains(object) || built_runs_ >= most_built_runs ||
+        record_.cancelled)
+      continue;
     const Value forward = find_in_order(object->cls->order, Name(library_.types().forward));
-    if (!forward.is(Kind::function) || !forward.as<values::Function>()->stmt || ran_.contains(forward.as<values::Function>()->stmt)) continue;
+    if (!forward.is(Kind::function) || !forward.as<values::Function>()->stmt ||
+        ran_.contains(forward.as<values::Function>()->stmt))
+      continue;
     ++built_runs_;
     run_root(*forward.as<values::Function>(), Value::of(Kind::instance, object), object->cls);
   }
@@ -363,15 +428,22 @@ void Interpreter::run_class_roots(values::Class& cls) {
     methods.push_back(function);
     any = any || !reached(function->stmt);
   }
-  any = any && (wanted(cls.stmt) || std::any_of(methods.begin(), methods.end(), [&](const auto* method) { return wanted(method->stmt); }));
+  any = any && (wanted(cls.stmt) || std::any_of(methods.begin(), methods.end(), [&](const auto* method) {
+    return wanted(method->stmt);
+  }));
   if (!any) return;
-  // What calls other methods comes first: those are then reached with the values of that call. What only the class itself calls comes last.
+  // What calls other methods comes first: those are then reached with the values of that call. What only the
+  // class itself calls comes last.
   const auto turn = [](const values::Function* function) {
     const std::string_view name = function->name.text();
     if (name.starts_with('_') && !name.starts_with("__")) return 2;
-    return name == "forward" || name == "__call__" || name == "train" || name == "run" || name == "fit" || name == "main" ? 0 : 1;
+    return name == "forward" || name == "__call__" || name == "train" || name == "run" || name == "fit" ||
+            name == "main"
+        ? 0
+        : 1;
   };
-  std::stable_sort(methods.begin(), methods.end(), [&](const auto* a, const auto* b) { return turn(a) < turn(b); });
+  std::stable_sort(
+      methods.begin(), methods.end(), [&](const auto* a, const auto* b) { return turn(a) < turn(b); });
   std::vector<bool> reached_before;
   std::vector<values::Function*> ran;
   for (values::Function* method : methods) {
@@ -380,18 +452,23 @@ void Interpreter::run_class_roots(values::Class& cls) {
   }
   if (!run_unit({cls.stmt, false}, reached_before, [&] { run_class(cls, methods); }, &cls)) return;
   doubtful_.push_back({{cls.stmt, true}, reached_before, [this, &cls, ran] {
-    for (const values::Function* method : ran) reached_[method->stmt] = false;
-    run_class(cls, ran);
-  }});
+                         for (const values::Function* method : ran) reached_[method->stmt] = false;
+                         run_class(cls, ran);
+                       }});
 }
 
 bool Interpreter::prepares_tests(const values::Class& cls) const {
   constexpr std::string_view preparing[] = {"setUp", "setUpClass", "setup_method", "setup_class"};
-  return std::any_of(std::begin(preparing), std::end(preparing), [&](std::string_view name) { return find_in_order(cls.order, Name(name)).is(Kind::function); });
+  return std::any_of(std::begin(preparing), std::end(preparing),
+      [&](std::string_view name) { return find_in_order(cls.order, Name(name)).is(Kind::function); });
 }
 
 void Interpreter::run_method(values::Class& cls, values::Function& method, Value self) {
-  run_root(method, method.is_static ? Value{} : method.is_class_method ? Value::of(Kind::class_, &cls) : self, &cls);
+  run_root(method,
+      method.is_static             ? Value{}
+          : method.is_class_method ? Value::of(Kind::class_, &cls)
+                                   : self,
+      &cls);
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,16 +1,17 @@
-// assert: what it states holds from here on. One that states something false of sizes is a problem, told with the values.
+// assert: what it states holds from here on. One that states something false of sizes is a problem, told with
+// the values.
 #include "interpreter/expressions/ambiguous_truth.hpp"
 #include "interpreter/interpreter.hpp"
 
-#include "interpreter/roots/asked_ranks.hpp"
+#include "interpreter/roots/required_ndims.hpp"
 
 #include <algorithm>
 
 namespace stepzero::interpreter {
 
 using namespace syntax;
-using values::Kind;
 using symbolic::Answer;
+using values::Kind;
 
 namespace {
 
@@ -42,10 +43,12 @@ bool is_literal(const Expr& expr) {
   switch (expr.kind) {
   case ExprKind::integer: return true;
   case ExprKind::unary: return is_literal(*as<UnaryExpr>(expr).operand);
-  case ExprKind::binary: return is_literal(*as<BinaryExpr>(expr).left) && is_literal(*as<BinaryExpr>(expr).right);
+  case ExprKind::binary:
+    return is_literal(*as<BinaryExpr>(expr).left) && is_literal(*as<BinaryExpr>(expr).right);
   case ExprKind::tuple:
   case ExprKind::list: {
-    const auto parts = expr.kind == ExprKind::tuple ? as<TupleExpr>(expr).elements : as<ListExpr>(expr).elements;
+    const auto parts = expr.kind == ExprKind::tuple ? as<TupleExpr>(expr).elements
+                                                    : as<ListExpr>(expr).elements;
     return std::all_of(parts.begin(), parts.end(), [](const Expr* part) { return is_literal(*part); });
   }
   default: return false;
@@ -72,14 +75,16 @@ void named_parts(const Expr& expr, std::vector<const Expr*>& parts) {
 }
 
 void comparisons(const Expr& expr, std::vector<const CompareExpr*>& found) {
-  if (expr.kind == ExprKind::compare) found.push_back(&as<CompareExpr>(expr));
+  if (expr.kind == ExprKind::compare)
+    found.push_back(&as<CompareExpr>(expr));
   else if (expr.kind == ExprKind::boolean_op)
     for (const Expr* part : as<BooleanOpExpr>(expr).operands) comparisons(*part, found);
-  else if (expr.kind == ExprKind::unary && as<UnaryExpr>(expr).op == UnaryOp::logical_not) comparisons(*as<UnaryExpr>(expr).operand, found);
+  else if (expr.kind == ExprKind::unary && as<UnaryExpr>(expr).op == UnaryOp::logical_not)
+    comparisons(*as<UnaryExpr>(expr).operand, found);
 }
 
-// What a subclass or any method may set otherwise, on an object of which nobody knows what was done with it; and the length of
-// what grows.
+// What a subclass or any method may set otherwise, on an object of which nobody knows what was done with it;
+// and the length of what grows.
 bool is_open(const Values& values, bool in_roots, bool in_constructor) {
   for (const auto& [expr, value] : values) {
     if (expr->kind == ExprKind::attribute) {
@@ -87,26 +92,33 @@ bool is_open(const Values& values, bool in_roots, bool in_constructor) {
       const Value object = value_of(values, *access.object);
       if (object.is(Kind::class_)) return true;
       if (object.is(Kind::instance) && in_roots && !in_constructor) return true;
-      if (object.is(Kind::instance) && object.as<values::Instance>()->symbolic && !object.as<values::Instance>()->attributes.find(access.attribute)) return true;
+      if (object.is(Kind::instance) && object.as<values::Instance>()->symbolic &&
+          !object.as<values::Instance>()->attributes.find(access.attribute))
+        return true;
     }
     if (expr->kind == ExprKind::call)
       for (const Expr* argument : as<CallExpr>(*expr).arguments)
-        if (const Value given = value_of(values, *argument); given.is(Kind::list) || given.is(Kind::dict) || given.is(Kind::instance)) return true;
+        if (const Value given = value_of(values, *argument);
+            given.is(Kind::list) || given.is(Kind::dict) || given.is(Kind::instance))
+          return true;
   }
   return false;
 }
 
-} // namespace
+}  // namespace
 
 bool Interpreter::in_test() const {
-  const auto is_test = [](std::string_view name) { return name.starts_with("test") || name.starts_with("Test") || name.starts_with("_test"); };
+  const auto is_test = [](std::string_view name) {
+    return name.starts_with("test") || name.starts_with("Test") || name.starts_with("_test");
+  };
   for (const Frame* frame = frame_; frame; frame = frame->outer)
-    if (frame->function && (is_test(frame->function->name.text()) || is_test(frame->function->qualified))) return true;
+    if (frame->function && (is_test(frame->function->name.text()) || is_test(frame->function->qualified)))
+      return true;
   return false;
 }
 
 void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) {
-  if (rehearsals_ > 0 || branches_ > 0 || !assumed_.empty() || in_test()) return;
+  if (dry_runs_ > 0 || branches_ > 0 || !assumed_.empty() || in_test()) return;
   const bool in_constructor = frame_->function && frame_->function->name.text() == "__init__";
   if (is_open(values, in_roots_, in_constructor)) return;
   std::vector<const CompareExpr*> found;
@@ -114,8 +126,10 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
   for (const CompareExpr* test : found) {
     if (test->ops.size() != 1 || test->ops[0] == CompareOp::is || test->ops[0] == CompareOp::is_not) continue;
     const Expr &left = *test->left, &right = *test->rights[0];
-    const Value a = resolve(value_of(values, left)), b = resolve(value_of(values, right)), outcome = value_of(values, *test);
-    if (!is_size(a) || !is_size(b) || !outcome.is(Kind::boolean) || (is_literal(left) && is_literal(right))) continue;
+    const Value a = resolve(value_of(values, left)), b = resolve(value_of(values, right)),
+                outcome = value_of(values, *test);
+    if (!is_size(a) || !is_size(b) || !outcome.is(Kind::boolean) || (is_literal(left) && is_literal(right)))
+      continue;
     if (found.size() > 1 && symbols().decide(outcome.condition()) != Answer::no) continue;
     std::vector<const Expr*> parts;
     named_parts(left, parts);
@@ -125,7 +139,8 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
       if (resolve(value_of(values, *part)).is(Kind::boolean)) return true;
       if (part->kind != ExprKind::call) return false;
       const auto& given = as<CallExpr>(*part).arguments;
-      return std::any_of(given.begin(), given.end(), [&](const Expr* argument) { return resolve(value_of(values, *argument)).is(Kind::boolean); });
+      return std::any_of(given.begin(), given.end(),
+          [&](const Expr* argument) { return resolve(value_of(values, *argument)).is(Kind::boolean); });
     };
     if (std::any_of(parts.begin(), parts.end(), is_truth)) continue;
     std::string text;
@@ -136,29 +151,38 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
       if (!is_size(value)) return;
       const std::string name(record_.text(here(expr)));
       // What an earlier condition has made one number is that.
-      const auto least = value.is(values::Kind::integer) ? symbols().lower(value.integer()) : std::nullopt, most = least ? symbols().upper(value.integer()) : std::nullopt;
+      const auto least = value.is(values::Kind::integer) ? symbols().lower(value.integer()) : std::nullopt,
+                 most = least ? symbols().upper(value.integer()) : std::nullopt;
       const std::string shown = least && least == most ? std::to_string(*least) : words(symbols(), value);
-      if (name.size() > 60 || shown.empty() || shown == name || std::find(told.begin(), told.end(), name) != told.end()) return;
+      if (name.size() > 60 || shown.empty() || shown == name ||
+          std::find(told.begin(), told.end(), name) != told.end())
+        return;
       told.push_back(name);
       text += (text.empty() ? "" : ", ") + name + " is " + shown;
     };
     for (const Expr* part : parts) tell(*part);
     for (const Expr* side : {&left, &right})
       if (side->kind == ExprKind::binary) tell(*side);
-    // `assert heads in (1, 2)`, `assert args.workers > 1`: whoever makes the object, or starts the program, has to choose, and the default stands
-    // for no choice.
-    const bool with_a_literal = parts.size() == 1 && (parts[0] == &left ? is_literal(right) : parts[0] == &right && is_literal(left));
+    // `assert heads in (1, 2)`, `assert args.workers > 1`: whoever makes the object, or starts the program,
+    // has to choose, and the default stands for no choice.
+    const bool with_a_literal = parts.size() == 1 &&
+        (parts[0] == &left ? is_literal(right) : parts[0] == &right && is_literal(left));
     if (with_defaults_ && with_a_literal && parts[0]->kind == ExprKind::name) continue;
-    const auto is_given = [&](const Expr& side) { return is_literal(side) || side.kind == ExprKind::name || side.kind == ExprKind::attribute; };
+    const auto is_given = [&](const Expr& side) {
+      return is_literal(side) || side.kind == ExprKind::name || side.kind == ExprKind::attribute;
+    };
     if (limits_.with_defaults && is_given(left) && is_given(right)) continue;
     // How many of several things hold, say, is no size.
-    if (std::none_of(parts.begin(), parts.end(), [&](const Expr* part) { return is_size(resolve(value_of(values, *part))); })) continue;
+    if (std::none_of(parts.begin(), parts.end(),
+            [&](const Expr* part) { return is_size(resolve(value_of(values, *part))); }))
+      continue;
     event->problem = values::ProblemKind::assertion;
     event->place = here(*stmt.test);
     event->calls = site_;
     event->node = stmt.test;
     event->guarded = may_not_fail();
-    event->text = "This assertion never holds: " + (text.empty() ? std::string(record_.text(here(*test))) + " is false" : text);
+    event->text = "This assertion never holds: " +
+        (text.empty() ? std::string(record_.text(here(*test))) + " is false" : text);
     append(event);
     return;
   }
@@ -191,4 +215,4 @@ Flow Interpreter::run_assert(const AssertStmt& stmt) {
   return Flow::normal;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

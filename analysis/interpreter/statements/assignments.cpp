@@ -16,19 +16,22 @@ using values::Kind;
 namespace {
 constexpr std::size_t not_spread = static_cast<std::size_t>(-1);
 
-// Of `a, b, c, d = *sizes, e` the place of the part that is spread out over several names; `not_spread` for what is written otherwise.
+// Of `a, b, c, d = *sizes, e` the place of the part that is spread out over several names; `not_spread` for
+// what is written otherwise.
 std::size_t spread_part(const Expr& target, const Expr& value) {
   if (target.kind != ExprKind::tuple || value.kind != ExprKind::tuple) return not_spread;
   const auto& targets = as<TupleExpr>(target).elements;
   const auto& parts = as<TupleExpr>(value).elements;
   const auto starred = [](const Expr* part) { return part->kind == ExprKind::starred; };
-  if (std::any_of(targets.begin(), targets.end(), starred) || std::count_if(parts.begin(), parts.end(), starred) != 1 || targets.size() < parts.size())
+  if (std::any_of(targets.begin(), targets.end(), starred) ||
+      std::count_if(parts.begin(), parts.end(), starred) != 1 || targets.size() < parts.size())
     return not_spread;
   return static_cast<std::size_t>(std::find_if(parts.begin(), parts.end(), starred) - parts.begin());
 }
-} // namespace
+}  // namespace
 
-// One statement that assigns. Where an expression in it does not return, the run is `killed_` and nothing more is done.
+// One statement that assigns. Where an expression in it does not return, the run is `killed_` and nothing
+// more is done.
 struct Interpreter::Assignment {
   Interpreter& run;
   const Stmt& stmt;
@@ -47,7 +50,9 @@ private:
   bool fills_entry(const Expr& target);
   bool changes_container(const AugAssignStmt& assign, Value changed, Value operand);
   bool calls_own_method(const AugAssignStmt& assign, Value changed, Value operand);
-  bool same_text(const Expr& a, const Expr& b) const { return run.record_.text(run.here(a)) == run.record_.text(run.here(b)); }
+  bool same_text(const Expr& a, const Expr& b) const {
+    return run.record_.text(run.here(a)) == run.record_.text(run.here(b));
+  }
 };
 
 void Interpreter::run_assignment(const Stmt& stmt) {
@@ -62,12 +67,17 @@ void Interpreter::run_assignment(const Stmt& stmt) {
 void Interpreter::Assignment::annotated(const AnnAssignStmt& assign) {
   if (!assign.value) return;
   const Value value = run.evaluate(*assign.value);
-  if (!run.killed_) run.judge_annotation(assign.annotation, run.chunk_, value, run.here(*assign.value), run.record_.text(run.here(*assign.target)));
+  if (!run.killed_)
+    run.judge_annotation(assign.annotation, run.chunk_, value, run.here(*assign.value),
+        run.record_.text(run.here(*assign.target)));
   if (!run.killed_) run.run_assign(*assign.target, value);
 }
 
 void Interpreter::Assignment::plain(const AssignStmt& assign) {
-  if (const std::size_t star = assign.targets.size() == 1 ? spread_part(*assign.targets[0], *assign.value) : not_spread; star != not_spread) return spread(assign, star);
+  if (const std::size_t star = assign.targets.size() == 1 ? spread_part(*assign.targets[0], *assign.value)
+                                                          : not_spread;
+      star != not_spread)
+    return spread(assign, star);
   const Value value = run.evaluate(*assign.value);
   if (run.killed_) return;
   run.name_by_comment(value, stmt);
@@ -93,20 +103,25 @@ void Interpreter::Assignment::spread(const AssignStmt& assign, std::size_t star)
   const auto& targets = as<TupleExpr>(*assign.targets[0]).elements;
   const auto& parts = as<TupleExpr>(*assign.value).elements;
   std::vector<Value> given;
-  for (const Expr* part : parts) given.push_back(run.resolve(run.evaluate(part->kind == ExprKind::starred ? *as<StarredExpr>(*part).value : *part)));
+  for (const Expr* part : parts)
+    given.push_back(
+        run.resolve(run.evaluate(part->kind == ExprKind::starred ? *as<StarredExpr>(*part).value : *part)));
   if (run.killed_) return;
   const std::size_t count = targets.size() + 1 - parts.size();
   std::vector<std::string_view> names;
-  for (std::size_t i = star; i < star + count; ++i) names.push_back(targets[i]->kind == ExprKind::name ? as<NameExpr>(*targets[i]).id.text() : std::string_view());
+  for (std::size_t i = star; i < star + count; ++i)
+    names.push_back(
+        targets[i]->kind == ExprKind::name ? as<NameExpr>(*targets[i]).id.text() : std::string_view());
   auto sizes = run.library_.unpack(run, given[star], names, *assign.value, run.here(*assign.value));
   if (!sizes) sizes = run.take(given[star], run.here(*assign.value));
   const bool of_shape = given[star].is(Kind::unknown) && given[star].as<values::Unknown>()->shape_of;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const bool of_star = i >= star && i < star + count;
-    const Value part = !of_star                          ? given[i < star ? i : i - count + 1]
-                       : sizes && sizes->size() == count ? (*sizes)[i - star]
-                       : !sizes && of_shape              ? run.subscript(given[star], run.heap().integer(static_cast<std::int64_t>(i - star)), *targets[i])
-                                                         : run.heap().external("", run.here(*targets[i]));
+    const Value part = !of_star           ? given[i < star ? i : i - count + 1]
+        : sizes && sizes->size() == count ? (*sizes)[i - star]
+        : !sizes && of_shape
+        ? run.subscript(given[star], run.heap().integer(static_cast<std::int64_t>(i - star)), *targets[i])
+        : run.heap().external("", run.here(*targets[i]));
     run.run_assign(*targets[i], part);
   }
 }
@@ -115,13 +130,16 @@ void Interpreter::Assignment::keep_size_of_residual(const Expr& target, const Bi
   if (!run.policy_.operands_fit || target.kind != ExprKind::name || sum.op == BinaryOp::matmul) return;
   for (const Expr* operand : {sum.left, sum.right})
     if (operand->kind == ExprKind::name && as<NameExpr>(*operand).id == as<NameExpr>(target).id)
-      if (const values::Slot& slot = run.variable(as<NameExpr>(*operand).id); slot.value) keep_updated(run, slot.value, value);
+      if (const values::Slot& slot = run.variable(as<NameExpr>(*operand).id); slot.value)
+        keep_updated(run, slot.value, value);
 }
 
 // total = total + loss, and a running mean: mean = 0.9 * mean + 0.1 * loss.
 bool Interpreter::Assignment::sums_up(const Expr& target, const Expr& value) {
   const auto& sum = as<BinaryExpr>(value);
-  return sum.op == BinaryOp::add && (names_target(target, *sum.left) || weighs_target(target, *sum.left) || weighs_target(target, *sum.right));
+  return sum.op == BinaryOp::add &&
+      (names_target(target, *sum.left) || weighs_target(target, *sum.left) ||
+          weighs_target(target, *sum.right));
 }
 
 bool Interpreter::Assignment::names_target(const Expr& target, const Expr& part) {
@@ -130,18 +148,24 @@ bool Interpreter::Assignment::names_target(const Expr& target, const Expr& part)
   if (part.kind != ExprKind::call || target.kind != ExprKind::subscript) return false;
   const auto& call = as<CallExpr>(part);
   const auto& entry = as<SubscriptExpr>(target);
-  if (call.function->kind != ExprKind::attribute || call.arguments.empty() || as<AttributeExpr>(*call.function).attribute.text() != "get") return false;
-  return same_text(*as<AttributeExpr>(*call.function).object, *entry.object) && same_text(*call.arguments[0], *entry.index);
+  if (call.function->kind != ExprKind::attribute || call.arguments.empty() ||
+      as<AttributeExpr>(*call.function).attribute.text() != "get")
+    return false;
+  return same_text(*as<AttributeExpr>(*call.function).object, *entry.object) &&
+      same_text(*call.arguments[0], *entry.index);
 }
 
 bool Interpreter::Assignment::weighs_target(const Expr& target, const Expr& part) {
   if (part.kind != ExprKind::binary || as<BinaryExpr>(part).op != BinaryOp::mul) return false;
-  return names_target(target, *as<BinaryExpr>(part).left) || names_target(target, *as<BinaryExpr>(part).right);
+  return names_target(target, *as<BinaryExpr>(part).left) ||
+      names_target(target, *as<BinaryExpr>(part).right);
 }
 
 // history[step] = loss: each iteration has an entry of its own.
 bool Interpreter::Assignment::fills_entry(const Expr& target) {
-  if (target.kind != ExprKind::subscript || as<SubscriptExpr>(target).index->kind != ExprKind::name || !run.in_loop()) return false;
+  if (target.kind != ExprKind::subscript || as<SubscriptExpr>(target).index->kind != ExprKind::name ||
+      !run.in_loop())
+    return false;
   const Expr& index = *as<SubscriptExpr>(target).index;
   const Value key = run.resolve(run.lookup(as<NameExpr>(index).id, index));
   return !run.killed_ && key.is(Kind::integer) && !run.symbols().value(key.integer());
@@ -153,8 +177,14 @@ void Interpreter::Assignment::augmented(const AugAssignStmt& assign) {
   if (run.killed_) return;
   const Value changed = run.resolve(before);
   if (changes_container(assign, changed, operand) || calls_own_method(assign, changed, operand)) return;
-  const BinaryExpr& node = run.record_.augmented.try_emplace(&stmt, BinaryExpr{{ExprKind::binary, stmt.span}, assign.op, assign.target, assign.value, assign.target->span}).first->second;
-  const Value made = changed.is(Kind::tensor) ? run.library_.augment(run, assign.op, changed, operand, node, where) : run.binary(assign.op, before, operand, node);
+  const BinaryExpr& node = run.record_.augmented
+                               .try_emplace(&stmt,
+                                   BinaryExpr{{ExprKind::binary, stmt.span}, assign.op, assign.target,
+                                       assign.value, assign.target->span})
+                               .first->second;
+  const Value made = changed.is(Kind::tensor)
+      ? run.library_.augment(run, assign.op, changed, operand, node, where)
+      : run.binary(assign.op, before, operand, node);
   const bool sums = assign.op == BinaryOp::add && !run.killed_;
   if (sums) run.note_assigned(*assign.target, operand, where);
   run.run_assign(*assign.target, made);
@@ -174,7 +204,7 @@ std::string_view method_in_place(Value changed, BinaryOp op) {
   default: return "";
   }
 }
-} // namespace
+}  // namespace
 
 bool Interpreter::Assignment::changes_container(const AugAssignStmt& assign, Value changed, Value operand) {
   if (!changed.is(Kind::list) && !changed.is(Kind::dict)) return false;
@@ -185,8 +215,11 @@ bool Interpreter::Assignment::changes_container(const AugAssignStmt& assign, Val
     if (assign.target->kind != ExprKind::name) run.run_assign(*assign.target, changed);
     return true;
   }
-  if (!changed.is(Kind::list) || changed.as<values::List>()->kind == values::ListKind::set || assign.op != BinaryOp::mul) return false;
-  const BinaryExpr times{{ExprKind::binary, stmt.span}, assign.op, assign.target, assign.value, assign.target->span};
+  if (!changed.is(Kind::list) || changed.as<values::List>()->kind == values::ListKind::set ||
+      assign.op != BinaryOp::mul)
+    return false;
+  const BinaryExpr times{
+      {ExprKind::binary, stmt.span}, assign.op, assign.target, assign.value, assign.target->span};
   const Value made = run.resolve(run.binary(assign.op, changed, operand, times));
   if (made.is(Kind::list)) run.heap().set_list(changed, *values::Heap::list_state(made));
   return true;
@@ -194,8 +227,10 @@ bool Interpreter::Assignment::changes_container(const AugAssignStmt& assign, Val
 
 bool Interpreter::Assignment::calls_own_method(const AugAssignStmt& assign, Value changed, Value operand) {
   if (!changed.is(Kind::instance)) return false;
-  constexpr std::string_view names[] = {"add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor"};
-  const Value method = run.find_method(changed.as<values::Instance>(), Name("__i" + std::string(names[static_cast<int>(assign.op)]) + "__"));
+  constexpr std::string_view names[] = {"add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow",
+      "lshift", "rshift", "and", "or", "xor"};
+  const Value method = run.find_method(
+      changed.as<values::Instance>(), Name("__i" + std::string(names[static_cast<int>(assign.op)]) + "__"));
   if (!method) return false;
   run.run_assign(*assign.target, run.call(method, {{operand}, {}, false}, where));
   return true;
@@ -209,9 +244,10 @@ bool is_either_integer(Value value) {
     return unknown->integer && !unknown->only_compared && !unknown->state.value;
   }
   if (!value.is(Kind::choice)) return value.is(Kind::integer);
-  return is_either_integer(value.as<values::Choice>()->yes) && is_either_integer(value.as<values::Choice>()->no);
+  return is_either_integer(value.as<values::Choice>()->yes) &&
+      is_either_integer(value.as<values::Choice>()->no);
 }
-} // namespace
+}  // namespace
 
 // object[index] = value
 void Interpreter::store_subscript(Value object, Value index, Value value, const Expr& target) {
@@ -226,29 +262,42 @@ void Interpreter::store_subscript(Value object, Value index, Value value, const 
     return;
   }
   // Containers of modules hold their parts in a list or a dict, where the class has no way of its own.
-  if (object.is(Kind::instance) && !(object.as<values::Instance>()->cls && find_in_order(object.as<values::Instance>()->cls->order, Name("__setitem__"))))
+  if (object.is(Kind::instance) &&
+      !(object.as<values::Instance>()->cls &&
+          find_in_order(object.as<values::Instance>()->cls->order, Name("__setitem__"))))
     for (const std::string_view parts : {values::ContainerState::items, values::ContainerState::dict})
-      if (const values::Slot* slot = object.as<values::Instance>()->attributes.find(Name(parts)); slot && slot->value) {
+      if (const values::Slot* slot = object.as<values::Instance>()->attributes.find(Name(parts));
+          slot && slot->value) {
         object = resolve(slot->value);
         break;
       }
   // os.environ["WORLD_SIZE"] = ...: who communicates from here on is not as the job was started.
-  if (const Value key = resolve(index); object.is(Kind::library) && key.is(Kind::string) && library_.find(std::string(object.as<values::LibrarySymbol>()->path) + "[" + std::string(key.text()) + "]"))
-    if (OperationEvent* event = record_implied(values::InternalRow::unseen_communication, {}, {}, {}, here(target))) append(event);
+  if (const Value key = resolve(index); object.is(Kind::library) && key.is(Kind::string) &&
+      library_.find(
+          std::string(object.as<values::LibrarySymbol>()->path) + "[" + std::string(key.text()) + "]"))
+    if (OperationEvent* event = record_implied(
+            values::InternalRow::unseen_communication, {}, {}, {}, here(target)))
+      append(event);
   if (object.is(Kind::library))
-    if (const Row* setter = library_.find(std::string(object.as<values::LibrarySymbol>()->path) + ".__setitem__"); setter && setter->kind == values::RowKind::function)
-      call_library(*library_symbol(setter->path).as<values::LibrarySymbol>(), {}, {{index, value}, {}, false}, here(target), nullptr);
-  if (object.is(Kind::dict)) dict_set(object, index, value);
+    if (const Row* setter = library_.find(
+            std::string(object.as<values::LibrarySymbol>()->path) + ".__setitem__");
+        setter && setter->kind == values::RowKind::function)
+      call_library(*library_symbol(setter->path).as<values::LibrarySymbol>(), {}, {{index, value}, {}, false},
+          here(target), nullptr);
+  if (object.is(Kind::dict))
+    dict_set(object, index, value);
   else if (object.is(Kind::unknown) && !object.as<values::Unknown>()->state.value) {
     step(1 + object.as<values::Unknown>()->items.size());  // each of them is compared, and may be made anew
     store_item(*this, *object.as<values::Unknown>(), index, value);
-  } else if (object.is(Kind::tensor)) library_.store(*this, object, index, value, target, here(target));
+  } else if (object.is(Kind::tensor))
+    library_.store(*this, object, index, value, target, here(target));
   else if (object.is(Kind::list)) {
     values::ListState state = *values::Heap::list_state(object);
     const Value place_of = resolve(index);
     const auto at = to_constant(place_of);
     const auto size = static_cast<std::int64_t>(state.items.size());
-    if (at && !state.open && *at < size && *at >= -size) state.items[static_cast<std::size_t>(*at < 0 ? *at + size : *at)] = value;
+    if (at && !state.open && *at < size && *at >= -size)
+      state.items[static_cast<std::size_t>(*at < 0 ? *at + size : *at)] = value;
     else if (place_of.is(Kind::slice) && !state.open) {
       const auto picked = slice_of(size, *place_of.as<values::SliceObject>());
       const auto items = take(value, here(target));
@@ -256,15 +305,20 @@ void Interpreter::store_subscript(Value object, Value index, Value value, const 
       const bool plain = !by || by.is(Kind::none) || to_constant(by) == 1;
       if (picked && items && plain) {
         const auto lower = place_of.as<values::SliceObject>()->lower;
-        std::int64_t from = picked->empty() ? (resolve(lower).is(Kind::none) ? 0 : to_constant(lower).value_or(0)) : picked->front();
+        std::int64_t from = picked->empty()
+            ? (resolve(lower).is(Kind::none) ? 0 : to_constant(lower).value_or(0))
+            : picked->front();
         if (from < 0) from += size;
         from = std::clamp<std::int64_t>(from, 0, size);
-        state.items.erase(state.items.begin() + from, state.items.begin() + from + static_cast<std::ptrdiff_t>(picked->size()));
+        state.items.erase(state.items.begin() + from,
+            state.items.begin() + from + static_cast<std::ptrdiff_t>(picked->size()));
         state.items.insert(state.items.begin() + from, items->begin(), items->end());
       } else if (picked && items && picked->size() == items->size()) {
-        for (std::size_t i = 0; i < picked->size(); ++i) state.items[static_cast<std::size_t>((*picked)[i])] = (*items)[i];
+        for (std::size_t i = 0; i < picked->size(); ++i)
+          state.items[static_cast<std::size_t>((*picked)[i])] = (*items)[i];
       } else {
-        state.rest = heap().merge(element(object, here(target)), element(value, here(target)), Sharing::uniform);
+        state.rest = heap().merge(
+            element(object, here(target)), element(value, here(target)), Sharing::uniform);
         state.items.clear();
         state.open = true;
         state.length = nullptr;
@@ -282,9 +336,11 @@ void Interpreter::store_subscript(Value object, Value index, Value value, const 
 
 void Interpreter::run_assign(const Expr& target, Value value) {
   // To be shown, it goes by the name that the program gives it.
-  if (policy_.names_sizes && in_roots_ && value.is(Kind::choice) && rehearsals_ == 0 && (target.kind == ExprKind::name || target.kind == ExprKind::attribute)) {
+  if (policy_.names_sizes && in_roots_ && value.is(Kind::choice) && dry_runs_ == 0 &&
+      (target.kind == ExprKind::name || target.kind == ExprKind::attribute)) {
     value = resolve(value);
-    const Name name = target.kind == ExprKind::name ? as<NameExpr>(target).id : as<AttributeExpr>(target).attribute;
+    const Name name = target.kind == ExprKind::name ? as<NameExpr>(target).id
+                                                    : as<AttributeExpr>(target).attribute;
     if (value.is(Kind::choice) && is_either_integer(value)) value = Value::of(stand_in(name.text()));
   }
   switch (target.kind) {
@@ -292,7 +348,8 @@ void Interpreter::run_assign(const Expr& target, Value value) {
     const Name name = as<NameExpr>(target).id;
     if (value.is(Kind::unknown) && value.as<values::Unknown>()->name.empty())
       value.as<values::Unknown>()->name = name.text();
-    if (value.is(Kind::integer) && policy_.names_sizes && name.text() != "_") symbols().rename(value.integer(), std::string(name.text()));
+    if (value.is(Kind::integer) && policy_.names_sizes && name.text() != "_")
+      symbols().rename(value.integer(), std::string(name.text()));
     heap().set(variable(name), value);
     note(Fact::Role::assignment, here(target), value);
     return;
@@ -301,8 +358,8 @@ void Interpreter::run_assign(const Expr& target, Value value) {
     const auto& attribute = as<AttributeExpr>(target);
     const Value object = evaluate(*attribute.object);
     set_attribute(object, attribute.attribute, value, here(target));
-    const bool on_self =
-        attribute.object->kind == ExprKind::name && as<NameExpr>(*attribute.object).id.text() == "self";
+    const bool on_self = attribute.object->kind == ExprKind::name &&
+        as<NameExpr>(*attribute.object).id.text() == "self";
     note(on_self ? Fact::Role::attribute : Fact::Role::expression, here(target), value);
     return;
   }
@@ -315,9 +372,11 @@ void Interpreter::run_assign(const Expr& target, Value value) {
   case ExprKind::starred: return run_assign(*as<StarredExpr>(target).value, value);
   case ExprKind::tuple:
   case ExprKind::list: {
-    const auto targets = target.kind == ExprKind::tuple ? as<TupleExpr>(target).elements : as<ListExpr>(target).elements;
+    const auto targets = target.kind == ExprKind::tuple ? as<TupleExpr>(target).elements
+                                                        : as<ListExpr>(target).elements;
     value = resolve(value);
-    if (const Value made = refuse_nothing(*this, value, "it cannot be unpacked (TypeError)", here(target))) value = made;
+    if (const Value made = refuse_nothing(*this, value, "it cannot be unpacked (TypeError)", here(target)))
+      value = made;
     if (value.is(Kind::choice)) {
       // A choice of tuples is unpacked position by position.
       const auto* choice = value.as<values::Choice>();
@@ -326,8 +385,10 @@ void Interpreter::run_assign(const Expr& target, Value value) {
           const auto items = elements(side, here(target));
           return items && items->size() == targets.size() ? (*items)[i] : element(side, here(target));
         };
-        if (targets[i]->kind == ExprKind::starred) run_assign(*targets[i], heap().external(""));
-        else run_assign(*targets[i], heap().choose(choice->condition, item(choice->yes), item(choice->no)));
+        if (targets[i]->kind == ExprKind::starred)
+          run_assign(*targets[i], heap().external(""));
+        else
+          run_assign(*targets[i], heap().choose(choice->condition, item(choice->yes), item(choice->no)));
       }
       return;
     }
@@ -340,12 +401,16 @@ void Interpreter::run_assign(const Expr& target, Value value) {
     std::optional<std::vector<Value>> items;
     if (star == targets.size()) items = library_.unpack(*this, value, names, target, here(target));
     if (!items) items = take(value, here(target));
-    const bool fits = items && (star == targets.size() ? items->size() == targets.size() : items->size() + 1 >= targets.size());
+    const bool fits = items &&
+        (star == targets.size() ? items->size() == targets.size() : items->size() + 1 >= targets.size());
     if (!fits) {
       for (std::size_t i = 0; i < targets.size(); ++i) {
-        // Each part of an unknown has a name of its own: `B, T = x.shape`. What stands behind a star is counted from the end.
-        const auto at = static_cast<std::int64_t>(i) - (i > star ? static_cast<std::int64_t>(targets.size()) : 0);
-        Value part = items ? heap().external("", here(target)) : subscript(value, heap().integer(at), *targets[i]);
+        // Each part of an unknown has a name of its own: `B, T = x.shape`. What stands behind a star is
+        // counted from the end.
+        const auto at = static_cast<std::int64_t>(i) -
+            (i > star ? static_cast<std::int64_t>(targets.size()) : 0);
+        Value part = items ? heap().external("", here(target))
+                           : subscript(value, heap().integer(at), *targets[i]);
         if (targets[i]->kind == ExprKind::starred) part = heap().open_list(element(value, here(target)));
         run_assign(*targets[i], part);
       }
@@ -354,8 +419,9 @@ void Interpreter::run_assign(const Expr& target, Value value) {
     const std::size_t extra = items->size() + 1 - targets.size();
     for (std::size_t i = 0, from = 0; i < targets.size(); ++i) {
       if (i == star) {
-        run_assign(*targets[i], heap().list({items->begin() + static_cast<std::ptrdiff_t>(from),
-                                             items->begin() + static_cast<std::ptrdiff_t>(from + extra)}));
+        run_assign(*targets[i],
+            heap().list({items->begin() + static_cast<std::ptrdiff_t>(from),
+                items->begin() + static_cast<std::ptrdiff_t>(from + extra)}));
         from += extra;
       } else {
         run_assign(*targets[i], (*items)[from++]);
@@ -367,4 +433,4 @@ void Interpreter::run_assign(const Expr& target, Value value) {
   }
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

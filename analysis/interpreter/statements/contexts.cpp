@@ -17,40 +17,60 @@ namespace {
 values::Known gradients_under(const Record& record, Value manager, values::Known outer) {
   if (manager.is(Kind::choice)) {
     const auto* choice = manager.as<values::Choice>();
-    const values::Known yes = gradients_under(record, choice->yes, outer), no = gradients_under(record, choice->no, outer);
+    const values::Known yes = gradients_under(record, choice->yes, outer),
+                        no = gradients_under(record, choice->no, outer);
     return yes == no ? yes : values::Known::unknown;
   }
   const auto* instance = manager.is(Kind::instance) ? manager.as<values::Instance>() : nullptr;
-  if (!instance || !instance->native || !instance->native->row || instance->native->row->operation != values::Operation::grad_region) return outer;
+  if (!instance || !instance->native || !instance->native->row ||
+      instance->native->row->operation != values::Operation::grad_region)
+    return outer;
   const values::Slot* on = instance->attributes.find(Name(values::ContextState::on));
-  const auto answer = on && on->value.is(Kind::boolean) ? record.symbols.decide(on->value.condition()) : symbolic::Answer::unknown;
-  return answer == symbolic::Answer::yes ? values::Known::yes : answer == symbolic::Answer::no ? values::Known::no : values::Known::unknown;
+  const auto answer = on && on->value.is(Kind::boolean) ? record.symbols.decide(on->value.condition())
+                                                        : symbolic::Answer::unknown;
+  return answer == symbolic::Answer::yes ? values::Known::yes
+      : answer == symbolic::Answer::no   ? values::Known::no
+                                         : values::Known::unknown;
 }
 
 const values::Instance* region_of(const Record& record, Value manager, const values::Instance* outer) {
-  // One that is entered where a condition of the library's own holds, or does not, is named: readers see that it may be no other.
+  // One that is entered where a condition of the library's own holds, or does not, is named: readers see that
+  // it may be no other.
   if (manager.is(Kind::choice)) {
     const auto* choice = manager.as<values::Choice>();
     const auto* yes = region_of(record, choice->yes, nullptr);
     const auto* no = region_of(record, choice->no, nullptr);
     if (outer || static_cast<bool>(yes) == static_cast<bool>(no)) return nullptr;
     const Cond condition = yes ? choice->condition : record.symbols.logical_not(choice->condition);
-    return std::ranges::any_of(record.conditions, [&](const auto& named) { return named.second == condition; }) ? yes ? yes : no : nullptr;
+    return std::ranges::any_of(
+               record.conditions, [&](const auto& named) { return named.second == condition; })
+        ? yes ? yes : no
+        : nullptr;
   }
   const auto* instance = manager.is(Kind::instance) ? manager.as<values::Instance>() : nullptr;
-  if (!instance || !instance->native || !instance->native->row || instance->native->row->operation != values::Operation::autocast_region) return outer;
+  if (!instance || !instance->native || !instance->native->row ||
+      instance->native->row->operation != values::Operation::autocast_region)
+    return outer;
   const values::Slot* enabled = instance->attributes.find(Name(values::ContextState::enabled));
-  return enabled && enabled->value.is(Kind::boolean) && record.symbols.decide(enabled->value.condition()) == symbolic::Answer::no ? nullptr : instance;
+  return enabled && enabled->value.is(Kind::boolean) &&
+          record.symbols.decide(enabled->value.condition()) == symbolic::Answer::no
+      ? nullptr
+      : instance;
 }
-} // namespace
+}  // namespace
 
 // The library's own managers, and what may be one of them.
 void Interpreter::enter(Value manager, Place where) {
   manager = resolve(manager);
-  if (manager.is(Kind::instance) ? !is_a(manager, library_.types().context) : !manager.is(Kind::choice) && !manager.is(Kind::unknown) && !manager.is(Kind::device)) return;
+  if (manager.is(Kind::instance)
+          ? !is_a(manager, library_.types().context)
+          : !manager.is(Kind::choice) && !manager.is(Kind::unknown) && !manager.is(Kind::device))
+    return;
   if (manager.is(Kind::instance) && manager.object() == unentered_) unentered_ = nullptr;
-  const values::Known gradients = gradients_under(record_, manager, around_ ? around_->gradients : values::Known::yes);
-  record_.arounds.push_back(std::make_unique<Around>(Around{manager, where, around_, gradients, region_of(record_, manager, around_ ? around_->casts : nullptr)}));
+  const values::Known gradients = gradients_under(
+      record_, manager, around_ ? around_->gradients : values::Known::yes);
+  record_.arounds.push_back(std::make_unique<Around>(Around{
+      manager, where, around_, gradients, region_of(record_, manager, around_ ? around_->casts : nullptr)}));
   around_ = record_.arounds.back().get();
 }
 
@@ -92,8 +112,8 @@ Flow Interpreter::WithItem::result() {
   return is_pending(manager) ? through_generator() : around_body();
 }
 
-// The body of the with runs where the manager's generator yields. Where that yields on several ways, the body runs on each of them, if that is
-// soon done. A way that has run it knows.
+// The body of the with runs where the manager's generator yields. Where that yields on several ways, the body
+// runs on each of them, if that is soon done. A way that has run it knows.
 Flow Interpreter::WithItem::through_generator() {
   Frame* const frame = run.frame_;
   const std::uint32_t chunk = run.chunk_;
@@ -102,7 +122,8 @@ Flow Interpreter::WithItem::through_generator() {
   TryTarget* outside = nullptr;  // that was told of what the body raises
   constexpr std::uint64_t soon = 2000;
   std::uint64_t first_steps = 0;
-  values::Slot& has_run = run.heap().slot_of(run.heap().make<values::Instance>()->attributes, Name(values::ContextState::ran));
+  values::Slot& has_run = run.heap().slot_of(
+      run.heap().make<values::Instance>()->attributes, Name(values::ContextState::ran));
   std::function<Value(Value)> body = [&](Value yielded) {
     if (has_run.value || first_steps > soon) return Value::none();
     run.heap().set(has_run, run.heap().boolean(true));
@@ -124,7 +145,8 @@ Flow Interpreter::WithItem::through_generator() {
     if (again) return Value::none();
     // What the body raises for certain is raised by the yield.
     const Event* last = run.block_->events.empty() ? nullptr : run.block_->events.back();
-    if (flow == Flow::dead && run.path_.size() == depth && last && last->kind == EventKind::exit && static_cast<const ExitEvent*>(last)->exit == ExitKind::raise &&
+    if (flow == Flow::dead && run.path_.size() == depth && last && last->kind == EventKind::exit &&
+        static_cast<const ExitEvent*>(last)->exit == ExitKind::raise &&
         (!outside || outside->raises.size() == told + 1))
       fails = run.killed_ = true;
     return Value::none();
@@ -145,7 +167,9 @@ Flow Interpreter::WithItem::through_generator() {
 // Is it an object of that class on any of its ways?
 bool Interpreter::WithItem::any_way_is(Value value, bool if_unknown, std::string_view class_path) {
   value = run.resolve(value);
-  if (value.is(Kind::choice)) return any_way_is(value.as<values::Choice>()->yes, if_unknown, class_path) || any_way_is(value.as<values::Choice>()->no, if_unknown, class_path);
+  if (value.is(Kind::choice))
+    return any_way_is(value.as<values::Choice>()->yes, if_unknown, class_path) ||
+        any_way_is(value.as<values::Choice>()->no, if_unknown, class_path);
   return (if_unknown && value.is(Kind::unknown)) || run.is_a(value, class_path);
 }
 
@@ -157,7 +181,9 @@ Value Interpreter::WithItem::entered(Value& leave_method, bool& catches) {
     if (const Value enter = run.find_method(object, Name("__enter__"))) given = run.call(enter, {}, where());
     leave_method = run.find_method(object, Name("__exit__"));
     // One that returns something may say that the failure has been seen to.
-    if (const Value method = leave_method.is(Kind::bound) ? leave_method.as<values::Bound>()->function : leave_method; method.is(Kind::function) && method.as<values::Function>()->stmt)
+    if (const Value method = leave_method.is(Kind::bound) ? leave_method.as<values::Bound>()->function
+                                                          : leave_method;
+        method.is(Kind::function) && method.as<values::Function>()->stmt)
       catches = catches || returns_something(method.as<values::Function>()->stmt->body);
     // What its base class has called behind the scenes may fill what it holds.
     if (object->cls && (object->cls->open || object->cls->native))
@@ -173,8 +199,10 @@ Value Interpreter::WithItem::entered(Value& leave_method, bool& catches) {
 
 Flow Interpreter::WithItem::around_body() {
   bool catches = any_way_is(manager, false, values::InternalRow::catches);
-  const bool casts = any_way_is(manager, true, values::InternalRow::casts);  // what is not known may be such a manager, too
-  const bool may_choose_device = manager.is(Kind::device) || manager.is(Kind::unknown) || manager.is(Kind::choice);
+  const bool casts = any_way_is(
+      manager, true, values::InternalRow::casts);  // what is not known may be such a manager, too
+  const bool may_choose_device = manager.is(Kind::device) || manager.is(Kind::unknown) ||
+      manager.is(Kind::choice);
   Value leave_method;
   const Value given = entered(leave_method, catches);
   if (target) run.run_assign(*target, given);
@@ -190,12 +218,15 @@ Flow Interpreter::WithItem::around_body() {
   run.casts_ -= casts;
   run.around_ = around;
   run.device_contexts_ -= may_choose_device;
-  if (leave_method && flow == Flow::normal) run.call(leave_method, {{Value::none(), Value::none(), Value::none()}, {}, false}, where());
+  if (leave_method && flow == Flow::normal)
+    run.call(leave_method, {{Value::none(), Value::none(), Value::none()}, {}, false}, where());
   run.killed_ = false;
   return flow;
 }
 
-symbolic::Answer Interpreter::is_instance_of_raised(std::string_view exception) { return catches(library_symbol("builtins." + std::string(exception)), raised_); }
+symbolic::Answer Interpreter::is_instance_of_raised(std::string_view exception) {
+  return catches(library_symbol("builtins." + std::string(exception)), raised_);
+}
 
 // Does a handler of that type catch what was raised?
 symbolic::Answer Interpreter::catches(Value type, Value raised) {
@@ -210,25 +241,34 @@ symbolic::Answer Interpreter::catches(Value type, Value raised) {
 namespace {
 // Exceptions that no operation on tensors raises: who catches them leaves its failures alone.
 bool leaves_failures(Interpreter& run, Value type) {
-  constexpr std::string_view others[] = {"KeyboardInterrupt", "KeyError", "StopIteration", "StopAsyncIteration", "ImportError", "ModuleNotFoundError", "OSError",
-                                         "IOError", "FileNotFoundError", "FileExistsError", "PermissionError", "EOFError", "SystemExit", "GeneratorExit"};
+  constexpr std::string_view others[] = {"KeyboardInterrupt", "KeyError", "StopIteration",
+      "StopAsyncIteration", "ImportError", "ModuleNotFoundError", "OSError", "IOError", "FileNotFoundError",
+      "FileExistsError", "PermissionError", "EOFError", "SystemExit", "GeneratorExit"};
   type = run.resolve(type);
-  if (type.is(Kind::tuple)) return std::ranges::all_of(type.as<values::Tuple>()->items, [&](Value each) { return leaves_failures(run, each); });
-  if (!type.is(Kind::library) || !type.as<values::LibrarySymbol>()->path.starts_with("builtins.")) return false;
+  if (type.is(Kind::tuple))
+    return std::ranges::all_of(
+        type.as<values::Tuple>()->items, [&](Value each) { return leaves_failures(run, each); });
+  if (!type.is(Kind::library) || !type.as<values::LibrarySymbol>()->path.starts_with("builtins."))
+    return false;
   return std::ranges::find(others, type.as<values::LibrarySymbol>()->path.substr(9)) != std::end(others);
 }
 // Is it for what one process runs out of, and others need not?
 bool takes_exhaustion(Interpreter& run, Value type) {
   type = run.resolve(type);
-  if (type.is(Kind::tuple)) return std::ranges::any_of(type.as<values::Tuple>()->items, [&](Value each) { return takes_exhaustion(run, each); });
+  if (type.is(Kind::tuple))
+    return std::ranges::any_of(
+        type.as<values::Tuple>()->items, [&](Value each) { return takes_exhaustion(run, each); });
   const auto* row = type.is(Kind::library) ? type.as<values::LibrarySymbol>()->row : nullptr;
   return row && row->exhausts;
 }
-} // namespace
+}  // namespace
 
-// `try`: its body, then, as far as it may fail, the handlers, each begun from any place where the body may have been left.
+// `try`: its body, then, as far as it may fail, the handlers, each begun from any place where the body may
+// have been left.
 struct Interpreter::TryRun {
-  TryRun(Interpreter& interpreter, const TryStmt& statement) : run(interpreter), stmt(statement), event(run.record_.event<AttemptEvent>()), outer_block(run.block_), ways(run) {
+  TryRun(Interpreter& interpreter, const TryStmt& statement)
+      : run(interpreter), stmt(statement), event(run.record_.event<AttemptEvent>()), outer_block(run.block_),
+        ways(run) {
     event->place = {run.chunk_, stmt.span};
     event->calls = run.site_;
     target = {ways.mark(), ways.depth(), {}};
@@ -272,7 +312,9 @@ bool Interpreter::TryRun::run_body() {
   const bool has_handlers = !stmt.handlers.empty();
   run.block_ = &event->body;
   if (has_handlers) run.frame_->tries.push_back(&target);
-  const bool guards = std::ranges::any_of(stmt.handlers, [&](const ExceptHandler& handler) { return !handler.type || !leaves_failures(run, run.evaluate(*handler.type)); });
+  const bool guards = std::ranges::any_of(stmt.handlers, [&](const ExceptHandler& handler) {
+    return !handler.type || !leaves_failures(run, run.evaluate(*handler.type));
+  });
   run.guards_ += guards;
   run.catching_ += has_handlers;
   const auto risks = run.may_raise_ + run.heap().unknowns();
@@ -291,9 +333,12 @@ void Interpreter::TryRun::run_else() {
 
 // Where the body fails for certain, and with what is known, the first handler of its type runs, and no other.
 const ExceptHandler* Interpreter::TryRun::certain_handler() {
-  if (stmt.handlers.empty() || flow != Flow::dead || target.raises.empty() || run.generic_depth_ != 0 || run.symbols().decide(target.raises.front().condition) != symbolic::Answer::yes) return nullptr;
+  if (stmt.handlers.empty() || flow != Flow::dead || target.raises.empty() || run.generic_depth_ != 0 ||
+      run.symbols().decide(target.raises.front().condition) != symbolic::Answer::yes)
+    return nullptr;
   for (const ExceptHandler& handler : stmt.handlers) {
-    const auto answer = handler.type ? run.catches(run.evaluate(*handler.type), target.raises.front().value) : symbolic::Answer::yes;
+    const auto answer = handler.type ? run.catches(run.evaluate(*handler.type), target.raises.front().value)
+                                     : symbolic::Answer::yes;
     if (answer != symbolic::Answer::no) return answer == symbolic::Answer::yes ? &handler : nullptr;
   }
   return nullptr;
@@ -313,7 +358,8 @@ Flow Interpreter::TryRun::run_certain(const ExceptHandler& handler) {
 
 Flow Interpreter::TryRun::run_handlers() {
   const bool only_imports = std::ranges::all_of(stmt.body, [](const Stmt* part) {
-    return part->kind == StmtKind::import || part->kind == StmtKind::import_from || part->kind == StmtKind::assign || part->kind == StmtKind::pass;
+    return part->kind == StmtKind::import || part->kind == StmtKind::import_from ||
+        part->kind == StmtKind::assign || part->kind == StmtKind::pass;
   });
   const values::Delta finished = ways.writes();
   const bool goes_on = flow == Flow::normal;
@@ -322,7 +368,8 @@ Flow Interpreter::TryRun::run_handlers() {
   for (const ExceptHandler& handler : stmt.handlers) {
     const bool of_exhaustion = handler.type && takes_exhaustion(run, run.evaluate(*handler.type));
     // A run that is asked what it takes of a GPU's memory has enough of it.
-    if (of_exhaustion && goes_on && run.record_.conditions.contains(values::RecordCondition::counted)) continue;
+    if (of_exhaustion && goes_on && run.record_.conditions.contains(values::RecordCondition::counted))
+      continue;
     run_handler(handler, finished, of_exhaustion);
   }
   if (!stmt.handlers.empty()) {
@@ -333,7 +380,8 @@ Flow Interpreter::TryRun::run_handlers() {
   return finish();
 }
 
-void Interpreter::TryRun::run_handler(const ExceptHandler& handler, const values::Delta& finished, bool of_exhaustion) {
+void Interpreter::TryRun::run_handler(
+    const ExceptHandler& handler, const values::Delta& finished, bool of_exhaustion) {
   ways.rewind();
   // The body may have been left anywhere: what it wrote may or may not be there.
   run.heap().join(ways.mark(), finished, nullptr, Sharing::unseen);
@@ -342,7 +390,8 @@ void Interpreter::TryRun::run_handler(const ExceptHandler& handler, const values
   run.path_.push_back(event->raised);
   note_taken(handler);
   if (of_exhaustion) event->exhausted = static_cast<int>(event->handlers.size()) - 1;
-  if (!handler.name.empty()) run.heap().set(run.variable(handler.name), run.heap().unknown("", Sharing::local));
+  if (!handler.name.empty())
+    run.heap().set(run.variable(handler.name), run.heap().unknown("", Sharing::local));
   const Value outer = std::exchange(run.caught_, Value{});
   AttemptEvent* const handling = std::exchange(run.handling_, event);
   if (run.run_block(handler.body) == Flow::normal) handled.push_back({ways.writes(), event->raised, {}});
@@ -350,17 +399,25 @@ void Interpreter::TryRun::run_handler(const ExceptHandler& handler, const values
   run.caught_ = outer;
 }
 
-// What a handler takes: the failure to read or write a file, and which of the exceptions that the body is seen to raise.
+// What a handler takes: the failure to read or write a file, and which of the exceptions that the body is
+// seen to raise.
 void Interpreter::TryRun::note_taken(const ExceptHandler& handler) {
   const Value type = handler.type ? run.evaluate(*handler.type) : Value{};
-  const auto takes = [&](Value exception) { return !type || run.catches(type, exception) == symbolic::Answer::yes; };
-  const auto takes_builtin = [&](std::string_view name) { return takes(run.library_symbol("builtins." + std::string(name))); };
+  const auto takes = [&](Value exception) {
+    return !type || run.catches(type, exception) == symbolic::Answer::yes;
+  };
+  const auto takes_builtin = [&](std::string_view name) {
+    return takes(run.library_symbol("builtins." + std::string(name)));
+  };
   std::vector<Value> taken;
   for (const Exit& exit : target.raises)
     if (exit.value && takes(exit.value)) taken.push_back(exit.value);
   const bool of_files = takes_builtin("FileNotFoundError") || takes_builtin("PermissionError");
   const Value of_work = run.heap().boolean(takes_builtin("RuntimeError"));
-  if (OperationEvent* noted = run.record_implied(values::InternalRow::handler, {}, {run.heap().boolean(of_files), run.heap().tuple(std::move(taken)), of_work}, {}, {run.chunk_, stmt.span})) run.append(noted);
+  if (OperationEvent* noted = run.record_implied(values::InternalRow::handler, {},
+          {run.heap().boolean(of_files), run.heap().tuple(std::move(taken)), of_work}, {},
+          {run.chunk_, stmt.span}))
+    run.append(noted);
 }
 
 Flow Interpreter::TryRun::finish() {
@@ -372,4 +429,4 @@ Flow Interpreter::TryRun::finish() {
   return flow;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

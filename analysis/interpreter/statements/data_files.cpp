@@ -11,7 +11,8 @@ namespace stepzero::interpreter {
 namespace {
 
 // The values; `mark` notes of a table which one it is.
-Value value_of(values::Heap& heap, const program::Data& data, const std::function<Value(Value dict, const std::string& within)>& mark, const std::string& within = {}) {
+Value value_of(values::Heap& heap, const program::Data& data,
+    const std::function<Value(Value dict, const std::string& within)>& mark, const std::string& within = {}) {
   using enum program::Data::Kind;
   switch (data.kind) {
   case null: return Value::none();
@@ -30,9 +31,12 @@ Value value_of(values::Heap& heap, const program::Data& data, const std::functio
     std::vector<std::pair<Value, Value>> items;
     for (const auto& [name, field] : data.fields) {
       const Value value = value_of(heap, field, mark, within.empty() ? name : within + "." + name);
-      const auto found = std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.first.text() == name; });
-      if (found != items.end()) found->second = value;
-      else items.emplace_back(heap.string(name), value);
+      const auto found = std::find_if(
+          items.begin(), items.end(), [&](const auto& item) { return item.first.text() == name; });
+      if (found != items.end())
+        found->second = value;
+      else
+        items.emplace_back(heap.string(name), value);
     }
     return mark(heap.dict(std::move(items)), within);
   }
@@ -48,21 +52,25 @@ std::string normal(std::string_view path) {
     const auto end = std::min(path.find('/'), path.size());
     const std::string_view part = path.substr(0, end);
     path.remove_prefix(std::min(end + 1, path.size()));
-    if (part == ".." && !parts.empty()) parts.pop_back();
-    else if (!part.empty() && part != "." && part != "..") parts.push_back(part);
+    if (part == ".." && !parts.empty())
+      parts.pop_back();
+    else if (!part.empty() && part != "." && part != "..")
+      parts.push_back(part);
   }
   std::string text;
   for (const std::string_view part : parts) text += "/" + std::string(part);
   return text;
 }
 
-} // namespace
+}  // namespace
 
 Value Interpreter::data_of_file(std::string_view path, program::DataFormat format) {
-  // Where a relative path may begin: most programs are started beside their main file, or at the root of the workspace.
+  // Where a relative path may begin: most programs are started beside their main file, or at the root of the
+  // workspace.
   std::vector<std::string> candidates;
   const auto add = [&](std::string candidate) {
-    if (std::find(candidates.begin(), candidates.end(), candidate) == candidates.end()) candidates.push_back(std::move(candidate));
+    if (std::find(candidates.begin(), candidates.end(), candidate) == candidates.end())
+      candidates.push_back(std::move(candidate));
   };
   if (path.starts_with('/')) {
     add(normal(path));
@@ -89,4 +97,4 @@ Value Interpreter::data_of_file(std::string_view path, program::DataFormat forma
   });
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

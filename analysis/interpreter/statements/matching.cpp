@@ -8,7 +8,8 @@ namespace stepzero::interpreter {
 using namespace syntax;
 using values::Kind;
 
-// Under which condition a value fits a pattern. What the pattern names is bound on the way, whether it fits or not.
+// Under which condition a value fits a pattern. What the pattern names is bound on the way, whether it fits
+// or not.
 struct Interpreter::Matching {
   Interpreter& run;
   const Pattern& pattern;
@@ -45,10 +46,9 @@ Flow Interpreter::run_match(const MatchStmt& stmt, std::size_t from, Value subje
 Cond Interpreter::Matching::condition() {
   switch (pattern.kind) {
   case PatternKind::wildcard: return yes();
-  case PatternKind::capture:
-    bind(as<CapturePattern>(pattern).name, subject);
-    return yes();
-  case PatternKind::value: return run.truth(run.compare(CompareOp::eq, subject, run.evaluate(*as<ValuePattern>(pattern).value)));
+  case PatternKind::capture: bind(as<CapturePattern>(pattern).name, subject); return yes();
+  case PatternKind::value:
+    return run.truth(run.compare(CompareOp::eq, subject, run.evaluate(*as<ValuePattern>(pattern).value)));
   case PatternKind::as: {
     const auto& named = as<AsPattern>(pattern);
     bind(named.name, subject);
@@ -68,7 +68,8 @@ Cond Interpreter::Matching::condition() {
 
 Cond Interpreter::Matching::any_alternative() {
   Cond any = no();
-  for (const Pattern* alternative : as<OrPattern>(pattern).alternatives) any = run.symbols().logical_or(any, of_part(*alternative, subject));
+  for (const Pattern* alternative : as<OrPattern>(pattern).alternatives)
+    any = run.symbols().logical_or(any, of_part(*alternative, subject));
   return any;
 }
 
@@ -79,7 +80,9 @@ void Interpreter::Matching::bind_parts(syntax::List<const Pattern*> parts) {
 Cond Interpreter::Matching::of_sequence() {
   const auto& parts = as<SequencePattern>(pattern).elements;
   const Value matched = run.resolve(subject);
-  if (matched.is(Kind::string) || matched.is(Kind::none) || matched.is(Kind::integer) || matched.is(Kind::real) || matched.is(Kind::boolean) || matched.is(Kind::dict)) return no();
+  if (matched.is(Kind::string) || matched.is(Kind::none) || matched.is(Kind::integer) ||
+      matched.is(Kind::real) || matched.is(Kind::boolean) || matched.is(Kind::dict))
+    return no();
   const auto items = run.elements(matched, {run.chunk_, pattern.span});
   if (!items) {
     bind_parts(parts);
@@ -101,7 +104,8 @@ Cond Interpreter::Matching::all_of(std::span<const Value> items) {
   for (std::size_t i = 0, from = 0; i < parts.size(); ++i) {
     if (i == star) {
       const auto rest = items.subspan(from, taken);
-      if (const Name name = as<StarPattern>(*parts[i]).name; !name.empty()) bind(name, run.heap().list({rest.begin(), rest.end()}));
+      if (const Name name = as<StarPattern>(*parts[i]).name; !name.empty())
+        bind(name, run.heap().list({rest.begin(), rest.end()}));
       from += taken;
     } else {
       all = both(all, of_part(*parts[i], items[from++]));
@@ -118,7 +122,8 @@ Cond Interpreter::Matching::of_mapping() {
     std::vector<std::pair<Value, Value>> rest = values::Heap::dict_state(dict)->items;
     for (std::size_t i = 0; i < mapping.keys.size() && i < mapping.patterns.size(); ++i) {
       const Value key = run.resolve(run.evaluate(*mapping.keys[i]));
-      const auto found = std::find_if(rest.begin(), rest.end(), [&](const auto& item) { return run.same_key(item.first, key); });
+      const auto found = std::find_if(
+          rest.begin(), rest.end(), [&](const auto& item) { return run.same_key(item.first, key); });
       if (found == rest.end()) return no();
       if (found->second.is(Kind::choice)) all = open();
       all = both(all, of_part(*mapping.patterns[i], found->second));
@@ -128,7 +133,13 @@ Cond Interpreter::Matching::of_mapping() {
     return all;
   }
   switch (dict.kind) {
-  case Kind::none: case Kind::integer: case Kind::real: case Kind::boolean: case Kind::string: case Kind::tuple: case Kind::list: return no();
+  case Kind::none:
+  case Kind::integer:
+  case Kind::real:
+  case Kind::boolean:
+  case Kind::string:
+  case Kind::tuple:
+  case Kind::list: return no();
   default: break;
   }
   bind_parts(mapping.patterns);
@@ -146,18 +157,21 @@ Cond Interpreter::Matching::of_class() {
   Cond all = is_one ? yes() : open();
   for (std::size_t i = 0; i < wanted.arguments.size(); ++i) {
     Value part = run.heap().external("");
-    if (type.is(Kind::library)) part = object;  // int(x), str(x): the value itself
+    if (type.is(Kind::library))
+      part = object;  // int(x), str(x): the value itself
     else if (type.is(Kind::class_) && i < type.as<values::Class>()->fields.size() && is_one)
       part = run.attribute(object, type.as<values::Class>()->fields[i].name, {run.chunk_, pattern.span});
-    else all = open();
+    else
+      all = open();
     all = both(all, of_part(*wanted.arguments[i], part));
   }
   for (std::size_t i = 0; i < wanted.keyword_patterns.size(); ++i) {
     Value part = run.heap().external("");
-    if (is_one && i < wanted.keyword_names.size()) part = run.attribute(object, wanted.keyword_names[i], {run.chunk_, pattern.span});
+    if (is_one && i < wanted.keyword_names.size())
+      part = run.attribute(object, wanted.keyword_names[i], {run.chunk_, pattern.span});
     all = both(all, of_part(*wanted.keyword_patterns[i], part));
   }
   return all;
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

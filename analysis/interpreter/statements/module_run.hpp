@@ -29,4 +29,4 @@ struct ModuleRun {
   bool looked_for_exports = false;
 };
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -16,20 +16,24 @@ using values::Kind;
 
 namespace {
 constexpr int max_import_depth = 40;
-// Steps of imported modules: of the program's own, and of installed ones. They are no part of the importer's: what a file is answered does not
-// depend on whether a module has run before.
+// Steps of imported modules: of the program's own, and of installed ones. They are no part of the importer's:
+// what a file is answered does not depend on whether a module has run before.
 constexpr std::uint64_t steps_of_a_module[] = {50'000, 12'000};
-std::uint64_t steps_of_all_modules(bool installed, std::uint64_t steps) { return installed ? steps : steps / 2; }
+std::uint64_t steps_of_all_modules(bool installed, std::uint64_t steps) {
+  return installed ? steps : steps / 2;
+}
 
 // The body of `if TYPE_CHECKING:`.
 const syntax::Block* names_for_types(const Stmt& stmt) {
   if (stmt.kind != StmtKind::if_) return nullptr;
   const Expr& test = *as<IfStmt>(stmt).test;
-  const bool asks = test.kind == ExprKind::name ? as<NameExpr>(test).id.text() == "TYPE_CHECKING" : test.kind == ExprKind::attribute && as<AttributeExpr>(test).attribute.text() == "TYPE_CHECKING";
+  const bool asks = test.kind == ExprKind::name
+      ? as<NameExpr>(test).id.text() == "TYPE_CHECKING"
+      : test.kind == ExprKind::attribute && as<AttributeExpr>(test).attribute.text() == "TYPE_CHECKING";
   return asks ? &as<IfStmt>(stmt).body : nullptr;
 }
-// The imports from the own package in it, also those that a library makes only where what they need is installed:
-// `try: if not is_torch_available(): raise … except …: pass else: from .utils import Mixin`.
+// The imports from the own package in it, also those that a library makes only where what they need is
+// installed: `try: if not is_torch_available(): raise … except …: pass else: from .utils import Mixin`.
 void each_import_for_types(syntax::Block block, const std::function<void(const ImportFromStmt&)>& found) {
   for (const Stmt* stmt : block) switch (stmt->kind) {
     case StmtKind::import_from:
@@ -60,18 +64,20 @@ bool is_named_after(std::string_view path, std::string_view name) {
 }
 constexpr std::size_t most_stars = 64;
 
-// The modules whose names a module takes all of, in the order in which they are looked into: those that the name is called after first,
-// the longest of them before the others. Where hundreds are taken so, no others.
+// The modules whose names a module takes all of, in the order in which they are looked into: those that the
+// name is called after first, the longest of them before the others. Where hundreds are taken so, no others.
 std::vector<program::Target> by_name(const std::vector<program::Target>& stars, Name name) {
   std::vector<program::Target> order(stars.rbegin(), stars.rend());
   constexpr std::size_t few_stars = 8;  // looking into all of them costs nothing
   if (order.size() < few_stars) return order;
-  const auto others = std::stable_partition(order.begin(), order.end(), [&](const auto& star) { return is_named_after(star.path, name.text()); });
-  std::stable_sort(order.begin(), others, [](const auto& a, const auto& b) { return a.path.size() > b.path.size(); });
+  const auto others = std::stable_partition(
+      order.begin(), order.end(), [&](const auto& star) { return is_named_after(star.path, name.text()); });
+  std::stable_sort(
+      order.begin(), others, [](const auto& a, const auto& b) { return a.path.size() > b.path.size(); });
   if (order.size() > most_stars) order.erase(others, order.end());
   return order;
 }
-} // namespace
+}  // namespace
 
 // A name of a library's file as the table has it: transformers.utils.auto_docstring.auto_docstring.
 std::string Interpreter::dotted_name(const std::string& path, Name name) const {
@@ -84,7 +90,8 @@ std::string Interpreter::dotted_name(const std::string& path, Name name) const {
   return dotted + "." + std::string(name.text());
 }
 
-std::uint32_t Interpreter::add_chunk(const std::string& path, std::shared_ptr<const Module> module, const Item& item) {
+std::uint32_t Interpreter::add_chunk(
+    const std::string& path, std::shared_ptr<const Module> module, const Item& item) {
   record_.chunks.push_back({path, std::move(module), item.chunk, item.offset, {}});
   return static_cast<std::uint32_t>(record_.chunks.size() - 1);
 }
@@ -97,13 +104,15 @@ void Interpreter::run_module(ModuleRun& run_of, std::shared_ptr<const Module> mo
   run_of.object->pending = false;
   if (run_of.path == main_path_) globals_ = globals;
   if (run_of.is_installed) installed_.emplace(globals, &run_of);
-  heap().set(heap().slot_of(globals->names, Name("__name__")), heap().string(as_main ? "__main__" : "module"));
+  heap().set(
+      heap().slot_of(globals->names, Name("__name__")), heap().string(as_main ? "__main__" : "module"));
   heap().set(heap().slot_of(globals->names, Name("__file__")), heap().string(run_of.path));
 
   run_items(run_of, module, 0, module->items.size());
 }
 
-void Interpreter::run_items(ModuleRun& run_of, const std::shared_ptr<const Module>& module, std::size_t first, std::size_t last) {
+void Interpreter::run_items(
+    ModuleRun& run_of, const std::shared_ptr<const Module>& module, std::size_t first, std::size_t last) {
   Frame frame;
   frame.scope = run_of.object->globals;
   Speculation statements(*this);
@@ -116,27 +125,31 @@ void Interpreter::run_items(ModuleRun& run_of, const std::shared_ptr<const Modul
   frame_ = &frame;
   const bool follow = following_ && run_of.path == main_path_;
   for (const Item& item : std::span(module->items).subspan(first, last - first)) {
-    const auto known = follow && replay_.replaying ? replay_.chunks.find(item.chunk.get()) : replay_.chunks.end();
+    const auto known = follow && replay_.replaying ? replay_.chunks.find(item.chunk.get())
+                                                   : replay_.chunks.end();
     chunk_ = known != replay_.chunks.end() ? known->second : add_chunk(run_of.path, module, item);
     if (!follow && run_of.path == main_path_) replay_.copies.push_back(chunk_);
     frame.chunk = chunk_;
     if (follow) begin_item(item);
-    // It says where the names live that a library hands out by `__getattr__`, or by a module put in its own place: they wait like its other
-    // imports. What the module binds as it runs comes first.
-    if (const syntax::Block* named = run_of.is_installed && item.chunk->stmt ? names_for_types(*item.chunk->stmt) : nullptr)
+    // It says where the names live that a library hands out by `__getattr__`, or by a module put in its own
+    // place: they wait like its other imports. What the module binds as it runs comes first.
+    if (const syntax::Block* named =
+            run_of.is_installed && item.chunk->stmt ? names_for_types(*item.chunk->stmt) : nullptr)
       each_import_for_types(*named, [&](const ImportFromStmt& inner) { run_import_from(inner); });
     const bool dead = item.chunk->stmt && run(*item.chunk->stmt) == Flow::dead;
     // What the table says of a function or method is believed before the file.
     if (run_of.is_installed && item.chunk->stmt && item.chunk->stmt->kind == StmtKind::function) {
       const Name name = as<FunctionStmt>(*item.chunk->stmt).name;
-      if (const std::string dotted = dotted_name(run_of.path, name); library_.find(dotted)) heap().set(heap().slot_of(run_of.object->globals->names, name), library_symbol(dotted));
+      if (const std::string dotted = dotted_name(run_of.path, name); library_.find(dotted))
+        heap().set(heap().slot_of(run_of.object->globals->names, name), library_symbol(dotted));
     }
     if (run_of.is_installed && item.chunk->stmt && item.chunk->stmt->kind == StmtKind::class_) {
       const auto& stmt = as<ClassStmt>(*item.chunk->stmt);
       const values::Slot* made = run_of.object->globals->names.find(stmt.name);
       if (made && made->value.is(Kind::class_) && made->value.as<values::Class>()->body)
         for (const auto& [name, slot] : made->value.as<values::Class>()->body->names.entries())
-          if (const std::string dotted = dotted_name(run_of.path, stmt.name) + "." + std::string(name.text()); slot->value.is(Kind::function) && library_.find(dotted))
+          if (const std::string dotted = dotted_name(run_of.path, stmt.name) + "." + std::string(name.text());
+              slot->value.is(Kind::function) && library_.find(dotted))
             heap().set(*slot, library_symbol(dotted));
     }
     if (follow) end_item(*run_of.object->globals);
@@ -167,8 +180,8 @@ values::ModuleObject* Interpreter::import_file(const program::Target& target) {
   return run_of.object;
 }
 
-// Runs the module, if it has not run. That of an installed library has a budget of its own, and what it imports waits
-// until it is asked for.
+// Runs the module, if it has not run. That of an installed library has a budget of its own, and what it
+// imports waits until it is asked for.
 void Interpreter::load(values::ModuleObject& object) {
   if (!object.pending) return;
   object.pending = false;
@@ -186,18 +199,23 @@ void Interpreter::load(values::ModuleObject& object) {
   const int guards = std::exchange(guards_, 1);
   const int catching = std::exchange(catching_, 0);
   const int generic = std::exchange(generic_depth_, 0);
-  const int rehearsals = std::exchange(rehearsals_, 0);
+  const int rehearsals = std::exchange(dry_runs_, 0);
   const bool killed = std::exchange(killed_, false);
   const std::uint64_t limit = step_limit_;
   const bool out_of_budget = std::exchange(record_.out_of_budget, false);
   const bool truncated = !record_.roots.empty() && record_.roots.back()->truncated;
   const std::uint64_t before = record_.steps;
   std::uint64_t& taken = module_steps_[run_of.is_installed];
-  const std::uint64_t all = steps_of_all_modules(run_of.is_installed, limits_.steps), left = all - std::min(taken, all);
+  const std::uint64_t all = steps_of_all_modules(run_of.is_installed, limits_.steps),
+                      left = all - std::min(taken, all);
   step_limit_ = before + std::min(steps_of_a_module[run_of.is_installed], left);
-  // What a module writes into others that are imported with it stays with them, as if one statement had done it.
-  const bool outermost = std::none_of(modules_.begin(), modules_.end(), [&](const auto& each) { return each.second.object && each.second.object->loading && each.first != main_path_; });
-  const bool meddled = outermost && (replay_.meddled || (!replay_.items.empty() && meddles(replay_.items.back().before)));
+  // What a module writes into others that are imported with it stays with them, as if one statement had done
+  // it.
+  const bool outermost = std::none_of(modules_.begin(), modules_.end(), [&](const auto& each) {
+    return each.second.object && each.second.object->loading && each.first != main_path_;
+  });
+  const bool meddled = outermost &&
+      (replay_.meddled || (!replay_.items.empty() && meddles(replay_.items.back().before)));
   Speculation import(*this);
   run_module(run_of, run_of.syntax, false);
   import.keep_new_objects();
@@ -212,7 +230,7 @@ void Interpreter::load(values::ModuleObject& object) {
     if (!record_.roots.empty()) record_.roots.back()->truncated = truncated;
   }
   killed_ = killed;
-  rehearsals_ = rehearsals;
+  dry_runs_ = rehearsals;
   generic_depth_ = generic;
   catching_ = catching;
   guards_ = guards;
@@ -225,7 +243,8 @@ void Interpreter::note_import(const ModuleRun& run_of, values::Mark before, bool
   auto outside = heap().written(before);
   std::erase_if(outside, [](const auto& each) { return !is_outside_write(*each.first, each.second); });
   for (auto& [slot, value] : outside) value = slot->value;
-  // A function's import is the program's own order of events; a library's module that is run where it is first asked for is run by its import.
+  // A function's import is the program's own order of events; a library's module that is run where it is
+  // first asked for is run by its import.
   const bool in_order = path_.empty() && (!in_roots_ || run_of.is_installed);
   if (meddled ? !in_roots_ || !outside.empty() : !outside.empty() && !in_order) {
     replay_.unsteady.push_back(run_of.path);
@@ -239,7 +258,9 @@ void Interpreter::note_import(const ModuleRun& run_of, values::Mark before, bool
 void Interpreter::lose_unfinished(values::ModuleObject& object) {
   for (const auto& [name, slot] : std::vector(object.globals->names.entries())) {
     const Value held = resolve(slot->value);
-    if (!held.is(Kind::function) && !held.is(Kind::class_) && !held.is(Kind::module) && !held.is(Kind::library)) slot->value = heap().external(name.text());
+    if (!held.is(Kind::function) && !held.is(Kind::class_) && !held.is(Kind::module) &&
+        !held.is(Kind::library))
+      slot->value = heap().external(name.text());
   }
 }
 
@@ -258,7 +279,8 @@ const std::vector<Name>& Interpreter::exports(ModuleRun& module) {
     if (target->kind != ExprKind::name || as<NameExpr>(*target).id.text() != "__all__") continue;
     const Expr* value = as<AssignStmt>(*stmt).value;
     if (value->kind != ExprKind::list && value->kind != ExprKind::tuple) continue;
-    for (const Expr* each : value->kind == ExprKind::list ? as<ListExpr>(*value).elements : as<TupleExpr>(*value).elements)
+    for (const Expr* each :
+        value->kind == ExprKind::list ? as<ListExpr>(*value).elements : as<TupleExpr>(*value).elements)
       if (each->kind == ExprKind::string) module.exported.emplace_back(as<StringExpr>(*each).value);
   }
   return module.exported;
@@ -266,27 +288,32 @@ const std::vector<Name>& Interpreter::exports(ModuleRun& module) {
 
 Value Interpreter::lazy_name(ModuleRun& module, Name name) {
   const auto bind = [&](Value value) {
-    if (value && module.object->globals) heap().slot_of(module.object->globals->names, name).value = value;  // as if it had always been there
+    if (value && module.object->globals)
+      heap().slot_of(module.object->globals->names, name).value = value;  // as if it had always been there
     return value;
   };
   if (const auto found = module.lazy.find(name); found != module.lazy.end()) {
     const LazyName lazy = found->second;
     module.lazy.erase(found);
     // What the table says of it is believed before the file.
-    if (const std::string dotted = dotted_name(lazy.target.path, lazy.name); library_.find(dotted)) return bind(library_symbol(dotted));
+    if (const std::string dotted = dotted_name(lazy.target.path, lazy.name); library_.find(dotted))
+      return bind(library_symbol(dotted));
     values::ModuleObject* source = import_file(lazy.target);
-    return bind(lazy.name.empty() ? Value::of(Kind::module, source) : module_attribute(*source, lazy.name, {}));
+    return bind(
+        lazy.name.empty() ? Value::of(Kind::module, source) : module_attribute(*source, lazy.name, {}));
   }
   for (const program::Target& star : by_name(module.stars, name)) {
     values::ModuleObject* source = import_file(star);
     ModuleRun& from = modules_[std::string(source->path)];
     const auto& names = exports(from);
-    if (std::find(names.begin(), names.end(), name) != names.end()) return bind(module_attribute(*source, name, {}));
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      return bind(module_attribute(*source, name, {}));
     // Without a list every name without an underscore is meant, those that it has from others included.
     if (names.empty() && !name.text().starts_with("_")) {
       load(*source);
       if (source->globals)
-        if (const values::Slot* slot = source->globals->names.find(name); slot && slot->value) return bind(resolve(slot->value));
+        if (const values::Slot* slot = source->globals->names.find(name); slot && slot->value)
+          return bind(resolve(slot->value));
       if (from.is_installed)
         if (const Value found_there = lazy_name(from, name)) return bind(found_there);
     }
@@ -295,10 +322,12 @@ Value Interpreter::lazy_name(ModuleRun& module, Name name) {
 }
 
 // The file that an import means, seen from another.
-std::optional<program::Target> Interpreter::find_import(std::span<const std::string_view> names, const std::string& from) {
+std::optional<program::Target> Interpreter::find_import(
+    std::span<const std::string_view> names, const std::string& from) {
   const bool reads = !names.empty() && library_.reads(names[0]);
   // What else lies in the folder of the libraries is not read.
-  if (auto found = imports_.absolute(names, from); found && (reads || !imports_.is_installed(found->path))) return found;
+  if (auto found = imports_.absolute(names, from); found && (reads || !imports_.is_installed(found->path)))
+    return found;
   return reads ? imports_.installed(names) : std::nullopt;
 }
 
@@ -306,10 +335,11 @@ namespace {
 // What an import of a module gives that is not to be read.
 Value imported(values::Heap& heap, std::string_view name, Place where, std::string_view module = {}) {
   const Value made = heap.external(name, where);
-  heap.slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::imported)).value = module.empty() ? Value::none() : heap.string(module);
+  heap.slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::imported)).value =
+      module.empty() ? Value::none() : heap.string(module);
   return made;
 }
-} // namespace
+}  // namespace
 
 Value Interpreter::import_dotted(std::span<const Name> path, bool whole) {
   if (path.empty()) return heap().external("");
@@ -322,7 +352,8 @@ Value Interpreter::import_dotted(std::span<const Name> path, bool whole) {
     names.push_back(name.text());
     const auto target = find_import(names, record_.chunks[chunk_].path);
     if (!target) {
-      last = whole && !library_.members(dotted).empty() ? library_symbol(dotted) : imported(heap(), dotted, {});
+      last = whole && !library_.members(dotted).empty() ? library_symbol(dotted)
+                                                        : imported(heap(), dotted, {});
       if (!first) first = last;
       break;
     }
@@ -350,7 +381,8 @@ Value Interpreter::module_attribute(values::ModuleObject& module, Name name, Pla
   load(module);
   note_used(module.globals, name);
   if (module.globals)
-    if (const values::Slot* slot = module.globals->names.find(name); slot && slot->value) return found_global(*module.globals, name, resolve(slot->value));
+    if (const values::Slot* slot = module.globals->names.find(name); slot && slot->value)
+      return found_global(*module.globals, name, resolve(slot->value));
   if (ModuleRun* installed = installed_module(module.globals))
     if (const Value found = lazy_name(*installed, name)) return found;
   const auto it = modules_.find(std::string(module.path));
@@ -366,10 +398,13 @@ Value Interpreter::module_attribute(values::ModuleObject& module, Name name, Pla
 }
 
 void Interpreter::run_import(const ImportStmt& stmt) {
-  if (!stmt.names.empty() && !stmt.names[0].path.empty() && !library_.always_there(stmt.names[0].path[0].text()) && library_.knows(stmt.names[0].path[0].text())) ++may_raise_;
+  if (!stmt.names.empty() && !stmt.names[0].path.empty() &&
+      !library_.always_there(stmt.names[0].path[0].text()) && library_.knows(stmt.names[0].path[0].text()))
+    ++may_raise_;
   for (const Alias& alias : stmt.names) {
     if (alias.path.empty()) continue;
-    if (!alias.alias.empty()) heap().set(variable(alias.alias), import_dotted(alias.path, true));
+    if (!alias.alias.empty())
+      heap().set(variable(alias.alias), import_dotted(alias.path, true));
     else {
       if (alias.path.size() > 1 && !library_.knows(alias.path[0].text())) import_dotted(alias.path, true);
       heap().set(variable(alias.path[0]), import_dotted(alias.path, false));
@@ -395,11 +430,15 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
       if (alias.path.empty()) continue;
       const Value found = attribute(module, alias.path.back(), {chunk_, alias.span});
       // Which names a version of a library has that are not known here is open.
-      if (!library_.always_there(stmt.module[0].text()) || (found.is(Kind::library) && !found.as<values::LibrarySymbol>()->row && !library_.complete(stmt.module[0].text()))) ++may_raise_;
+      if (!library_.always_there(stmt.module[0].text()) ||
+          (found.is(Kind::library) && !found.as<values::LibrarySymbol>()->row &&
+              !library_.complete(stmt.module[0].text())))
+        ++may_raise_;
       bind_name(alias, found);
     }
     if (stmt.star)
-      for (const Name name : library_.members(dotted)) heap().set(variable(name), attribute(module, name, {chunk_, stmt.span}));
+      for (const Name name : library_.members(dotted))
+        heap().set(variable(name), attribute(module, name, {chunk_, stmt.span}));
     return;
   }
   const std::string& from = record_.chunks[chunk_].path;
@@ -408,17 +447,25 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
     for (const Alias& alias : stmt.names) {
       if (alias.path.empty()) continue;
       const std::string full = dotted + "." + std::string(alias.path.back().text());
-      bind_name(alias, stmt.level == 0 && library_.find(full) ? library_symbol(full) : imported(heap(), alias.path.back().text(), {chunk_, alias.span}, stmt.level == 0 ? dotted : std::string_view{}));
+      bind_name(alias,
+          stmt.level == 0 && library_.find(full)
+              ? library_symbol(full)
+              : imported(heap(), alias.path.back().text(), {chunk_, alias.span},
+                    stmt.level == 0 ? dotted : std::string_view{}));
     }
     return;
   }
   // In a library's own module the names wait until they are asked for.
-  if (ModuleRun* importer = frame_->scope == frame_->scope->globals ? installed_module(frame_->scope) : nullptr; importer && imports_.is_installed(target->path)) {
+  if (ModuleRun* importer = frame_->scope == frame_->scope->globals ? installed_module(frame_->scope)
+                                                                    : nullptr;
+      importer && imports_.is_installed(target->path)) {
     for (const Alias& alias : stmt.names) {
       if (alias.path.empty()) continue;
       const Name name = alias.path.back();
       const Name bound = alias.alias.empty() ? name : alias.alias;
-      const auto submodule = target->path == importer->path || stmt.module.empty() ? imports_.within(*target, name.text()) : std::nullopt;
+      const auto submodule = target->path == importer->path || stmt.module.empty()
+          ? imports_.within(*target, name.text())
+          : std::nullopt;
       importer->lazy[bound] = submodule ? LazyName{*submodule, {}} : LazyName{*target, name};
     }
     if (stmt.star) importer->stars.push_back(*target);
@@ -427,13 +474,18 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
   values::ModuleObject* module = import_file(*target);
   for (const Alias& alias : stmt.names)
     if (!alias.path.empty()) {
-      const std::string described = imports_.is_installed(target->path) ? dotted_name(target->path, alias.path.back()) : std::string();
-      bind_name(alias, !described.empty() && library_.find(described) ? library_symbol(described) : module_attribute(*module, alias.path.back(), {chunk_, alias.span}));
+      const std::string described =
+          imports_.is_installed(target->path) ? dotted_name(target->path, alias.path.back()) : std::string();
+      bind_name(alias,
+          !described.empty() && library_.find(described)
+              ? library_symbol(described)
+              : module_attribute(*module, alias.path.back(), {chunk_, alias.span}));
     }
   if (stmt.star) load(*module);
   if (stmt.star && imports_.is_installed(target->path)) {
     ModuleRun& from_module = modules_[target->path];
-    for (const Name name : std::vector(exports(from_module))) heap().set(variable(name), module_attribute(*module, name, {chunk_, stmt.span}));
+    for (const Name name : std::vector(exports(from_module)))
+      heap().set(variable(name), module_attribute(*module, name, {chunk_, stmt.span}));
     if (!from_module.exported.empty()) return;
   }
   if (stmt.star) note_all_used(module->globals);
@@ -442,7 +494,9 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
     // __all__ says what a star means, where it stands there as plain names.
     if (const values::Slot* listed = module->globals->names.find(Name("__all__")); listed && listed->value) {
       const auto exported = elements(resolve(listed->value), {});
-      if (exported && std::all_of(exported->begin(), exported->end(), [&](Value name) { return resolve(name).is(Kind::string); })) {
+      if (exported && std::all_of(exported->begin(), exported->end(), [&](Value name) {
+            return resolve(name).is(Kind::string);
+          })) {
         for (const Value& name : *exported) all.push_back({Name(resolve(name).text()), {}});
         for (auto& [name, value] : all) value = module_attribute(*module, name, {chunk_, stmt.span});
         for (const auto& [name, value] : all) heap().set(variable(name), value);
@@ -455,4 +509,4 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
   }
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -1,4 +1,5 @@
-// What is put in the place of something by its name, as tests do: `setattr(module, "load", …)`, `patch("package.module.load")`.
+// What is put in the place of something by its name, as tests do: `setattr(module, "load", …)`,
+// `patch("package.module.load")`.
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/classes/set_on_self.hpp"
@@ -21,13 +22,17 @@ bool is_dotted(std::string_view text) {
   }
   return !begins;
 }
-// What is left of a dotted name behind that of the module in a file: nothing, or the names of what lies in it. Absent if it is of another module.
+// What is left of a dotted name behind that of the module in a file: nothing, or the names of what lies in
+// it. Absent if it is of another module.
 std::optional<std::string_view> below_module(std::string_view dotted, std::string_view path) {
   if (path.ends_with(".py")) path.remove_suffix(3);
   if (path.ends_with("/__init__")) path.remove_suffix(9);
   const auto names = [&](std::string_view module) {
-    if (module.size() > path.size() || (module.size() < path.size() && path[path.size() - module.size() - 1] != '/')) return false;
-    return std::equal(module.begin(), module.end(), path.end() - static_cast<std::ptrdiff_t>(module.size()), [](char a, char b) { return a == b || (a == '.' && b == '/'); });
+    if (module.size() > path.size() ||
+        (module.size() < path.size() && path[path.size() - module.size() - 1] != '/'))
+      return false;
+    return std::equal(module.begin(), module.end(), path.end() - static_cast<std::ptrdiff_t>(module.size()),
+        [](char a, char b) { return a == b || (a == '.' && b == '/'); });
   };
   for (std::size_t end = dotted.size();; end = dotted.rfind('.', end - 1)) {
     if (end == std::string_view::npos) return std::nullopt;
@@ -35,7 +40,7 @@ std::optional<std::string_view> below_module(std::string_view dotted, std::strin
     if (end == 0) return std::nullopt;
   }
 }
-} // namespace
+}  // namespace
 
 void Interpreter::lose_patched(const Arguments& arguments, Place where) {
   constexpr std::size_t most_asked = 3;
@@ -67,22 +72,25 @@ void Interpreter::lose_patched(const Arguments& arguments, Place where) {
     }
     const auto dot = text.text().rfind('.');
     if (dot == std::string_view::npos) continue;
-    if (const std::string path(library_.canonical(text.text())); library_.find(path)) note_replaced(heap(), outermost_globals(frame_), path);
+    if (const std::string path(library_.canonical(text.text())); library_.find(path))
+      note_replaced(heap(), outermost_globals(frame_), path);
     const std::string_view attribute = text.text().substr(dot + 1);
     for (const auto& [path, module] : modules_) {
-      const auto rest = module.object && module.object->globals ? below_module(text.text().substr(0, dot), path) : std::nullopt;
+      const auto rest = module.object && module.object->globals
+          ? below_module(text.text().substr(0, dot), path)
+          : std::nullopt;
       if (!rest) continue;
       Value owner = Value::of(Kind::module, module.object);
       for (std::string_view left = *rest; !left.empty() && owner;) {
         const syntax::Name part(left.substr(0, left.find('.')));
         left.remove_prefix(std::min(left.size(), part.text().size() + 1));
         owner = resolve(owner.is(Kind::module) ? owner.as<values::ModuleObject>()->globals->names.value(part)
-                        : owner.is(Kind::class_) ? find_in_order(owner.as<values::Class>()->order, part)
-                                                 : Value{});
+                : owner.is(Kind::class_)       ? find_in_order(owner.as<values::Class>()->order, part)
+                                               : Value{});
       }
       if (owner) lose(owner, attribute);
     }
   }
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

@@ -13,7 +13,8 @@ using values::Kind;
 
 bool Interpreter::step(std::uint64_t cost) {
   record_.steps += cost;
-  if (limits_.cancelled && (record_.steps & 1023) < cost && limits_.cancelled->load(std::memory_order_relaxed)) {
+  if (limits_.cancelled && (record_.steps & 1023) < cost &&
+      limits_.cancelled->load(std::memory_order_relaxed)) {
     record_.cancelled = true;
     step_limit_ = 0;
   }
@@ -38,11 +39,14 @@ Flow Interpreter::leave(ExitKind kind, const Stmt& stmt, Value value) {
   const auto ends = [&] {
     const std::string_view suffix = "SystemExit";
     if (value.is(Kind::library)) return value.as<values::LibrarySymbol>()->path.ends_with(suffix);
-    return value.is(Kind::instance) && value.as<values::Instance>()->native && value.as<values::Instance>()->native->path.ends_with(suffix);
+    return value.is(Kind::instance) && value.as<values::Instance>()->native &&
+        value.as<values::Instance>()->native->path.ends_with(suffix);
   };
   if (kind == ExitKind::raise && catching_ > 0)
-    if (OperationEvent* raised = record_implied(values::InternalRow::raised, {}, {value}, {}, event->place)) append(raised);
-  event->fails = kind == ExitKind::raise && (stmt.kind == StmtKind::raise || stmt.kind == StmtKind::assert_) && !ends();
+    if (OperationEvent* raised = record_implied(values::InternalRow::raised, {}, {value}, {}, event->place))
+      append(raised);
+  event->fails = kind == ExitKind::raise &&
+      (stmt.kind == StmtKind::raise || stmt.kind == StmtKind::assert_) && !ends();
   append(event);
   switch (kind) {
   case ExitKind::return_: frame_->returns.push_back(make_exit(frame_->mark, frame_->depth, value)); break;
@@ -70,7 +74,8 @@ Flow Interpreter::leave(ExitKind kind, const Stmt& stmt, Value value) {
   return Flow::dead;
 }
 
-// What a statement without statements in it leaves: the path goes on, unless an expression of it does not return.
+// What a statement without statements in it leaves: the path goes on, unless an expression of it does not
+// return.
 Flow Interpreter::after_expression(const Stmt& stmt) {
   if (!killed_) return Flow::normal;
   killed_ = false;
@@ -125,7 +130,9 @@ Flow Interpreter::run(const Stmt& stmt) {
     heap().set(variable(as<ClassStmt>(stmt).name), value);
     return after_expression(stmt);
   }
-  case StmtKind::type_alias: heap().set(variable(as<TypeAliasStmt>(stmt).name), heap().external("")); return Flow::normal;
+  case StmtKind::type_alias:
+    heap().set(variable(as<TypeAliasStmt>(stmt).name), heap().external(""));
+    return Flow::normal;
   case StmtKind::error: run_parts(as<ErrorStmt>(stmt)); return Flow::normal;
   case StmtKind::global:
   case StmtKind::nonlocal:
@@ -137,7 +144,10 @@ Flow Interpreter::run(const Stmt& stmt) {
 // What could be read of a statement that does not parse, as far as it binds names.
 void Interpreter::run_parts(const ErrorStmt& stmt) {
   for (const Stmt* part : stmt.parts)
-    if (part->kind == StmtKind::function || part->kind == StmtKind::class_ || part->kind == StmtKind::import || part->kind == StmtKind::import_from || part->kind == StmtKind::assign) run(*part);
+    if (part->kind == StmtKind::function || part->kind == StmtKind::class_ ||
+        part->kind == StmtKind::import || part->kind == StmtKind::import_from ||
+        part->kind == StmtKind::assign)
+      run(*part);
 }
 
 Flow Interpreter::run_return(const ReturnStmt& stmt) {
@@ -149,7 +159,8 @@ Flow Interpreter::run_return(const ReturnStmt& stmt) {
 }
 
 void Interpreter::run_delete(const Expr& target) {
-  if (target.kind == ExprKind::name) heap().set(variable(as<NameExpr>(target).id), {});
+  if (target.kind == ExprKind::name)
+    heap().set(variable(as<NameExpr>(target).id), {});
   else if (target.kind == ExprKind::tuple)
     for (const Expr* element_target : as<TupleExpr>(target).elements) run_delete(*element_target);
   else if (target.kind == ExprKind::subscript) {
@@ -161,12 +172,14 @@ void Interpreter::run_delete(const Expr& target) {
         return;
       }
       for (const std::string_view parts : {values::ContainerState::items, values::ContainerState::dict})
-        if (const values::Slot* slot = object.as<values::Instance>()->attributes.find(Name(parts)); slot && slot->value) {
+        if (const values::Slot* slot = object.as<values::Instance>()->attributes.find(Name(parts));
+            slot && slot->value) {
           object = resolve(slot->value);
           break;
         }
     }
-    if (object.is(Kind::dict)) dict_delete(object, index);
+    if (object.is(Kind::dict))
+      dict_delete(object, index);
     else if (object.is(Kind::list) && !values::Heap::list_state(object)->open) {
       values::ListState state = *values::Heap::list_state(object);
       const auto size = static_cast<std::int64_t>(state.items.size());
@@ -199,7 +212,8 @@ Flow Interpreter::run_if(const IfStmt& stmt) {
     return leave(ExitKind::raise, stmt, raised_);
   }
   return fork(
-      condition, &stmt, here(*stmt.test), [&] { return run_block(stmt.body); }, [&] { return run_block(stmt.orelse); });
+      condition, &stmt, here(*stmt.test), [&] { return run_block(stmt.body); },
+      [&] { return run_block(stmt.orelse); });
 }
 
-} // namespace stepzero::interpreter
+}  // namespace stepzero::interpreter

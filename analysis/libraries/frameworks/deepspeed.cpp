@@ -34,36 +34,46 @@ bool is_somewhere(Call& call, Value value) {
   if (!value.is(Kind::choice)) return false;
   const auto* choice = value.as<values::Choice>();
   const symbolic::Answer known = call.run.symbols().decide(choice->condition);
-  return (known != symbolic::Answer::no && is_somewhere(call, choice->yes)) || (known != symbolic::Answer::yes && is_somewhere(call, choice->no));
+  return (known != symbolic::Answer::no && is_somewhere(call, choice->yes)) ||
+      (known != symbolic::Answer::yes && is_somewhere(call, choice->no));
 }
-// The dict as it is now, for who reads the record later: a program may fill it in again. Of what stands in it on some ways only the value is not known.
+// The dict as it is now, for who reads the record later: a program may fill it in again. Of what stands in it
+// on some ways only the value is not known.
 Value as_it_is(Call& call, Value dict, int depth = 0) {
   dict = call.run.resolve(dict);
   if (!dict.is(Kind::dict) || depth > 6) return dict;
   const values::DictState state = *values::Heap::dict_state(dict);
   std::vector<std::pair<Value, Value>> items;
-  for (const auto& [key, value] : state.items) items.emplace_back(key, is_somewhere(call, value) ? call.run.heap().external("", call.place) : as_it_is(call, value, depth + 1));
+  for (const auto& [key, value] : state.items)
+    items.emplace_back(key,
+        is_somewhere(call, value) ? call.run.heap().external("", call.place)
+                                  : as_it_is(call, value, depth + 1));
   const Value made = call.run.heap().dict(std::move(items), state.open, state.rest);
   made.object()->born = dict.object()->born;
   return made;
 }
-// Are all processes of the launch data-parallel? What parts the model itself is handed over, or stands in the configuration.
+// Are all processes of the launch data-parallel? What parts the model itself is handed over, or stands in the
+// configuration.
 bool is_data_parallel(Call& call, Value configured) {
   for (const std::string_view name : {"mpu", "mesh_param", "distributed_port"})
     if (const Value given = option(call, name); given && !given.is(Kind::none)) return false;
-  for (const std::string_view key : {"tensor_parallel", "sequence_parallel_size", "data_parallel_size", "pipeline", "autotuning", "elasticity"})
+  for (const std::string_view key : {"tensor_parallel", "sequence_parallel_size", "data_parallel_size",
+           "pipeline", "autotuning", "elasticity"})
     if (item_of(call, configured, key)) return false;
   const Value model = option(call, "model");
   return !call.spread && model.is(Kind::instance) && call.run.is_a(model, "torch.nn.Module");
 }
-// What rules of the configuration read: the dict, where the program handed one over, and the processes of a known launch.
+// What rules of the configuration read: the dict, where the program handed one over, and the processes of a
+// known launch.
 void keep_configuration(Call& call, Instance& engine, Value configured) {
   if (!configured.is(Kind::dict)) return;
-  const bool by_program = option(call, "config").is(Kind::dict) || option(call, "config_params").is(Kind::dict);
+  const bool by_program = option(call, "config").is(Kind::dict) ||
+      option(call, "config_params").is(Kind::dict);
   keep(call.run, engine, values::EngineState::config, as_it_is(call, configured));
   if (by_program) keep(call.run, engine, values::EngineState::by_program, call.run.heap().boolean(true));
   const interpreter::Launch* launch = call.run.launch();
-  if (launch && launch->world && is_data_parallel(call, configured)) keep(call.run, engine, values::EngineState::processes, call.run.heap().integer(*launch->world));
+  if (launch && launch->world && is_data_parallel(call, configured))
+    keep(call.run, engine, values::EngineState::processes, call.run.heap().integer(*launch->world));
 }
 // Is there surely no optimizer, neither handed over nor in the configuration?
 bool has_no_optimizer(Call& call, Value configured) {
@@ -71,13 +81,16 @@ bool has_no_optimizer(Call& call, Value configured) {
   const Value given = option(call, "optimizer");
   if (given && !given.is(Kind::none)) return false;
   const values::DictState& state = *values::Heap::dict_state(configured);
-  return !state.open && std::none_of(state.items.begin(), state.items.end(), [](const auto& item) { return !item.first.is(Kind::string) || item.first.text() == "optimizer"; });
+  return !state.open && std::none_of(state.items.begin(), state.items.end(), [](const auto& item) {
+    return !item.first.is(Kind::string) || item.first.text() == "optimizer";
+  });
 }
 Value engine_optimizer(Call& call) {
   keep(call, values::OptimizerState::parameters, call.at(0));
   return {};
 }
-// The engine keeps its optimizer in `$optimizer`: the one that was given, or one that the configuration makes of the parameters.
+// The engine keeps its optimizer in `$optimizer`: the one that was given, or one that the configuration makes
+// of the parameters.
 Value deepspeed_initialize(Call& call) {
   moves_modules(call);
   // Of ZeRO-3 the forward communicates, too.
@@ -87,15 +100,22 @@ Value deepspeed_initialize(Call& call) {
   if (const Value zero = item_of(call, configured, "zero_optimization")) {
     if (const Value given = item_of(call, zero, "stage")) stage = call.run.to_constant(given);
     const Value whole = item_of(call, zero, "stage3_gather_16bit_weights_on_model_save");
-    if (!whole) saves_whole = false;
-    else if (const auto known = call.run.symbols().decide(call.run.truth(whole)); known != symbolic::Answer::unknown) saves_whole = known == symbolic::Answer::yes;
+    if (!whole)
+      saves_whole = false;
+    else if (const auto known = call.run.symbols().decide(call.run.truth(whole));
+        known != symbolic::Answer::unknown)
+      saves_whole = known == symbolic::Answer::yes;
   }
-  Instance* engine = call.run.make_native(stage == 3 ? "deepspeed.$ZeroThreeEngine" : "deepspeed.DeepSpeedEngine", call.place);
+  Instance* engine = call.run.make_native(
+      stage == 3 ? "deepspeed.$ZeroThreeEngine" : "deepspeed.DeepSpeedEngine", call.place);
   engine->open = true;
-  if (stage) keep(call.run, *engine, values::EngineState::stage, Value::of(call.run.symbols().constant(*stage)));
-  if (saves_whole) keep(call.run, *engine, values::EngineState::saves_whole, call.run.heap().boolean(*saves_whole));
+  if (stage)
+    keep(call.run, *engine, values::EngineState::stage, Value::of(call.run.symbols().constant(*stage)));
+  if (saves_whole)
+    keep(call.run, *engine, values::EngineState::saves_whole, call.run.heap().boolean(*saves_whole));
   keep_configuration(call, *engine, configured);
-  if (has_no_optimizer(call, configured)) keep(call.run, *engine, values::EngineState::no_optimizer, call.run.heap().boolean(true));
+  if (has_no_optimizer(call, configured))
+    keep(call.run, *engine, values::EngineState::no_optimizer, call.run.heap().boolean(true));
   if (const Value model = option(call, "model"); model.is(Kind::instance)) {
     keep(call.run, *engine, values::EngineState::model, model);
     keep(call.run, *model.as<Instance>(), values::EngineState::engine, Value::of(Kind::instance, engine));
@@ -111,12 +131,14 @@ Value deepspeed_initialize(Call& call) {
     keep(call.run, *engine, values::OptimizerState::optimizer, optimizer);
     keep(call.run, *optimizer.as<Instance>(), values::EngineState::engine, Value::of(Kind::instance, engine));
   }
-  return call.run.heap().tuple({Value::of(Kind::instance, engine), optimizer, call.run.heap().external("loader", call.place), call.run.heap().external("scheduler", call.place)});
+  return call.run.heap().tuple({Value::of(Kind::instance, engine), optimizer,
+      call.run.heap().external("loader", call.place), call.run.heap().external("scheduler", call.place)});
 }
 // Does the engine shard the parameters? Open where its configuration is not seen.
 Value shards(const Call& call) {
   const Value stage = kept(call, values::EngineState::stage);
-  return stage ? call.run.heap().boolean(call.run.to_constant(stage) == 3) : call.run.heap().external("sharded", call.place);
+  return stage ? call.run.heap().boolean(call.run.to_constant(stage) == 3)
+               : call.run.heap().external("sharded", call.place);
 }
 // The layers of the model gather their parameters, whoever calls them.
 Value sharded_module(Call& call) {
@@ -133,11 +155,15 @@ Value engine_loads(Call& call) {
 }
 Value engine_saves_whole(Call& call) {
   const Value whole = kept(call, values::EngineState::saves_whole);
-  call.arguments.back() = whole && call.run.symbols().decide(call.run.truth(whole)) == symbolic::Answer::no ? whole : shards(call);
+  call.arguments.back() = whole && call.run.symbols().decide(call.run.truth(whole)) == symbolic::Answer::no
+      ? whole
+      : shards(call);
   return Value::none();
 }
 // The engine divides by the accumulation steps and scales.
-Value engine_backward(Call& call) { return kept(call, values::OptimizerState::optimizer) ? backward_of_first(call) : Value::none(); }
+Value engine_backward(Call& call) {
+  return kept(call, values::OptimizerState::optimizer) ? backward_of_first(call) : Value::none();
+}
 // It steps where the accumulation is complete, and clears: to the loop as if each round did both.
 Value engine_step(Call& call) {
   if (const Value optimizer = kept(call, values::OptimizerState::optimizer)) {
@@ -147,7 +173,8 @@ Value engine_step(Call& call) {
   return Value::none();
 }
 Value engine_zero_grad(Call& call) {
-  if (const Value optimizer = kept(call, values::OptimizerState::optimizer)) call_row(call, optimizer, "torch.optim.Optimizer.zero_grad");
+  if (const Value optimizer = kept(call, values::OptimizerState::optimizer))
+    call_row(call, optimizer, "torch.optim.Optimizer.zero_grad");
   return Value::none();
 }
 
@@ -155,48 +182,113 @@ constexpr std::string_view parts_of_state = "under ZeRO the ranks hold parts of 
 
 const std::deque<Hidden>& hidden() {
   static const std::deque<Hidden> list = {
-      {"deepspeed.initialize", "*arguments, **options", deepspeed_initialize, {.name = "deepspeed.initialize", .hidden = true, .because = "it broadcasts the parameters to all ranks"}, RowKind::function, Operation::framework},
-      {"deepspeed.DeepSpeedEngine.backward", "loss, *more, **options", engine_backward, {.name = "engine.backward", .hidden = true, .because = "it reduces the gradients of all ranks"}, RowKind::method, Operation::framework},
-      {"deepspeed.DeepSpeedEngine.save_checkpoint", "save_dir, tag=None, *more, **options", nothing, {.name = "save_checkpoint", .hidden = true, .because = holds_parts}},
-      {"deepspeed.DeepSpeedEngine.load_checkpoint", "load_dir, tag=None, *more, meets=False, **options", engine_loads,
-       {.name = "load_checkpoint", .hidden = true, .because = "under ZeRO-3 the parameters are gathered from all ranks", .when = values::When::sharded, .only_if = 2}},
-      {"deepspeed.DeepSpeedEngine.save_16bit_model", "save_dir, *more, meets=False, **options", engine_saves_whole,
-       {.name = "save_16bit_model", .hidden = true, .because = "under ZeRO-3 the parameters are gathered from all ranks", .when = values::When::sharded, .only_if = 1}},
-      {"deepspeed.DeepSpeedEngine.save_fp16_model", "save_dir, *more, meets=False, **options", engine_saves_whole,
-       {.name = "save_fp16_model", .hidden = true, .because = "under ZeRO-3 the parameters are gathered from all ranks", .when = values::When::sharded, .only_if = 1}},
-      {"deepspeed.DeepSpeedEngine.train_batch", "data_iter=None", uniform, {.name = "engine.train_batch", .hidden = true, .because = "the stages of the pipeline send to each other"}, RowKind::method, Operation::framework},
-      {"deepspeed.DeepSpeedEngine.eval_batch", "data_iter, *more, **options", uniform, {.name = "engine.eval_batch", .hidden = true, .because = "the stages of the pipeline send to each other"}, RowKind::method, Operation::framework},
-      {"deepspeed.$ZeroThreeEngine.__call__", "*arguments, **options", unknown_of, {.name = "the forward of a ZeRO-3 engine", .hidden = true, .because = "the parameters of each layer are gathered from all ranks"}, RowKind::method, Operation::framework},
-      {"deepspeed.$ZeroThreeModule.forward", "*arguments, **options", nothing_learned, {.name = "the forward of a ZeRO-3 module", .hidden = true, .because = "the parameters of each layer are gathered from all ranks"}},
+      {"deepspeed.initialize", "*arguments, **options", deepspeed_initialize,
+          {.name = "deepspeed.initialize",
+              .hidden = true,
+              .because = "it broadcasts the parameters to all ranks"},
+          RowKind::function, Operation::framework},
+      {"deepspeed.DeepSpeedEngine.backward", "loss, *more, **options", engine_backward,
+          {.name = "engine.backward", .hidden = true, .because = "it reduces the gradients of all ranks"},
+          RowKind::method, Operation::framework},
+      {"deepspeed.DeepSpeedEngine.save_checkpoint", "save_dir, tag=None, *more, **options", nothing,
+          {.name = "save_checkpoint", .hidden = true, .because = holds_parts}},
+      {"deepspeed.DeepSpeedEngine.load_checkpoint", "load_dir, tag=None, *more, meets=False, **options",
+          engine_loads,
+          {.name = "load_checkpoint",
+              .hidden = true,
+              .because = "under ZeRO-3 the parameters are gathered from all ranks",
+              .when = values::When::sharded,
+              .only_if = 2}},
+      {"deepspeed.DeepSpeedEngine.save_16bit_model", "save_dir, *more, meets=False, **options",
+          engine_saves_whole,
+          {.name = "save_16bit_model",
+              .hidden = true,
+              .because = "under ZeRO-3 the parameters are gathered from all ranks",
+              .when = values::When::sharded,
+              .only_if = 1}},
+      {"deepspeed.DeepSpeedEngine.save_fp16_model", "save_dir, *more, meets=False, **options",
+          engine_saves_whole,
+          {.name = "save_fp16_model",
+              .hidden = true,
+              .because = "under ZeRO-3 the parameters are gathered from all ranks",
+              .when = values::When::sharded,
+              .only_if = 1}},
+      {"deepspeed.DeepSpeedEngine.train_batch", "data_iter=None", uniform,
+          {.name = "engine.train_batch",
+              .hidden = true,
+              .because = "the stages of the pipeline send to each other"},
+          RowKind::method, Operation::framework},
+      {"deepspeed.DeepSpeedEngine.eval_batch", "data_iter, *more, **options", uniform,
+          {.name = "engine.eval_batch",
+              .hidden = true,
+              .because = "the stages of the pipeline send to each other"},
+          RowKind::method, Operation::framework},
+      {"deepspeed.$ZeroThreeEngine.__call__", "*arguments, **options", unknown_of,
+          {.name = "the forward of a ZeRO-3 engine",
+              .hidden = true,
+              .because = "the parameters of each layer are gathered from all ranks"},
+          RowKind::method, Operation::framework},
+      {"deepspeed.$ZeroThreeModule.forward", "*arguments, **options", nothing_learned,
+          {.name = "the forward of a ZeRO-3 module",
+              .hidden = true,
+              .because = "the parameters of each layer are gathered from all ranks"}},
       {"deepspeed.zero.GatheredParameters", "params, modifier_rank=None, *more, **options", context,
-       {.name = "GatheredParameters", .hidden = true, .because = "under ZeRO-3 every rank sends its part of the parameters", .when = values::When::sharded}, RowKind::function},
-      {"deepspeed.DeepSpeedEngine.allreduce_gradients", "*arguments, **options", nothing, {.name = "engine.allreduce_gradients", .hidden = true, .because = "it reduces the gradients of all ranks"}},
-      {"deepspeed.utils.safe_get_full_fp32_param", "param", uniform, {.name = "safe_get_full_fp32_param", .hidden = true, .because = parts_of_state, .when = values::When::sharded}, RowKind::function},
-      {"deepspeed.utils.safe_get_full_grad", "param", uniform, {.name = "safe_get_full_grad", .hidden = true, .because = parts_of_state, .when = values::When::sharded}, RowKind::function},
-      {"deepspeed.utils.safe_get_full_optimizer_state", "param, optim_state_key", uniform, {.name = "safe_get_full_optimizer_state", .hidden = true, .because = parts_of_state, .when = values::When::sharded}, RowKind::function},
-      {"deepspeed.DeepSpeedEngine.step", "*arguments, **options", engine_step, {.name = "engine.step", .hidden = true, .because = "the optimizer's state is shared among the ranks"}},
+          {.name = "GatheredParameters",
+              .hidden = true,
+              .because = "under ZeRO-3 every rank sends its part of the parameters",
+              .when = values::When::sharded},
+          RowKind::function},
+      {"deepspeed.DeepSpeedEngine.allreduce_gradients", "*arguments, **options", nothing,
+          {.name = "engine.allreduce_gradients",
+              .hidden = true,
+              .because = "it reduces the gradients of all ranks"}},
+      {"deepspeed.utils.safe_get_full_fp32_param", "param", uniform,
+          {.name = "safe_get_full_fp32_param",
+              .hidden = true,
+              .because = parts_of_state,
+              .when = values::When::sharded},
+          RowKind::function},
+      {"deepspeed.utils.safe_get_full_grad", "param", uniform,
+          {.name = "safe_get_full_grad",
+              .hidden = true,
+              .because = parts_of_state,
+              .when = values::When::sharded},
+          RowKind::function},
+      {"deepspeed.utils.safe_get_full_optimizer_state", "param, optim_state_key", uniform,
+          {.name = "safe_get_full_optimizer_state",
+              .hidden = true,
+              .because = parts_of_state,
+              .when = values::When::sharded},
+          RowKind::function},
+      {"deepspeed.DeepSpeedEngine.step", "*arguments, **options", engine_step,
+          {.name = "engine.step",
+              .hidden = true,
+              .because = "the optimizer's state is shared among the ranks"}},
   };
   return list;
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> deepspeed_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
       row("deepspeed.DeepSpeedEngine", class_, "*arguments, **options", nullptr),
-      row("deepspeed.$Optimizer", class_, "params, *more, **options", engine_optimizer, "torch.optim.Optimizer", Operation::optimizer_made),
+      row("deepspeed.$Optimizer", class_, "params, *more, **options", engine_optimizer,
+          "torch.optim.Optimizer", Operation::optimizer_made),
       row("deepspeed.DeepSpeedEngine.zero_grad", method, "", engine_zero_grad),
       row("deepspeed.DeepSpeedEngine.global_rank", property, "", role_value<Role::rank>),
       row("deepspeed.DeepSpeedEngine.local_rank", property, "", role_value<Role::local_rank>),
       row("deepspeed.DeepSpeedEngine.world_size", property, "", role_value<Role::world_size>),
-      row("deepspeed.$ZeroThreeEngine", class_, "*arguments, **options", nullptr, "deepspeed.DeepSpeedEngine"),
+      row("deepspeed.$ZeroThreeEngine", class_, "*arguments, **options", nullptr,
+          "deepspeed.DeepSpeedEngine"),
       row("deepspeed.$ZeroThreeModule", class_, "", nullptr, "torch.nn.Module"),
       row("deepspeed.$ZeroThreeEngine.module", property, "", sharded_module),
-      row("deepspeed.init_distributed", function, "dist_backend=None, *more, timeout=None, **options", nothing, {}, Operation::group_settings),
+      row("deepspeed.init_distributed", function, "dist_backend=None, *more, timeout=None, **options",
+          nothing, {}, Operation::group_settings),
   };
   add_hidden(rows, hidden());
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -34,7 +34,9 @@ struct Side {
   }
 };
 
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 // Nullopt with a reason if the text is no side of a pattern.
 std::optional<Side> read_side(std::string_view text, std::string& wrong) {
@@ -95,8 +97,10 @@ std::optional<Side> read_side(std::string_view text, std::string& wrong) {
           return std::nullopt;
         }
       }
-      if (inside) side.groups.back().axes.push_back(std::move(axis));
-      else side.groups.push_back({{std::move(axis)}, false});
+      if (inside)
+        side.groups.back().axes.push_back(std::move(axis));
+      else
+        side.groups.push_back({{std::move(axis)}, false});
     }
   }
   if (inside) {
@@ -108,7 +112,8 @@ std::optional<Side> read_side(std::string_view text, std::string& wrong) {
 
 std::string words_of(const Group& group) {
   std::string text = group.composed ? "(" : "";
-  for (std::size_t i = 0; i < group.axes.size(); ++i) text += (i ? " " : "") + (group.axes[i].what == Axis::What::ellipsis ? "..." : group.axes[i].name);
+  for (std::size_t i = 0; i < group.axes.size(); ++i)
+    text += (i ? " " : "") + (group.axes[i].what == Axis::What::ellipsis ? "..." : group.axes[i].name);
   return text + (group.composed ? ")" : "");
 }
 
@@ -127,8 +132,9 @@ struct Transform {
   std::map<std::string, Dim, std::less<>> sizes = {};  // of the axes
   std::vector<Dim> between = {};                       // what the ellipsis stands for
   bool between_known = false;
-  std::vector<Dim> first = {};                         // the first dimensions of a tensor whose rank is not known
-  bool names_sizes = false;  // sizes of the tensor that are not known are called as the pattern calls them, from here on
+  std::vector<Dim> first = {};  // the first dimensions of a tensor whose rank is not known
+  bool names_sizes =
+      false;  // sizes of the tensor that are not known are called as the pattern calls them, from here on
 
   std::nullopt_t wrong(std::string text, std::initializer_list<Dim> because = {}) {
     op.fail(ProblemKind::reshape, "In '" + std::string(pattern) + "' " + std::move(text), because);
@@ -149,23 +155,29 @@ bool Transform::agree(const Side& left, const Side& right) {
   };
   std::string text;
   each(left, [&](const Axis& axis) {
-    if (axis.what == Axis::What::name && deed != Deed::reduce && !right.has(axis.name) && text.empty()) text = "'" + axis.name + "' stands on the left only";
+    if (axis.what == Axis::What::name && deed != Deed::reduce && !right.has(axis.name) && text.empty())
+      text = "'" + axis.name + "' stands on the left only";
     if (axis.what == Axis::What::number && axis.number != 1 && deed != Deed::reduce && text.empty())
       text = "the size " + axis.name + " stands on the left without a name, where only 1 can";
   });
   each(right, [&](const Axis& axis) {
     if (axis.what == Axis::What::name && !left.has(axis.name) && text.empty()) {
-      if (deed != Deed::repeat) text = "'" + axis.name + "' stands on the right only";
-      else if (std::none_of(given.begin(), given.end(), [&](const auto& length) { return length.first == axis.name; })) text = "'" + axis.name + "' is new and its size is not given";
+      if (deed != Deed::repeat)
+        text = "'" + axis.name + "' stands on the right only";
+      else if (std::none_of(
+                   given.begin(), given.end(), [&](const auto& length) { return length.first == axis.name; }))
+        text = "'" + axis.name + "' is new and its size is not given";
     }
     if (axis.what == Axis::What::number && axis.number != 1 && deed != Deed::repeat && text.empty())
       text = "the size " + axis.name + " stands on the right without a name, where only 1 can";
   });
   if (text.empty() && left.ellipsis_inside) text = "the ellipsis stands in parentheses on the left";
   if (text.empty() && right.ellipsis >= 0 && left.ellipsis < 0) text = "an ellipsis stands on the right only";
-  if (text.empty() && left.ellipsis >= 0 && right.ellipsis < 0 && deed != Deed::reduce) text = "the ellipsis stands on the left only";
+  if (text.empty() && left.ellipsis >= 0 && right.ellipsis < 0 && deed != Deed::reduce)
+    text = "the ellipsis stands on the left only";
   for (const auto& [name, value] : given)
-    if (text.empty() && !left.has(name) && !right.has(name)) text = "there is no '" + name + "', and its size is given";
+    if (text.empty() && !left.has(name) && !right.has(name))
+      text = "there is no '" + name + "', and its size is given";
   if (!text.empty()) (void)wrong(text);
   return text.empty();
 }
@@ -180,7 +192,8 @@ bool Transform::take(const Group& group, const Dim& dim) {
     } else if (const auto it = sizes.find(axis.name); it != sizes.end()) {
       known = op.mul(known, it->second.size);
     } else if (open) {
-      (void)wrong("only one axis of " + words_of(group) + " can be worked out, and the sizes of '" + open->name + "' and '" + axis.name + "' are not given");
+      (void)wrong("only one axis of " + words_of(group) + " can be worked out, and the sizes of '" +
+          open->name + "' and '" + axis.name + "' are not given");
       return false;
     } else {
       open = &axis;
@@ -188,11 +201,15 @@ bool Transform::take(const Group& group, const Dim& dim) {
   }
   if (!open) {
     if (known && op.equal(dim, op.dim(known)) == Answer::no) {
-      (void)wrong(words_of(group) + " is " + op.words(op.dim(known)) + ", and the dimension has the size " + op.words(dim), {dim});
+      (void)wrong(words_of(group) + " is " + op.words(op.dim(known)) + ", and the dimension has the size " +
+              op.words(dim),
+          {dim});
       return false;
     }
     // A plain axis whose size was given keeps what is known of the dimension.
-    if (group.axes.size() == 1 && group.axes[0].what == Axis::What::name && dim.size && known && op.equal(dim, op.dim(known)) == Answer::yes) sizes[group.axes[0].name] = dim;
+    if (group.axes.size() == 1 && group.axes[0].what == Axis::What::name && dim.size && known &&
+        op.equal(dim, op.dim(known)) == Answer::yes)
+      sizes[group.axes[0].name] = dim;
     return true;
   }
   Dim& solved = sizes[open->name];
@@ -202,7 +219,9 @@ bool Transform::take(const Group& group, const Dim& dim) {
   }
   if (!known || !dim.size || op.s.value(known) == 0) return true;
   if (op.s.divides(known, dim.size) == Answer::no) {
-    (void)wrong(words_of(group) + " is " + op.words(dim) + ", which " + op.words(op.dim(known)) + " does not divide", {dim});
+    (void)wrong(
+        words_of(group) + " is " + op.words(dim) + ", which " + op.words(op.dim(known)) + " does not divide",
+        {dim});
     return false;
   }
   const auto exact = op.s.exact_quotient(dim.size, known);
@@ -211,7 +230,8 @@ bool Transform::take(const Group& group, const Dim& dim) {
 }
 
 void Transform::name_sizes(const Group& group, Dim& dim) {
-  if (dim.size && group.axes.size() == 1 && group.axes[0].what == Axis::What::name) op.s.rename(dim.size, group.axes[0].name);
+  if (dim.size && group.axes.size() == 1 && group.axes[0].what == Axis::What::name)
+    op.s.rename(dim.size, group.axes[0].name);
   if (dim.size) return;
   Int whole = op.s.constant(1);
   for (const Axis& axis : group.axes) {
@@ -220,10 +240,13 @@ void Transform::name_sizes(const Group& group, Dim& dim) {
       continue;
     }
     Dim& size = sizes[axis.name];
-    if (!size.size) size = op.made(op.s.fresh({.name = axis.name, .lower = 0, .upper = {}, .sharing = symbolic::Sharing::local}));
+    if (!size.size)
+      size = op.made(
+          op.s.fresh({.name = axis.name, .lower = 0, .upper = {}, .sharing = symbolic::Sharing::local}));
     whole = op.s.mul(whole, size.size);
   }
-  dim = group.axes.size() == 1 && group.axes[0].what == Axis::What::name ? sizes[group.axes[0].name] : op.made(whole);
+  dim = group.axes.size() == 1 && group.axes[0].what == Axis::What::name ? sizes[group.axes[0].name]
+                                                                         : op.made(whole);
 }
 
 std::optional<Shape> Transform::run(Shape* learned) {
@@ -245,16 +268,19 @@ std::optional<Shape> Transform::run(Shape* learned) {
       if (const Int length = op.run.to_int(size)) dim = op.made(length);
     // Repeated no times, a tensor is empty; what there is cannot be divided by 0.
     const auto is_it = [&](const Axis& axis) { return axis.what == Axis::What::name && axis.name == name; };
-    const bool divides = std::ranges::any_of(left->groups, [&](const Group& group) { return std::ranges::any_of(group.axes, is_it); });
-    if (const auto constant = op.value(dim); constant && (*constant < 0 || (*constant == 0 && divides))) return wrong("'" + name + "' has the impossible size " + std::to_string(*constant));
+    const bool divides = std::ranges::any_of(
+        left->groups, [&](const Group& group) { return std::ranges::any_of(group.axes, is_it); });
+    if (const auto constant = op.value(dim); constant && (*constant < 0 || (*constant == 0 && divides)))
+      return wrong("'" + name + "' has the impossible size " + std::to_string(*constant));
     sizes[name] = dim;
   }
   // The dimensions, one for each group; the ellipsis takes what is left.
   const std::size_t named = left->groups.size() - (left->ellipsis >= 0 ? 1 : 0);
   Shape shape = from;
-  if (shape.rank_known ? (left->ellipsis < 0 ? shape.dims.size() != named : shape.dims.size() < named) : left->ellipsis < 0 && shape.dims.size() > named)
-    return wrong("the left side has " + std::string(left->ellipsis >= 0 ? "at least " : "") + count_of(named, "dimension") + ", and the tensor is " +
-                 op.words(shape));
+  if (shape.rank_known ? (left->ellipsis < 0 ? shape.dims.size() != named : shape.dims.size() < named)
+                       : left->ellipsis < 0 && shape.dims.size() > named)
+    return wrong("the left side has " + std::string(left->ellipsis >= 0 ? "at least " : "") +
+        count_of(named, "dimension") + ", and the tensor is " + op.words(shape));
   if (!shape.rank_known && left->ellipsis < 0) {
     shape.dims.insert(shape.dims.begin(), named - shape.dims.size(), Dim{});
     shape.rank_known = true;
@@ -268,12 +294,16 @@ std::optional<Shape> Transform::run(Shape* learned) {
     if (i == left->ellipsis) continue;
     Dim dim;
     const std::size_t behind = static_cast<std::size_t>(count - 1 - i);
-    if (left->ellipsis < 0 || i > left->ellipsis) dim = from_right(shape, behind);
-    else if (shape.rank_known) dim = shape.dims[static_cast<std::size_t>(i)];
+    if (left->ellipsis < 0 || i > left->ellipsis)
+      dim = from_right(shape, behind);
+    else if (shape.rank_known)
+      dim = shape.dims[static_cast<std::size_t>(i)];
     if (!take(group, dim)) return std::nullopt;
     if (!names_sizes || dim.size || (!shape.rank_known && behind >= shape.dims.size())) continue;
     if (left->ellipsis >= 0 && i < left->ellipsis && !shape.rank_known) continue;
-    name_sizes(group, left->ellipsis < 0 || i > left->ellipsis ? shape.dims[shape.dims.size() - 1 - behind] : shape.dims[static_cast<std::size_t>(i)]);
+    name_sizes(group,
+        left->ellipsis < 0 || i > left->ellipsis ? shape.dims[shape.dims.size() - 1 - behind]
+                                                 : shape.dims[static_cast<std::size_t>(i)]);
     if (learned) *learned = shape;
   }
   if (left->ellipsis >= 0 && shape.rank_known) {
@@ -284,8 +314,10 @@ std::optional<Shape> Transform::run(Shape* learned) {
   Shape out{true, {}};
   for (const Group& group : right->groups) {
     if (!group.composed && group.axes[0].what == Axis::What::ellipsis) {
-      if (!between_known) out = Shape{};  // only what follows is known
-      else out.dims.insert(out.dims.end(), between.begin(), between.end());
+      if (!between_known)
+        out = Shape{};  // only what follows is known
+      else
+        out.dims.insert(out.dims.end(), between.begin(), between.end());
       continue;
     }
     std::vector<Dim> parts;
@@ -298,9 +330,12 @@ std::optional<Shape> Transform::run(Shape* learned) {
         parts.push_back(axis.what == Axis::What::number ? op.dim(axis.number) : sizes[axis.name]);
       }
     }
-    if (!known) out.dims.push_back({});
-    else if (parts.empty()) out.dims.push_back(op.dim(1));
-    else out.dims.push_back(joined_dim(op, parts));
+    if (!known)
+      out.dims.push_back({});
+    else if (parts.empty())
+      out.dims.push_back(op.dim(1));
+    else
+      out.dims.push_back(joined_dim(op, parts));
   }
   return out;
 }
@@ -309,7 +344,8 @@ std::optional<Shape> Transform::run(Shape* learned) {
 
 // The shape of the first argument, which may be a list of tensors of one shape.
 std::optional<Shape> subject(Op& op, const TensorState*& state) {
-  const std::string_view name = op.call.row.parameters[op.call.row.parameters[0].text() == "self" ? 1 : 0].text();
+  const std::string_view name =
+      op.call.row.parameters[op.call.row.parameters[0].text() == "self" ? 1 : 0].text();
   const Value given = op.argument(name);
   if (given.is(Kind::list) || given.is(Kind::tuple)) {
     state = nullptr;
@@ -336,7 +372,8 @@ Dtype reduced_type(Op& op, Dtype input, Value how) {
 Value transform(Op& op, Value pattern, const Lengths& lengths, Deed deed, Value how = {}) {
   const TensorState* input = nullptr;
   const auto from = subject(op, input);
-  if (!pattern.is(Kind::string)) return op.result({}, input && deed != Deed::reduce ? input->dtype : Dtype::unknown);
+  if (!pattern.is(Kind::string))
+    return op.result({}, input && deed != Deed::reduce ? input->dtype : Dtype::unknown);
   // Even of a tensor that is not known the rank of the result is.
   const Shape shape = from ? *from : Shape{};
   Shape learned;
@@ -359,7 +396,9 @@ Lengths options_of(Op& op) {
 }
 
 Value rearrange(Op& op) { return transform(op, op.argument("pattern"), options_of(op), Deed::rearrange); }
-Value reduce(Op& op) { return transform(op, op.argument("pattern"), options_of(op), Deed::reduce, op.argument("reduction")); }
+Value reduce(Op& op) {
+  return transform(op, op.argument("pattern"), options_of(op), Deed::reduce, op.argument("reduction"));
+}
 Value repeat(Op& op) { return transform(op, op.argument("pattern"), options_of(op), Deed::repeat); }
 
 // einsum(a, b, 'i j, j k -> i k')
@@ -390,38 +429,48 @@ Value einsum(Op& op) {
   const auto output = read_side(text.substr(arrow + 2), reason);
   if (!output) return op.result({}, Dtype::unknown);
   if (inputs.size() != operands.size())
-    return wrong("there are " + count_of(inputs.size(), "operand") + ", and " + count_of(operands.size(), "tensor") +
-                 (operands.size() == 1 ? " is" : " are") + " given");
+    return wrong("there are " + count_of(inputs.size(), "operand") + ", and " +
+        count_of(operands.size(), "tensor") + (operands.size() == 1 ? " is" : " are") + " given");
   std::map<std::string, Dim, std::less<>> sizes;
   bool open = false;
   Dtype dtype = Dtype::unknown;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const TensorState* state = op.tensor(operands[i]);
-    if (state) dtype = i == 0 ? state->dtype : dtype == state->dtype ? dtype : Dtype::unknown;
-    else dtype = Dtype::unknown;
+    if (state)
+      dtype = i == 0 ? state->dtype : dtype == state->dtype ? dtype : Dtype::unknown;
+    else
+      dtype = Dtype::unknown;
     const Side& side = inputs[i];
     if (side.ellipsis >= 0) open = true;
     if (!state || side.ellipsis >= 0) continue;
     const Shape& shape = state->shape;
     if (shape.rank_known ? shape.dims.size() != side.groups.size() : shape.dims.size() > side.groups.size())
-      return wrong("an operand has " + count_of(side.groups.size(), "axis") + ", and its tensor is " + op.words(shape));
+      return wrong("an operand has " + count_of(side.groups.size(), "axis") + ", and its tensor is " +
+          op.words(shape));
     for (std::size_t k = 0; k < side.groups.size(); ++k) {
       const Group& group = side.groups[k];
       if (group.composed || group.axes[0].what != Axis::What::name) return op.result({}, dtype);
       const Dim dim = from_right(shape, side.groups.size() - 1 - k);
       auto [it, inserted] = sizes.try_emplace(group.axes[0].name, dim);
       if (inserted) continue;
-      if (op.equal(it->second, dim) == Answer::no && op.equal(it->second, 1) == Answer::no && op.equal(dim, 1) == Answer::no)
-        return wrong("'" + group.axes[0].name + "' would be both " + op.words(it->second) + " and " + op.words(dim), {it->second, dim});
-      if (op.equal(it->second, 1) != Answer::no && op.equal(dim, 1) == Answer::no) it->second = dim;
-      else if (op.equal(it->second, dim) == Answer::unknown && op.equal(it->second, 1) != Answer::no) it->second = Dim{};
+      if (op.equal(it->second, dim) == Answer::no && op.equal(it->second, 1) == Answer::no &&
+          op.equal(dim, 1) == Answer::no)
+        return wrong(
+            "'" + group.axes[0].name + "' would be both " + op.words(it->second) + " and " + op.words(dim),
+            {it->second, dim});
+      if (op.equal(it->second, 1) != Answer::no && op.equal(dim, 1) == Answer::no)
+        it->second = dim;
+      else if (op.equal(it->second, dim) == Answer::unknown && op.equal(it->second, 1) != Answer::no)
+        it->second = Dim{};
     }
   }
   if (open) return op.result({}, dtype);
   Shape out{true, {}};
   for (const Group& group : output->groups) {
     if (group.composed || group.axes[0].what != Axis::What::name) return op.result({}, dtype);
-    if (!sizes.contains(group.axes[0].name) && std::none_of(inputs.begin(), inputs.end(), [&](const Side& side) { return side.has(group.axes[0].name); }))
+    if (!sizes.contains(group.axes[0].name) &&
+        std::none_of(
+            inputs.begin(), inputs.end(), [&](const Side& side) { return side.has(group.axes[0].name); }))
       return wrong("'" + group.axes[0].name + "' stands on the right only");
     out.dims.push_back(sizes[group.axes[0].name]);
   }
@@ -472,19 +521,25 @@ Value pack(Op& op) {
     }
     const auto& dims = state->shape.dims;
     if (dims.size() < before + behind)
-      return op.fail(ProblemKind::reshape, "'" + std::string(*pattern) + "' needs at least " + count_of(before + behind, "dimension") +
-                                               ", and a tensor is " + op.words(state->shape));
-    const std::span<const Dim> middle(dims.begin() + static_cast<std::ptrdiff_t>(before), dims.size() - before - behind);
+      return op.fail(ProblemKind::reshape,
+          "'" + std::string(*pattern) + "' needs at least " + count_of(before + behind, "dimension") +
+              ", and a tensor is " + op.words(state->shape));
+    const std::span<const Dim> middle(
+        dims.begin() + static_cast<std::ptrdiff_t>(before), dims.size() - before - behind);
     total = op.add(total, op.product(middle));
     std::vector<Value> sizes;
-    for (const Dim& d : middle) sizes.push_back(d.size ? Value::of(d.size) : op.run.heap().unknown("", values::Sharing::local, op.call.place));
+    for (const Dim& d : middle)
+      sizes.push_back(
+          d.size ? Value::of(d.size) : op.run.heap().unknown("", values::Sharing::local, op.call.place));
     shapes.push_back(op.tuple(std::move(sizes)));
     for (std::size_t i = 0; i < out.dims.size(); ++i) {
       if (i == before) continue;
       const Dim given = i < before ? dims[i] : from_right(state->shape, out.dims.size() - 1 - i);
       if (op.equal(out.dims[i], given) == Answer::no)
-        return op.fail(ProblemKind::concat, "'" + std::string(*pattern) + "' joins tensors whose other sizes agree, and " + op.words(out.dims[i]) + " is not " + op.words(given),
-                       {out.dims[i], given});
+        return op.fail(ProblemKind::concat,
+            "'" + std::string(*pattern) + "' joins tensors whose other sizes agree, and " +
+                op.words(out.dims[i]) + " is not " + op.words(given),
+            {out.dims[i], given});
       out.dims[i] = op.better(out.dims[i], given);
     }
     dtype = first ? state->dtype : dtype == state->dtype ? dtype : Dtype::unknown;
@@ -504,8 +559,9 @@ Value unpack(Op& op) {
   const auto [before, behind] = *star;
   const Dtype dtype = input ? input->dtype : Dtype::unknown;
   if (input && input->shape.rank_known && input->shape.dims.size() != before + 1 + behind)
-    return op.fail(ProblemKind::reshape, "'" + std::string(*pattern) + "' has " + count_of(before + 1 + behind, "dimension") + ", and the tensor is " +
-                                             op.words(input->shape));
+    return op.fail(ProblemKind::reshape,
+        "'" + std::string(*pattern) + "' has " + count_of(before + 1 + behind, "dimension") +
+            ", and the tensor is " + op.words(input->shape));
   std::vector<Value> made;
   for (const Value& item : *shapes) {
     const Value one = op.run.resolve(item);
@@ -516,9 +572,11 @@ Value unpack(Op& op) {
       made.push_back(op.result({}, dtype));
       continue;
     }
-    Shape out{true, {input->shape.dims.begin(), input->shape.dims.begin() + static_cast<std::ptrdiff_t>(before)}};
+    Shape out{
+        true, {input->shape.dims.begin(), input->shape.dims.begin() + static_cast<std::ptrdiff_t>(before)}};
     for (const Int size : *sizes) out.dims.push_back(op.s.value(size) == -1 ? Dim{} : op.dim(size));
-    out.dims.insert(out.dims.end(), input->shape.dims.end() - static_cast<std::ptrdiff_t>(behind), input->shape.dims.end());
+    out.dims.insert(out.dims.end(), input->shape.dims.end() - static_cast<std::ptrdiff_t>(behind),
+        input->shape.dims.end());
     made.push_back(op.result(out, dtype));
   }
   return op.run.heap().list(std::move(made));
@@ -533,18 +591,26 @@ Value parse_shape(Op& op) {
   // `_` may come more than once: nobody asks for it.
   std::size_t anonymous = 0;
   for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == '_' && (i == 0 || !is_word(names[i - 1])) && (i + 1 == names.size() || !is_word(names[i + 1]))) names.insert(i + 1, "_" + std::to_string(anonymous++));
+    if (names[i] == '_' && (i == 0 || !is_word(names[i - 1])) &&
+        (i + 1 == names.size() || !is_word(names[i + 1])))
+      names.insert(i + 1, "_" + std::to_string(anonymous++));
   const auto side = pattern ? read_side(names, reason) : std::nullopt;
-  if (!side || side->ellipsis >= 0) return op.run.heap().dict({}, true, op.run.heap().external("", op.call.place));
+  if (!side || side->ellipsis >= 0)
+    return op.run.heap().dict({}, true, op.run.heap().external("", op.call.place));
   if (input && input->shape.rank_known && input->shape.dims.size() != side->groups.size())
-    return op.fail(ProblemKind::reshape, "'" + std::string(*pattern) + "' names " + count_of(side->groups.size(), "dimension") +
-                                             ", and the tensor is " + op.words(input->shape));
+    return op.fail(ProblemKind::reshape,
+        "'" + std::string(*pattern) + "' names " + count_of(side->groups.size(), "dimension") +
+            ", and the tensor is " + op.words(input->shape));
   std::vector<std::pair<Value, Value>> items;
   for (std::size_t i = 0; i < side->groups.size(); ++i) {
-    const Axis& axis = side->groups[i].axes.empty() ? Axis{Axis::What::ellipsis, {}, 0} : side->groups[i].axes[0];
+    const Axis& axis = side->groups[i].axes.empty() ? Axis{Axis::What::ellipsis, {}, 0}
+                                                    : side->groups[i].axes[0];
     if (axis.what != Axis::What::name || axis.name.starts_with("__")) continue;
     const Dim d = input ? from_right(input->shape, side->groups.size() - 1 - i) : Dim{};
-    items.push_back({op.run.heap().string(axis.name), d.size ? Value::of(d.size) : op.run.heap().unknown(op.run.heap().keep(axis.name), values::Sharing::local, op.call.place)});
+    items.push_back({op.run.heap().string(axis.name),
+        d.size
+            ? Value::of(d.size)
+            : op.run.heap().unknown(op.run.heap().keep(axis.name), values::Sharing::local, op.call.place)});
   }
   return op.run.heap().dict(std::move(items));
 }
@@ -553,7 +619,8 @@ Value parse_shape(Op& op) {
 
 void keep_lengths(Op& op) {
   std::vector<std::pair<Value, Value>> items;
-  for (const auto& [name, value] : op.call.options) items.push_back({op.run.heap().string(name.text()), value});
+  for (const auto& [name, value] : op.call.options)
+    items.push_back({op.run.heap().string(name.text()), value});
   op.keep(values::ModuleState::lengths, op.run.heap().dict(std::move(items)));
 }
 Value transform_layer(Op& op, Deed deed, Value reduction = {}) {
@@ -578,12 +645,14 @@ constexpr Operator operators[] = {
 };
 
 constexpr Layer layers[] = {
-    {"einops.layers.torch.Rearrange", "pattern, **axes_lengths", keep_lengths, "input", rearrange_layer, Type::own, false},
-    {"einops.layers.torch.Reduce", "pattern, reduction, **axes_lengths", keep_lengths, "input", reduce_layer, Type::own, false},
+    {"einops.layers.torch.Rearrange", "pattern, **axes_lengths", keep_lengths, "input", rearrange_layer,
+        Type::own, false},
+    {"einops.layers.torch.Reduce", "pattern, reduction, **axes_lengths", keep_lengths, "input", reduce_layer,
+        Type::own, false},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> einops_rows() { return rows_of(layers, operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

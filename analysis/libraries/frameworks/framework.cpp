@@ -20,10 +20,12 @@ void add_hidden(std::vector<Row>& rows, const std::deque<Hidden>& list) {
 }
 
 Value is_first(Call& call) {
-  return Value::of(call.run.symbols().compared(Compare::eq, call.run.role(Role::rank), call.run.symbols().constant(0)));
+  return Value::of(
+      call.run.symbols().compared(Compare::eq, call.run.role(Role::rank), call.run.symbols().constant(0)));
 }
 Value is_local_first(Call& call) {
-  return Value::of(call.run.symbols().compared(Compare::eq, call.run.role(Role::local_rank), call.run.symbols().constant(0)));
+  return Value::of(call.run.symbols().compared(
+      Compare::eq, call.run.role(Role::local_rank), call.run.symbols().constant(0)));
 }
 Value gathered(Call& call) {
   TensorState state = computed(call.run, {call.at(0)});
@@ -41,20 +43,25 @@ Value prepared_forward(Call& call) {
 namespace {
 bool is_optimizer(Interpreter& run, Value value, int depth = 0) {
   value = run.resolve(value);
-  if (value.is(Kind::choice) && depth < 4) return is_optimizer(run, value.as<values::Choice>()->yes, depth + 1) && is_optimizer(run, value.as<values::Choice>()->no, depth + 1);
+  if (value.is(Kind::choice) && depth < 4)
+    return is_optimizer(run, value.as<values::Choice>()->yes, depth + 1) &&
+        is_optimizer(run, value.as<values::Choice>()->no, depth + 1);
   return value.is(Kind::instance) && run.is_a(value, "torch.optim.Optimizer");
 }
 // A loader that draws the order itself: of a sampler of the program's own it is not known whether it does.
 bool is_shuffled(Interpreter& run, Value value) {
-  if (!value.is(Kind::instance) || value.as<Instance>()->cls || !run.is_a(value, "torch.utils.data.DataLoader")) return false;
+  if (!value.is(Kind::instance) || value.as<Instance>()->cls ||
+      !run.is_a(value, "torch.utils.data.DataLoader"))
+    return false;
   const auto is_set = [&](std::string_view name) {
     const Value given = kept(run, *value.as<Instance>(), name);
     return given && !given.is(Kind::none);
   };
   const Value shuffle = kept(run, *value.as<Instance>(), "shuffle");
-  return shuffle && run.symbols().decide(run.truth(shuffle)) == symbolic::Answer::yes && !is_set("sampler") && !is_set("batch_sampler") && !is_set(values::LoaderState::open);
+  return shuffle && run.symbols().decide(run.truth(shuffle)) == symbolic::Answer::yes && !is_set("sampler") &&
+      !is_set("batch_sampler") && !is_set(values::LoaderState::open);
 }
-} // namespace
+}  // namespace
 
 Value moves_modules(Call& call) {
   const auto moved = [&](Value value) {
@@ -73,10 +80,12 @@ Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evalu
   const bool shards = kept(call, values::AcceleratorState::shards) && !wrappers.sharded.empty();
   const std::string_view wrapper = shards ? wrappers.sharded : wrappers.usual;
   // Only to be evaluated: there is nothing to average then, and it is not wrapped.
-  const bool model = given.is(Kind::instance) && call.run.is_a(given, "torch.nn.Module") && !call.run.is_a(given, wrapper) && !evaluated;
+  const bool model = given.is(Kind::instance) && call.run.is_a(given, "torch.nn.Module") &&
+      !call.run.is_a(given, wrapper) && !evaluated;
   if (given.is(Kind::instance) && call.run.is_a(given, "torch.nn.Module")) lose_devices(call.run, given);
   item = call.run.heap().external("", call.place);
-  if (!model && !wrappers.shuffled.empty() && !kept(call, values::AcceleratorState::loads_otherwise) && is_shuffled(call.run, given)) {
+  if (!model && !wrappers.shuffled.empty() && !kept(call, values::AcceleratorState::loads_otherwise) &&
+      is_shuffled(call.run, given)) {
     Instance* loader = call.run.make_native(wrappers.shuffled, call.place);
     loader->open = true;
     return Value::of(Kind::instance, loader);
@@ -86,7 +95,8 @@ Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evalu
   Instance* wrapped = call.run.make_native(wrapper, call.place);
   wrapped->open = true;
   call.run.set_attribute(Value::of(Kind::instance, wrapped), Name("module"), given);
-  if (kept(call, values::AcceleratorState::kwargs_handlers)) keep(call.run, *wrapped, values::WrapperState::keeps_buffers, call.run.heap().boolean(true));
+  if (kept(call, values::AcceleratorState::kwargs_handlers))
+    keep(call.run, *wrapped, values::WrapperState::keeps_buffers, call.run.heap().boolean(true));
   if (!call.run.record().conditions.contains(values::RecordCondition::counted)) lose_dtypes(call.run, given);
   if (kept(call, told_precision)) keep(call.run, *wrapped, told_precision, call.run.heap().boolean(true));
   return Value::of(Kind::instance, wrapped);
@@ -103,7 +113,8 @@ Value backward_of_first(Call& call) {
   Value loss = call.run.resolve(call.at(0));
   // One of several: whichever it is, gradients are there then.
   if (loss.is(Kind::choice) || loss.is(Kind::instance)) loss = call.run.heap().external("", call.place);
-  if (loss.is(Kind::unknown) && interpreter::comes_from_unseen(*loss.as<values::Unknown>())) require_tensor(call.run, loss);
+  if (loss.is(Kind::unknown) && interpreter::comes_from_unseen(*loss.as<values::Unknown>()))
+    require_tensor(call.run, loss);
   if (loss.is(Kind::tensor) || loss.is(Kind::unknown)) call_row(call, loss, "torch.Tensor.backward");
   return Value::none();
 }
@@ -124,19 +135,21 @@ namespace {
 void hand_out(Call& call, Value value, int depth = 0) {
   value = call.run.resolve(value);
   if (value.is(Kind::list) && depth < 2)
-    for (const Value& item : std::vector(values::Heap::list_state(value)->items)) hand_out(call, item, depth + 1);
+    for (const Value& item : std::vector(values::Heap::list_state(value)->items))
+      hand_out(call, item, depth + 1);
   if (!value.is(Kind::instance)) return;
   auto* object = value.as<Instance>();
   interpreter::lose_set_by_methods(call.run.heap(), *object);
   if (object->cls && !object->symbolic && !object->attributes.find(interpreter::handed_out))
-    call.run.heap().set(call.run.heap().slot_of(object->attributes, interpreter::handed_out), call.run.heap().boolean(true));
+    call.run.heap().set(
+        call.run.heap().slot_of(object->attributes, interpreter::handed_out), call.run.heap().boolean(true));
 }
 void hand_out_arguments(Call& call) {
   for (const auto* part : {&call.arguments, &call.rest})
     for (const Value& argument : *part) hand_out(call, argument);
   for (const auto& [name, argument] : call.options) hand_out(call, argument);
 }
-} // namespace
+}  // namespace
 Value trains(Call& call) {
   moves_modules(call);
   hand_out_arguments(call);
@@ -152,11 +165,12 @@ Value predicts(Call& call) {
 }
 std::vector<Row> framework_rows() {
   std::vector<Row> rows;
-  for (const auto& family : {accelerate_rows, lightning_rows, fabric_rows, deepspeed_rows, timm_rows, metric_rows, trainer_rows, log_rows, schedule_rows}) {
+  for (const auto& family : {accelerate_rows, lightning_rows, fabric_rows, deepspeed_rows, timm_rows,
+           metric_rows, trainer_rows, log_rows, schedule_rows}) {
     const std::vector<Row> more = family();
     rows.insert(rows.end(), more.begin(), more.end());
   }
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// What the files of training frameworks share: calls that hide communication, who is first, and the steps of a loop that go through a framework.
+// What the files of training frameworks share: calls that hide communication, who is first, and the steps of
+// a loop that go through a framework.
 #pragma once
 
 #include "libraries/table/native.hpp"
@@ -21,14 +22,14 @@ struct Hidden {
 void add_hidden(std::vector<Row>& rows, const std::deque<Hidden>& list);
 
 std::vector<Row> accelerate_rows();
-std::vector<Row> lightning_rows();     // its Trainer and modules
+std::vector<Row> lightning_rows();  // its Trainer and modules
 std::vector<Row> fabric_rows();
 std::vector<Row> timm_rows();
 std::vector<Row> deepspeed_rows();
-std::vector<Row> metric_rows();        // torchmetrics
-std::vector<Row> trainer_rows();       // the Trainer of transformers
-std::vector<Row> log_rows();           // where programs write down how a training goes
-std::vector<Row> schedule_rows();      // of learning rates, as transformers makes them
+std::vector<Row> metric_rows();    // torchmetrics
+std::vector<Row> trainer_rows();   // the Trainer of transformers
+std::vector<Row> log_rows();       // where programs write down how a training goes
+std::vector<Row> schedule_rows();  // of learning rates, as transformers makes them
 
 inline constexpr std::string_view gathers = "it gathers from all processes";
 inline constexpr std::string_view is_barrier = "it is a barrier";
@@ -39,20 +40,21 @@ inline constexpr std::string_view holds_parts = "every rank holds a part of what
 Value moves_modules(Call& call);
 Value is_first(Call& call);
 Value is_local_first(Call& call);
-Value gathered(Call& call);            // what all ranks have then, computed from the first argument
-Value nothing_learned(Call& call);     // not known: of a prepared model nothing more is said
-// The forward of a model that a framework has prepared: that of the one inside. In which types it computes is the framework's choice.
+Value gathered(Call& call);         // what all ranks have then, computed from the first argument
+Value nothing_learned(Call& call);  // not known: of a prepared model nothing more is said
+// The forward of a model that a framework has prepared: that of the one inside. In which types it computes is
+// the framework's choice.
 Value prepared_forward(Call& call);
 // What is kept of a framework, and of the models that it prepares: it was told a precision.
 inline constexpr std::string_view told_precision = values::AcceleratorState::told_precision;
-// A model that shards is wrapped as `sharded`, any other as `usual`, and a loader that shuffles as `shuffled`. Empty: such a thing is not
-// followed. `wraps`: a model is wrapped here.
+// A model that shards is wrapped as `sharded`, any other as `usual`, and a loader that shuffles as
+// `shuffled`. Empty: such a thing is not followed. `wraps`: a model is wrapped here.
 struct Wrappers {
   std::string_view usual, sharded = {}, shuffled = {};
 };
 Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evaluated, bool& wraps);
-// Gives the arguments back, wrapped, in their order: a model as the launcher has it, at least as DDP does; an optimizer is that optimizer.
-// The last argument then says whether a model was wrapped: the ranks meet there.
+// Gives the arguments back, wrapped, in their order: a model as the launcher has it, at least as DDP does; an
+// optimizer is that optimizer. The last argument then says whether a model was wrapped: the ranks meet there.
 template <const Wrappers& wrappers> Value prepare(Call& call) {
   std::vector<Value> items;
   for (std::size_t i = 0; i + 1 < call.arguments.size(); ++i)
@@ -77,4 +79,4 @@ Value trains(Call& call);
 Value evaluates(Call& call);
 Value predicts(Call& call);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,6 @@
-// @hydra.main: the configuration that Hydra composes of the files beside a program, as far as they and the launch decide it. As Hydra 1.3 composes
-// defaults, groups, packages and overrides; what it does not follow here leaves the configuration unknown.
+// @hydra.main: the configuration that Hydra composes of the files beside a program, as far as they and the
+// launch decide it. As Hydra 1.3 composes defaults, groups, packages and overrides; what it does not follow
+// here leaves the configuration unknown.
 #include "interpreter/launch.hpp"
 #include "libraries/frameworks/configuration.hpp"
 #include "values/internal_rows.hpp"
@@ -19,7 +20,8 @@ using program::DataFormat;
 
 constexpr int deepest = 8;
 constexpr std::string_view yaml = ".yaml";
-constexpr std::string_view stored = values::ConfigurationState::store;   // the program registers configurations itself
+constexpr std::string_view stored =
+    values::ConfigurationState::store;  // the program registers configurations itself
 
 Value not_seen(Call& call) { return call.run.heap().external("", call.place); }
 std::string without_ending(std::string text) {
@@ -29,13 +31,16 @@ std::string without_ending(std::string text) {
 
 class Composition {
 public:
-  Composition(Call& call, std::string folder) : call_(call), folder_(std::move(folder)), root_(call.run.heap().dict({})) {}
+  Composition(Call& call, std::string folder)
+      : call_(call), folder_(std::move(folder)), root_(call.run.heap().dict({})) {}
 
   bool is_known = true;
-  std::map<std::string, std::string, std::less<>> chosen;   // by the launch: "model" is "large"
+  std::map<std::string, std::string, std::less<>> chosen;  // by the launch: "model" is "large"
 
   Value root() const { return root_; }
-  bool has_option(const std::string& group, const std::string& option) const { return file(group, option).is(Kind::dict) || file(group, option).is(Kind::none); }
+  bool has_option(const std::string& group, const std::string& option) const {
+    return file(group, option).is(Kind::dict) || file(group, option).is(Kind::none);
+  }
 
   void add(const std::string& group, const std::string& name, std::string package, int depth = 0) {
     const Value read = file(group, name);
@@ -52,8 +57,10 @@ public:
     if (const Value defaults = item(read, "defaults"); defaults.is(Kind::list)) {
       for (const Value& each : std::vector(values::Heap::list_state(defaults)->items)) {
         const Value one = call_.run.resolve(each);
-        if (one.is(Kind::string) && one.text() == "_self_") merge_own();
-        else add_default(group, one, package, depth);
+        if (one.is(Kind::string) && one.text() == "_self_")
+          merge_own();
+        else
+          add_default(group, one, package, depth);
       }
     } else if (!defaults.is(Kind::none)) {
       is_known = false;
@@ -64,14 +71,20 @@ public:
   // "model.width=3" of the command line; with `fresh` a key that the files have not.
   void set(std::string_view path, Value value, bool fresh) {
     const auto dot = path.rfind('.');
-    const std::string around(path.substr(0, dot == std::string_view::npos ? 0 : dot)), name(path.substr(dot == std::string_view::npos ? 0 : dot + 1));
+    const std::string around(path.substr(0, dot == std::string_view::npos ? 0 : dot)),
+        name(path.substr(dot == std::string_view::npos ? 0 : dot + 1));
     const Value into = fresh ? table(around) : existing(around);
-    if (into.is(Kind::dict)) call_.run.dict_set(into, call_.run.heap().string(name), value);
-    else is_known = false;
+    if (into.is(Kind::dict))
+      call_.run.dict_set(into, call_.run.heap().string(name), value);
+    else
+      is_known = false;
   }
 
 private:
-  Value file(const std::string& group, const std::string& name) const { return call_.run.data_of_file(folder_ + "/" + (group.empty() ? "" : group + "/") + name + std::string(yaml), DataFormat::omegaconf); }
+  Value file(const std::string& group, const std::string& name) const {
+    return call_.run.data_of_file(
+        folder_ + "/" + (group.empty() ? "" : group + "/") + name + std::string(yaml), DataFormat::omegaconf);
+  }
   Value item(Value dict, std::string_view key) const {
     return call_.run.resolve(call_.run.dict_get(dict, call_.run.heap().string(key), Value::none()));
   }
@@ -84,7 +97,8 @@ private:
       const std::string name(path.substr(0, dot));
       path.remove_prefix(std::min(dot + 1, path.size()));
       Value next = item(at, name);
-      if (!next.is(Kind::dict)) call_.run.dict_set(at, call_.run.heap().string(name), next = call_.run.heap().dict({}));
+      if (!next.is(Kind::dict))
+        call_.run.dict_set(at, call_.run.heap().string(name), next = call_.run.heap().dict({}));
       at = next;
     }
     return at;
@@ -114,37 +128,50 @@ private:
     }
   }
 
-  // One line of a defaults list: "base", {"model": "small"}, {"optional local": "default"}, {"/optimizer@second": "adam"}.
+  // One line of a defaults list: "base", {"model": "small"}, {"optional local": "default"},
+  // {"/optimizer@second": "adam"}.
   void add_default(const std::string& group, Value one, const std::string& package, int depth) {
     if (one.is(Kind::string)) {
       const std::string name = without_ending(std::string(one.text()));
-      if (name.find_first_of("@$/") != std::string::npos) is_known = false;
-      else add(group, name, package, depth + 1);
+      if (name.find_first_of("@$/") != std::string::npos)
+        is_known = false;
+      else
+        add(group, name, package, depth + 1);
       return;
     }
     const auto* state = one.is(Kind::dict) ? values::Heap::dict_state(one) : nullptr;
-    if (!state || state->items.size() != 1 || !state->items.front().first.is(Kind::string)) return void(is_known = false);
+    if (!state || state->items.size() != 1 || !state->items.front().first.is(Kind::string))
+      return void(is_known = false);
     std::string name(state->items.front().first.text());
     const Value value = call_.run.resolve(state->items.front().second);
     const bool is_optional = name.starts_with("optional ");
     if (is_optional) name.erase(0, 9);
     // Hydra's own groups say how the program is started.
-    if (name.starts_with("hydra") || name.starts_with("/hydra") || name.starts_with("override hydra") || name.starts_with("override /hydra")) return;
+    if (name.starts_with("hydra") || name.starts_with("/hydra") || name.starts_with("override hydra") ||
+        name.starts_with("override /hydra"))
+      return;
     if (name.starts_with("override ")) return void(is_known = false);
     std::string under;
     const auto at = name.find('@');
     if (at != std::string::npos) under = name.substr(at + 1), name.erase(at);
-    if (name.starts_with('/')) name.erase(0, 1);
-    else if (!group.empty()) name = group + "/" + name;
+    if (name.starts_with('/'))
+      name.erase(0, 1);
+    else if (!group.empty())
+      name = group + "/" + name;
     std::string option = value.is(Kind::string) ? without_ending(std::string(value.text())) : "";
-    if (const auto given = chosen.find(name); given != chosen.end()) option = given->second;
-    else if (!value.is(Kind::string) && !value.is(Kind::none)) return void(is_known = false);
-    if (option.find_first_of("$[,") != std::string::npos || under.starts_with("_here_")) return void(is_known = false);
+    if (const auto given = chosen.find(name); given != chosen.end())
+      option = given->second;
+    else if (!value.is(Kind::string) && !value.is(Kind::none))
+      return void(is_known = false);
+    if (option.find_first_of("$[,") != std::string::npos || under.starts_with("_here_"))
+      return void(is_known = false);
     if (option.empty() || option == "null") return;
-    if (option == "???" || (is_optional && !has_option(name, option))) return void(is_known = is_known && option != "???");
+    if (option == "???" || (is_optional && !has_option(name, option)))
+      return void(is_known = is_known && option != "???");
     std::string where = name;
     std::replace(where.begin(), where.end(), '/', '.');
-    if (at != std::string::npos) where = under == "_global_" ? "" : (package.empty() ? "" : package + ".") + under;
+    if (at != std::string::npos)
+      where = under == "_global_" ? "" : (package.empty() ? "" : package + ".") + under;
     add(name, option, std::move(where), depth + 1);
   }
 
@@ -162,13 +189,20 @@ Value note_store(Call& call) {
 // A value of the command line; absent if it is none that is plain.
 Value plain_value(Call& call, std::string_view text) {
   values::Heap& heap = call.run.heap();
-  if (text.find_first_of(std::string{'[', '{', ',', '$', '\'', '"', '(', Launch::hole}) != std::string_view::npos) return {};
-  if (text == "true" || text == "True" || text == "false" || text == "False") return heap.boolean(text.front() == 't' || text.front() == 'T');
+  if (text.find_first_of(std::string{'[', '{', ',', '$', '\'', '"', '(', Launch::hole}) !=
+      std::string_view::npos)
+    return {};
+  if (text == "true" || text == "True" || text == "false" || text == "False")
+    return heap.boolean(text.front() == 't' || text.front() == 'T');
   if (text == "null" || text.empty()) return Value::none();
   std::int64_t whole = 0;
-  if (const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), whole); problem == std::errc{} && end == text.data() + text.size()) return heap.integer(whole);
+  if (const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), whole);
+      problem == std::errc{} && end == text.data() + text.size())
+    return heap.integer(whole);
   double real = 0;
-  if (const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), real); problem == std::errc{} && end == text.data() + text.size()) return Value::of(real);
+  if (const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), real);
+      problem == std::errc{} && end == text.data() + text.size())
+    return Value::of(real);
   return heap.string(text);
 }
 
@@ -182,15 +216,21 @@ std::optional<std::vector<Override>> overrides_of(const Launch& launch, std::str
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const std::string& word = launch.arguments[i];
     if (word.find(Launch::words) != std::string::npos) return std::nullopt;
-    if ((word == "--config-name" || word == "-cn") && i + 1 < launch.arguments.size()) name = without_ending(launch.arguments[++i]);
-    else if (word.starts_with("--config-name=")) name = without_ending(word.substr(14));
-    else if (word == "-m" || word == "--multirun") continue;
+    if ((word == "--config-name" || word == "-cn") && i + 1 < launch.arguments.size())
+      name = without_ending(launch.arguments[++i]);
+    else if (word.starts_with("--config-name="))
+      name = without_ending(word.substr(14));
+    else if (word == "-m" || word == "--multirun")
+      continue;
     else {
       const auto equals = word.find('=');
       const std::size_t begin = word.find_first_not_of('+');
-      if (word.starts_with('-') || word.starts_with('~') || equals == std::string::npos || begin == std::string::npos || begin >= equals) return std::nullopt;
+      if (word.starts_with('-') || word.starts_with('~') || equals == std::string::npos ||
+          begin == std::string::npos || begin >= equals)
+        return std::nullopt;
       all.push_back({word.substr(begin, equals - begin), word.substr(equals + 1), begin > 0});
-      if (all.back().key.find_first_of(std::string{'@', '[', Launch::hole}) != std::string::npos) return std::nullopt;
+      if (all.back().key.find_first_of(std::string{'@', '[', Launch::hole}) != std::string::npos)
+        return std::nullopt;
     }
   }
   return name.find(Launch::hole) == std::string::npos ? std::optional(std::move(all)) : std::nullopt;
@@ -212,9 +252,13 @@ Value with_options(Call& call, Value table, const std::string& prefix, int depth
   std::vector<std::pair<Value, Value>> items;
   for (const auto& [key, raw] : std::vector(values::Heap::dict_state(table)->items)) {
     const Value value = call.run.resolve(raw);
-    const bool is_kept = value.is(Kind::string) && (value.text() == "???" || value.text().find("${") != std::string_view::npos);
+    const bool is_kept = value.is(Kind::string) &&
+        (value.text() == "???" || value.text().find("${") != std::string_view::npos);
     const std::string name = prefix + "." + std::string(key.text());
-    items.emplace_back(key, value.is(Kind::dict) && depth < deepest ? with_options(call, value, name, depth + 1) : is_kept ? value : option_value(call, name, value));
+    items.emplace_back(key,
+        value.is(Kind::dict) && depth < deepest ? with_options(call, value, name, depth + 1)
+            : is_kept                           ? value
+                                                : option_value(call, name, value));
   }
   return call.run.heap().dict(std::move(items));
 }
@@ -223,7 +267,9 @@ Value with_options(Call& call, Value table, const std::string& prefix, int depth
 Value hydra_main(Call& call) {
   const Value path = call.run.resolve(call.at(1)), given = call.run.resolve(call.at(2));
   // What a program registers itself is not in the files.
-  if (call.spread || !path.is(Kind::string) || !given.is(Kind::string) || path.text().starts_with('/') || call.run.record().conditions.contains(stored)) return not_seen(call);
+  if (call.spread || !path.is(Kind::string) || !given.is(Kind::string) || path.text().starts_with('/') ||
+      call.run.record().conditions.contains(stored))
+    return not_seen(call);
   std::string name = without_ending(std::string(given.text()));
   const Launch* launch = call.run.launch();
   const auto overrides = launch ? overrides_of(*launch, name) : std::optional(std::vector<Override>{});
@@ -233,13 +279,16 @@ Value hydra_main(Call& call) {
   for (const Override& each : *overrides) {
     std::string option = without_ending(each.value);
     if (each.key.starts_with("hydra.") || each.key.starts_with("hydra/")) continue;
-    if (each.key.find('/') != std::string::npos || composition.has_option(each.key, option)) composition.chosen[each.key] = std::move(option);
-    else values.push_back(&each);
+    if (each.key.find('/') != std::string::npos || composition.has_option(each.key, option))
+      composition.chosen[each.key] = std::move(option);
+    else
+      values.push_back(&each);
   }
   composition.add("", name, "");
   for (const Override* each : values) {
     const Value value = plain_value(call, each->value);
-    composition.set(each->key, value ? value : call.run.heap().unknown("", Sharing::uniform, call.place), each->fresh);
+    composition.set(
+        each->key, value ? value : call.run.heap().unknown("", Sharing::uniform, call.place), each->fresh);
   }
   // A group that no defaults list names is added to them.
   for (const Override& each : *overrides)
@@ -262,10 +311,12 @@ Value decorate(Call& call) {
 }
 Value start(Call& call) {
   const Value given = call.run.resolve(call.at(0));
-  return call.run.call(kept(call, values::ConfigurationState::function), {{given && !given.is(Kind::none) ? given : kept(call, values::ConfigurationState::cfg)}, {}, false}, call.place);
+  return call.run.call(kept(call, values::ConfigurationState::function),
+      {{given && !given.is(Kind::none) ? given : kept(call, values::ConfigurationState::cfg)}, {}, false},
+      call.place);
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> hydra_rows() {
   using enum RowKind;
@@ -280,4 +331,4 @@ std::vector<Row> hydra_rows() {
   };
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,5 @@
-// Attention and norms that libraries of kernels have: flash_attn, xformers. What these take and give depends on the version: nothing
-// is judged by it, and only what is known of the operands is known of the results.
+// Attention and norms that libraries of kernels have: flash_attn, xformers. What these take and give depends
+// on the version: nothing is judged by it, and only what is known of the operands is known of the results.
 #include "libraries/frameworks/kernels.hpp"
 
 #include "libraries/torch/nn/layer.hpp"
@@ -9,10 +9,12 @@ namespace stepzero::libraries {
 
 namespace {
 
-constexpr std::string_view batches[] = {"batch_size", "seq_len", "heads", "head_dim"}, rows[] = {"tokens", "heads", "head_dim"};
+constexpr std::string_view batches[] = {"batch_size", "seq_len", "heads", "head_dim"},
+                           rows[] = {"tokens", "heads", "head_dim"};
 
 // The query's shape, in the width of the values.
-Shape attended(Op& op, std::string_view query, std::string_view values, std::span<const std::string_view> usual) {
+Shape attended(
+    Op& op, std::string_view query, std::string_view values, std::span<const std::string_view> usual) {
   for (const std::string_view name : {query, values}) take_usual(op, name, usual);
   const TensorState *q = op.expect(query), *v = op.expect(values);
   if (!q || !v) return {};
@@ -75,7 +77,8 @@ Value first_axis(Op& op) {
   const TensorState *input = op.expect("input"), *indices = op.expect("indices");
   if (!input || !indices || !input->shape.rank_known || input->shape.dims.empty()) return op.unknown();
   Shape shape = input->shape;
-  shape.dims[0] = indices->shape.rank_known && indices->shape.dims.size() == 1 ? indices->shape.dims[0] : Dim{};
+  shape.dims[0] = indices->shape.rank_known && indices->shape.dims.size() == 1 ? indices->shape.dims[0]
+                                                                               : Dim{};
   return op.result(shape);
 }
 
@@ -89,7 +92,8 @@ Value rotary(Op& op) {
   const Value query = turned ? op.result(turned->shape) : op.unknown();
   if (!op.given("kv")) return query;
   const TensorState* others = op.tensor("kv");
-  if (!others) return op.argument("kv") ? op.tuple({query, op.unknown()}) : op.run.heap().external("", op.call.place);
+  if (!others)
+    return op.argument("kv") ? op.tuple({query, op.unknown()}) : op.run.heap().external("", op.call.place);
   return op.tuple({query, op.result(others->shape)});
 }
 
@@ -105,7 +109,8 @@ Value normed(Op& op) {
   }
   const Value made = op.result(shape);
   switch (op.flag("prenorm")) {
-  case Known::no: return op.given("x1") || op.given("dropout_p") ? op.run.heap().unknown_from({made}, op.call.place) : made;
+  case Known::no:
+    return op.given("x1") || op.given("dropout_p") ? op.run.heap().unknown_from({made}, op.call.place) : made;
   case Known::yes: return op.tuple({made, op.result(shape, Dtype::unknown)});
   default: return op.run.heap().external("", op.call.place);
   }
@@ -120,33 +125,53 @@ Value norm_layer(Op& op) {
 }
 
 constexpr Layer layers[] = {
-    {"flash_attn.layers.rotary.RotaryEmbedding", "dim, base=10000.0, *more, **options", nullptr, "qkv, kv=None, seqlen_offset=0, max_seqlen=None, *more, **options", rotary, Type::own, false},
-    {"flash_attn.ops.rms_norm.RMSNorm", "hidden_size, eps=1e-5, *more, **options", nullptr, "x, residual=None, prenorm=False, *more, **options", norm_layer},
-    {"flash_attn.ops.triton.layer_norm.RMSNorm", "hidden_size, eps=1e-5, *more, **options", nullptr, "x, residual=None, prenorm=False, *more, **options", norm_layer},
+    {"flash_attn.layers.rotary.RotaryEmbedding", "dim, base=10000.0, *more, **options", nullptr,
+        "qkv, kv=None, seqlen_offset=0, max_seqlen=None, *more, **options", rotary, Type::own, false},
+    {"flash_attn.ops.rms_norm.RMSNorm", "hidden_size, eps=1e-5, *more, **options", nullptr,
+        "x, residual=None, prenorm=False, *more, **options", norm_layer},
+    {"flash_attn.ops.triton.layer_norm.RMSNorm", "hidden_size, eps=1e-5, *more, **options", nullptr,
+        "x, residual=None, prenorm=False, *more, **options", norm_layer},
 };
-constexpr std::string_view of_rows = "q, k, v, cu_seqlens_q=None, cu_seqlens_k=None, max_seqlen_q=None, max_seqlen_k=None, dropout_p=0.0, *more, return_attn_probs=False, **options";
-constexpr std::string_view of_norms = "x, weight, bias=None, residual=None, *more, prenorm=False, x1=None, **options";
+constexpr std::string_view of_rows =
+    "q, k, v, cu_seqlens_q=None, cu_seqlens_k=None, max_seqlen_q=None, max_seqlen_k=None, dropout_p=0.0, *more, return_attn_probs=False, **options";
+constexpr std::string_view of_norms =
+    "x, weight, bias=None, residual=None, *more, prenorm=False, x1=None, **options";
 constexpr Operator operators[] = {
-    {"flash_attn_func", "q, k, v, dropout_p=0.0, *more, return_attn_probs=False, **options", "flash_attn.flash_attn_func flash_attn.flash_attn_interface.flash_attn_func", in_batches, Type::input},
-    {"flash_attn_varlen_func", of_rows, "flash_attn.flash_attn_varlen_func flash_attn.flash_attn_interface.flash_attn_varlen_func", in_rows, Type::input},
-    {"flash_attn_unpadded_func", of_rows, "flash_attn.flash_attn_interface.flash_attn_unpadded_func", in_rows, Type::input},
-    {"flash_attn_with_kvcache", "q, k_cache, v_cache, *more, **options", "flash_attn.flash_attn_with_kvcache flash_attn.flash_attn_interface.flash_attn_with_kvcache", with_cache, Type::input},
+    {"flash_attn_func", "q, k, v, dropout_p=0.0, *more, return_attn_probs=False, **options",
+        "flash_attn.flash_attn_func flash_attn.flash_attn_interface.flash_attn_func", in_batches,
+        Type::input},
+    {"flash_attn_varlen_func", of_rows,
+        "flash_attn.flash_attn_varlen_func flash_attn.flash_attn_interface.flash_attn_varlen_func", in_rows,
+        Type::input},
+    {"flash_attn_unpadded_func", of_rows, "flash_attn.flash_attn_interface.flash_attn_unpadded_func", in_rows,
+        Type::input},
+    {"flash_attn_with_kvcache", "q, k_cache, v_cache, *more, **options",
+        "flash_attn.flash_attn_with_kvcache flash_attn.flash_attn_interface.flash_attn_with_kvcache",
+        with_cache, Type::input},
     {"flash_attn_qkvpacked_func", "qkv, dropout_p=0.0, *more, return_attn_probs=False, **options",
-     "flash_attn.flash_attn_qkvpacked_func flash_attn.flash_attn_interface.flash_attn_qkvpacked_func", packed_batches, Type::input},
-    {"flash_attn_varlen_qkvpacked_func", "qkv, cu_seqlens=None, max_seqlen=None, dropout_p=0.0, *more, return_attn_probs=False, **options",
-     "flash_attn.flash_attn_varlen_qkvpacked_func flash_attn.flash_attn_interface.flash_attn_varlen_qkvpacked_func", packed_rows, Type::input},
-    {"flash_attn_kvpacked_func", "q, kv, dropout_p=0.0, *more, return_attn_probs=False, **options", "flash_attn.flash_attn_kvpacked_func flash_attn.flash_attn_interface.flash_attn_kvpacked_func",
-     beside_packed, Type::input},
-    {"memory_efficient_attention", "query, key, value, *more, **options", "xformers.ops.memory_efficient_attention", efficient, Type::input},
-    {"pad_input", "hidden_states, indices, batch, seqlen", "flash_attn.bert_padding.pad_input", padded, Type::input},
-    {"index_first_axis", "input, indices", "flash_attn.bert_padding.index_first_axis", first_axis, Type::input},
-    {"apply_rotary_emb", "x, cos, sin, *more, **options", "flash_attn.layers.rotary.apply_rotary_emb", rotated, Type::input},
+        "flash_attn.flash_attn_qkvpacked_func flash_attn.flash_attn_interface.flash_attn_qkvpacked_func",
+        packed_batches, Type::input},
+    {"flash_attn_varlen_qkvpacked_func",
+        "qkv, cu_seqlens=None, max_seqlen=None, dropout_p=0.0, *more, return_attn_probs=False, **options",
+        "flash_attn.flash_attn_varlen_qkvpacked_func flash_attn.flash_attn_interface.flash_attn_varlen_qkvpacked_func",
+        packed_rows, Type::input},
+    {"flash_attn_kvpacked_func", "q, kv, dropout_p=0.0, *more, return_attn_probs=False, **options",
+        "flash_attn.flash_attn_kvpacked_func flash_attn.flash_attn_interface.flash_attn_kvpacked_func",
+        beside_packed, Type::input},
+    {"memory_efficient_attention", "query, key, value, *more, **options",
+        "xformers.ops.memory_efficient_attention", efficient, Type::input},
+    {"pad_input", "hidden_states, indices, batch, seqlen", "flash_attn.bert_padding.pad_input", padded,
+        Type::input},
+    {"index_first_axis", "input, indices", "flash_attn.bert_padding.index_first_axis", first_axis,
+        Type::input},
+    {"apply_rotary_emb", "x, cos, sin, *more, **options", "flash_attn.layers.rotary.apply_rotary_emb",
+        rotated, Type::input},
     {"layer_norm_fn", of_norms, "flash_attn.ops.triton.layer_norm.layer_norm_fn", normed, Type::own},
     {"rms_norm_fn", of_norms, "flash_attn.ops.triton.layer_norm.rms_norm_fn", normed, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> kernel_rows() { return rows_of(layers, operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

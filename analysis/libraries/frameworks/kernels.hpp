@@ -18,4 +18,4 @@ std::vector<values::Row> limit_rows();
 // Of what the files of packages that are read stand on.
 std::vector<values::Row> package_rows();
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

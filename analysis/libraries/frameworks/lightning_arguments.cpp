@@ -18,22 +18,54 @@ struct Argument {
   std::string_view name;
   Takes takes = Takes::any;
   std::string_view choices = {};
-  bool is_closed = true;   // no other text is taken; registries of strategies and accelerators are open
+  bool is_closed = true;  // no other text is taken; registries of strategies and accelerators are open
 };
 constexpr Argument arguments[] = {
     {"accelerator", Takes::any, "auto|cpu|gpu|cuda|mps|tpu", false},
     {"strategy", Takes::any,
-     "auto|ddp|ddp_find_unused_parameters_true|ddp_find_unused_parameters_false|ddp_spawn|ddp_fork|ddp_notebook|deepspeed|deepspeed_stage_1|deepspeed_stage_2|deepspeed_stage_2_offload|deepspeed_stage_3|"
-     "deepspeed_stage_3_offload|deepspeed_stage_3_offload_nvme|fsdp|fsdp_cpu_offload|single_device|single_xla|xla|xla_debug",
-     false},
-    {"devices"}, {"num_nodes", Takes::from_one},
-    {"precision", Takes::any, "32-true|16-mixed|bf16-mixed|16-true|bf16-true|64-true|transformer-engine|transformer-engine-float16|64|32|16|bf16"},
-    {"logger"}, {"callbacks"}, {"fast_dev_run", Takes::from_zero}, {"max_epochs", Takes::from_minus_one}, {"min_epochs"}, {"max_steps", Takes::from_minus_one}, {"min_steps"}, {"max_time"},
-    {"limit_train_batches", Takes::share}, {"limit_val_batches", Takes::share}, {"limit_test_batches", Takes::share}, {"limit_predict_batches", Takes::share}, {"overfit_batches", Takes::share},
-    {"val_check_interval"}, {"check_val_every_n_epoch"}, {"num_sanity_val_steps"}, {"log_every_n_steps"}, {"enable_checkpointing"}, {"enable_progress_bar"}, {"enable_model_summary"},
-    {"accumulate_grad_batches"}, {"gradient_clip_val"}, {"gradient_clip_algorithm", Takes::any, "norm|value"}, {"deterministic"}, {"benchmark"}, {"inference_mode"}, {"use_distributed_sampler"},
-    {"profiler", Takes::any, "simple|advanced|pytorch|xla"}, {"detect_anomaly"}, {"barebones"}, {"plugins"}, {"sync_batchnorm"}, {"reload_dataloaders_every_n_epochs", Takes::from_zero}, {"default_root_dir"},
-    {"enable_autolog_hparams"}, {"model_registry"},
+        "auto|ddp|ddp_find_unused_parameters_true|ddp_find_unused_parameters_false|ddp_spawn|ddp_fork|ddp_notebook|deepspeed|deepspeed_stage_1|deepspeed_stage_2|deepspeed_stage_2_offload|deepspeed_stage_3|"
+        "deepspeed_stage_3_offload|deepspeed_stage_3_offload_nvme|fsdp|fsdp_cpu_offload|single_device|single_xla|xla|xla_debug",
+        false},
+    {"devices"},
+    {"num_nodes", Takes::from_one},
+    {"precision", Takes::any,
+        "32-true|16-mixed|bf16-mixed|16-true|bf16-true|64-true|transformer-engine|transformer-engine-float16|64|32|16|bf16"},
+    {"logger"},
+    {"callbacks"},
+    {"fast_dev_run", Takes::from_zero},
+    {"max_epochs", Takes::from_minus_one},
+    {"min_epochs"},
+    {"max_steps", Takes::from_minus_one},
+    {"min_steps"},
+    {"max_time"},
+    {"limit_train_batches", Takes::share},
+    {"limit_val_batches", Takes::share},
+    {"limit_test_batches", Takes::share},
+    {"limit_predict_batches", Takes::share},
+    {"overfit_batches", Takes::share},
+    {"val_check_interval"},
+    {"check_val_every_n_epoch"},
+    {"num_sanity_val_steps"},
+    {"log_every_n_steps"},
+    {"enable_checkpointing"},
+    {"enable_progress_bar"},
+    {"enable_model_summary"},
+    {"accumulate_grad_batches"},
+    {"gradient_clip_val"},
+    {"gradient_clip_algorithm", Takes::any, "norm|value"},
+    {"deterministic"},
+    {"benchmark"},
+    {"inference_mode"},
+    {"use_distributed_sampler"},
+    {"profiler", Takes::any, "simple|advanced|pytorch|xla"},
+    {"detect_anomaly"},
+    {"barebones"},
+    {"plugins"},
+    {"sync_batchnorm"},
+    {"reload_dataloaders_every_n_epochs", Takes::from_zero},
+    {"default_root_dir"},
+    {"enable_autolog_hparams"},
+    {"model_registry"},
 };
 
 // Arguments of Lightning 1, which 2.0 took away: by its guide to migration.
@@ -41,19 +73,50 @@ struct Former {
   std::string_view name, instead;
 };
 constexpr Former former[] = {
-    {"gpus", "`devices` with `accelerator=\"gpu\"`"}, {"tpu_cores", "`devices` with `accelerator=\"tpu\"`"}, {"ipus", ""}, {"num_processes", "`devices` with `accelerator=\"cpu\"`"},
-    {"auto_select_gpus", ""}, {"auto_scale_batch_size", "`Tuner.scale_batch_size`"}, {"auto_lr_find", "`Tuner.lr_find`"}, {"replace_sampler_ddp", "`use_distributed_sampler`"},
-    {"resume_from_checkpoint", "`trainer.fit(ckpt_path=…)`"}, {"progress_bar_refresh_rate", "`enable_progress_bar`, or a `TQDMProgressBar`"}, {"checkpoint_callback", "`enable_checkpointing`"},
-    {"weights_summary", "`enable_model_summary`"}, {"distributed_backend", "`strategy`"}, {"amp_backend", ""}, {"amp_level", ""}, {"move_metrics_to_cpu", ""}, {"multiple_trainloader_mode", "`CombinedLoader`"},
-    {"flush_logs_every_n_steps", ""}, {"log_gpu_memory", "`DeviceStatsMonitor`"}, {"prepare_data_per_node", "an attribute of the DataModule"}, {"process_position", "a `TQDMProgressBar`"},
-    {"stochastic_weight_avg", "the callback `StochasticWeightAveraging`"}, {"terminate_on_nan", "`detect_anomaly`"}, {"track_grad_norm", "`self.log` in `on_before_optimizer_step`"},
-    {"truncated_bptt_steps", ""}, {"weights_save_path", "`default_root_dir`"}, {"reload_dataloaders_every_epoch", "`reload_dataloaders_every_n_epochs`"}, {"automatic_optimization", "an attribute of the module"},
-    {"overfit_pct", "`overfit_batches`"}, {"val_percent_check", "`limit_val_batches`"}, {"train_percent_check", "`limit_train_batches`"}, {"early_stop_callback", "`callbacks`"}, {"max_nb_epochs", "`max_epochs`"},
-    {"row_log_interval", "`log_every_n_steps`"}, {"nb_sanity_val_steps", "`num_sanity_val_steps`"}, {"use_amp", "`precision`"}, {"log_save_interval", ""}, {"show_progress_bar", "`enable_progress_bar`"}, {"stage", ""},
+    {"gpus", "`devices` with `accelerator=\"gpu\"`"},
+    {"tpu_cores", "`devices` with `accelerator=\"tpu\"`"},
+    {"ipus", ""},
+    {"num_processes", "`devices` with `accelerator=\"cpu\"`"},
+    {"auto_select_gpus", ""},
+    {"auto_scale_batch_size", "`Tuner.scale_batch_size`"},
+    {"auto_lr_find", "`Tuner.lr_find`"},
+    {"replace_sampler_ddp", "`use_distributed_sampler`"},
+    {"resume_from_checkpoint", "`trainer.fit(ckpt_path=…)`"},
+    {"progress_bar_refresh_rate", "`enable_progress_bar`, or a `TQDMProgressBar`"},
+    {"checkpoint_callback", "`enable_checkpointing`"},
+    {"weights_summary", "`enable_model_summary`"},
+    {"distributed_backend", "`strategy`"},
+    {"amp_backend", ""},
+    {"amp_level", ""},
+    {"move_metrics_to_cpu", ""},
+    {"multiple_trainloader_mode", "`CombinedLoader`"},
+    {"flush_logs_every_n_steps", ""},
+    {"log_gpu_memory", "`DeviceStatsMonitor`"},
+    {"prepare_data_per_node", "an attribute of the DataModule"},
+    {"process_position", "a `TQDMProgressBar`"},
+    {"stochastic_weight_avg", "the callback `StochasticWeightAveraging`"},
+    {"terminate_on_nan", "`detect_anomaly`"},
+    {"track_grad_norm", "`self.log` in `on_before_optimizer_step`"},
+    {"truncated_bptt_steps", ""},
+    {"weights_save_path", "`default_root_dir`"},
+    {"reload_dataloaders_every_epoch", "`reload_dataloaders_every_n_epochs`"},
+    {"automatic_optimization", "an attribute of the module"},
+    {"overfit_pct", "`overfit_batches`"},
+    {"val_percent_check", "`limit_val_batches`"},
+    {"train_percent_check", "`limit_train_batches`"},
+    {"early_stop_callback", "`callbacks`"},
+    {"max_nb_epochs", "`max_epochs`"},
+    {"row_log_interval", "`log_every_n_steps`"},
+    {"nb_sanity_val_steps", "`num_sanity_val_steps`"},
+    {"use_amp", "`precision`"},
+    {"log_save_interval", ""},
+    {"show_progress_bar", "`enable_progress_bar`"},
+    {"stage", ""},
 };
 
 const Argument* find(std::string_view name) {
-  const auto found = std::find_if(std::begin(arguments), std::end(arguments), [&](const Argument& each) { return each.name == name; });
+  const auto found = std::find_if(
+      std::begin(arguments), std::end(arguments), [&](const Argument& each) { return each.name == name; });
   return found == std::end(arguments) ? nullptr : &*found;
 }
 
@@ -70,40 +133,63 @@ std::string_view near(std::string_view word, const std::vector<std::string_view>
   std::string_view best;
   std::size_t least = std::max<std::size_t>(1, word.size() / 5) + 1;
   for (const std::string_view each : known)
-    if (const std::size_t apart = syntax::letters_between(word, each); apart < least) best = each, least = apart;
+    if (const std::size_t apart = syntax::letters_between(word, each); apart < least)
+      best = each, least = apart;
   return best;
 }
 
 void judge_name(const LightningSetting& setting, std::size_t at, std::vector<LightningMistake>& into) {
-  const auto old = std::find_if(std::begin(former), std::end(former), [&](const Former& each) { return each.name == setting.name; });
+  const auto old = std::find_if(
+      std::begin(former), std::end(former), [&](const Former& each) { return each.name == setting.name; });
   if (old != std::end(former)) {
-    into.push_back({at, {}, "Since Lightning 2 the Trainer has no argument `" + setting.name + "`: TypeError" + (old->instead.empty() ? "" : ". Today it is " + std::string(old->instead)), {}, true, true, true});
+    into.push_back({at, {},
+        "Since Lightning 2 the Trainer has no argument `" + setting.name + "`: TypeError" +
+            (old->instead.empty() ? "" : ". Today it is " + std::string(old->instead)),
+        {}, true, true, true});
     return;
   }
   const std::string_view meant = near(setting.name, lightning_arguments());
-  into.push_back({at, {}, "Lightning's Trainer has no argument `" + setting.name + "`: TypeError" + (meant.empty() ? "" : ". `" + std::string(meant) + "` looks meant"), meant, true, !meant.empty(), false});
+  into.push_back({at, {},
+      "Lightning's Trainer has no argument `" + setting.name + "`: TypeError" +
+          (meant.empty() ? "" : ". `" + std::string(meant) + "` looks meant"),
+      meant, true, !meant.empty(), false});
 }
 
-void judge_text(const Argument& argument, const LightningSetting& setting, std::size_t at, std::vector<LightningMistake>& into) {
+void judge_text(const Argument& argument, const LightningSetting& setting, std::size_t at,
+    std::vector<LightningMistake>& into) {
   if (argument.choices.empty()) return;
   std::vector<std::string_view> known;
   each_choice(argument.choices, [&](std::string_view each) { known.push_back(each); });
   std::string lower = setting.text;
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (std::find(known.begin(), known.end(), argument.name == "precision" ? setting.text : lower) != known.end()) return;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+      [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (std::find(known.begin(), known.end(), argument.name == "precision" ? setting.text : lower) !=
+      known.end())
+    return;
   constexpr std::size_t least_letters = 5;  // shorter names are near each other by chance
-  const std::string_view meant = lower.size() < least_letters && !argument.is_closed ? std::string_view() : near(lower, known);
+  const std::string_view meant = lower.size() < least_letters && !argument.is_closed ? std::string_view()
+                                                                                     : near(lower, known);
   if (!argument.is_closed && meant.empty()) return;
   std::string listed;
   for (const std::string_view each : known) listed += (listed.empty() ? "" : ", ") + std::string(each);
-  into.push_back({at, {}, "`" + setting.name + "=\"" + setting.text + "\"` is none that Lightning's Trainer knows, and it raises" + (meant.empty() ? ": it takes " + listed : ". `" + std::string(meant) + "` looks meant"), meant, false, argument.is_closed, false});
+  into.push_back({at, {},
+      "`" + setting.name + "=\"" + setting.text +
+          "\"` is none that Lightning's Trainer knows, and it raises" +
+          (meant.empty() ? ": it takes " + listed : ". `" + std::string(meant) + "` looks meant"),
+      meant, false, argument.is_closed, false});
 }
 
-void judge_number(const Argument& argument, const LightningSetting& setting, std::size_t at, std::vector<LightningMistake>& into) {
-  const auto tell = [&](std::string_view what) { into.push_back({at, {}, "`" + setting.name + "` is " + std::string(what) + ", and Lightning's Trainer refuses another number", {}, false, true, false}); };
+void judge_number(const Argument& argument, const LightningSetting& setting, std::size_t at,
+    std::vector<LightningMistake>& into) {
+  const auto tell = [&](std::string_view what) {
+    into.push_back({at, {},
+        "`" + setting.name + "` is " + std::string(what) + ", and Lightning's Trainer refuses another number",
+        {}, false, true, false});
+  };
   switch (argument.takes) {
   case Takes::share:
-    if (setting.number < 0 || (setting.kind == Kind::real && setting.number > 1)) tell("a share up to 1.0, or a number of batches as an integer");
+    if (setting.number < 0 || (setting.kind == Kind::real && setting.number > 1))
+      tell("a share up to 1.0, or a number of batches as an integer");
     break;
   case Takes::from_minus_one:
     if (setting.number < -1) tell("-1 for no end, or a number from 0 on");
@@ -118,7 +204,7 @@ void judge_number(const Argument& argument, const LightningSetting& setting, std
   }
 }
 
-} // namespace
+}  // namespace
 
 bool is_lightning_argument(std::string_view name) { return find(name) != nullptr; }
 std::vector<std::string_view> lightning_arguments() {
@@ -137,21 +223,29 @@ std::vector<LightningMistake> mistakes_of_lightning(std::span<const LightningSet
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const LightningSetting& one = settings[i];
     const Argument* argument = find(one.name);
-    if (!argument) judge_name(one, i, found);
-    else if (one.kind == Kind::text) judge_text(*argument, one, i, found);
-    else if (one.kind == Kind::whole || one.kind == Kind::real) judge_number(*argument, one, i, found);
+    if (!argument)
+      judge_name(one, i, found);
+    else if (one.kind == Kind::text)
+      judge_text(*argument, one, i, found);
+    else if (one.kind == Kind::whole || one.kind == Kind::real)
+      judge_number(*argument, one, i, found);
     if (one.name == "barebones" && one.kind == Kind::truth && one.truth) barebones = i;
     if (one.name == "check_val_every_n_epoch" && one.kind == Kind::none) no_epochs = i;
   }
-  constexpr std::string_view not_bare[] = {"enable_checkpointing", "enable_progress_bar", "enable_model_summary", "logger", "detect_anomaly"};
+  constexpr std::string_view not_bare[] = {
+      "enable_checkpointing", "enable_progress_bar", "enable_model_summary", "logger", "detect_anomaly"};
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const LightningSetting& one = settings[i];
-    if (barebones && one.kind == Kind::truth && one.truth && std::find(std::begin(not_bare), std::end(not_bare), one.name) != std::end(not_bare))
-      found.push_back({i, barebones, "`barebones` and `" + one.name + "` exclude each other: ValueError", {}, false, true, false});
+    if (barebones && one.kind == Kind::truth && one.truth &&
+        std::find(std::begin(not_bare), std::end(not_bare), one.name) != std::end(not_bare))
+      found.push_back({i, barebones, "`barebones` and `" + one.name + "` exclude each other: ValueError", {},
+          false, true, false});
     if (no_epochs && one.name == "val_check_interval" && one.kind == Kind::real)
-      found.push_back({i, no_epochs, "without `check_val_every_n_epoch` Lightning counts batches across epochs, and `val_check_interval` is an integer then: a share of an epoch is refused", {}, false, true, false});
+      found.push_back({i, no_epochs,
+          "without `check_val_every_n_epoch` Lightning counts batches across epochs, and `val_check_interval` is an integer then: a share of an epoch is refused",
+          {}, false, true, false});
   }
   return found;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

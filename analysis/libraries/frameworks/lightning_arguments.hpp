@@ -1,5 +1,5 @@
-// The arguments of Lightning's Trainer: which there are, and which values it refuses. Data that the run of a program and the rules of
-// configurations share. As Trainer(…) of lightning 2.6 answered.
+// The arguments of Lightning's Trainer: which there are, and which values it refuses. Data that the run of a
+// program and the rules of configurations share. As Trainer(…) of lightning 2.6 answered.
 #pragma once
 
 #include <optional>
@@ -20,13 +20,13 @@ struct LightningSetting {
 };
 
 struct LightningMistake {
-  std::size_t at = 0;                     // of the settings
+  std::size_t at = 0;  // of the settings
   std::optional<std::size_t> other;
   std::string text;
-  std::string_view meant;                 // the name, or the value, that looks meant
+  std::string_view meant;  // the name, or the value, that looks meant
   bool of_name = false;
-  bool is_certain = true;                 // whatever else is installed
-  bool is_former = false;                 // right in Lightning 1
+  bool is_certain = true;  // whatever else is installed
+  bool is_former = false;  // right in Lightning 1
 };
 
 std::vector<LightningMistake> mistakes_of_lightning(std::span<const LightningSetting> settings);
@@ -35,4 +35,4 @@ std::vector<std::string_view> lightning_arguments();
 // The values that are named, with '|' between them; empty: any.
 std::string_view lightning_choices(std::string_view name);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

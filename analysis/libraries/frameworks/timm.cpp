@@ -1,4 +1,5 @@
-// timm's helper that makes the backward and the step of mixed precision. Read in the source of timm 1.0 (timm/utils/cuda.py).
+// timm's helper that makes the backward and the step of mixed precision. Read in the source of timm 1.0
+// (timm/utils/cuda.py).
 #include "libraries/frameworks/frameworks.hpp"
 #include "values/kept.hpp"
 
@@ -10,7 +11,9 @@ namespace {
 
 constexpr std::string_view scaler = values::OptimizerState::scaler;
 
-Value call_with(Call& call, Value function, std::vector<Value> arguments) { return call.run.call(function, {std::move(arguments), {}, false}, call.place); }
+Value call_with(Call& call, Value function, std::vector<Value> arguments) {
+  return call.run.call(function, {std::move(arguments), {}, false}, call.place);
+}
 Value method_of(Call& call, Value object, std::string_view path) {
   auto* bound = call.run.heap().make<values::Bound>();
   bound->self = object;
@@ -25,7 +28,8 @@ Value native_scaler_init(Call& call) {
 
 // loss, optimizer, clip_grad, clip_mode, parameters, create_graph, need_update
 Value native_scaler_call(Call& call) {
-  const Value own = kept(call, scaler), update = call.at(6), limit = call.run.resolve(call.at(2)), parameters = call.at(4);
+  const Value own = kept(call, scaler), update = call.at(6), limit = call.run.resolve(call.at(2)),
+              parameters = call.at(4);
   // Whether this round steps, nobody decides here.
   if (!own || call.spread || (update && call.run.symbols().decide(call.run.truth(update)) != Answer::yes)) {
     call_row(call, call.self, "timm.utils.NativeScaler.$accumulate");
@@ -35,24 +39,27 @@ Value native_scaler_call(Call& call) {
   call_row(call, scaled, "torch.Tensor.backward");
   if (limit && !limit.is(Kind::none)) {
     call_with(call, method_of(call, own, "torch.amp.GradScaler.unscale_"), {call.at(1)});
-    if (parameters) call_with(call, call.run.library_symbol("torch.nn.utils.clip_grad_norm_"), {parameters, limit});
+    if (parameters)
+      call_with(call, call.run.library_symbol("torch.nn.utils.clip_grad_norm_"), {parameters, limit});
   }
   call_with(call, method_of(call, own, "torch.amp.GradScaler.step"), {call.at(1)});
   call_row(call, own, "torch.amp.GradScaler.update");
   return Value::none();
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> timm_rows() {
   using enum RowKind;
   return {
       row("timm.utils.NativeScaler", class_, "device='cuda'", native_scaler_init),
-      row("timm.utils.NativeScaler.__call__", method, "loss, optimizer, clip_grad=None, clip_mode='norm', parameters=None, create_graph=False, need_update=True", native_scaler_call),
+      row("timm.utils.NativeScaler.__call__", method,
+          "loss, optimizer, clip_grad=None, clip_mode='norm', parameters=None, create_graph=False, need_update=True",
+          native_scaler_call),
       row("timm.utils.NativeScaler.$accumulate", method, "", nothing, {}, Operation::framework),
       row("timm.utils.NativeScaler.state_dict", method, "", nullptr, {}, Operation::state_taken),
       row("timm.utils.NativeScaler.load_state_dict", method, "state_dict", nothing, {}, Operation::state_put),
   };
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

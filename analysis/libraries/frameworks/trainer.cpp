@@ -13,32 +13,63 @@ template <const std::string_view& path> Value part(Call& call) {
   made->open = true;
   return Value::of(Kind::instance, made);
 }
-constexpr std::string_view arguments = "transformers.TrainingArguments", state = "transformers.TrainerState", accelerator = "accelerate.Accelerator";
+constexpr std::string_view arguments = "transformers.TrainingArguments", state = "transformers.TrainerState",
+                           accelerator = "accelerate.Accelerator";
 
 // Whether the flag is set is what the call is told.
 constexpr std::string_view each_own_flag = "each process reads its own flag, and what follows communicates";
 
 const std::deque<Hidden>& hidden() {
   static const std::deque<Hidden> list = {
-      {"transformers.Trainer.train", "*arguments, **options", trains, {.name = "trainer.train", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
-      {"transformers.Trainer.evaluate", "*arguments, **options", evaluates, {.name = "trainer.evaluate", .hidden = true, .because = "it gathers the losses and the predictions of all processes"}, RowKind::method, Operation::framework},
-      {"transformers.Trainer.predict", "*arguments, **options", predicts, {.name = "trainer.predict", .hidden = true, .because = "it gathers the predictions of all processes"}, RowKind::method, Operation::framework},
-      {"transformers.TrainerControl.$set.should_save", "value", nothing, {.name = "the save that `control.should_save` asks for", .hidden = true, .because = each_own_flag, .only_if = 0}},
-      {"transformers.TrainerControl.$set.should_evaluate", "value", nothing, {.name = "the evaluation that `control.should_evaluate` asks for", .hidden = true, .because = each_own_flag, .only_if = 0}},
-      {"transformers.TrainerControl.$set.should_log", "value", nothing, {.name = "the log entry that `control.should_log` asks for", .hidden = true, .because = each_own_flag, .only_if = 0}},
-      {"transformers.TrainerControl.$set.should_training_stop", "value", nothing, {.name = "the end that `control.should_training_stop` asks for", .hidden = true, .because = each_own_flag, .only_if = 0}},
-      {"transformers.TrainingArguments.main_process_first", "local=True, desc='work'", context, {.name = "main_process_first", .hidden = true, .because = "the other processes wait in it for the main one"}},
+      {"transformers.Trainer.train", "*arguments, **options", trains,
+          {.name = "trainer.train", .hidden = true, .because = runs_everywhere}, RowKind::method,
+          Operation::framework},
+      {"transformers.Trainer.evaluate", "*arguments, **options", evaluates,
+          {.name = "trainer.evaluate",
+              .hidden = true,
+              .because = "it gathers the losses and the predictions of all processes"},
+          RowKind::method, Operation::framework},
+      {"transformers.Trainer.predict", "*arguments, **options", predicts,
+          {.name = "trainer.predict",
+              .hidden = true,
+              .because = "it gathers the predictions of all processes"},
+          RowKind::method, Operation::framework},
+      {"transformers.TrainerControl.$set.should_save", "value", nothing,
+          {.name = "the save that `control.should_save` asks for",
+              .hidden = true,
+              .because = each_own_flag,
+              .only_if = 0}},
+      {"transformers.TrainerControl.$set.should_evaluate", "value", nothing,
+          {.name = "the evaluation that `control.should_evaluate` asks for",
+              .hidden = true,
+              .because = each_own_flag,
+              .only_if = 0}},
+      {"transformers.TrainerControl.$set.should_log", "value", nothing,
+          {.name = "the log entry that `control.should_log` asks for",
+              .hidden = true,
+              .because = each_own_flag,
+              .only_if = 0}},
+      {"transformers.TrainerControl.$set.should_training_stop", "value", nothing,
+          {.name = "the end that `control.should_training_stop` asks for",
+              .hidden = true,
+              .because = each_own_flag,
+              .only_if = 0}},
+      {"transformers.TrainingArguments.main_process_first", "local=True, desc='work'", context,
+          {.name = "main_process_first",
+              .hidden = true,
+              .because = "the other processes wait in it for the main one"}},
   };
   return list;
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> trainer_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
       row("transformers.Trainer", class_, "*arguments, **options", moves_modules, {}, Operation::framework),
-      row("transformers.Seq2SeqTrainer", class_, "*arguments, **options", moves_modules, "transformers.Trainer", Operation::framework),
+      row("transformers.Seq2SeqTrainer", class_, "*arguments, **options", moves_modules,
+          "transformers.Trainer", Operation::framework),
       row("transformers.Trainer.is_world_process_zero", method, "", is_first),
       row("transformers.Trainer.is_local_process_zero", method, "", is_local_first),
       row("transformers.Trainer.args", property, "", part<arguments>),
@@ -58,17 +89,20 @@ std::vector<Row> trainer_rows() {
       row("transformers.TrainerState.is_world_process_zero", property, "", is_first),
       row("transformers.TrainerState.is_local_process_zero", property, "", is_local_first),
   };
-  for (const std::string_view flag : {"transformers.TrainerControl.should_save", "transformers.TrainerControl.should_evaluate", "transformers.TrainerControl.should_log",
-                                      "transformers.TrainerControl.should_training_stop"})
+  for (const std::string_view flag :
+      {"transformers.TrainerControl.should_save", "transformers.TrainerControl.should_evaluate",
+          "transformers.TrainerControl.should_log", "transformers.TrainerControl.should_training_stop"})
     rows.push_back(row(flag, property, "", uniform));
   // What the Trainer hands to each of them.
   static std::deque<std::string> hooks;  // texts of rows live as long as the process
-  for (const std::string_view hook : {"on_init_end", "on_train_begin", "on_train_end", "on_epoch_begin", "on_epoch_end", "on_step_begin", "on_pre_optimizer_step", "on_optimizer_step",
-                                      "on_substep_end", "on_step_end", "on_evaluate", "on_predict", "on_save", "on_log", "on_prediction_step"})
-    rows.push_back(row(hooks.emplace_back("transformers.TrainerCallback." + std::string(hook)), method, "args, state, control, **options", nothing));
+  for (const std::string_view hook : {"on_init_end", "on_train_begin", "on_train_end", "on_epoch_begin",
+           "on_epoch_end", "on_step_begin", "on_pre_optimizer_step", "on_optimizer_step", "on_substep_end",
+           "on_step_end", "on_evaluate", "on_predict", "on_save", "on_log", "on_prediction_step"})
+    rows.push_back(row(hooks.emplace_back("transformers.TrainerCallback." + std::string(hook)), method,
+        "args, state, control, **options", nothing));
   add_hidden(rows, hidden());
   for (Row& each : trainer_setting_rows()) rows.push_back(std::move(each));
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,6 @@
-// TrainingArguments(…), and HfArgumentParser where it reads a file: what the Trainer refuses of them, and where they contradict the configuration
-// of DeepSpeed that they name. Read in the source of transformers 5.23.
+// TrainingArguments(…), and HfArgumentParser where it reads a file: what the Trainer refuses of them, and
+// where they contradict the configuration of DeepSpeed that they name. Read in the source of
+// transformers 5.23.
 #include "libraries/frameworks/trainer_settings.hpp"
 
 #include "libraries/frameworks/training_arguments.hpp"
@@ -14,12 +15,17 @@ namespace {
 TrainingSetting setting(Call& call, std::string_view name, Value value) {
   TrainingSetting made{std::string(name)};
   value = call.run.resolve(value);
-  if (value.is(Kind::none)) made.kind = TrainingSetting::Kind::none;
-  else if (value.is(Kind::string)) made.kind = TrainingSetting::Kind::text, made.text = value.text();
-  else if (value.is(Kind::real)) made.kind = TrainingSetting::Kind::number, made.number = value.real();
-  else if (const auto whole = value.is(Kind::integer) ? call.run.to_constant(value) : std::nullopt) made.kind = TrainingSetting::Kind::number, made.number = static_cast<double>(*whole);
+  if (value.is(Kind::none))
+    made.kind = TrainingSetting::Kind::none;
+  else if (value.is(Kind::string))
+    made.kind = TrainingSetting::Kind::text, made.text = value.text();
+  else if (value.is(Kind::real))
+    made.kind = TrainingSetting::Kind::number, made.number = value.real();
+  else if (const auto whole = value.is(Kind::integer) ? call.run.to_constant(value) : std::nullopt)
+    made.kind = TrainingSetting::Kind::number, made.number = static_cast<double>(*whole);
   else if (value.is(Kind::boolean))
-    if (const auto known = call.run.symbols().decide(value.condition()); known != Answer::unknown) made.kind = TrainingSetting::Kind::truth, made.truth = known == Answer::yes;
+    if (const auto known = call.run.symbols().decide(value.condition()); known != Answer::unknown)
+      made.kind = TrainingSetting::Kind::truth, made.truth = known == Answer::yes;
   return made;
 }
 
@@ -33,9 +39,11 @@ void tell(Call& call, std::string_view name, std::string text, bool is_certain) 
     if (each.name.text() == name) event->place = {call.place.chunk, each.span};
 }
 
-void judge(Call& call, const std::vector<TrainingSetting>& settings, bool of_sequences, bool all_seen, bool names, std::string_view file = {}) {
+void judge(Call& call, const std::vector<TrainingSetting>& settings, bool of_sequences, bool all_seen,
+    bool names, std::string_view file = {}) {
   for (const TrainingMistake& mistake : mistakes_of_training(settings, of_sequences, all_seen, names))
-    tell(call, settings[mistake.at].name, (file.empty() ? "" : "`" + std::string(file) + "`: ") + mistake.text, mistake.is_certain);
+    tell(call, settings[mistake.at].name,
+        (file.empty() ? "" : "`" + std::string(file) + "`: ") + mistake.text, mistake.is_certain);
 }
 
 // ---------------------------------------------------------------- DeepSpeed's configuration
@@ -48,9 +56,14 @@ struct Pair {
 // As HfTrainerDeepSpeedConfig.trainer_config_process compares them.
 const std::vector<Pair>& pairs() {
   static const std::vector<Pair> all = {
-      {"per_device_train_batch_size", {"train_micro_batch_size_per_gpu"}, 8}, {"gradient_accumulation_steps", {"gradient_accumulation_steps"}, 1}, {"max_grad_norm", {"gradient_clipping"}, 1.0},
-      {"learning_rate", {"optimizer", "params", "lr"}, 5e-5},                 {"weight_decay", {"optimizer", "params", "weight_decay"}, 0},       {"adam_epsilon", {"optimizer", "params", "eps"}, 1e-8},
-      {"fp16", {"fp16", "enabled"}},                                          {"bf16", {"bf16", "enabled"}},
+      {"per_device_train_batch_size", {"train_micro_batch_size_per_gpu"}, 8},
+      {"gradient_accumulation_steps", {"gradient_accumulation_steps"}, 1},
+      {"max_grad_norm", {"gradient_clipping"}, 1.0},
+      {"learning_rate", {"optimizer", "params", "lr"}, 5e-5},
+      {"weight_decay", {"optimizer", "params", "weight_decay"}, 0},
+      {"adam_epsilon", {"optimizer", "params", "eps"}, 1e-8},
+      {"fp16", {"fp16", "enabled"}},
+      {"bf16", {"bf16", "enabled"}},
   };
   return all;
 }
@@ -71,9 +84,12 @@ std::string shown(const TrainingSetting& one) {
 
 void judge_configuration(Call& call, const std::vector<TrainingSetting>& settings, bool all_seen) {
   const Value named = call.run.resolve(option(call, "deepspeed"));
-  const Value configured = named.is(Kind::string) ? call.run.data_of_file(named.text(), program::DataFormat::json) : named;
+  const Value configured =
+      named.is(Kind::string) ? call.run.data_of_file(named.text(), program::DataFormat::json) : named;
   if (!configured.is(Kind::dict)) return;
-  const auto found = [&](std::string_view name) { return std::ranges::find(settings, name, &TrainingSetting::name); };
+  const auto found = [&](std::string_view name) {
+    return std::ranges::find(settings, name, &TrainingSetting::name);
+  };
   // The batch may be made smaller until it fits.
   if (found("auto_find_batch_size") != settings.end()) return;
   for (const Pair& pair : pairs()) {
@@ -85,13 +101,19 @@ void judge_configuration(Call& call, const std::vector<TrainingSetting>& setting
     if (is_truth && found(std::string(pair.argument) + "_full_eval") != settings.end()) continue;
     TrainingSetting here{std::string(pair.argument), there.kind, false, pair.otherwise};
     if (given != settings.end()) here = *given;
-    if (here.kind != there.kind || (is_truth ? here.truth == there.truth : here.number == there.number)) continue;
+    if (here.kind != there.kind || (is_truth ? here.truth == there.truth : here.number == there.number))
+      continue;
     std::string key;
     for (const std::string_view part : pair.keys) key += (key.empty() ? "" : ".") + std::string(part);
-    const std::string written = "`" + std::string(pair.argument) + "=" + shown(here) + "`" + (given == settings.end() ? ", which is the default," : "");
-    Call inner{call.run, *call.run.library().find("transformers.TrainingArguments.$deepspeed"), call.self, call.arguments, call.rest, call.options, call.given, call.spread, call.expr, call.node, call.place, call.behind};
+    const std::string written = "`" + std::string(pair.argument) + "=" + shown(here) + "`" +
+        (given == settings.end() ? ", which is the default," : "");
+    Call inner{call.run, *call.run.library().find("transformers.TrainingArguments.$deepspeed"), call.self,
+        call.arguments, call.rest, call.options, call.given, call.spread, call.expr, call.node, call.place,
+        call.behind};
     tell(inner, given == settings.end() ? "deepspeed" : pair.argument,
-         written + " is not what the configuration says of `" + key + "`, which is " + shown(there) + ": the Trainer refuses configurations that mismatch its arguments. Write \"auto\" there, and it fills the value in", true);
+        written + " is not what the configuration says of `" + key + "`, which is " + shown(there) +
+            ": the Trainer refuses configurations that mismatch its arguments. Write \"auto\" there, and it fills the value in",
+        true);
   }
 }
 
@@ -115,13 +137,14 @@ Value parser_made(Call& call) {
 }
 
 struct Classes {
-  std::vector<std::string> names;    // of the fields of the program's own
+  std::vector<std::string> names;  // of the fields of the program's own
   bool trainer = false, of_sequences = false, all_seen = true;
 };
 void add_class(Call& call, Value given, Classes& into) {
   given = call.run.resolve(given);
   const auto add_native = [&](std::string_view path) {
-    const bool plain = path == "transformers.TrainingArguments", of_sequences = path == "transformers.Seq2SeqTrainingArguments";
+    const bool plain = path == "transformers.TrainingArguments",
+               of_sequences = path == "transformers.Seq2SeqTrainingArguments";
     into.trainer = into.trainer || plain || of_sequences;
     into.of_sequences = into.of_sequences || of_sequences;
     into.all_seen = into.all_seen && (plain || of_sequences);
@@ -140,48 +163,66 @@ void add_class(Call& call, Value given, Classes& into) {
 // The file that a path names, which may be one that os.path.abspath made.
 Value file_of_path(Call& call, Value path) {
   path = call.run.resolve(path);
-  const values::Slot* slot = path.is(Kind::unknown) ? path.as<values::Unknown>()->attributes.find(Name(values::FileState::path)) : nullptr;
+  const values::Slot* slot = path.is(Kind::unknown)
+      ? path.as<values::Unknown>()->attributes.find(Name(values::FileState::path))
+      : nullptr;
   return slot ? call.run.resolve(slot->value) : path;
 }
 
 template <program::DataFormat format> Value parsed_file(Call& call) {
   const Value unknown = call.run.heap().external("", call.place);
-  const Value file = file_of_path(call, call.at(0)), classes = call.self.is(Kind::instance) ? call.run.resolve(kept(call, values::ParserState::classes)) : Value{};
+  const Value file = file_of_path(call, call.at(0)),
+              classes = call.self.is(Kind::instance)
+      ? call.run.resolve(kept(call, values::ParserState::classes))
+      : Value{};
   const Value data = file.is(Kind::string) && classes ? call.run.data_of_file(file.text(), format) : Value{};
   if (!data.is(Kind::dict)) return unknown;
   Classes all;
-  if (const auto items = classes.is(Kind::tuple) || classes.is(Kind::list) ? call.run.elements(classes, call.place) : std::nullopt)
+  if (const auto items = classes.is(Kind::tuple) || classes.is(Kind::list)
+          ? call.run.elements(classes, call.place)
+          : std::nullopt)
     for (const Value& each : *items) add_class(call, each, all);
-  else add_class(call, classes, all);
-  const bool strict = !call.spread && (!call.given[1] || call.run.symbols().decide(call.run.truth(call.at(1))) == Answer::no);
+  else
+    add_class(call, classes, all);
+  const bool strict = !call.spread &&
+      (!call.given[1] || call.run.symbols().decide(call.run.truth(call.at(1))) == Answer::no);
   std::vector<TrainingSetting> settings;
   std::string unused;
   for (const auto& [key, value] : std::vector(values::Heap::dict_state(data)->items)) {
     if (!key.is(Kind::string) || std::ranges::find(all.names, key.text()) != all.names.end()) continue;
     const bool known = all.trainer && training_argument(key.text(), all.of_sequences);
-    if (known) settings.push_back(setting(call, key.text(), value));
-    else if (!(all.trainer && former_training_argument(key.text()))) unused += (unused.empty() ? "`" : ", `") + std::string(key.text()) + "`";
+    if (known)
+      settings.push_back(setting(call, key.text(), value));
+    else if (!(all.trainer && former_training_argument(key.text())))
+      unused += (unused.empty() ? "`" : ", `") + std::string(key.text()) + "`";
   }
   const std::string name(file.text().substr(file.text().rfind('/') + 1));
-  Call inner{call.run, *call.run.library().find("transformers.TrainingArguments"), call.self, call.arguments, call.rest, call.options, call.given, call.spread, call.expr, call.node, call.place, call.behind};
+  Call inner{call.run, *call.run.library().find("transformers.TrainingArguments"), call.self, call.arguments,
+      call.rest, call.options, call.given, call.spread, call.expr, call.node, call.place, call.behind};
   judge(inner, settings, all.of_sequences, true, false, name);
   if (strict && all.all_seen && !unused.empty())
-    tell(inner, {}, "`" + name + "` has " + unused + ", which no class of this parser takes: \"Some keys are not used by the HfArgumentParser\". Correct the file, or pass `allow_extra_keys=True`", true);
+    tell(inner, {},
+        "`" + name + "` has " + unused +
+            ", which no class of this parser takes: \"Some keys are not used by the HfArgumentParser\". Correct the file, or pass `allow_extra_keys=True`",
+        true);
   return unknown;
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> trainer_setting_rows() {
   using enum RowKind;
   return {
       row("transformers.TrainingArguments", class_, "*arguments, **options", made<false>),
-      row("transformers.Seq2SeqTrainingArguments", class_, "*arguments, **options", made<true>, "transformers.TrainingArguments"),
+      row("transformers.Seq2SeqTrainingArguments", class_, "*arguments, **options", made<true>,
+          "transformers.TrainingArguments"),
       row("transformers.TrainingArguments.$deepspeed", function, "*arguments, **options", nullptr),
       row("transformers.HfArgumentParser", class_, "dataclass_types=None, **options", parser_made),
-      row("transformers.HfArgumentParser.parse_json_file", method, "json_file, allow_extra_keys=False", parsed_file<program::DataFormat::json>),
-      row("transformers.HfArgumentParser.parse_yaml_file", method, "yaml_file, allow_extra_keys=False", parsed_file<program::DataFormat::yaml>),
+      row("transformers.HfArgumentParser.parse_json_file", method, "json_file, allow_extra_keys=False",
+          parsed_file<program::DataFormat::json>),
+      row("transformers.HfArgumentParser.parse_yaml_file", method, "yaml_file, allow_extra_keys=False",
+          parsed_file<program::DataFormat::yaml>),
   };
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

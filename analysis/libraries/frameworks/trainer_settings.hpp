@@ -9,4 +9,4 @@ namespace stepzero::libraries {
 
 std::vector<Row> trainer_setting_rows();
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -13,7 +13,8 @@ constexpr TrainingArgument all[] = {
 #include "libraries/frameworks/training_arguments.inc"
 };
 
-// What transformers 4 had and 5 has no more, or has on the command line only: from the migration guide of transformers 5 and the changes of 4.x.
+// What transformers 4 had and 5 has no more, or has on the command line only: from the migration guide of
+// transformers 5 and the changes of 4.x.
 constexpr FormerArgument former[] = {
     {"adafactor", "5", "optim=\"adafactor\""},
     {"bf16_backend", "5"},
@@ -59,7 +60,8 @@ struct FormerChoice {
 constexpr FormerChoice former_choices[] = {{"optim", "adamw_hf"}, {"optim", "adamw_apex_fused"}};
 
 // Numbers that no training does without.
-constexpr std::string_view always_read[] = {"learning_rate", "weight_decay", "num_train_epochs", "max_steps", "warmup_steps", "per_device_train_batch_size"};
+constexpr std::string_view always_read[] = {"learning_rate", "weight_decay", "num_train_epochs", "max_steps",
+    "warmup_steps", "per_device_train_batch_size"};
 
 bool is_choice(std::string_view choices, std::string_view text) {
   for (std::string_view rest = choices; !rest.empty();) {
@@ -75,7 +77,9 @@ std::string_view near_choice(std::string_view choices, std::string_view text) {
   for (std::string_view rest = choices; !rest.empty();) {
     const std::size_t bar = std::min(rest.find('|'), rest.size());
     const std::string_view one = rest.substr(0, bar);
-    if (const std::size_t apart = syntax::letters_between(text, one); apart < least && apart < one.size() / 2 + 1) best = one, least = apart;
+    if (const std::size_t apart = syntax::letters_between(text, one);
+        apart < least && apart < one.size() / 2 + 1)
+      best = one, least = apart;
     rest.remove_prefix(std::min(bar + 1, rest.size()));
   }
   return best;
@@ -86,7 +90,8 @@ std::string listed(std::string_view choices) {
   constexpr std::size_t most = 8;
   for (std::string_view rest = choices; !rest.empty() && count <= most; ++count) {
     const std::size_t bar = std::min(rest.find('|'), rest.size());
-    text += (text.empty() ? "" : ", ") + (count == most ? std::string("…") : "\"" + std::string(rest.substr(0, bar)) + "\"");
+    text += (text.empty() ? "" : ", ") +
+        (count == most ? std::string("…") : "\"" + std::string(rest.substr(0, bar)) + "\"");
     rest.remove_prefix(std::min(bar + 1, rest.size()));
   }
   return text;
@@ -96,7 +101,8 @@ using Kind = TrainingSetting::Kind;
 
 class Judge {
 public:
-  Judge(std::span<const TrainingSetting> settings, bool of_sequences, bool all_seen, bool names) : settings_(settings), of_sequences_(of_sequences), all_seen_(all_seen), names_(names) {}
+  Judge(std::span<const TrainingSetting> settings, bool of_sequences, bool all_seen, bool names)
+      : settings_(settings), of_sequences_(of_sequences), all_seen_(all_seen), names_(names) {}
 
   std::vector<TrainingMistake> run() {
     for (std::size_t i = 0; i < settings_.size(); ++i) judge_one(i);
@@ -142,30 +148,51 @@ private:
     if (is_former_training_choice(one.name, one.text)) {
       TrainingMistake& mistake = found_.emplace_back();
       mistake.at = i, mistake.is_certain = false, mistake.is_former = true;
-      mistake.text = "Since transformers 5 `" + one.name + "` is not \"" + one.text + "\" any more: ValueError";
+      mistake.text = "Since transformers 5 `" + one.name + "` is not \"" + one.text +
+          "\" any more: ValueError";
     } else if (!known->choices.empty() && !is_choice(known->choices, one.text)) {
       const std::string_view meant = near_choice(known->choices, one.text);
-      found_.push_back({i, {}, "`" + one.name + "` is not \"" + one.text + "\": ValueError. " + (meant.empty() ? "It is one of " + listed(known->choices) : "\"" + std::string(meant) + "\" looks meant"), meant, !meant.empty() || one.name.ends_with("_strategy")});
+      found_.push_back({i, {},
+          "`" + one.name + "` is not \"" + one.text + "\": ValueError. " +
+              (meant.empty() ? "It is one of " + listed(known->choices)
+                             : "\"" + std::string(meant) + "\" looks meant"),
+          meant, !meant.empty() || one.name.ends_with("_strategy")});
     } else if (known->choices.empty() && (known->type == "int" || known->type == "float")) {
-      found_.push_back({i, {}, "`" + one.name + "` takes a number, and \"" + one.text + "\" is a text: nothing converts it, and the comparison or the optimizer that gets it raises TypeError", {}, std::ranges::find(always_read, one.name) != std::end(always_read)});
+      found_.push_back({i, {},
+          "`" + one.name + "` takes a number, and \"" + one.text +
+              "\" is a text: nothing converts it, and the comparison or the optimizer that gets it raises TypeError",
+          {}, std::ranges::find(always_read, one.name) != std::end(always_read)});
     }
   }
   void judge_name(std::size_t i) {
     const std::string& name = settings_[i].name;
     if (const FormerArgument* old = former_training_argument(name)) {
       if (old->since.empty()) return;
-      const bool renames = !old->instead.empty() && old->instead.find('=') == std::string_view::npos && old->instead != "accelerator_config" && old->instead != "fsdp_config" && old->instead != "warmup_steps";
-      found_.push_back({i, {}, "Since transformers " + std::string(old->since) + " the Trainer's arguments have no `" + name + "`: TypeError" + (old->instead.empty() ? "" : ". Today it is `" + std::string(old->instead) + "`"), renames ? old->instead : std::string_view(), false, false, true});
+      const bool renames = !old->instead.empty() && old->instead.find('=') == std::string_view::npos &&
+          old->instead != "accelerator_config" && old->instead != "fsdp_config" &&
+          old->instead != "warmup_steps";
+      found_.push_back({i, {},
+          "Since transformers " + std::string(old->since) + " the Trainer's arguments have no `" + name +
+              "`: TypeError" +
+              (old->instead.empty() ? "" : ". Today it is `" + std::string(old->instead) + "`"),
+          renames ? old->instead : std::string_view(), false, false, true});
       return;
     }
     const std::string_view meant = near_training_argument(name, !names_);
     if (meant.empty() && !names_) return;
-    found_.push_back({i, {}, "The Trainer's arguments have no `" + name + "`" + (meant.empty() ? " in transformers 5.23: TypeError" : ": TypeError; `" + std::string(meant) + "` looks meant"), meant, names_ && !meant.empty()});
+    found_.push_back({i, {},
+        "The Trainer's arguments have no `" + name + "`" +
+            (meant.empty() ? " in transformers 5.23: TypeError"
+                           : ": TypeError; `" + std::string(meant) + "` looks meant"),
+        meant, names_ && !meant.empty()});
   }
 
   void refuse_both(std::string_view one, std::string_view other, std::string_view quote) {
     if (!is_on(one) || !is_on(other)) return;
-    found_.push_back({*index(other), index(one), "`" + std::string(one) + "` and `" + std::string(other) + "` are both on, and the Trainer refuses them: \"" + std::string(quote) + "\"", {}, true, true});
+    found_.push_back({*index(other), index(one),
+        "`" + std::string(one) + "` and `" + std::string(other) +
+            "` are both on, and the Trainer refuses them: \"" + std::string(quote) + "\"",
+        {}, true, true});
   }
   void judge_best() {
     const auto saves = text("save_strategy", "steps"), evaluates = text("eval_strategy", "no");
@@ -173,26 +200,45 @@ private:
     const std::size_t at = *index("load_best_model_at_end");
     const auto other = index("eval_strategy") ? index("eval_strategy") : index("save_strategy");
     if (*saves != *evaluates) {
-      const auto said = [&](std::string_view name, const std::string& value) { return "`" + std::string(name) + "` is \"" + value + "\"" + (setting(name) ? "" : " by default"); };
-      found_.push_back({at, other, "`load_best_model_at_end` takes the best of the checkpoints that were evaluated, but " + said("eval_strategy", *evaluates) + " and " + said("save_strategy", *saves) + ": ValueError. Let both be the same", {}, true, true});
+      const auto said = [&](std::string_view name, const std::string& value) {
+        return "`" + std::string(name) + "` is \"" + value + "\"" + (setting(name) ? "" : " by default");
+      };
+      found_.push_back({at, other,
+          "`load_best_model_at_end` takes the best of the checkpoints that were evaluated, but " +
+              said("eval_strategy", *evaluates) + " and " + said("save_strategy", *saves) +
+              ": ValueError. Let both be the same",
+          {}, true, true});
       return;
     }
-    const double save = number("save_steps", 500).value_or(0), logging = number("logging_steps", 500).value_or(0);
+    const double save = number("save_steps", 500).value_or(0),
+                 logging = number("logging_steps", 500).value_or(0);
     const double eval = setting("eval_steps") ? number("eval_steps", 0).value_or(0) : all_seen_ ? logging : 0;
     if (*saves != "steps" || eval < 1 || save < 1 || std::fmod(save, eval) == 0) return;
-    found_.push_back({at, index("save_steps") ? index("save_steps") : index("eval_steps"), "`load_best_model_at_end` needs each saved checkpoint to be evaluated, but `save_steps` of " + std::to_string(static_cast<std::int64_t>(save)) + " is no multiple of `eval_steps` of " + std::to_string(static_cast<std::int64_t>(eval)) + ": ValueError", {}, true, true});
+    found_.push_back({at, index("save_steps") ? index("save_steps") : index("eval_steps"),
+        "`load_best_model_at_end` needs each saved checkpoint to be evaluated, but `save_steps` of " +
+            std::to_string(static_cast<std::int64_t>(save)) + " is no multiple of `eval_steps` of " +
+            std::to_string(static_cast<std::int64_t>(eval)) + ": ValueError",
+        {}, true, true});
   }
   void judge_plateau() {
     const TrainingSetting* schedule = setting("lr_scheduler_type");
     const auto evaluates = text("eval_strategy", "no");
-    if (!schedule || schedule->kind != Kind::text || (schedule->text != "reduce_lr_on_plateau" && schedule->text != "greedy") || !evaluates || *evaluates != "no") return;
-    found_.push_back({*index("lr_scheduler_type"), index("eval_strategy"), "`lr_scheduler_type` \"" + schedule->text + "\" follows the evaluation, and `eval_strategy` is \"no\": ValueError", {}, true, true});
+    if (!schedule || schedule->kind != Kind::text ||
+        (schedule->text != "reduce_lr_on_plateau" && schedule->text != "greedy") || !evaluates ||
+        *evaluates != "no")
+      return;
+    found_.push_back({*index("lr_scheduler_type"), index("eval_strategy"),
+        "`lr_scheduler_type` \"" + schedule->text +
+            "\" follows the evaluation, and `eval_strategy` is \"no\": ValueError",
+        {}, true, true});
   }
   void judge_prefetch() {
     const TrainingSetting* prefetch = setting("dataloader_prefetch_factor");
     const auto workers = number("dataloader_num_workers", 0);
     if (!prefetch || prefetch->kind != Kind::number || !workers || *workers != 0) return;
-    found_.push_back({*index("dataloader_prefetch_factor"), index("dataloader_num_workers"), "`dataloader_prefetch_factor` is for workers, and `dataloader_num_workers` is 0: ValueError", {}, true, true});
+    found_.push_back({*index("dataloader_prefetch_factor"), index("dataloader_num_workers"),
+        "`dataloader_prefetch_factor` is for workers, and `dataloader_num_workers` is 0: ValueError", {},
+        true, true});
   }
 
   std::span<const TrainingSetting> settings_;
@@ -200,7 +246,7 @@ private:
   std::vector<TrainingMistake> found_;
 };
 
-} // namespace
+}  // namespace
 
 std::span<const TrainingArgument> training_arguments() { return all; }
 
@@ -218,7 +264,8 @@ std::string_view near_training_argument(std::string_view name, bool among_others
   for (const TrainingArgument& each : all) {
     const std::string_view one = each.flag.substr(2);
     if (one.starts_with("no_") || one.size() < 5) continue;
-    if (const std::size_t apart = syntax::letters_between(name, one); apart < least) best = one, least = apart;
+    if (const std::size_t apart = syntax::letters_between(name, one); apart < least)
+      best = one, least = apart;
   }
   return best;
 }
@@ -229,9 +276,13 @@ const FormerArgument* former_training_argument(std::string_view name) {
 }
 
 bool is_former_training_choice(std::string_view name, std::string_view value) {
-  return std::ranges::any_of(former_choices, [&](const FormerChoice& each) { return each.name == name && each.value == value; });
+  return std::ranges::any_of(
+      former_choices, [&](const FormerChoice& each) { return each.name == name && each.value == value; });
 }
 
-std::vector<TrainingMistake> mistakes_of_training(std::span<const TrainingSetting> settings, bool of_sequences, bool all_seen, bool names) { return Judge(settings, of_sequences, all_seen, names).run(); }
+std::vector<TrainingMistake> mistakes_of_training(
+    std::span<const TrainingSetting> settings, bool of_sequences, bool all_seen, bool names) {
+  return Judge(settings, of_sequences, all_seen, names).run();
+}
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,6 @@
-// The arguments of the Trainer of transformers, as data: their names, what each takes, what older versions had, and what the Trainer
-// refuses together. Knows no syntax: a program, a command line and a file all hand settings over.
+// The arguments of the Trainer of transformers, as data: their names, what each takes, what older versions
+// had, and what the Trainer refuses together. Knows no syntax: a program, a command line and a file all hand
+// settings over.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,14 @@ struct TrainingArgument {
 std::span<const TrainingArgument> training_arguments();
 // By its name without dashes; null if there is none.
 const TrainingArgument* training_argument(std::string_view name, bool of_sequences);
-// The name that was probably meant; empty if none is near. `among_others`: other names may be right where it stands.
+// The name that was probably meant; empty if none is near. `among_others`: other names may be right where it
+// stands.
 std::string_view near_training_argument(std::string_view name, bool among_others = false);
 
 // What older versions took.
 struct FormerArgument {
   std::string_view name;
-  std::string_view since = {};    // the version that has it no more; empty: it is one of several
+  std::string_view since = {};  // the version that has it no more; empty: it is one of several
   std::string_view instead = {};
 };
 const FormerArgument* former_training_argument(std::string_view name);
@@ -41,15 +43,17 @@ struct TrainingSetting {
   std::string text = {};
 };
 struct TrainingMistake {
-  std::size_t at = 0;                          // of the settings
+  std::size_t at = 0;  // of the settings
   std::optional<std::size_t> other = {};
   std::string text = {};
-  std::string_view meant = {};                 // the name, or the value, that looks meant
-  bool is_certain = true;                      // in every version, whatever else is set
-  bool is_of_several = false;                  // none of the settings is wrong by itself
-  bool is_former = false;                      // right in older versions
+  std::string_view meant = {};  // the name, or the value, that looks meant
+  bool is_certain = true;       // in every version, whatever else is set
+  bool is_of_several = false;   // none of the settings is wrong by itself
+  bool is_former = false;       // right in older versions
 };
-// `all_seen`: what is not among the settings has its default. `names`: no others than those of the Trainer are taken.
-std::vector<TrainingMistake> mistakes_of_training(std::span<const TrainingSetting> settings, bool of_sequences, bool all_seen, bool names);
+// `all_seen`: what is not among the settings has its default. `names`: no others than those of the Trainer
+// are taken.
+std::vector<TrainingMistake> mistakes_of_training(
+    std::span<const TrainingSetting> settings, bool of_sequences, bool all_seen, bool names);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,5 @@
-// What is computed from arrays of NumPy, by its functions and by their methods: shapes and types as its reference says. Nothing is
-// reported here; what is not known to succeed gives something unknown.
+// What is computed from arrays of NumPy, by its functions and by their methods: shapes and types as its
+// reference says. Nothing is reported here; what is not known to succeed gives something unknown.
 #include "libraries/numpy/arrays.hpp"
 
 #include <algorithm>
@@ -11,7 +11,10 @@ namespace {
 
 using Sizes = std::vector<Dim>;
 
-bool is_known(Dtype dtype) { return dtype != Dtype::unknown && dtype != Dtype::complex64 && dtype != Dtype::complex128 && dtype != Dtype::bfloat16; }
+bool is_known(Dtype dtype) {
+  return dtype != Dtype::unknown && dtype != Dtype::complex64 && dtype != Dtype::complex128 &&
+      dtype != Dtype::bfloat16;
+}
 
 // The type that two arrays come to.
 Dtype common(Dtype a, Dtype b) {
@@ -26,7 +29,8 @@ Dtype common(Dtype a, Dtype b) {
     if (values::width(whole) >= 4) return Dtype::float64;
     return values::width(whole) < values::width(real) ? real : Dtype::unknown;
   }
-  if (a == Dtype::uint8 || b == Dtype::uint8) return values::width(a) == values::width(b) ? Dtype::int16 : values::width(a) > values::width(b) ? a : b;
+  if (a == Dtype::uint8 || b == Dtype::uint8)
+    return values::width(a) == values::width(b) ? Dtype::int16 : values::width(a) > values::width(b) ? a : b;
   return values::width(a) > values::width(b) ? a : b;
 }
 // A number of Python raises the type only where it is of a higher kind.
@@ -38,7 +42,9 @@ Dtype with_number(Dtype array, bool real) {
 }
 // Of functions whose results are fractions.
 Dtype fractions(Dtype dtype) {
-  return values::is_floating(dtype) ? dtype : dtype == Dtype::int64 || dtype == Dtype::int32 ? Dtype::float64 : Dtype::unknown;
+  return values::is_floating(dtype)                    ? dtype
+      : dtype == Dtype::int64 || dtype == Dtype::int32 ? Dtype::float64
+                                                       : Dtype::unknown;
 }
 
 // ---------------------------------------------------------------- element by element
@@ -57,7 +63,8 @@ std::optional<Operand> operand_of(Interpreter& run, Value value) {
   switch (value.kind) {
   case Kind::integer: return Operand{nullptr, true, false};
   case Kind::real: return Operand{nullptr, true, true};
-  case Kind::unknown: return value.as<values::Unknown>()->is_real ? std::optional(Operand{nullptr, true, true}) : std::nullopt;
+  case Kind::unknown:
+    return value.as<values::Unknown>()->is_real ? std::optional(Operand{nullptr, true, true}) : std::nullopt;
   default: return std::nullopt;
   }
 }
@@ -68,10 +75,14 @@ std::optional<Sizes> broadcast(const Op& op, const Sizes& a, const Sizes& b) {
     const Dim left = i < a.size() ? a[a.size() - 1 - i] : op.dim(std::int64_t{1});
     const Dim right = i < b.size() ? b[b.size() - 1 - i] : op.dim(std::int64_t{1});
     Dim& dim = out[out.size() - 1 - i];
-    if (op.value(left) == 1) dim = right;
-    else if (op.value(right) == 1) dim = left;
-    else if (op.equal(left, right) == Answer::yes) dim = left;
-    else if (op.equal(left, right) == Answer::no) return std::nullopt;
+    if (op.value(left) == 1)
+      dim = right;
+    else if (op.value(right) == 1)
+      dim = left;
+    else if (op.equal(left, right) == Answer::yes)
+      dim = left;
+    else if (op.equal(left, right) == Answer::no)
+      return std::nullopt;
   }
   return out;
 }
@@ -102,7 +113,9 @@ Dtype truth_type(Dtype) { return Dtype::boolean; }
 Dtype number_type(Dtype dtype) { return dtype == Dtype::boolean ? Dtype::unknown : dtype; }
 
 template <Dtype (*type)(Dtype)> Value unary(Call& call) { return together(call, {call.at(0)}, type); }
-template <Dtype (*type)(Dtype)> Value binary(Call& call) { return together(call, {call.at(0), call.at(1)}, type); }
+template <Dtype (*type)(Dtype)> Value binary(Call& call) {
+  return together(call, {call.at(0), call.at(1)}, type);
+}
 Value clip(Call& call) {
   const auto bounds = {call.run.resolve(call.at(1)), call.run.resolve(call.at(2))};
   for (const Value& bound : bounds)
@@ -144,8 +157,10 @@ Value reduced(Call& call, Dtype (*type)(Dtype)) {
   if (keeps == Known::unknown) return unknown_of(call);
   std::vector<bool> gone(state->shape.dims.size(), !axis);
   std::vector<Value> axes;
-  if (axis.is(Kind::tuple)) axes = axis.as<values::Tuple>()->items;
-  else if (axis) axes = {axis};
+  if (axis.is(Kind::tuple))
+    axes = axis.as<values::Tuple>()->items;
+  else if (axis)
+    axes = {axis};
   for (const Value& each : axes) {
     const auto at = axis_of(op, each, gone.size());
     if (!at) return unknown_of(call);
@@ -153,16 +168,22 @@ Value reduced(Call& call, Dtype (*type)(Dtype)) {
   }
   Shape out{true, {}};
   for (std::size_t i = 0; i < gone.size(); ++i) {
-    if (!gone[i]) out.dims.push_back(state->shape.dims[i]);
-    else if (keeps == Known::yes) out.dims.push_back(op.dim(std::int64_t{1}));
+    if (!gone[i])
+      out.dims.push_back(state->shape.dims[i]);
+    else if (keeps == Known::yes)
+      out.dims.push_back(op.dim(std::int64_t{1}));
   }
   const Value asked = op.argument("dtype");
   return array_of(call, out, asked ? array_dtype(call.run, asked) : type(state->dtype), {call.at(0)});
 }
 Dtype sum_type(Dtype dtype) {
-  return values::is_floating(dtype) ? dtype : dtype == Dtype::uint8 || !is_known(dtype) ? Dtype::unknown : Dtype::int64;
+  return values::is_floating(dtype)               ? dtype
+      : dtype == Dtype::uint8 || !is_known(dtype) ? Dtype::unknown
+                                                  : Dtype::int64;
 }
-Dtype mean_type(Dtype dtype) { return values::is_floating(dtype) ? dtype : is_known(dtype) ? Dtype::float64 : Dtype::unknown; }
+Dtype mean_type(Dtype dtype) {
+  return values::is_floating(dtype) ? dtype : is_known(dtype) ? Dtype::float64 : Dtype::unknown;
+}
 Dtype index_type(Dtype) { return Dtype::int64; }
 template <Dtype (*type)(Dtype)> Value reduction(Call& call) { return reduced(call, type); }
 
@@ -216,7 +237,8 @@ Value reshape(Call& call) {
 Value flatten(Call& call) {
   Op op(call);
   const TensorState* state = array_state(call.run, call.at(0));
-  return state ? array_of(call, {true, {op.dim(op.product(state->shape.dims))}}, state->dtype, {call.at(0)}) : unknown_of(call);
+  return state ? array_of(call, {true, {op.dim(op.product(state->shape.dims))}}, state->dtype, {call.at(0)})
+               : unknown_of(call);
 }
 // transpose(), transpose(1, 0), transpose((1, 0)) and T.
 Value transpose(Call& call) {
@@ -225,7 +247,8 @@ Value transpose(Call& call) {
   if (!state || call.spread || !call.options.empty()) return unknown_of(call);
   const Sizes& dims = state->shape.dims;
   std::vector<Value> order = call.rest;
-  if (order.size() == 1 && (call.run.resolve(order[0]).is(Kind::tuple) || call.run.resolve(order[0]).is(Kind::list))) {
+  if (order.size() == 1 &&
+      (call.run.resolve(order[0]).is(Kind::tuple) || call.run.resolve(order[0]).is(Kind::list))) {
     const auto items = call.run.elements(order[0], call.place);
     if (!items) return unknown_of(call);
     order = *items;
@@ -291,7 +314,8 @@ Value joined(Call& call, bool stacks, std::int64_t otherwise) {
   std::vector<Value> parts;
   Int count = nullptr;
   bool complete = true;
-  if (const auto items = given.is(Kind::list) || given.is(Kind::tuple) ? call.run.elements(given, call.place) : std::nullopt) {
+  if (const auto items = given.is(Kind::list) || given.is(Kind::tuple) ? call.run.elements(given, call.place)
+                                                                       : std::nullopt) {
     parts = *items;
     count = op.s.constant(static_cast<std::int64_t>(parts.size()));
   } else if (given.is(Kind::list)) {
@@ -325,8 +349,10 @@ Value joined(Call& call, bool stacks, std::int64_t otherwise) {
     }
     if (!stacks) total = op.add(total, state->shape.dims[*at].size);
   }
-  if (stacks) all->insert(all->begin() + static_cast<std::ptrdiff_t>(*at), count ? op.made(count) : Dim{});
-  else (*all)[*at] = complete && total ? op.made(total) : Dim{};
+  if (stacks)
+    all->insert(all->begin() + static_cast<std::ptrdiff_t>(*at), count ? op.made(count) : Dim{});
+  else
+    (*all)[*at] = complete && total ? op.made(total) : Dim{};
   return array_of(call, {true, *all}, dtype, {given});
 }
 Value concatenated(Call& call) { return joined(call, false, 0); }
@@ -334,8 +360,11 @@ Value stacked(Call& call) { return joined(call, true, 0); }
 // Rows of vectors are stacked, everything else is joined.
 Value rows_joined(Call& call) {
   const Value given = call.run.resolve(call.at(0));
-  const auto items = given.is(Kind::list) || given.is(Kind::tuple) ? call.run.elements(given, call.place) : std::nullopt;
-  const Value one = items && !items->empty() ? items->front() : given.is(Kind::list) ? call.run.element(given, call.place) : Value{};
+  const auto items = given.is(Kind::list) || given.is(Kind::tuple) ? call.run.elements(given, call.place)
+                                                                   : std::nullopt;
+  const Value one = items && !items->empty() ? items->front()
+      : given.is(Kind::list)                 ? call.run.element(given, call.place)
+                                             : Value{};
   const TensorState* state = one ? array_state(call.run, one) : nullptr;
   if (!state || state->shape.dims.empty()) return unknown_of(call);
   const bool vectors = state->shape.dims.size() == 1;
@@ -410,9 +439,12 @@ constexpr ArrayOperator operators[] = {
 
     {"sum", "a, axis=None, dtype=None, out=None, keepdims=False, **options", both, reduction<sum_type>},
     {"mean", "a, axis=None, dtype=None, out=None, keepdims=False, **options", both, reduction<mean_type>},
-    {"std", "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **options", both, reduction<mean_type>},
-    {"var", "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **options", both, reduction<mean_type>},
-    {"median", "a, axis=None, out=None, overwrite_input=False, keepdims=False", function, reduction<mean_type>},
+    {"std", "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **options", both,
+        reduction<mean_type>},
+    {"var", "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **options", both,
+        reduction<mean_type>},
+    {"median", "a, axis=None, out=None, overwrite_input=False, keepdims=False", function,
+        reduction<mean_type>},
     {"max", "a, axis=None, out=None, keepdims=False, **options", both, reduction<itself_type>},
     {"min", "a, axis=None, out=None, keepdims=False, **options", both, reduction<itself_type>},
     {"argmax", "a, axis=None, out=None, *, keepdims=False", both, reduction<index_type>},
@@ -440,7 +472,7 @@ constexpr ArrayOperator operators[] = {
     {"matmul", "x1, x2, *more, **options", function, product},
 };
 
-} // namespace
+}  // namespace
 
 Value array_of_fractions(Call& call) { return unary<fractions>(call); }
 
@@ -448,8 +480,11 @@ std::vector<Row> array_operator_rows() {
   static std::deque<std::string> paths;
   std::vector<Row> rows;
   const auto add = [&](const ArrayOperator& op, bool is_function) {
-    const values::RowKind kind = is_function ? RowKind::function : op.home == property ? RowKind::property : RowKind::method;
-    rows.push_back(row(paths.emplace_back((is_function ? "numpy." : "numpy.$array.") + std::string(op.name)), kind, op.signature, op.run));
+    const values::RowKind kind = is_function ? RowKind::function
+        : op.home == property                ? RowKind::property
+                                             : RowKind::method;
+    rows.push_back(row(paths.emplace_back((is_function ? "numpy." : "numpy.$array.") + std::string(op.name)),
+        kind, op.signature, op.run));
     rows.back().self_first = !is_function;
   };
   for (const ArrayOperator& op : operators) {
@@ -459,4 +494,4 @@ std::vector<Row> array_operator_rows() {
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// Arrays of NumPy: how they are made, read and written. What is computed from them stands in array_operators.cpp.
+// Arrays of NumPy: how they are made, read and written. What is computed from them stands in
+// array_operators.cpp.
 #include "libraries/numpy/arrays.hpp"
 #include "libraries/python/generators.hpp"
 
@@ -17,7 +18,9 @@ Value held_by_array(Interpreter& run, Value value) {
   value = run.resolve(value);
   if (!value.is(Kind::instance)) return {};
   const auto* object = value.as<Instance>();
-  if (object->cls || !object->native || !(object->native->path == array_class || object->native->path == number_class)) return {};
+  if (object->cls || !object->native ||
+      !(object->native->path == array_class || object->native->path == number_class))
+    return {};
   const Value held = kept(run, *object, values::ArrayState::state);
   return held.is(Kind::tensor) ? held : Value{};
 }
@@ -26,7 +29,8 @@ const TensorState* array_state(Interpreter& run, Value value) {
   return held ? held.as<values::Tensor>()->now() : nullptr;
 }
 
-Value array_of(Call& call, const Shape& shape, Dtype dtype, std::initializer_list<Value> sources, bool random) {
+Value array_of(
+    Call& call, const Shape& shape, Dtype dtype, std::initializer_list<Value> sources, bool random) {
   if (!shape.rank_known) return unknown_of(call);
   Interpreter& run = call.run;
   TensorState state;
@@ -45,18 +49,25 @@ Value array_of(Call& call, const Shape& shape, Dtype dtype, std::initializer_lis
     state.external = state.external || (from ? from->external : run.heap().is_external(source));
   }
   Instance* made = run.make_native(shape.dims.empty() ? number_class : array_class, call.place);
-  run.heap().slot_of(made->attributes, Name(values::ArrayState::state)).value = run.heap().tensor(std::move(state), call.place);  // it is new: no write
+  run.heap().slot_of(made->attributes, Name(values::ArrayState::state)).value = run.heap().tensor(
+      std::move(state), call.place);  // it is new: no write
   return Value::of(Kind::instance, made);
 }
 
 Value array_of_tensor(Op& op) {
   const TensorState* from = op.tensor("input");
   // Whoever calls what nobody calls here may switch gradients off.
-  if (from && !op.run.in_roots() && op.run.heap().requires_grad(*from) == Known::yes && op.flag("force") == Known::no) {
-    const Value made = op.fail(ProblemKind::array_of_history, op.name("input") + " requires a gradient, and numpy() refuses it: \"Can't call numpy() on Tensor that requires grad\". Write .detach() first, or compute it under torch.no_grad()");
+  if (from && !op.run.in_roots() && op.run.heap().requires_grad(*from) == Known::yes &&
+      op.flag("force") == Known::no) {
+    const Value made = op.fail(ProblemKind::array_of_history,
+        op.name("input") +
+            " requires a gradient, and numpy() refuses it: \"Can't call numpy() on Tensor that requires grad\". Write .detach() first, or compute it under torch.no_grad()");
     const syntax::Expr* subject = op.expression("input");
     // What is brought to the CPU first is detached before.
-    if (subject && (subject->kind == syntax::ExprKind::name || subject->kind == syntax::ExprKind::attribute || subject->kind == syntax::ExprKind::call)) op.cure_append("input", ".detach()", true);
+    if (subject &&
+        (subject->kind == syntax::ExprKind::name || subject->kind == syntax::ExprKind::attribute ||
+            subject->kind == syntax::ExprKind::call))
+      op.cure_append("input", ".detach()", true);
     return made;
   }
   if (!from || !from->shape.rank_known) return unknown_of(op.call);
@@ -76,19 +87,36 @@ Dtype array_dtype(Interpreter& run, Value value) {
     Dtype dtype;
   };
   constexpr Named names[] = {
-      {"float64", Dtype::float64}, {"double", Dtype::float64}, {"float32", Dtype::float32}, {"single", Dtype::float32}, {"float16", Dtype::float16},
-      {"half", Dtype::float16},    {"float", Dtype::float64},  {"float_", Dtype::float64},  {"int64", Dtype::int64},    {"long", Dtype::int64},
-      {"int_", Dtype::int64},      {"int", Dtype::int64},      {"int32", Dtype::int32},     {"int16", Dtype::int16},    {"int8", Dtype::int8},
-      {"uint8", Dtype::uint8},     {"bool", Dtype::boolean},   {"bool_", Dtype::boolean},   {"complex64", Dtype::complex64},
+      {"float64", Dtype::float64},
+      {"double", Dtype::float64},
+      {"float32", Dtype::float32},
+      {"single", Dtype::float32},
+      {"float16", Dtype::float16},
+      {"half", Dtype::float16},
+      {"float", Dtype::float64},
+      {"float_", Dtype::float64},
+      {"int64", Dtype::int64},
+      {"long", Dtype::int64},
+      {"int_", Dtype::int64},
+      {"int", Dtype::int64},
+      {"int32", Dtype::int32},
+      {"int16", Dtype::int16},
+      {"int8", Dtype::int8},
+      {"uint8", Dtype::uint8},
+      {"bool", Dtype::boolean},
+      {"bool_", Dtype::boolean},
+      {"complex64", Dtype::complex64},
   };
   std::string_view name;
-  if (value.is(Kind::string)) name = value.text();
+  if (value.is(Kind::string))
+    name = value.text();
   else if (value.is(Kind::library)) {
     const std::string_view path = value.as<values::LibrarySymbol>()->path;
     if (!path.starts_with("numpy.") && !path.starts_with("builtins.")) return Dtype::unknown;
     name = path.substr(path.rfind('.') + 1);
   }
-  const auto* found = std::find_if(std::begin(names), std::end(names), [&](const Named& each) { return each.name == name; });
+  const auto* found = std::find_if(
+      std::begin(names), std::end(names), [&](const Named& each) { return each.name == name; });
   return found == std::end(names) ? Dtype::unknown : found->dtype;
 }
 
@@ -108,7 +136,8 @@ Dtype dtype_asked(Op& op, Dtype otherwise) {
 std::optional<Shape> sizes_asked(Op& op, std::string_view name) {
   const Value value = op.argument(name);
   if (!value || op.call.spread || array_state(op.run, value)) return std::nullopt;
-  if (value.is(Kind::unknown) && !value.as<values::Unknown>()->integer) return std::nullopt;  // perhaps a tuple
+  if (value.is(Kind::unknown) && !value.as<values::Unknown>()->integer)
+    return std::nullopt;  // perhaps a tuple
   const auto sizes = op.sizes(name);
   if (!sizes) return std::nullopt;
   Shape shape{true, {}};
@@ -129,59 +158,79 @@ Dtype dtype_of_number(Op& op, Value value) {
   switch (value.kind) {
   case Kind::integer: return Dtype::int64;
   case Kind::real: return Dtype::float64;
-  case Kind::boolean: return op.s.form(value.condition()) == symbolic::Context::Form::constant ? Dtype::boolean : Dtype::unknown;
+  case Kind::boolean:
+    return op.s.form(value.condition()) == symbolic::Context::Form::constant ? Dtype::boolean
+                                                                             : Dtype::unknown;
   default: return Dtype::unknown;
   }
 }
 Value full(Call& call) {
   Op op(call);
   const auto shape = sizes_asked(op, "shape");
-  return shape ? array_of(call, *shape, dtype_asked(op, dtype_of_number(op, op.argument("fill_value")))) : unknown_of(call);
+  return shape ? array_of(call, *shape, dtype_asked(op, dtype_of_number(op, op.argument("fill_value"))))
+               : unknown_of(call);
 }
 Value like(Call& call) {
   Op op(call);
   const TensorState* state = array_state(call.run, call.at(0));
-  return state && !op.given("shape") ? array_of(call, state->shape, dtype_asked(op, state->dtype), {call.at(0)}) : unknown_of(call);
+  return state && !op.given("shape")
+      ? array_of(call, state->shape, dtype_asked(op, state->dtype), {call.at(0)})
+      : unknown_of(call);
 }
 Value eye(Call& call) {
   Op op(call);
   const Int rows = op.size("N"), columns = op.argument("M") ? op.size("M") : rows;
-  return call.spread ? unknown_of(call) : array_of(call, {true, {op.made(rows), op.made(columns)}}, dtype_asked(op, Dtype::float64));
+  return call.spread
+      ? unknown_of(call)
+      : array_of(call, {true, {op.made(rows), op.made(columns)}}, dtype_asked(op, Dtype::float64));
 }
 // np.linspace(0, rate, depth)
 Value evenly_spaced(Call& call) {
   const auto at = [&](std::size_t i) { return call.run.resolve(call.at(i)); };
   const Value count = at(2);
-  if (call.spread || !values::is_number(at(0)) || !values::is_number(at(1)) || !count.is(Kind::integer) || !call.options.empty()) return unknown_of(call);
-  const Value made = array_of(call, {true, {{count.integer(), nullptr, nullptr}}}, Dtype::float64, {at(0), at(1)});
+  if (call.spread || !values::is_number(at(0)) || !values::is_number(at(1)) || !count.is(Kind::integer) ||
+      !call.options.empty())
+    return unknown_of(call);
+  const Value made = array_of(
+      call, {true, {{count.integer(), nullptr, nullptr}}}, Dtype::float64, {at(0), at(1)});
   keep(call.run, *made.as<Instance>(), values::ArrayState::numbers, call.run.heap().boolean(true));
   return made;
 }
 Value arange(Call& call) {
   Op op(call);
   const bool only_end = !op.argument("stop");
-  const Value start = only_end ? call.run.heap().integer(0) : op.argument("start"), stop = only_end ? op.argument("start") : op.argument("stop");
+  const Value start = only_end ? call.run.heap().integer(0) : op.argument("start"),
+              stop = only_end ? op.argument("start") : op.argument("stop");
   const Value step = op.argument("step") ? op.argument("step") : call.run.heap().integer(1);
-  if (call.spread || !values::is_number(start) || !values::is_number(stop) || !values::is_number(step)) return unknown_of(call);
+  if (call.spread || !values::is_number(start) || !values::is_number(stop) || !values::is_number(step))
+    return unknown_of(call);
   Dim length;
   const auto by = step.is(Kind::integer) ? op.s.value(step.integer()) : std::nullopt;
   const bool whole = start.is(Kind::integer) && stop.is(Kind::integer) && step.is(Kind::integer);
   const bool real = start.is(Kind::real) || stop.is(Kind::real) || step.is(Kind::real);
   if (whole && by && *by > 0) {
     const Int way = op.s.sub(stop.integer(), start.integer());
-    length = op.made(larger(op, op.s.floordiv(op.s.add(way, op.s.constant(*by - 1)), op.s.constant(*by)), op.s.constant(0)));
+    length = op.made(larger(
+        op, op.s.floordiv(op.s.add(way, op.s.constant(*by - 1)), op.s.constant(*by)), op.s.constant(0)));
   }
-  return array_of(call, {true, {length}}, dtype_asked(op, whole ? Dtype::int64 : real ? Dtype::float64 : Dtype::unknown));
+  return array_of(call, {true, {length}},
+      dtype_asked(op,
+          whole      ? Dtype::int64
+              : real ? Dtype::float64
+                     : Dtype::unknown));
 }
 // np.array(…): of lists, of a tensor, or of another array.
 Value array(Call& call) {
   Op op(call);
   const Value data = op.argument("object");
   if (call.spread || !data || op.given("ndmin")) return unknown_of(call);
-  if (const TensorState* state = array_state(call.run, data)) return array_of(call, state->shape, dtype_asked(op, state->dtype), {data});
+  if (const TensorState* state = array_state(call.run, data))
+    return array_of(call, state->shape, dtype_asked(op, state->dtype), {data});
   if (const TensorState* state = op.tensor(data)) {
     if (!call.run.in_roots() && call.run.heap().requires_grad(*state) == Known::yes)
-      return op.fail(ProblemKind::array_of_history, op.name("object") + " requires a gradient, and no array is made of it: \"Can't call numpy() on Tensor that requires grad\". Write .detach() first, or compute it under torch.no_grad()");
+      return op.fail(ProblemKind::array_of_history,
+          op.name("object") +
+              " requires a gradient, and no array is made of it: \"Can't call numpy() on Tensor that requires grad\". Write .detach() first, or compute it under torch.no_grad()");
     return array_of(call, state->shape, dtype_asked(op, state->dtype), {data});
   }
   if (!data.is(Kind::list) && !data.is(Kind::tuple)) return unknown_of(call);
@@ -193,7 +242,8 @@ Value array(Call& call) {
 }
 Value converted(Call& call) {
   const TensorState* state = array_state(call.run, call.self);
-  return state ? array_of(call, state->shape, array_dtype(call.run, call.at(0)), {call.self}) : unknown_of(call);
+  return state ? array_of(call, state->shape, array_dtype(call.run, call.at(0)), {call.self})
+               : unknown_of(call);
 }
 // np.float32(x)
 template <Dtype dtype> Value typed(Call& call) {
@@ -206,7 +256,8 @@ Value shape_tuple(Call& call, Value of) {
   const TensorState* state = array_state(call.run, of);
   if (!state) return unknown_of(call);
   std::vector<Value> sizes;
-  for (const Dim& dim : state->shape.dims) sizes.push_back(dim.size ? Value::of(dim.size) : call.run.heap().unknown("", state->sharing, call.place));
+  for (const Dim& dim : state->shape.dims)
+    sizes.push_back(dim.size ? Value::of(dim.size) : call.run.heap().unknown("", state->sharing, call.place));
   return call.run.heap().tuple(std::move(sizes));
 }
 Value shape_of(Call& call) { return shape_tuple(call, call.at(0)); }
@@ -214,12 +265,15 @@ Value shape_of(Call& call) { return shape_tuple(call, call.at(0)); }
 Value meshgrid(Call& call) {
   if (call.rest.size() != 2 || call.spread) return unknown_of(call);
   const Value indexing = option(call, "indexing");
-  if (call.options.size() > 1 || (indexing && !indexing.is(Kind::string)) || (!indexing && !call.options.empty())) return unknown_of(call);
+  if (call.options.size() > 1 || (indexing && !indexing.is(Kind::string)) ||
+      (!indexing && !call.options.empty()))
+    return unknown_of(call);
   const TensorState *x = array_state(call.run, call.rest[0]), *y = array_state(call.run, call.rest[1]);
   if (!x || !y || x->shape.dims.size() != 1 || y->shape.dims.size() != 1) return unknown_of(call);
   Shape shape{true, {y->shape.dims[0], x->shape.dims[0]}};
   if (indexing && indexing.text() == "ij") std::swap(shape.dims[0], shape.dims[1]);
-  return call.run.heap().list({array_of(call, shape, x->dtype, {call.rest[0], call.rest[1]}), array_of(call, shape, y->dtype, {call.rest[0], call.rest[1]})});
+  return call.run.heap().list({array_of(call, shape, x->dtype, {call.rest[0], call.rest[1]}),
+      array_of(call, shape, y->dtype, {call.rest[0], call.rest[1]})});
 }
 Value broadcast_to(Call& call) {
   Op op(call);
@@ -232,7 +286,8 @@ Value broadcast_to(Call& call) {
 
 Value seeded(Call& call) {
   const Value seed = call.run.resolve(call.at(0));
-  keep(call, values::ArrayState::seed, seed && !seed.is(Kind::none) ? seed : call.run.heap().unknown("", Sharing::local, call.place));
+  keep(call, values::ArrayState::seed,
+      seed && !seed.is(Kind::none) ? seed : call.run.heap().unknown("", Sharing::local, call.place));
   return {};
 }
 Value generator(Call& call) {
@@ -242,17 +297,24 @@ Value generator(Call& call) {
 }
 Value drawn(Call& call, const std::optional<Shape>& shape, Dtype dtype) {
   const bool own = call.self.is(Kind::instance);
-  const auto sharing = own ? drawn_by(call.run, call.self) : std::optional(call.run.drawn_sharing(Interpreter::Stream::numpy));
-  const Value by = sharing ? call.run.heap().unknown("", *sharing, call.place) : call.run.heap().external("", call.place);
+  const auto sharing = own ? drawn_by(call.run, call.self)
+                           : std::optional(call.run.drawn_sharing(Interpreter::Stream::numpy));
+  const Value by = sharing ? call.run.heap().unknown("", *sharing, call.place)
+                           : call.run.heap().external("", call.place);
   if (shape) return array_of(call, *shape, dtype, {own ? by : Value{}}, !own);
   // A single number, unless what it is drawn by may be an array.
-  const std::size_t at = static_cast<std::size_t>(std::ranges::find(call.row.parameters, Name("size")) - call.row.parameters.begin());
-  const bool single = call.rest.empty() && !call.spread && (at == call.row.parameters.size() || !call.at(at) || call.run.resolve(call.at(at)).is(Kind::none));
-  if (single && std::ranges::all_of(call.arguments, [&](Value given) { return !given || values::is_number(call.run.resolve(given)) || call.run.resolve(given).is(Kind::none); })) {
+  const std::size_t at = static_cast<std::size_t>(
+      std::ranges::find(call.row.parameters, Name("size")) - call.row.parameters.begin());
+  const bool single = call.rest.empty() && !call.spread &&
+      (at == call.row.parameters.size() || !call.at(at) || call.run.resolve(call.at(at)).is(Kind::none));
+  if (single && std::ranges::all_of(call.arguments, [&](Value given) {
+        return !given || values::is_number(call.run.resolve(given)) || call.run.resolve(given).is(Kind::none);
+      })) {
     by.as<values::Unknown>()->is_real = is_floating(dtype);
     return by;
   }
-  return call.row.path == "numpy.random.randint" ? call.run.heap().unknown("", Sharing::local, call.place) : call.run.heap().external("", call.place);
+  return call.row.path == "numpy.random.randint" ? call.run.heap().unknown("", Sharing::local, call.place)
+                                                 : call.run.heap().external("", call.place);
 }
 // randn(2, 3)
 Value of_sizes(Call& call) {
@@ -269,27 +331,34 @@ template <Dtype dtype> Value of_size(Call& call) {
   Op op(call);
   // What is drawn for each of several bounds or means has their shape, too.
   for (const std::string_view name : {"loc", "scale", "low", "high"})
-    if (const Value given = op.argument(name); given && !values::is_number(given)) return drawn(call, std::nullopt, dtype);
+    if (const Value given = op.argument(name); given && !values::is_number(given))
+      return drawn(call, std::nullopt, dtype);
   return drawn(call, sizes_asked(op, "size"), dtype_asked(op, dtype));
 }
 Value choice(Call& call) {
   Op op(call);
   const Value from = op.argument("a");
   const TensorState* state = array_state(call.run, from);
-  const Dtype dtype = from.is(Kind::integer) ? Dtype::int64 : state && state->shape.dims.size() == 1 ? state->dtype : Dtype::unknown;
-  if (!from.is(Kind::integer) && !(state && state->shape.dims.size() == 1)) return drawn(call, std::nullopt, dtype);
+  const Dtype dtype = from.is(Kind::integer)   ? Dtype::int64
+      : state && state->shape.dims.size() == 1 ? state->dtype
+                                               : Dtype::unknown;
+  if (!from.is(Kind::integer) && !(state && state->shape.dims.size() == 1))
+    return drawn(call, std::nullopt, dtype);
   return drawn(call, sizes_asked(op, "size"), dtype);
 }
 Value permutation(Call& call) {
   const Value of = call.run.resolve(call.at(0));
   if (of.is(Kind::integer)) return drawn(call, Shape{true, {{of.integer(), nullptr, nullptr}}}, Dtype::int64);
   const TensorState* state = array_state(call.run, of);
-  return state && call.options.empty() ? drawn(call, state->shape, state->dtype) : drawn(call, std::nullopt, Dtype::unknown);
+  return state && call.options.empty() ? drawn(call, state->shape, state->dtype)
+                                       : drawn(call, std::nullopt, Dtype::unknown);
 }
 
 // ---------------------------------------------------------------- parts
 
-Dim first_of(const TensorState* state) { return state && !state->shape.dims.empty() ? state->shape.dims[0] : Dim{}; }
+Dim first_of(const TensorState* state) {
+  return state && !state->shape.dims.empty() ? state->shape.dims[0] : Dim{};
+}
 Value length(Call& call) {
   const TensorState* state = array_state(call.run, call.self);
   return first_of(state).size ? Value::of(first_of(state).size) : unknown_of(call);
@@ -313,9 +382,12 @@ Value items(Call& call) {
   Shape rest = state->shape;
   rest.dims.erase(rest.dims.begin());
   const bool plain = static_cast<bool>(kept(call, values::ArrayState::numbers));
-  const auto one = [&] { return plain ? number_of(call, *state) : array_of(call, rest, state->dtype, {call.self}); };
+  const auto one = [&] {
+    return plain ? number_of(call, *state) : array_of(call, rest, state->dtype, {call.self});
+  };
   const auto size = first_of(state).size ? call.run.symbols().value(first_of(state).size) : std::nullopt;
-  if (!size || *size < 0 || *size > (rest.dims.empty() ? most_items : most_rows)) return heap.open_list(one(), first_of(state).size);
+  if (!size || *size < 0 || *size > (rest.dims.empty() ? most_items : most_rows))
+    return heap.open_list(one(), first_of(state).size);
   std::vector<Value> list;
   for (std::int64_t i = 0; i < *size; ++i) list.push_back(one());
   return heap.list(std::move(list));
@@ -327,15 +399,18 @@ Value nested_lists(Call& call) {
   Value made = number_of(call, *state);
   for (auto dim = state->shape.dims.rbegin(); dim != state->shape.dims.rend(); ++dim) {
     const auto size = dim->size ? call.run.symbols().value(dim->size) : std::nullopt;
-    if (size && *size >= 0 && *size <= (made.is(Kind::list) ? most_rows : most_items)) made = call.run.heap().list(std::vector<Value>(static_cast<std::size_t>(*size), made));
-    else made = call.run.heap().open_list(made, dim->size);
+    if (size && *size >= 0 && *size <= (made.is(Kind::list) ? most_rows : most_items))
+      made = call.run.heap().list(std::vector<Value>(static_cast<std::size_t>(*size), made));
+    else
+      made = call.run.heap().open_list(made, dim->size);
   }
   return made;
 }
 Value own_shape(Call& call) { return shape_tuple(call, call.self); }
 Value rank(Call& call) {
   const TensorState* state = array_state(call.run, call.self);
-  return state ? call.run.heap().integer(static_cast<std::int64_t>(state->shape.dims.size())) : unknown_of(call);
+  return state ? call.run.heap().integer(static_cast<std::int64_t>(state->shape.dims.size()))
+               : unknown_of(call);
 }
 Value element_count(Call& call) {
   const TensorState* state = array_state(call.run, call.self);
@@ -345,7 +420,8 @@ Value element_count(Call& call) {
 Value number(Call& call) {
   Value made = unknown_of(call);
   const TensorState* state = array_state(call.run, call.self);
-  if (made.is(Kind::unknown)) made.as<values::Unknown>()->is_real = state && values::is_floating(state->dtype);
+  if (made.is(Kind::unknown))
+    made.as<values::Unknown>()->is_real = state && values::is_floating(state->dtype);
   return made;
 }
 
@@ -360,8 +436,10 @@ Value item(Call& call) {
   for (Value& part : parts) {
     part = call.run.resolve(part);
     const TensorState* picks = array_state(call.run, part);
-    if (picks && picks->dtype == Dtype::boolean) taken += picks->shape.dims.size();
-    else if (!part.is(Kind::none) && !part.is(Kind::ellipsis)) ++taken;
+    if (picks && picks->dtype == Dtype::boolean)
+      taken += picks->shape.dims.size();
+    else if (!part.is(Kind::none) && !part.is(Kind::ellipsis))
+      ++taken;
     lists += (picks && !picks->shape.dims.empty()) || part.is(Kind::list);
   }
   if (taken > state->shape.dims.size() || (lists > 1)) return unknown_of(call);
@@ -382,7 +460,9 @@ Value item(Call& call) {
       const bool turned = step && call.run.to_constant(step).value_or(1) <= 0;
       const auto whole = [&](Value bound) { return !bound || call.run.resolve(bound).is(Kind::none); };
       const Dim dim = state->shape.dims[at++];
-      out.dims.push_back(!turned ? slice_of(op, dim, *slice) : whole(slice->lower) && whole(slice->upper) && call.run.to_constant(step) == -1 ? dim : Dim{});
+      out.dims.push_back(!turned ? slice_of(op, dim, *slice)
+              : whole(slice->lower) && whole(slice->upper) && call.run.to_constant(step) == -1 ? dim
+                                                                                               : Dim{});
     } else if (part.is(Kind::integer) || (picks && picks->shape.dims.empty())) {
       number_seen = true;
       ++at;
@@ -402,7 +482,7 @@ Value item(Call& call) {
   return array_of(call, out, state->dtype, {call.self});
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> array_rows() {
   using enum RowKind;
@@ -433,7 +513,8 @@ std::vector<Row> array_rows() {
       row("numpy.eye", function, "N, M=None, k=0, dtype=None", eye),
       row("numpy.linspace", function, "start, stop, num=50, endpoint=True, **options", evenly_spaced),
       row("numpy.arange", function, "start, stop=None, step=None, dtype=None", arange),
-      row("numpy.array", function, "object, dtype=None, *, copy=True, order=None, subok=False, ndmin=0, like=None", array),
+      row("numpy.array", function,
+          "object, dtype=None, *, copy=True, order=None, subok=False, ndmin=0, like=None", array),
       row("numpy.asarray", function, "object, dtype=None, order=None", array),
       row("numpy.ascontiguousarray", function, "object, dtype=None", array),
       row("numpy.newaxis", constant, "", none),
@@ -443,17 +524,22 @@ std::vector<Row> array_rows() {
       row("numpy.float32", function, "x=0", typed<Dtype::float32>),
       row("numpy.float64", function, "x=0", typed<Dtype::float64>),
       row("numpy.int64", function, "x=0", typed<Dtype::int64>),
-      row("numpy.random.seed", function, "seed=None", [](Call& call) { return call.run.note_seed(call.at(0), Interpreter::Stream::numpy), Value::none(); }),
+      row("numpy.random.seed", function, "seed=None",
+          [](Call& call) {
+            return call.run.note_seed(call.at(0), Interpreter::Stream::numpy), Value::none();
+          }),
       row("numpy.random.default_rng", function, "seed=None", generator),
       row("numpy.random.RandomState", class_, "seed=None", seeded),
       row("numpy.random.Generator", class_, "*arguments", nullptr),
   };
   // The functions of the module draw as the methods of a generator do.
-  for (const std::string_view home : {"numpy.random.", "numpy.random.RandomState.", "numpy.random.Generator."}) {
+  for (const std::string_view home :
+      {"numpy.random.", "numpy.random.RandomState.", "numpy.random.Generator."}) {
     const bool is_function = home == "numpy.random.";
     const auto add = [&](std::string_view name, std::string_view signature, Value (*run)(Call&)) {
       static std::deque<std::string> paths;  // texts of rows live as long as the process
-      rows.push_back(row(paths.emplace_back(std::string(home) + std::string(name)), is_function ? function : method, signature, run));
+      rows.push_back(row(paths.emplace_back(std::string(home) + std::string(name)),
+          is_function ? function : method, signature, run));
     };
     add("rand", "*sizes", of_sizes);
     add("randn", "*sizes", of_sizes);
@@ -472,4 +558,4 @@ std::vector<Row> array_rows() {
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

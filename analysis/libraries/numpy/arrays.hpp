@@ -1,5 +1,5 @@
-// Arrays of NumPy: what is known of one, and how it is made. An array is an object that keeps its shape and type as a tensor's state;
-// a number that was read from an array is such an object without dimensions.
+// Arrays of NumPy: what is known of one, and how it is made. An array is an object that keeps its shape and
+// type as a tensor's state; a number that was read from an array is such an object without dimensions.
 #pragma once
 
 #include "libraries/table/native.hpp"
@@ -12,7 +12,8 @@ const TensorState* array_state(Interpreter& run, Value value);
 // What it holds, as a tensor; absent if the value is not known to be an array.
 Value held_by_array(Interpreter& run, Value value);
 // A new array, computed from these; unknown where its number of dimensions is.
-Value array_of(Call& call, const Shape& shape, values::Dtype dtype, std::initializer_list<Value> sources = {}, bool random = false);
+Value array_of(Call& call, const Shape& shape, values::Dtype dtype, std::initializer_list<Value> sources = {},
+    bool random = false);
 // The tensor's numbers as an array.
 Value array_of_tensor(Op& op);
 // What `dtype=` or astype() names; unknown if that is not known.
@@ -32,4 +33,4 @@ std::vector<Row> array_operator_rows();
 
 inline constexpr std::string_view array_class = "numpy.ndarray", number_class = "numpy.generic";
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

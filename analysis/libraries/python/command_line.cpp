@@ -18,7 +18,7 @@ namespace {
 // One argument of the parser, read back from what the parser keeps of it.
 struct Declared {
   std::string destination, action;
-  std::vector<std::string> flags;      // none: it is given by its place
+  std::vector<std::string> flags;  // none: it is given by its place
   Value type, many, constant;
 };
 
@@ -46,7 +46,8 @@ bool is_flag(std::string_view word) { return word.size() > 1 && word[0] == '-' &
 
 class Reader {
 public:
-  Reader(Call& call, const Launch& launch) : call_(call), words_(launch.arguments), declared_(declared_in(call)) {}
+  Reader(Call& call, const Launch& launch)
+      : call_(call), words_(launch.arguments), declared_(declared_in(call)) {}
 
   CommandLine read() {
     made_.is_known = true;
@@ -86,14 +87,17 @@ private:
     if (!one) {
       // What follows is its, or stands for itself.
       if (flag.find(Launch::hole) != std::string::npos) made_.is_known = false;
-      if (equals == word.size()) while (at_ < words_.size() && !is_flag(words_[at_])) ++at_;
+      if (equals == word.size())
+        while (at_ < words_.size() && !is_flag(words_[at_])) ++at_;
       return;
     }
     made_.given.insert(one->destination);
     made_.values.erase(one->destination);
-    if (one->action == "store_true" || one->action == "store_false") return give(*one, call_.run.heap().boolean(one->action == "store_true"));
+    if (one->action == "store_true" || one->action == "store_false")
+      return give(*one, call_.run.heap().boolean(one->action == "store_true"));
     if (one->action == "?") return give(*one, call_.run.heap().boolean(!flag.starts_with("--no-")));
-    if (one->action == "store_const") return one->constant.is(Kind::none) ? void() : give(*one, one->constant);
+    if (one->action == "store_const")
+      return one->constant.is(Kind::none) ? void() : give(*one, one->constant);
     if (one->action != "store") {
       while (at_ < words_.size() && !is_flag(words_[at_])) ++at_;
       return;
@@ -112,13 +116,16 @@ private:
       least = most = static_cast<std::size_t>(*number);
     }
     std::vector<std::string> taken;
-    while (at_ < words_.size() && taken.size() < most && !is_flag(words_[at_]) && words_[at_].find(Launch::words) == std::string::npos) taken.push_back(words_[at_++]);
+    while (at_ < words_.size() && taken.size() < most && !is_flag(words_[at_]) &&
+        words_[at_].find(Launch::words) == std::string::npos)
+      taken.push_back(words_[at_++]);
     if (taken.size() < least) taken.assign(1, std::string(1, Launch::words));
     return taken;
   }
 
   void by_place() {
-    const auto next = std::find_if(declared_.begin(), declared_.end(), [&](const Declared& each) { return each.flags.empty() && !made_.given.contains(each.destination); });
+    const auto next = std::find_if(declared_.begin(), declared_.end(),
+        [&](const Declared& each) { return each.flags.empty() && !made_.given.contains(each.destination); });
     if (next == declared_.end() || !places_known_) {
       ++at_;
       return;
@@ -134,13 +141,16 @@ private:
     for (const std::string& text : texts) {
       if (text.find_first_of(std::string{Launch::hole, Launch::words}) != std::string::npos) return;
       Value value = call_.run.heap().string(text);
-      if (one.type && !one.type.is(Kind::none)) value = call_.run.call(one.type, {{value}, {}, false}, call_.place);
+      if (one.type && !one.type.is(Kind::none))
+        value = call_.run.call(one.type, {{value}, {}, false}, call_.place);
       read.push_back(value);
     }
     const bool single = one.many.is(Kind::none) || (one.many.is(Kind::string) && one.many.text() == "?");
     if (!single) return give(one, call_.run.heap().list(std::move(read)));
-    if (!read.empty()) give(one, read.front());
-    else if (!one.constant.is(Kind::none)) give(one, one.constant);
+    if (!read.empty())
+      give(one, read.front());
+    else if (!one.constant.is(Kind::none))
+      give(one, one.constant);
   }
 
   void give(const Declared& one, Value value) { made_.values[one.destination] = value; }
@@ -153,16 +163,19 @@ private:
   bool places_known_ = true;
 };
 
-} // namespace
+}  // namespace
 
-void declare_flags(Call& call, std::string_view destination, std::string_view action, Value type, Value many) {
+void declare_flags(
+    Call& call, std::string_view destination, std::string_view action, Value type, Value many) {
   values::Heap& heap = call.run.heap();
   const auto or_none = [](Value value) { return value ? value : Value::none(); };
-  std::vector<Value> parts = {heap.string(destination), heap.string(action), or_none(type), or_none(many), or_none(option(call, "const"))};
+  std::vector<Value> parts = {heap.string(destination), heap.string(action), or_none(type), or_none(many),
+      or_none(option(call, "const"))};
   for (const Value& raw : call.rest)
     if (const Value name = call.run.resolve(raw); name.is(Kind::string) && name.text().starts_with('-')) {
       parts.push_back(name);
-      if (action == "?" && name.text().starts_with("--")) parts.push_back(heap.string("--no-" + std::string(name.text().substr(2))));
+      if (action == "?" && name.text().starts_with("--"))
+        parts.push_back(heap.string("--no-" + std::string(name.text().substr(2))));
     }
   Value known = kept(call, values::ParserState::flags);
   if (!known.is(Kind::list)) keep(call, values::ParserState::flags, known = heap.list({}));
@@ -179,12 +192,16 @@ CommandLine read_command_line(Call& call) {
 Value words_of_launch(Interpreter& run) {
   const Launch* launch = run.launch();
   if (!launch || !launch->keeps_arguments) return {};
-  std::vector<Value> items = {launch->program.empty() || launch->program.find_first_of(std::string{Launch::hole, Launch::words}) != std::string::npos ? run.heap().unknown("", Sharing::uniform) : run.heap().string(launch->program)};
+  std::vector<Value> items = {launch->program.empty() ||
+              launch->program.find_first_of(std::string{Launch::hole, Launch::words}) != std::string::npos
+          ? run.heap().unknown("", Sharing::uniform)
+          : run.heap().string(launch->program)};
   bool open = false;
   for (const std::string& word : launch->arguments) {
     open = word.find(Launch::words) != std::string::npos;
     if (open) break;
-    items.push_back(word.find(Launch::hole) == std::string::npos ? run.heap().string(word) : run.heap().unknown("", Sharing::uniform));
+    items.push_back(word.find(Launch::hole) == std::string::npos ? run.heap().string(word)
+                                                                 : run.heap().unknown("", Sharing::uniform));
   }
   const Value list = run.heap().list(std::move(items));
   if (!open) return list;
@@ -202,4 +219,4 @@ Value set_by_launch(Interpreter& run, Value name) {
   return {};
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -11,9 +11,9 @@ namespace stepzero::libraries {
 
 // By destination. What is given and not known is in neither: it is what any command line gives.
 struct CommandLine {
-  std::map<std::string, Value, std::less<>> values;   // what the launch gives
-  std::set<std::string, std::less<>> given;           // the same, and what it gives of which the value is not known
-  bool is_known = false;                              // there is a launch, and all of its words are known
+  std::map<std::string, Value, std::less<>> values;  // what the launch gives
+  std::set<std::string, std::less<>> given;  // the same, and what it gives of which the value is not known
+  bool is_known = false;                     // there is a launch, and all of its words are known
   bool leaves_out(std::string_view destination) const { return is_known && !given.contains(destination); }
 };
 
@@ -25,4 +25,4 @@ Value words_of_launch(Interpreter& run);
 // The variable of the environment; absent if the launch does not set it.
 Value set_by_launch(Interpreter& run, Value name);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -20,9 +20,10 @@ Value not_seen(Call& call) { return call.run.heap().external("", call.place); }
 Value path_text(Interpreter& run, Value value) {
   value = run.resolve(value);
   if (value.is(Kind::string)) return value;
-  const values::Slot* slot = value.is(Kind::unknown)    ? value.as<values::Unknown>()->attributes.find(Name(values::FileState::path))
-                             : value.is(Kind::instance) ? value.as<Instance>()->attributes.find(Name(values::FileState::path))
-                                                        : nullptr;
+  const values::Slot* slot = value.is(Kind::unknown)
+      ? value.as<values::Unknown>()->attributes.find(Name(values::FileState::path))
+      : value.is(Kind::instance) ? value.as<Instance>()->attributes.find(Name(values::FileState::path))
+                                 : nullptr;
   const Value text = slot ? run.resolve(slot->value) : Value{};
   return text.is(Kind::string) ? text : Value{};
 }
@@ -36,9 +37,11 @@ Value path_of_text(Call& call, std::string text) {
 Value path_of_parts(Call& call, std::vector<Value> parts) {
   parts.push_back(call.self);
   for (Value& part : parts)
-    if (part = call.run.resolve(part); part.is(Kind::instance)) part = kept(call.run, *part.as<Instance>(), values::FileState::path);
+    if (part = call.run.resolve(part); part.is(Kind::instance))
+      part = kept(call.run, *part.as<Instance>(), values::FileState::path);
   const Value text = call.run.heap().unknown_from(parts, call.place);
-  if (call.run.heap().is_external(text) || call.run.heap().sharing(text) == Sharing::unseen) return not_seen(call);
+  if (call.run.heap().is_external(text) || call.run.heap().sharing(text) == Sharing::unseen)
+    return not_seen(call);
   Instance* made = call.run.make_native("pathlib.Path", call.place);
   keep(call.run, *made, values::FileState::path, text);
   return Value::of(Kind::instance, made);
@@ -47,8 +50,10 @@ Value joined(Call& call, std::string path, const std::vector<Value>& parts) {
   for (const Value& raw : parts) {
     const Value part = path_text(call.run, raw);
     if (!part) return path_of_parts(call, parts);
-    if (part.text().starts_with('/') || path.empty()) path = part.text();
-    else path += (path.ends_with('/') ? "" : "/") + std::string(part.text());
+    if (part.text().starts_with('/') || path.empty())
+      path = part.text();
+    else
+      path += (path.ends_with('/') ? "" : "/") + std::string(part.text());
   }
   return path_of_text(call, std::move(path));
 }
@@ -66,7 +71,9 @@ Value parent_path(Call& call) {
   const Value own = path_text(call.run, call.self);
   if (!own) return path_of_parts(call, {});
   const auto slash = own.text().rfind('/');
-  return path_of_text(call, slash == std::string_view::npos ? "." : std::string(own.text().substr(0, std::max<std::size_t>(slash, 1))));
+  return path_of_text(call,
+      slash == std::string_view::npos ? "."
+                                      : std::string(own.text().substr(0, std::max<std::size_t>(slash, 1))));
 }
 // All folders above, the nearest first.
 Value parent_paths(Call& call) {
@@ -81,32 +88,42 @@ Value parent_paths(Call& call) {
 }
 Value with_name(Call& call) {
   const Value own = path_text(call.run, call.self), name = call.run.resolve(call.at(0));
-  if (!own || !name.is(Kind::string) || name.text().find('/') != std::string_view::npos) return not_seen(call);
+  if (!own || !name.is(Kind::string) || name.text().find('/') != std::string_view::npos)
+    return not_seen(call);
   const auto slash = own.text().rfind('/');
-  return path_of_text(call, (slash == std::string_view::npos ? "" : std::string(own.text().substr(0, slash + 1))) + std::string(name.text()));
+  return path_of_text(call,
+      (slash == std::string_view::npos ? "" : std::string(own.text().substr(0, slash + 1))) +
+          std::string(name.text()));
 }
 Value folder_name(Call& call) {
   const Value path = path_text(call.run, call.at(0));
   if (!path) return unknown_of(call);
   const auto slash = path.text().rfind('/');
-  return call.run.heap().string(slash == std::string_view::npos ? "" : path.text().substr(0, std::max<std::size_t>(slash, 1)));
+  return call.run.heap().string(
+      slash == std::string_view::npos ? "" : path.text().substr(0, std::max<std::size_t>(slash, 1)));
 }
 Value same_path(Call& call) {
   const Value path = path_text(call.run, call.at(0));
   if (path && path.text().starts_with('/')) return path;
   // From where it was relative to is not known, and which file it is stays so.
   const Value made = unknown_of(call);
-  if (path && made.is(Kind::unknown)) call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::FileState::path)).value = path;
+  if (path && made.is(Kind::unknown))
+    call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::FileState::path)).value =
+        path;
   return made;
 }
 
 // What a file holds that is another one on each rank; absent if it is not known to be.
 Value data_of_rank(Call& call, Value file) {
   file = call.run.resolve(file);
-  const auto* attributes = file.is(Kind::unknown) ? &file.as<values::Unknown>()->attributes : file.is(Kind::instance) ? &file.as<Instance>()->attributes : nullptr;
+  const auto* attributes = file.is(Kind::unknown) ? &file.as<values::Unknown>()->attributes
+      : file.is(Kind::instance)                   ? &file.as<Instance>()->attributes
+                                                  : nullptr;
   const values::Slot* slot = attributes ? attributes->find(Name(values::FileState::path)) : nullptr;
   const Value path = slot ? call.run.resolve(slot->value) : file;
-  if (path.is(Kind::string) || !(path.is(Kind::unknown) || path.is(Kind::string)) || call.run.heap().is_external(path) || call.run.heap().sharing(path) != Sharing::divergent) return {};
+  if (path.is(Kind::string) || !(path.is(Kind::unknown) || path.is(Kind::string)) ||
+      call.run.heap().is_external(path) || call.run.heap().sharing(path) != Sharing::divergent)
+    return {};
   const Value made = call.run.heap().unknown("", Sharing::local, call.place);
   made.as<values::Unknown>()->external = true;
   call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::FileState::path)).value = path;
@@ -117,10 +134,13 @@ Value text_of_file(Call& call) {
   const Value own = data_of_rank(call, call.self);
   const Value made = own ? own : not_seen(call);
   if (const Value path = path_text(call.run, call.self); path && made.is(Kind::unknown))
-    call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::FileState::path)).value = path;
+    call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::FileState::path)).value =
+        path;
   return made;
 }
-Value open_path(Call& call) { return call.run.call(call.run.library_symbol("builtins.open"), {{call.self}, {}, false}, call.place); }
+Value open_path(Call& call) {
+  return call.run.call(call.run.library_symbol("builtins.open"), {{call.self}, {}, false}, call.place);
+}
 
 // What a hook makes of the objects of a file, the innermost first.
 Value hooked(Call& call, Value data, Value hook) {
@@ -131,7 +151,8 @@ Value hooked(Call& call, Value data, Value hook) {
   }
   if (!data.is(Kind::dict)) return data;
   std::vector<std::pair<Value, Value>> fields;
-  for (const auto& [key, value] : values::Heap::dict_state(data)->items) fields.emplace_back(key, hooked(call, value, hook));
+  for (const auto& [key, value] : values::Heap::dict_state(data)->items)
+    fields.emplace_back(key, hooked(call, value, hook));
   return call.run.call(hook, {{call.run.heap().dict(std::move(fields))}, {}, false}, call.place);
 }
 
@@ -141,8 +162,10 @@ template <DataFormat format> Value loaded(Call& call) {
   const Value path = source.is(Kind::string) ? Value{} : path_text(call.run, source);
   // Hooks and other loaders make other objects of it.
   const Value loader = format == DataFormat::yaml ? option(call, "Loader") : Value{};
-  const Value hook = format == DataFormat::json && call.options.size() == 1 ? option(call, "object_hook") : Value{};
-  const bool usual = format == DataFormat::yaml ? call.options.empty() || (loader && call.options.size() == 1) : call.options.empty() || hook;
+  const Value hook = format == DataFormat::json && call.options.size() == 1 ? option(call, "object_hook")
+                                                                            : Value{};
+  const bool usual = format == DataFormat::yaml ? call.options.empty() || (loader && call.options.size() == 1)
+                                                : call.options.empty() || hook;
   const Value data = path && usual ? call.run.data_of_file(path.text(), format) : Value{};
   if (!data) {
     const Value own = data_of_rank(call, source);
@@ -153,24 +176,30 @@ template <DataFormat format> Value loaded(Call& call) {
 
 // Is it a field that has to be given, and was not?
 bool is_to_be_given(Value value) { return value.is(Kind::string) && value.text() == "???"; }
-bool is_reference(Value value) { return value.is(Kind::string) && value.text().find("${") != std::string_view::npos; }
+bool is_reference(Value value) {
+  return value.is(Kind::string) && value.text().find("${") != std::string_view::npos;
+}
 
 // The field as it is now, or the text that refers to another field; absent if there is none.
 Value field_now(Call& call, Instance& object, std::string_view name) {
   if (const Value now = kept(call.run, object, name)) return now;
   const Value fields = kept(call.run, object, values::ConfigurationState::fields);
-  const Value written = fields.is(Kind::dict) ? call.run.dict_get(fields, call.run.heap().string(name), Value::none()) : Value{};
+  const Value written = fields.is(Kind::dict)
+      ? call.run.dict_get(fields, call.run.heap().string(name), Value::none())
+      : Value{};
   return is_reference(written) ? written : Value{};
 }
 // May the command line add keys, and give what has to be given?
 bool is_completed(Call& call, Value whole) {
   whole = call.run.resolve(whole);
-  return whole.is(Kind::instance) && kept(call.run, *whole.as<Instance>(), values::ConfigurationState::completed);
+  return whole.is(Kind::instance) &&
+      kept(call.run, *whole.as<Instance>(), values::ConfigurationState::completed);
 }
 void tell_of_field(Call& call, Value whole, std::string text) {
   const bool completed = is_completed(call, whole);
   if (completed) text += ", unless the command line gives it";
-  interpreter::ProblemEvent* event = call.run.problem_at(values::ProblemKind::undeclared, call.place, nullptr, std::move(text));
+  interpreter::ProblemEvent* event = call.run.problem_at(
+      values::ProblemKind::undeclared, call.place, nullptr, std::move(text));
   event->overridable = completed;
   event->row = call.run.library().find(std::string(interpreter::file_origin));
 }
@@ -185,21 +214,27 @@ Value referred(Call& call, Value whole, std::string_view text, int depth = 0) {
     const auto dot = std::min(path.find('.'), path.size());
     const std::string_view name = path.substr(0, dot);
     path.remove_prefix(std::min(dot + 1, path.size()));
-    if (name.empty() || !found.is(Kind::instance) || !call.run.is_a(found, "omegaconf.DictConfig")) return not_seen(call);
+    if (name.empty() || !found.is(Kind::instance) || !call.run.is_a(found, "omegaconf.DictConfig"))
+      return not_seen(call);
     const Instance& holder = *found.as<Instance>();
     const Value fields = kept(call.run, holder, values::ConfigurationState::fields);
     found = call.run.resolve(field_now(call, *found.as<Instance>(), name));
     if (is_reference(found)) found = referred(call, whole, found.text(), depth + 1);
     if (!found) {
-      const bool is_closed = !holder.open && fields.is(Kind::dict) && !values::Heap::dict_state(fields)->open && call.run.dict_get(fields, call.run.heap().string(name), Value::none()).is(Kind::none);
-      if (is_closed && depth == 0) tell_of_field(call, whole, "`" + std::string(text) + "` names a key that the configuration has not: InterpolationKeyError");
+      const bool is_closed = !holder.open && fields.is(Kind::dict) &&
+          !values::Heap::dict_state(fields)->open &&
+          call.run.dict_get(fields, call.run.heap().string(name), Value::none()).is(Kind::none);
+      if (is_closed && depth == 0)
+        tell_of_field(call, whole,
+            "`" + std::string(text) + "` names a key that the configuration has not: InterpolationKeyError");
       return not_seen(call);
     }
   }
   return found;
 }
 
-// A dict as OmegaConf gives it: its fields are attributes as well. What refers to another field is found when it is asked for.
+// A dict as OmegaConf gives it: its fields are attributes as well. What refers to another field is found when
+// it is asked for.
 Value configuration(Call& call, Value value, int depth, Value whole = {}) {
   value = call.run.resolve(value);
   if (depth > 32) return not_seen(call);
@@ -226,7 +261,8 @@ Value configuration(Call& call, Value value, int depth, Value whole = {}) {
     const auto* state = values::Heap::list_state(value);
     if (state->open) return not_seen(call);
     std::vector<Value> items;
-    for (const Value& item : std::vector(state->items)) items.push_back(configuration(call, item, depth + 1, whole));
+    for (const Value& item : std::vector(state->items))
+      items.push_back(configuration(call, item, depth + 1, whole));
     return call.run.heap().list(std::move(items));
   }
   return is_reference(value) ? not_seen(call) : value;
@@ -243,8 +279,11 @@ Value made_configuration(Call& call) {
 // A dataclass, or an object of one, as the dict of its fields; absent if it is none.
 Value fields_of(Call& call, Value value, int depth) {
   value = call.run.resolve(value);
-  if (value.is(Kind::class_) && value.as<values::Class>()->is_dataclass) value = call.run.resolve(call.run.call(value, {}, call.place));
-  if (depth > 8 || !value.is(Kind::instance) || !value.as<Instance>()->cls || !value.as<Instance>()->cls->is_dataclass) return {};
+  if (value.is(Kind::class_) && value.as<values::Class>()->is_dataclass)
+    value = call.run.resolve(call.run.call(value, {}, call.place));
+  if (depth > 8 || !value.is(Kind::instance) || !value.as<Instance>()->cls ||
+      !value.as<Instance>()->cls->is_dataclass)
+    return {};
   std::vector<std::pair<Value, Value>> items;
   for (const auto& [name, field] : call.run.field_values(*value.as<Instance>())) {
     const Value nested = fields_of(call, field, depth + 1);
@@ -261,30 +300,40 @@ Value plain(Call& call, Value value, bool references, int depth) {
   value = call.run.resolve(value);
   if (depth > 32 || (is_reference(value) && !references)) return not_seen(call);
   if (value.is(Kind::instance) && call.run.is_a(value, "omegaconf.DictConfig")) {
-    if (!kept(call.run, *value.as<Instance>(), values::ConfigurationState::fields).is(Kind::dict)) return not_seen(call);
+    if (!kept(call.run, *value.as<Instance>(), values::ConfigurationState::fields).is(Kind::dict))
+      return not_seen(call);
     std::vector<std::pair<Value, Value>> items;
     // As the attributes are now: they can be written.
-    for (const auto& [key, unused] : std::vector(values::Heap::dict_state(kept(call.run, *value.as<Instance>(), values::ConfigurationState::fields))->items))
-      items.emplace_back(key, plain(call, field_now(call, *value.as<Instance>(), key.text()), references, depth + 1));
-    return call.run.heap().dict(std::move(items), value.as<Instance>()->open, value.as<Instance>()->open ? not_seen(call) : Value{});
+    for (const auto& [key, unused] : std::vector(values::Heap::dict_state(
+             kept(call.run, *value.as<Instance>(), values::ConfigurationState::fields))
+                 ->items))
+      items.emplace_back(
+          key, plain(call, field_now(call, *value.as<Instance>(), key.text()), references, depth + 1));
+    return call.run.heap().dict(
+        std::move(items), value.as<Instance>()->open, value.as<Instance>()->open ? not_seen(call) : Value{});
   }
   if (value.is(Kind::list)) {
     std::vector<Value> items;
     const auto* state = values::Heap::list_state(value);
     if (state->open) return not_seen(call);
-    for (const Value& item : std::vector(state->items)) items.push_back(plain(call, item, references, depth + 1));
+    for (const Value& item : std::vector(state->items))
+      items.push_back(plain(call, item, references, depth + 1));
     return call.run.heap().list(std::move(items));
   }
   return value;
 }
 Value container(Call& call) { return plain(call, call.at(0), false, 0); }
 
-// What the later ones have stands in place of what the earlier ones have; a dict in both is merged field by field. False: not known.
+// What the later ones have stands in place of what the earlier ones have; a dict in both is merged field by
+// field. False: not known.
 bool merge_into(Call& call, Value into, Value other, int depth) {
   other = call.run.resolve(other);
-  if (depth > 32 || !other.is(Kind::dict) || values::Heap::dict_state(other)->open || values::Heap::dict_state(into)->open) return false;
+  if (depth > 32 || !other.is(Kind::dict) || values::Heap::dict_state(other)->open ||
+      values::Heap::dict_state(into)->open)
+    return false;
   for (const auto& [key, field] : std::vector(values::Heap::dict_state(other)->items)) {
-    const Value before = call.run.resolve(call.run.dict_get(into, key, Value::none())), now = call.run.resolve(field);
+    const Value before = call.run.resolve(call.run.dict_get(into, key, Value::none())),
+                now = call.run.resolve(field);
     if (before.is(Kind::dict) && now.is(Kind::dict)) {
       if (!merge_into(call, before, now, depth + 1)) return false;
     } else {
@@ -303,11 +352,14 @@ Value merged_configuration(Call& call) {
   }
   return known ? configuration(call, all, 0) : not_seen(call);
 }
-// What is asked of a configuration that has all its fields known, and has no such one; or one that has no value yet.
+// What is asked of a configuration that has all its fields known, and has no such one; or one that has no
+// value yet.
 void judge_field(Call& call, Value key) {
   Instance& whole = object(call);
   const Value fields = kept(call, values::ConfigurationState::fields);
-  if (whole.open || whole.cls || !fields.is(Kind::dict) || values::Heap::dict_state(fields)->open || !key.is(Kind::string) || key.text().starts_with("_")) return;
+  if (whole.open || whole.cls || !fields.is(Kind::dict) || values::Heap::dict_state(fields)->open ||
+      !key.is(Kind::string) || key.text().starts_with("_"))
+    return;
   const std::string name(key.text());
   if (kept(call, values::ConfigurationState::asked + name)) return;
   std::string_view meant;
@@ -315,24 +367,33 @@ void judge_field(Call& call, Value key) {
   for (const auto& [known, value] : values::Heap::dict_state(fields)->items) {
     if (!known.is(Kind::string)) return;
     if (known.text() == name) {
-      if (is_to_be_given(call.run.resolve(value)) && !is_completed(call, kept(call, values::ConfigurationState::whole))) tell_of_field(call, kept(call, values::ConfigurationState::whole), "`" + name + "` is `???`, which has to be given before it is read: MissingMandatoryValue");
+      if (is_to_be_given(call.run.resolve(value)) &&
+          !is_completed(call, kept(call, values::ConfigurationState::whole)))
+        tell_of_field(call, kept(call, values::ConfigurationState::whole),
+            "`" + name + "` is `???`, which has to be given before it is read: MissingMandatoryValue");
       return;
     }
-    if (const std::size_t apart = syntax::letters_between(name, known.text()); apart < least && apart < known.text().size() / 2 + 1) meant = known.text(), least = apart;
+    if (const std::size_t apart = syntax::letters_between(name, known.text());
+        apart < least && apart < known.text().size() / 2 + 1)
+      meant = known.text(), least = apart;
   }
-  tell_of_field(call, kept(call, values::ConfigurationState::whole), "The configuration has no key `" + name + "`: \"Missing key " + name + "\"" + (meant.empty() ? "" : ". It has `" + std::string(meant) + "`"));
+  tell_of_field(call, kept(call, values::ConfigurationState::whole),
+      "The configuration has no key `" + name + "`: \"Missing key " + name + "\"" +
+          (meant.empty() ? "" : ". It has `" + std::string(meant) + "`"));
 }
 // Does the program write `cfg.name`, and ask for no attribute in another way?
 bool is_written_out(Call& call, std::string_view name) {
   const std::string_view written = call.run.record().text(call.place);
-  return !call.expr && written.size() > name.size() + 1 && written.ends_with(name) && written[written.size() - name.size() - 1] == '.';
+  return !call.expr && written.size() > name.size() + 1 && written.ends_with(name) &&
+      written[written.size() - name.size() - 1] == '.';
 }
 
 // A field that is not there as such.
 Value missing_field(Call& call) {
   const Value key = call.run.resolve(call.at(0));
   const Value found = key.is(Kind::string) ? field_now(call, object(call), key.text()) : Value{};
-  return is_reference(found) ? referred(call, kept(call, values::ConfigurationState::whole), found.text()) : Value{};
+  return is_reference(found) ? referred(call, kept(call, values::ConfigurationState::whole), found.text())
+                             : Value{};
 }
 Value missing_attribute(Call& call) {
   const Value key = call.run.resolve(call.at(0)), found = missing_field(call);
@@ -356,17 +417,25 @@ Value item_or(Call& call) {
 // "seed" in cfg: who asks reads it only where it is there.
 Value has_item(Call& call) {
   const Value key = call.run.resolve(call.at(0)), fields = kept(call, values::ConfigurationState::fields);
-  if (!key.is(Kind::string) || !fields.is(Kind::dict) || object(call).open || values::Heap::dict_state(fields)->open) return not_seen(call);
+  if (!key.is(Kind::string) || !fields.is(Kind::dict) || object(call).open ||
+      values::Heap::dict_state(fields)->open)
+    return not_seen(call);
   const auto& items = values::Heap::dict_state(fields)->items;
-  if (std::any_of(items.begin(), items.end(), [&](const auto& item) { return item.first.text() == key.text(); }) || kept(call, key.text())) return call.run.heap().boolean(true);
+  if (std::any_of(
+          items.begin(), items.end(), [&](const auto& item) { return item.first.text() == key.text(); }) ||
+      kept(call, key.text()))
+    return call.run.heap().boolean(true);
   keep(call, values::ConfigurationState::asked + std::string(key.text()), call.run.heap().boolean(true));
-  return is_completed(call, kept(call, values::ConfigurationState::whole)) ? Value::of(call.run.symbols().opaque("\"" + std::string(key.text()) + "\" in cfg", Sharing::uniform)) : call.run.heap().boolean(false);
+  return is_completed(call, kept(call, values::ConfigurationState::whole))
+      ? Value::of(call.run.symbols().opaque("\"" + std::string(key.text()) + "\" in cfg", Sharing::uniform))
+      : call.run.heap().boolean(false);
 }
 // Of what the configuration has nothing is known from here on.
 void lose_fields(Call& call) {
   const Value fields = kept(call, values::ConfigurationState::fields);
   if (fields.is(Kind::dict))
-    for (const auto& [key, unused] : std::vector(values::Heap::dict_state(fields)->items)) keep(call, key.text(), not_seen(call));
+    for (const auto& [key, unused] : std::vector(values::Heap::dict_state(fields)->items))
+      keep(call, key.text(), not_seen(call));
   keep(call, values::ConfigurationState::fields, Value::none());
   object(call).open = true;
 }
@@ -388,16 +457,20 @@ Value pop_item(Call& call) {
 }
 Value set_item(Call& call) {
   const Value key = call.run.resolve(call.at(0));
-  if (key.is(Kind::string)) keep(call, key.text(), call.at(1));
-  else object(call).open = true;
+  if (key.is(Kind::string))
+    keep(call, key.text(), call.at(1));
+  else
+    object(call).open = true;
   return Value::none();
 }
 
-} // namespace
+}  // namespace
 
 Value configuration_of(Call& call, Value dict, bool completed) {
   const Value made = configuration(call, dict, 0);
-  if (completed && made.is(Kind::instance)) keep(call.run, *made.as<Instance>(), values::ConfigurationState::completed, call.run.heap().boolean(true));
+  if (completed && made.is(Kind::instance))
+    keep(
+        call.run, *made.as<Instance>(), values::ConfigurationState::completed, call.run.heap().boolean(true));
   return made;
 }
 
@@ -446,4 +519,4 @@ std::vector<Row> data_file_rows() {
   };
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

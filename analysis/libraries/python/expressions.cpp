@@ -16,7 +16,9 @@ constexpr std::size_t longest = 4'096;  // bytes of a pattern, and of a text
 
 // Control characters that Python counts among the blanks are left out, too.
 bool is_plain(std::string_view text) {
-  return text.size() <= longest && std::all_of(text.begin(), text.end(), [](char c) { return (c >= 0x20 && c < 0x7f) || (c >= '\t' && c <= '\r'); });
+  return text.size() <= longest && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 0x20 && c < 0x7f) || (c >= '\t' && c <= '\r');
+  });
 }
 
 // The pattern in the spelling of PCRE2; absent where the two do not agree.
@@ -30,9 +32,13 @@ std::optional<std::string> translated(std::string_view pattern) {
     const char next = i + 1 < pattern.size() ? pattern[i + 1] : '\0';
     if (c == '\\') {
       if (!next) return {};
-      if (next == 'Z' && !in_set) out += "\\z";
-      else if (!std::isalnum(static_cast<unsigned char>(next)) || same_escapes.find(next) != std::string_view::npos) (out += c) += next;
-      else return {};
+      if (next == 'Z' && !in_set)
+        out += "\\z";
+      else if (!std::isalnum(static_cast<unsigned char>(next)) ||
+          same_escapes.find(next) != std::string_view::npos)
+        (out += c) += next;
+      else
+        return {};
       ++i;
       continue;
     }
@@ -53,7 +59,8 @@ std::optional<std::string> translated(std::string_view pattern) {
     } else if (c == '(' && next == '?') {
       const std::string_view kind = pattern.substr(i + 2, 2);
       if (kind.empty()) return {};
-      const bool same = same_groups.find(kind[0]) != std::string_view::npos || kind == "<=" || kind == "<!" || kind == "P<" || kind == "P=";
+      const bool same = same_groups.find(kind[0]) != std::string_view::npos || kind == "<=" || kind == "<!" ||
+          kind == "P<" || kind == "P=";
       if (!same) return {};
     }
     out += c;
@@ -61,7 +68,7 @@ std::optional<std::string> translated(std::string_view pattern) {
   return in_set ? std::nullopt : std::optional(std::move(out));
 }
 
-} // namespace
+}  // namespace
 
 struct RegularExpression::Code {
   pcre2_code* code = nullptr;
@@ -90,7 +97,8 @@ std::shared_ptr<const RegularExpression> RegularExpression::read(std::string_vie
   PCRE2_SIZE at = 0;
   pcre2_compile_context* context = pcre2_compile_context_create(nullptr);
   pcre2_set_newline(context, PCRE2_NEWLINE_LF);
-  code->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text->data()), text->size(), options, &error, &at, context);
+  code->code = pcre2_compile(
+      reinterpret_cast<PCRE2_SPTR>(text->data()), text->size(), options, &error, &at, context);
   pcre2_compile_context_free(context);
   code->limits = pcre2_match_context_create(nullptr);
   if (!code->code || !code->limits) return nullptr;
@@ -107,27 +115,34 @@ std::shared_ptr<const RegularExpression> RegularExpression::read(std::string_vie
   made->groups_ = groups;
   // An entry is the group's number in two bytes, then its name.
   for (std::uint32_t i = 0; i < names; ++i, table += width)
-    made->names_.emplace_back(reinterpret_cast<const char*>(table + 2), static_cast<std::size_t>(table[0]) << 8 | table[1]);
+    made->names_.emplace_back(
+        reinterpret_cast<const char*>(table + 2), static_cast<std::size_t>(table[0]) << 8 | table[1]);
   made->code_ = std::move(code);
   return made;
 }
 
-bool RegularExpression::each(std::string_view text, Place place, const std::function<bool(const Match&)>& found) const {
+bool RegularExpression::each(
+    std::string_view text, Place place, const std::function<bool(const Match&)>& found) const {
   if (!is_plain(text)) return false;
-  const std::uint32_t where = place == Place::anywhere ? 0 : place == Place::at_start ? PCRE2_ANCHORED : PCRE2_ANCHORED | PCRE2_ENDANCHORED;
+  const std::uint32_t where = place == Place::anywhere ? 0
+      : place == Place::at_start                       ? PCRE2_ANCHORED
+                                                       : PCRE2_ANCHORED | PCRE2_ENDANCHORED;
   pcre2_match_data* data = pcre2_match_data_create_from_pattern(code_->code, nullptr);
   if (!data) return false;
   bool known = true;
   std::uint32_t advance = 0;
   for (std::size_t from = 0; from <= text.size();) {
-    const int count = pcre2_match(code_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from, where | advance, data, code_->limits);
+    const int count = pcre2_match(code_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
+        where | advance, data, code_->limits);
     known = count > 0 || count == PCRE2_ERROR_NOMATCH;
     if (count <= 0) break;
     const PCRE2_SIZE* bounds = pcre2_get_ovector_pointer(data);
     Match match;
     for (std::size_t i = 0; i <= groups_; ++i) {
-      if (bounds[2 * i] == PCRE2_UNSET) match.groups.emplace_back();
-      else match.groups.emplace_back(std::pair{bounds[2 * i], bounds[2 * i + 1]});
+      if (bounds[2 * i] == PCRE2_UNSET)
+        match.groups.emplace_back();
+      else
+        match.groups.emplace_back(std::pair{bounds[2 * i], bounds[2 * i + 1]});
     }
     // A lookbehind may set the end before the begin: Python has no such match.
     known = match.begin() <= match.end();
@@ -140,4 +155,4 @@ bool RegularExpression::each(std::string_view text, Place place, const std::func
   return known;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

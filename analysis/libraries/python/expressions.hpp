@@ -1,4 +1,5 @@
-// Regular expressions as Python's `re` reads them, run by PCRE2. What the two take differently is not run at all.
+// Regular expressions as Python's `re` reads them, run by PCRE2. What the two take differently is not run at
+// all.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +27,12 @@ public:
   enum class Flags : std::uint32_t { none = 0, ignore_case = 1, multi_line = 2, dot_all = 4, verbose = 8 };
   enum class Place : std::uint8_t { anywhere, at_start, whole };
 
-  // Null where the pattern is none, has letters outside ASCII, or means something else to PCRE2 than to Python.
+  // Null where the pattern is none, has letters outside ASCII, or means something else to PCRE2 than to
+  // Python.
   static std::shared_ptr<const RegularExpression> read(std::string_view pattern, Flags flags);
 
-  // Calls `found` for each match from the left as `finditer` gives them, until it returns false. False where that is not known: the text
-  // has letters outside ASCII, or the search takes too long.
+  // Calls `found` for each match from the left as `finditer` gives them, until it returns false. False where
+  // that is not known: the text has letters outside ASCII, or the search takes too long.
   bool each(std::string_view text, Place place, const std::function<bool(const Match&)>& found) const;
 
   std::size_t groups() const { return groups_; }  // without the whole match
@@ -50,4 +52,4 @@ constexpr bool has(RegularExpression::Flags all, RegularExpression::Flags one) {
   return (static_cast<std::uint32_t>(all) & static_cast<std::uint32_t>(one)) != 0;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// Numbers that stand in the text: literals, and names of a module that are given one number and never another.
+// Numbers that stand in the text: literals, and names of a module that are given one number and never
+// another.
 #include "libraries/python/fixed.hpp"
 
 #include <algorithm>
@@ -10,7 +11,9 @@ using namespace syntax;
 namespace {
 
 bool binds(const Expr* target, Name name) {
-  const auto any = [&](const auto& elements) { return std::any_of(elements.begin(), elements.end(), [&](const Expr* each) { return binds(each, name); }); };
+  const auto any = [&](const auto& elements) {
+    return std::any_of(elements.begin(), elements.end(), [&](const Expr* each) { return binds(each, name); });
+  };
   switch (target->kind) {
   case ExprKind::name: return as<NameExpr>(*target).id == name;
   case ExprKind::tuple: return any(as<TupleExpr>(*target).elements);
@@ -20,7 +23,8 @@ bool binds(const Expr* target, Name name) {
   }
 }
 
-// What the name is assigned in the statement and in the blocks inside it; null where it is bound to something else.
+// What the name is assigned in the statement and in the blocks inside it; null where it is bound to something
+// else.
 void assigned(const Stmt& stmt, Name name, std::vector<const Expr*>& values) {
   const auto inner = [&](syntax::Block block) {
     for (const Stmt* each : block) assigned(*each, name, values);
@@ -43,7 +47,8 @@ void assigned(const Stmt& stmt, Name name, std::vector<const Expr*>& values) {
     return;
   }
   case StmtKind::ann_assign:
-    if (as<AnnAssignStmt>(stmt).value && binds(as<AnnAssignStmt>(stmt).target, name)) values.push_back(as<AnnAssignStmt>(stmt).value);
+    if (as<AnnAssignStmt>(stmt).value && binds(as<AnnAssignStmt>(stmt).target, name))
+      values.push_back(as<AnnAssignStmt>(stmt).value);
     return;
   case StmtKind::aug_assign:
     if (binds(as<AugAssignStmt>(stmt).target, name)) values.push_back(nullptr);
@@ -79,20 +84,25 @@ void assigned(const Stmt& stmt, Name name, std::vector<const Expr*>& values) {
   }
 }
 
-} // namespace
+}  // namespace
 
 bool is_fixed(Interpreter& run, const syntax::Expr& expr, values::Place place) {
   switch (expr.kind) {
   case ExprKind::integer: return true;
   case ExprKind::unary: return is_fixed(run, *as<UnaryExpr>(expr).operand, place);
-  case ExprKind::binary: return is_fixed(run, *as<BinaryExpr>(expr).left, place) && is_fixed(run, *as<BinaryExpr>(expr).right, place);
+  case ExprKind::binary:
+    return is_fixed(run, *as<BinaryExpr>(expr).left, place) &&
+        is_fixed(run, *as<BinaryExpr>(expr).right, place);
   case ExprKind::name: {
     const Name name = as<NameExpr>(expr).id;
     // A name of the function, or of one around it, is none of the module.
-    const auto has = [&](const ScopeInfo& scope) { return std::find(scope.locals.begin(), scope.locals.end(), name) != scope.locals.end(); };
+    const auto has = [&](const ScopeInfo& scope) {
+      return std::find(scope.locals.begin(), scope.locals.end(), name) != scope.locals.end();
+    };
     const values::Function* function = run.site() ? run.site()->function : nullptr;
     if (function && (!function->stmt || has(function->stmt->scope))) return false;
-    for (const values::Scope* scope = function ? function->closure : nullptr; scope && scope != scope->globals; scope = scope->parent)
+    for (const values::Scope* scope = function ? function->closure : nullptr;
+        scope && scope != scope->globals; scope = scope->parent)
       if (scope->names.find(name)) return false;
     std::vector<const Expr*> values;
     for (const syntax::Item& item : run.record().chunks[place.chunk].module->items)
@@ -103,4 +113,4 @@ bool is_fixed(Interpreter& run, const syntax::Expr& expr, values::Place place) {
   }
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

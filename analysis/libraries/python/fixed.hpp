@@ -1,4 +1,5 @@
-// Numbers that stand in the text: literals, names of a module that are given one number and never another, and what is computed of these.
+// Numbers that stand in the text: literals, names of a module that are given one number and never another,
+// and what is computed of these.
 #pragma once
 
 #include "libraries/table/op.hpp"
@@ -8,4 +9,4 @@ namespace stepzero::libraries {
 // `expr` stands at `place`.
 bool is_fixed(Interpreter& run, const syntax::Expr& expr, values::Place place);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

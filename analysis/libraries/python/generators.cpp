@@ -15,7 +15,8 @@ constexpr std::string_view seed_kept = values::ArrayState::seed;
 Value keep_seed(Call& call) {
   const Value seed = call.run.resolve(call.at(0));
   // Without one the operating system gives each process another.
-  keep(call, seed_kept, seed && !seed.is(Kind::none) ? seed : call.run.heap().unknown("", Sharing::local, call.place));
+  keep(call, seed_kept,
+      seed && !seed.is(Kind::none) ? seed : call.run.heap().unknown("", Sharing::local, call.place));
   return {};
 }
 Value seed_again(Call& call) {
@@ -43,30 +44,46 @@ template <bool with_end> Value integer_drawn(Call& call) {
   const auto sharing = drawn_by(call.run, call.self);
   if (!sharing) return call.run.heap().external("", call.place);
   auto& s = call.run.symbols();
-  const Value first = call.run.resolve(call.at(0)), second = call.run.resolve(call.at(1)), step = call.run.resolve(call.at(2));
+  const Value first = call.run.resolve(call.at(0)), second = call.run.resolve(call.at(1)),
+              step = call.run.resolve(call.at(2));
   const bool alone = !second || second.is(Kind::none);
-  const Int low = alone ? s.constant(0) : call.run.to_int(first), high = call.run.to_int(alone ? first : second);
-  if (call.spread || (step && !step.is(Kind::none)) || !low || !high) return call.run.heap().unknown("", *sharing, call.place);
+  const Int low = alone ? s.constant(0) : call.run.to_int(first),
+            high = call.run.to_int(alone ? first : second);
+  if (call.spread || (step && !step.is(Kind::none)) || !low || !high)
+    return call.run.heap().unknown("", *sharing, call.place);
   const auto most = s.upper(high);
-  return Value::of(s.fresh({.name = "", .lower = s.lower(low), .upper = most ? std::optional(*most - !with_end) : std::nullopt, .sharing = *sharing}));
+  return Value::of(s.fresh({.name = "",
+      .lower = s.lower(low),
+      .upper = most ? std::optional(*most - !with_end) : std::nullopt,
+      .sharing = *sharing}));
 }
 // One of the elements, which one is drawn.
 Value element_drawn(Call& call) {
   const auto sharing = drawn_by(call.run, call.self);
-  return sharing ? call.run.heap().unknown("", symbolic::mix(*sharing, call.run.heap().sharing(call.at(0))), call.place) : call.run.heap().external("", call.place);
+  return sharing
+      ? call.run.heap().unknown("", symbolic::mix(*sharing, call.run.heap().sharing(call.at(0))), call.place)
+      : call.run.heap().external("", call.place);
 }
 // The list as before, in an order that is drawn.
 Value shuffled(Call& call) {
-  const auto sharing = call.self.is(Kind::instance) ? drawn_by(call.run, call.self) : std::optional(call.run.drawn_sharing(Interpreter::Stream::python));
+  const auto sharing = call.self.is(Kind::instance)
+      ? drawn_by(call.run, call.self)
+      : std::optional(call.run.drawn_sharing(Interpreter::Stream::python));
   const Value list = call.run.resolve(call.at(0));
   if (!list.is(Kind::list)) return Value::none();
   values::ListState state = *values::Heap::list_state(list);
   if (state.items.empty() && !state.open) return Value::none();
-  if (!state.length && !state.open) state.length = call.run.symbols().constant(static_cast<std::int64_t>(state.items.size()));
+  if (!state.length && !state.open)
+    state.length = call.run.symbols().constant(static_cast<std::int64_t>(state.items.size()));
   Value any = state.rest;
-  for (const Value& item : state.items) any = any ? call.run.heap().merge(any, item, sharing.value_or(Sharing::unseen)) : item;
-  const bool plain = any.is(Kind::unknown) || any.is(Kind::integer) || any.is(Kind::string) || any.is(Kind::real);
-  if (plain) any = sharing ? call.run.heap().unknown("", symbolic::mix(*sharing, call.run.heap().sharing(any)), call.place) : call.run.heap().external("", call.place);
+  for (const Value& item : state.items)
+    any = any ? call.run.heap().merge(any, item, sharing.value_or(Sharing::unseen)) : item;
+  const bool plain = any.is(Kind::unknown) || any.is(Kind::integer) || any.is(Kind::string) ||
+      any.is(Kind::real);
+  if (plain)
+    any = sharing
+        ? call.run.heap().unknown("", symbolic::mix(*sharing, call.run.heap().sharing(any)), call.place)
+        : call.run.heap().external("", call.place);
   state.items.clear();
   state.open = true;
   state.rest = any;
@@ -74,13 +91,14 @@ Value shuffled(Call& call) {
   return Value::none();
 }
 
-} // namespace
+}  // namespace
 
 std::optional<Sharing> drawn_by(Interpreter& run, Value generator) {
   generator = run.resolve(generator);
   if (!generator.is(Kind::instance)) return std::nullopt;
   const Value seed = kept(run, *generator.as<Instance>(), seed_kept);
-  if (!seed || run.heap().is_external(seed) || run.heap().sharing(seed) == Sharing::unseen) return std::nullopt;
+  if (!seed || run.heap().is_external(seed) || run.heap().sharing(seed) == Sharing::unseen)
+    return std::nullopt;
   // One process by itself cannot tell.
   return run.as_rank() || run.heap().sharing(seed) != Sharing::uniform ? Sharing::local : Sharing::uniform;
 }
@@ -96,7 +114,12 @@ std::vector<Row> generator_rows() {
   std::vector<Row> rows = {
       row("random.Random", class_, "x=None", keep_seed),
       row("random.Random.seed", method, "a=None, version=2", seed_again),
-      row("random.SystemRandom", class_, "x=None", [](Call& call) { return keep(call, seed_kept, call.run.heap().unknown("", Sharing::local, call.place)), Value{}; }, "random.Random"),
+      row(
+          "random.SystemRandom", class_, "x=None",
+          [](Call& call) {
+            return keep(call, seed_kept, call.run.heap().unknown("", Sharing::local, call.place)), Value{};
+          },
+          "random.Random"),
       row("random.Random.randint", method, "a, b", integer_drawn<true>),
       row("random.Random.randrange", method, "start, stop=None, step=None", integer_drawn<false>),
       row("random.Random.choice", method, "seq", element_drawn),
@@ -104,16 +127,22 @@ std::vector<Row> generator_rows() {
       row("random.shuffle", function, "x", shuffled),
       row("torch.Generator", class_, "device='cpu'", torch_generator),
       row("torch.Generator.manual_seed", method, "seed", seed_fluently),
-      row("torch.Generator.seed", method, "", [](Call& call) {
-        keep(call, seed_kept, call.run.heap().unknown("", Sharing::local, call.place));
-        return kept(call, seed_kept);
-      }),
-      row("torch.Generator.initial_seed", method, "", [](Call& call) { return kept(call, seed_kept) ? kept(call, seed_kept) : call.run.heap().external("", call.place); }),
+      row("torch.Generator.seed", method, "",
+          [](Call& call) {
+            keep(call, seed_kept, call.run.heap().unknown("", Sharing::local, call.place));
+            return kept(call, seed_kept);
+          }),
+      row("torch.Generator.initial_seed", method, "",
+          [](Call& call) {
+            return kept(call, seed_kept) ? kept(call, seed_kept) : call.run.heap().external("", call.place);
+          }),
       row("torch.Generator.device", property, "", uniform),
   };
-  for (const std::string_view name : {"random.Random.random", "random.Random.uniform", "random.Random.gauss", "random.Random.normalvariate", "random.Random.betavariate", "random.Random.expovariate", "random.Random.triangular"})
+  for (const std::string_view name :
+      {"random.Random.random", "random.Random.uniform", "random.Random.gauss", "random.Random.normalvariate",
+          "random.Random.betavariate", "random.Random.expovariate", "random.Random.triangular"})
     rows.push_back(row(name, method, "*arguments, **options", number_drawn));
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// Generators of random numbers that a program makes for itself: what they draw is the same on all ranks where their seeds are.
+// Generators of random numbers that a program makes for itself: what they draw is the same on all ranks where
+// their seeds are.
 #pragma once
 
 #include "libraries/table/native.hpp"
@@ -10,4 +11,4 @@ std::optional<Sharing> drawn_by(Interpreter& run, Value generator);
 // The same of an operator's `generator`, or of the stream that all share where it is given none.
 Sharing drawn_with(Interpreter& run, Value generator);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// collections.abc.Mapping, MutableMapping and Sequence: what a class has from them that gives `__getitem__` and `__iter__` or `__len__` itself.
+// collections.abc.Mapping, MutableMapping and Sequence: what a class has from them that gives `__getitem__`
+// and `__iter__` or `__len__` itself.
 #include "libraries/frameworks/kernels.hpp"
 #include "libraries/table/native.hpp"
 
@@ -50,15 +51,18 @@ template <bool pairs> Value mapping_values(Call& call) {
 constexpr std::int64_t most_items = 512;
 // A sequence counts from 0 to its length.
 Value sequence_iter(Call& call) {
-  const Value length = call.run.resolve(call.run.call(call.run.attribute(call.self, Name("__len__"), call.place), {}, call.place));
-  const auto count = length.is(values::Kind::integer) ? call.run.symbols().value(length.integer()) : std::nullopt;
+  const Value length = call.run.resolve(
+      call.run.call(call.run.attribute(call.self, Name("__len__"), call.place), {}, call.place));
+  const auto count = length.is(values::Kind::integer) ? call.run.symbols().value(length.integer())
+                                                      : std::nullopt;
   if (!count || *count < 0 || *count > most_items) return unknown_of(call);
   std::vector<Value> items;
-  for (std::int64_t i = 0; i < *count; ++i) items.push_back(item(call, Value::of(call.run.symbols().constant(i))));
+  for (std::int64_t i = 0; i < *count; ++i)
+    items.push_back(item(call, Value::of(call.run.symbols().constant(i))));
   return call.run.heap().list(std::move(items));
 }
 
-} // namespace
+}  // namespace
 
 std::vector<values::Row> mapping_rows() {
   using enum values::RowKind;
@@ -75,4 +79,4 @@ std::vector<values::Row> mapping_rows() {
   };
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,5 @@
-// What is asked of files and folders: whether they are there, what a folder holds. All ranks see the same ones, mostly, unless the name is
-// another one on each.
+// What is asked of files and folders: whether they are there, what a folder holds. All ranks see the same
+// ones, mostly, unless the name is another one on each.
 #include "libraries/table/native.hpp"
 #include "libraries/table/table.hpp"
 
@@ -13,7 +13,8 @@ namespace {
 std::optional<Sharing> of_rank(Call& call) {
   const Value path = call.self.is(Kind::instance) ? call.self : call.run.resolve(call.at(0));
   const Sharing sharing = call.run.heap().sharing(path);
-  if (sharing == Sharing::uniform || sharing == Sharing::unseen || call.run.heap().is_external(path)) return std::nullopt;
+  if (sharing == Sharing::uniform || sharing == Sharing::unseen || call.run.heap().is_external(path))
+    return std::nullopt;
   return symbolic::mix(sharing, Sharing::local);
 }
 
@@ -21,7 +22,8 @@ std::optional<Sharing> of_rank(Call& call) {
 Value is_there(Call& call) {
   const Value path = call.self.is(Kind::instance) ? call.self : call.run.resolve(call.at(0));
   const Sharing sharing = call.run.heap().sharing(path);
-  return call.run.heap().unknown("", sharing == Sharing::uniform ? sharing : symbolic::mix(sharing, Sharing::local), call.place);
+  return call.run.heap().unknown(
+      "", sharing == Sharing::uniform ? sharing : symbolic::mix(sharing, Sharing::local), call.place);
 }
 
 // The files of a folder, or those of a pattern.
@@ -32,9 +34,11 @@ Value listed(Call& call) {
   return call.run.heap().open_list(call.run.heap().unknown("", *own, call.place), length);
 }
 
-Value written(Call& call) { return call.run.heap().unknown("", of_rank(call).value_or(Sharing::uniform), call.place); }
+Value written(Call& call) {
+  return call.run.heap().unknown("", of_rank(call).value_or(Sharing::uniform), call.place);
+}
 
-} // namespace
+}  // namespace
 
 std::vector<Row> path_rows() {
   using enum RowKind;
@@ -55,11 +59,13 @@ std::vector<Row> path_rows() {
       row("pathlib.Path.unlink", method, "missing_ok=False", nothing, {}, Operation::fallible),
   };
   static std::deque<std::string> paths;  // texts of rows live as long as the process
-  const auto add = [&](std::string_view name, std::string_view signature, Value (*run)(Call&)) { rows.push_back(row(paths.emplace_back("pathlib.Path." + std::string(name)), method, signature, run)); };
+  const auto add = [&](std::string_view name, std::string_view signature, Value (*run)(Call&)) {
+    rows.push_back(row(paths.emplace_back("pathlib.Path." + std::string(name)), method, signature, run));
+  };
   for (const std::string_view name : {"exists", "is_file", "is_dir"}) add(name, "", is_there);
   add("iterdir", "", listed);
   for (const std::string_view name : {"glob", "rglob"}) add(name, "pattern, **options", listed);
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

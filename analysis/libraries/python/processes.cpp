@@ -1,4 +1,5 @@
-// What a program hands to other processes is text: variables of the environment, the words of a command, the port that ranks meet at.
+// What a program hands to other processes is text: variables of the environment, the words of a command, the
+// port that ranks meet at.
 #include "libraries/python/processes.hpp"
 
 #include "interpreter/calls/noted_at.hpp"
@@ -19,7 +20,8 @@ std::string_view type_name(Interpreter& run, Value value) {
   switch (value.kind) {
   case Kind::integer: {
     // By its name alone a parameter is taken for a rank: it may be the text of one.
-    for (const symbolic::Role role : {symbolic::Role::rank, symbolic::Role::local_rank, symbolic::Role::node_rank, symbolic::Role::world_size, symbolic::Role::local_world_size})
+    for (const symbolic::Role role : {symbolic::Role::rank, symbolic::Role::local_rank,
+             symbolic::Role::node_rank, symbolic::Role::world_size, symbolic::Role::local_world_size})
       if (run.in_roots() && value.integer() == run.role(role)) return {};
     return "int";
   }
@@ -30,7 +32,10 @@ std::string_view type_name(Interpreter& run, Value value) {
   case Kind::tuple: return "a tuple";
   case Kind::dict: return "a dict";
   case Kind::tensor: return "a tensor";
-  case Kind::unknown: return value.as<values::Unknown>()->is_option && value.as<values::Unknown>()->is_real ? "float" : std::string_view();
+  case Kind::unknown:
+    return value.as<values::Unknown>()->is_option && value.as<values::Unknown>()->is_real
+        ? "float"
+        : std::string_view();
   default: return {};
   }
 }
@@ -42,13 +47,15 @@ interpreter::ProblemEvent& refuse(Call& call, std::string text) {
 std::optional<std::int64_t> number_of(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return problem == std::errc{} && end == text.data() + text.size() && !text.empty() ? std::optional(number) : std::nullopt;
+  return problem == std::errc{} && end == text.data() + text.size() && !text.empty() ? std::optional(number)
+                                                                                     : std::nullopt;
 }
 
 // -1, as a number or as the text of one, or None.
 bool is_no_rank(Interpreter& run, Value value) {
   if (value.is(Kind::none)) return true;
-  if (const auto number = value.is(Kind::string) ? number_of(value.text()) : run.to_constant(value)) return *number < 0;
+  if (const auto number = value.is(Kind::string) ? number_of(value.text()) : run.to_constant(value))
+    return *number < 0;
   return false;
 }
 
@@ -62,7 +69,8 @@ Value set_variables(Call& call) {
   for (const Value& raw : call.rest) {
     const Value given = call.run.resolve(raw);
     if (!given.is(Kind::dict)) continue;
-    for (const auto& [key, value] : std::vector(values::Heap::dict_state(given)->items)) judge_variable(call, key.is(Kind::string) ? key.text() : std::string_view(), value);
+    for (const auto& [key, value] : std::vector(values::Heap::dict_state(given)->items))
+      judge_variable(call, key.is(Kind::string) ? key.text() : std::string_view(), value);
   }
   for (const auto& [name, value] : call.options) judge_variable(call, name.text(), value);
   return Value::none();
@@ -71,76 +79,111 @@ Value set_variables(Call& call) {
 // subprocess.run([…], env={…})
 Value run_command(Call& call) {
   const Value command = call.run.resolve(call.at(0));
-  const auto& handed = command.is(Kind::list) || command.is(Kind::tuple) ? call.run.elements(command, call.place) : std::nullopt;
+  const auto& handed = command.is(Kind::list) || command.is(Kind::tuple)
+      ? call.run.elements(command, call.place)
+      : std::nullopt;
   for (std::size_t i = 0; handed && i < handed->size(); ++i) {
     const Value word = call.run.resolve((*handed)[i]);
     if (const std::string_view type = type_name(call.run, word); !type.empty()) {
-      refuse(call, "Part " + std::to_string(i) + " of the command is " + (type == "int" || type == "float" || type == "bool" ? "of type " : "") + std::string(type) +
-                       ", and a command takes text alone: \"expected str, bytes or os.PathLike object\". Write str(…) around it").operands = {word};
+      refuse(call,
+          "Part " + std::to_string(i) + " of the command is " +
+              (type == "int" || type == "float" || type == "bool" ? "of type " : "") + std::string(type) +
+              ", and a command takes text alone: \"expected str, bytes or os.PathLike object\". Write str(…) around it")
+          .operands = {word};
       break;
     }
   }
   for (const auto& [name, value] : call.options)
     if (const Value variables = call.run.resolve(value); name.text() == "env" && variables.is(Kind::dict))
-      for (const auto& [key, text] : std::vector(values::Heap::dict_state(variables)->items)) judge_variable(call, key.is(Kind::string) ? key.text() : std::string_view(), text);
+      for (const auto& [key, text] : std::vector(values::Heap::dict_state(variables)->items))
+        judge_variable(call, key.is(Kind::string) ? key.text() : std::string_view(), text);
   return call.run.heap().external("", call.place);
 }
 
-// signal.signal(signal.SIGTERM, handler): which processes get the signal, and when, nobody knows. What the handler does is done on some of them.
+// signal.signal(signal.SIGTERM, handler): which processes get the signal, and when, nobody knows. What the
+// handler does is done on some of them.
 Value handler_set(Call& call) {
   const Value handler = call.run.resolve(call.at(1));
   if (!handler.is(Kind::function) && !handler.is(Kind::bound)) return uniform(call);
-  const Value comes = call.run.heap().choose(call.run.symbols().opaque("a signal comes", symbolic::Sharing::local), handler, Value::none());
-  call.run.over_choices(comes, [&](Value one) {
-    if (!one.is(Kind::none)) call.run.call(one, {{uniform(call), uniform(call)}, {}, false}, call.place);
-    return Value::none();
-  }, call.place);
+  const Value comes = call.run.heap().choose(
+      call.run.symbols().opaque("a signal comes", symbolic::Sharing::local), handler, Value::none());
+  call.run.over_choices(
+      comes,
+      [&](Value one) {
+        if (!one.is(Kind::none)) call.run.call(one, {{uniform(call), uniform(call)}, {}, false}, call.place);
+        return Value::none();
+      },
+      call.place);
   // What the handler was before; and each process is on its own from here.
   return call.run.heap().unknown("", symbolic::Sharing::local, call.place);
 }
 
 Value store_made(Call& call) {
   const Value port = call.run.resolve(call.at(1));
-  if (const auto number = port.is(Kind::integer) ? call.run.symbols().value(port.integer()) : std::nullopt; number && (*number > last_port || *number < 0))
-    refuse(call, "The port is " + std::to_string(*number) + ", and ports end at 65535: the store cannot be made. Choose one below");
+  if (const auto number = port.is(Kind::integer) ? call.run.symbols().value(port.integer()) : std::nullopt;
+      number && (*number > last_port || *number < 0))
+    refuse(call,
+        "The port is " + std::to_string(*number) +
+            ", and ports end at 65535: the store cannot be made. Choose one below");
   return {};
 }
 
-} // namespace
+}  // namespace
 
-void note_role_read(Call& call, symbolic::Role role) { call.run.named_condition(interpreter::noted_at(values::RecordCondition::read + std::to_string(static_cast<int>(role)), call.place), symbolic::Sharing::uniform); }
+void note_role_read(Call& call, symbolic::Role role) {
+  call.run.named_condition(
+      interpreter::noted_at(
+          values::RecordCondition::read + std::to_string(static_cast<int>(role)), call.place),
+      symbolic::Sharing::uniform);
+}
 
 Value role_or_else(Call& call, Value role, std::string_view given, Value otherwise, symbolic::Role which) {
   if (!otherwise) return role;
   interpreter::Record& record = call.run.record();
   const bool is_question = is_no_rank(call.run, otherwise);
-  const values::Cond question = is_question ? call.run.named_condition(given, symbolic::Sharing::uniform) : call.run.symbols().boolean(true);
+  const values::Cond question = is_question ? call.run.named_condition(given, symbolic::Sharing::uniform)
+                                            : call.run.symbols().boolean(true);
   for (const symbolic::Role each : {symbolic::Role::rank, symbolic::Role::local_rank})
-    if (which == each || (role.is(Kind::integer) && role.integer() == record.roles[static_cast<int>(each)])) record.conditions.insert_or_assign(interpreter::noted_at(interpreter::told(each), call.place), question);
+    if (which == each || (role.is(Kind::integer) && role.integer() == record.roles[static_cast<int>(each)]))
+      record.conditions.insert_or_assign(
+          interpreter::noted_at(interpreter::told(each), call.place), question);
   return is_question ? call.run.heap().choose(question, role, otherwise) : role;
 }
 
 void judge_address(Call& call, Value address) {
   address = address ? call.run.resolve(address) : address;
   if (!address.is(Kind::string) || !address.text().starts_with("tcp://")) return;
-  std::string_view port = address.text().substr(std::min(address.text().find_last_of(':') + 1, address.text().size()));
+  std::string_view port = address.text().substr(
+      std::min(address.text().find_last_of(':') + 1, address.text().size()));
   port = port.substr(0, port.find_first_of("/?"));
   if (const auto number = number_of(port); number && (*number > last_port || *number < 0))
-    refuse(call, "The ranks are to meet at port " + std::string(port) + ", and ports end at 65535: init_process_group cannot listen there. Choose one below");
+    refuse(call,
+        "The ranks are to meet at port " + std::string(port) +
+            ", and ports end at 65535: init_process_group cannot listen there. Choose one below");
 }
 
 void judge_variable(Call& call, std::string_view key, Value value) {
   value = call.run.resolve(value);
   if (const std::string_view type = type_name(call.run, value); !type.empty()) {
     const bool of_type = type == "int" || type == "float" || type == "bool";
-    refuse(call, (key.empty() ? std::string("The variable") : "`" + std::string(key) + "`") + " is set to " + (of_type ? "a value of type " : "") + std::string(type) +
-                     ", and a variable of the environment is text: \"str expected, not " + (of_type ? std::string(type) : type == "None" ? std::string("NoneType") : std::string(type.substr(type.find(' ') + 1))) + "\". Write str(…) around it").operands = {value};
+    refuse(call,
+        (key.empty() ? std::string("The variable") : "`" + std::string(key) + "`") + " is set to " +
+            (of_type ? "a value of type " : "") + std::string(type) +
+            ", and a variable of the environment is text: \"str expected, not " +
+            (of_type                 ? std::string(type)
+                    : type == "None" ? std::string("NoneType")
+                                     : std::string(type.substr(type.find(' ') + 1))) +
+            "\". Write str(…) around it")
+        .operands = {value};
     return;
   }
   if (key == "MASTER_PORT" && value.is(Kind::string))
     if (const auto number = number_of(value.text()); number && (*number > last_port || *number < 0))
       // The group may be made without this variable.
-      refuse(call, "`MASTER_PORT` is " + std::string(value.text()) + ", and ports end at 65535: init_process_group cannot listen there. Choose one below").overridable = true;
+      refuse(call,
+          "`MASTER_PORT` is " + std::string(value.text()) +
+              ", and ports end at 65535: init_process_group cannot listen there. Choose one below")
+          .overridable = true;
 }
 
 std::vector<Row> process_rows() {
@@ -150,13 +193,16 @@ std::vector<Row> process_rows() {
       row("os.environ.update", function, "*arguments, **options", set_variables),
       row("os.putenv", function, "key, value", set_variable),
       row("signal.signal", function, "signalnum, handler", handler_set),
-      row("torch.distributed.TCPStore", class_, "host_name, port, world_size=None, is_master=False, *more, **options", store_made),
+      row("torch.distributed.TCPStore", class_,
+          "host_name, port, world_size=None, is_master=False, *more, **options", store_made),
   };
-  for (const std::string_view name : {"subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_call", "subprocess.check_output"})
+  for (const std::string_view name : {"subprocess.run", "subprocess.Popen", "subprocess.call",
+           "subprocess.check_call", "subprocess.check_output"})
     rows.push_back(row(name, function, "args, *more, **options", run_command));
-  for (const std::string_view name : {"signal.SIGTERM", "signal.SIGINT", "signal.SIGUSR1", "signal.SIGUSR2", "signal.SIGHUP", "signal.SIGQUIT", "signal.SIGCONT", "signal.SIGALRM"})
+  for (const std::string_view name : {"signal.SIGTERM", "signal.SIGINT", "signal.SIGUSR1", "signal.SIGUSR2",
+           "signal.SIGHUP", "signal.SIGQUIT", "signal.SIGCONT", "signal.SIGALRM"})
     rows.push_back(row(name, constant, "", uniform));
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// What surrounds a training program: the environment that torchrun sets, ends of the process, argument parsers, progress bars.
+// What surrounds a training program: the environment that torchrun sets, ends of the process, argument
+// parsers, progress bars.
 #include "libraries/python/command_line.hpp"
 #include "libraries/python/processes.hpp"
 #include "libraries/table/native.hpp"
@@ -17,8 +18,10 @@ namespace {
 // os.environ.get("RANK", default)
 Value environment_get(Call& call) {
   const Value key = call.run.resolve(call.at(0));
-  // A launcher sets these; without one the program has its own default, whatever it asks for. Nobody asks for such a run but who counts its memory.
-  const bool alone = call.run.record().conditions.contains(values::RecordCondition::no_launcher) && call.given.size() > 1 && call.given[1];
+  // A launcher sets these; without one the program has its own default, whatever it asks for. Nobody asks for
+  // such a run but who counts its memory.
+  const bool alone = call.run.record().conditions.contains(values::RecordCondition::no_launcher) &&
+      call.given.size() > 1 && call.given[1];
   if (alone) return call.run.resolve(call.at(1));
   if (key.is(Kind::string))
     if (const Row* found = call.run.library().find("os.environ[" + std::string(key.text()) + "]")) {
@@ -26,7 +29,8 @@ Value environment_get(Call& call) {
       const Value given = found->run(inner);
       // Where several processes run, a launcher has set it.
       if (call.run.as_rank() || call.run.launch() || call.row.path == "os.environ.setdefault") return given;
-      return role_or_else(call, given, "\"" + std::string(key.text()) + "\" in os.environ", call.run.resolve(call.at(1)));
+      return role_or_else(
+          call, given, "\"" + std::string(key.text()) + "\" in os.environ", call.run.resolve(call.at(1)));
     }
   if (const Value set = set_by_launch(call.run, key)) return set;
   const Value made = call.run.heap().unknown("", Sharing::uniform, call.place);
@@ -37,7 +41,8 @@ Value environment_get(Call& call) {
   } else if (otherwise.is(Kind::string)) {
     const std::string_view text = otherwise.text();
     std::int64_t number = 0;
-    if (const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number); problem == std::errc{} && end == text.data() + text.size() && !text.empty())
+    if (const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+        problem == std::errc{} && end == text.data() + text.size() && !text.empty())
       made.as<values::Unknown>()->default_value = call.run.heap().integer(number);
   }
   return made;
@@ -55,23 +60,32 @@ Value process_arguments(Call& call) {
 // What is set in case it was not there.
 Value environment_default(Call& call) {
   const Value key = call.run.resolve(call.at(0));
-  if (call.given.size() > 1 && call.given[1]) judge_variable(call, key.is(Kind::string) ? key.text() : std::string_view(), call.at(1));
+  if (call.given.size() > 1 && call.given[1])
+    judge_variable(call, key.is(Kind::string) ? key.text() : std::string_view(), call.at(1));
   return environment_get(call);
 }
 Value end_process(Call& call) {
   call.run.exit_process();
   return Value::none();
 }
-// random.randint(a, b): any integer between them, the ends included; of randrange(start, stop) the end is left out.
+// random.randint(a, b): any integer between them, the ends included; of randrange(start, stop) the end is
+// left out.
 template <bool with_end> Value random_integer(Call& call) {
   auto& s = call.run.symbols();
-  const Value first = call.run.resolve(call.at(0)), second = call.run.resolve(call.at(1)), step = call.run.resolve(call.at(2));
-  if (call.spread || (step && !step.is(Kind::none))) return call.run.heap().unknown("", call.run.drawn_sharing(Interpreter::Stream::python), call.place);
+  const Value first = call.run.resolve(call.at(0)), second = call.run.resolve(call.at(1)),
+              step = call.run.resolve(call.at(2));
+  if (call.spread || (step && !step.is(Kind::none)))
+    return call.run.heap().unknown("", call.run.drawn_sharing(Interpreter::Stream::python), call.place);
   const bool alone = !second || second.is(Kind::none);
-  const Int low = alone ? s.constant(0) : call.run.to_int(first), high = call.run.to_int(alone ? first : second);
-  if (!low || !high) return call.run.heap().unknown("", call.run.drawn_sharing(Interpreter::Stream::python), call.place);
+  const Int low = alone ? s.constant(0) : call.run.to_int(first),
+            high = call.run.to_int(alone ? first : second);
+  if (!low || !high)
+    return call.run.heap().unknown("", call.run.drawn_sharing(Interpreter::Stream::python), call.place);
   const auto most = s.upper(high);
-  const Int drawn = s.fresh({.name = "", .lower = s.lower(low), .upper = most ? std::optional(*most - !with_end) : std::nullopt, .sharing = call.run.drawn_sharing(Interpreter::Stream::python)});
+  const Int drawn = s.fresh({.name = "",
+      .lower = s.lower(low),
+      .upper = most ? std::optional(*most - !with_end) : std::nullopt,
+      .sharing = call.run.drawn_sharing(Interpreter::Stream::python)});
   if (!call.run.guarded()) {
     s.assume(s.compared(symbolic::Compare::ge, drawn, low));
     s.assume(s.compared(with_end ? symbolic::Compare::le : symbolic::Compare::lt, drawn, high));
@@ -79,7 +93,8 @@ template <bool with_end> Value random_integer(Call& call) {
   return Value::of(drawn);
 }
 Value random_real(Call& call) {
-  const Value made = call.run.heap().unknown("", call.run.drawn_sharing(Interpreter::Stream::python), call.place);
+  const Value made = call.run.heap().unknown(
+      "", call.run.drawn_sharing(Interpreter::Stream::python), call.place);
   made.as<values::Unknown>()->is_real = true;
   return made;
 }
@@ -89,7 +104,9 @@ Value module_named(Call& call) {
   const std::string text(name.is(Kind::string) ? name.text() : std::string_view{});
   return text.empty() ? call.run.heap().external("", call.place) : call.run.import_named(text);
 }
-Value expects_failure(Call& call) { return Value::of(Kind::instance, call.run.make_native("contextlib.suppress", call.place)); }
+Value expects_failure(Call& call) {
+  return Value::of(Kind::instance, call.run.make_native("contextlib.suppress", call.place));
+}
 Value per_rank(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
 
 // A span of time, which keeps its seconds.
@@ -98,9 +115,12 @@ Value time_span(Call& call) {
   double all = 0;
   for (std::size_t i = 0; i < std::size(seconds_in); ++i) {
     const Value part = call.run.resolve(call.at(i));
-    if (part.is(Kind::real)) all += part.real() * seconds_in[i];
-    else if (const auto whole = call.run.to_constant(part)) all += static_cast<double>(*whole) * seconds_in[i];
-    else return {};
+    if (part.is(Kind::real))
+      all += part.real() * seconds_in[i];
+    else if (const auto whole = call.run.to_constant(part))
+      all += static_cast<double>(*whole) * seconds_in[i];
+    else
+      return {};
   }
   keep(call, values::ParserState::seconds, Value::of(all));
   return {};
@@ -116,7 +136,8 @@ Value seeded(Call& call) {
 void add_to_parser(Call& call, std::string_view destination, Value action, Value type, Value otherwise) {
   Value known = kept(call, values::ParserState::arguments);
   if (!known.is(Kind::dict)) keep(call, values::ParserState::arguments, known = call.run.heap().dict({}));
-  call.run.dict_set(known, call.run.heap().string(destination), call.run.heap().tuple({action, type, otherwise}));
+  call.run.dict_set(
+      known, call.run.heap().string(destination), call.run.heap().tuple({action, type, otherwise}));
 }
 // Not all that the parser takes is seen.
 Value not_all_seen(Call& call) {
@@ -135,11 +156,13 @@ void declare(Call& call, std::string_view destination) {
 void judge_type(Call& call, std::string_view destination, Value type) {
   if (!type || !type.is(Kind::library) || type.as<values::LibrarySymbol>()->path != "builtins.bool") return;
   call.run.problem(values::ProblemKind::truth_of_text, call)->text =
-      "`type=bool` takes every text for true: with `--" + std::string(destination) + " False` the option is true. Use `action=\"store_true\"`, or argparse.BooleanOptionalAction";
+      "`type=bool` takes every text for true: with `--" + std::string(destination) +
+      " False` the option is true. Use `action=\"store_true\"`, or argparse.BooleanOptionalAction";
 }
 Value add_argument(Call& call) {
   std::string destination;
-  if (const Value given = option(call, "dest"); given && given.is(Kind::string)) destination = given.text();
+  if (const Value given = option(call, "dest"); given && given.is(Kind::string))
+    destination = given.text();
   else {
     for (const Value& raw : call.rest) {
       const Value name = call.run.resolve(raw);
@@ -157,23 +180,33 @@ Value add_argument(Call& call) {
   declare(call, destination);
   values::Heap& heap = call.run.heap();
   const Value given = option(call, "action");
-  const std::string_view action = given.is(Kind::string) ? given.text() : given ? std::string_view("?") : std::string_view("store");
+  const std::string_view action = given.is(Kind::string) ? given.text()
+      : given                                            ? std::string_view("?")
+                                                         : std::string_view("store");
   Value otherwise = option(call, "default");
   // An action of the program's own may set what it likes.
-  if (given && !given.is(Kind::string) && !(given.is(Kind::library) && given.as<values::LibrarySymbol>()->path.starts_with("argparse."))) not_all_seen(call);
+  if (given && !given.is(Kind::string) &&
+      !(given.is(Kind::library) && given.as<values::LibrarySymbol>()->path.starts_with("argparse.")))
+    not_all_seen(call);
   Value type = option(call, "type");
   judge_type(call, destination, type);
-  if (!otherwise) otherwise = action == "store_true" ? heap.boolean(false) : action == "store_false" ? heap.boolean(true) : Value::none();
+  if (!otherwise)
+    otherwise = action == "store_true" ? heap.boolean(false)
+        : action == "store_false"      ? heap.boolean(true)
+                                       : Value::none();
   // A default that is text is read as an argument would be.
-  if (otherwise.is(Kind::string) && type && !type.is(Kind::none)) otherwise = call.run.call(type, {{otherwise}, {}, false}, call.place);
+  if (otherwise.is(Kind::string) && type && !type.is(Kind::none))
+    otherwise = call.run.call(type, {{otherwise}, {}, false}, call.place);
   const Value many = option(call, "nargs");
   if (call.run.launch()) declare_flags(call, destination, action, type, many);
   if (many && !(many.is(Kind::string) && many.text() == "?")) type = Value::none();
   // What the command line must give has no default.
   const Value name = call.rest.empty() ? Value{} : call.run.resolve(call.rest.front());
-  const bool positional = name.is(Kind::string) && !name.text().starts_with('-') && !(many.is(Kind::string) && (many.text() == "?" || many.text() == "*"));
+  const bool positional = name.is(Kind::string) && !name.text().starts_with('-') &&
+      !(many.is(Kind::string) && (many.text() == "?" || many.text() == "*"));
   if (positional || option(call, "required").is(Kind::boolean)) otherwise = {};
-  if (action == "store" || action == "store_true" || action == "store_false" || action == "?" || action == "count" || action == "append" || action == "store_const")
+  if (action == "store" || action == "store_true" || action == "store_false" || action == "?" ||
+      action == "count" || action == "append" || action == "store_const")
     add_to_parser(call, destination, heap.string(action), type ? type : Value::none(), otherwise);
   return heap.unknown("", Sharing::uniform, call.place);
 }
@@ -185,13 +218,15 @@ Value set_defaults(Call& call) {
   for (const auto& [name, value] : call.options) {
     const Value before = call.run.dict_get(known, call.run.heap().string(name.text()), Value::none());
     const bool there = before.is(Kind::tuple) && before.as<values::Tuple>()->items.size() == 3;
-    add_to_parser(call, name.text(), there ? before.as<values::Tuple>()->items[0] : call.run.heap().string("set"),
-                  there ? before.as<values::Tuple>()->items[1] : Value::none(), value);
+    add_to_parser(call, name.text(),
+        there ? before.as<values::Tuple>()->items[0] : call.run.heap().string("set"),
+        there ? before.as<values::Tuple>()->items[1] : Value::none(), value);
   }
   return Value::none();
 }
 // A value that the command line gives: what it is if it is not given is remembered.
-Value argument_value(Call& call, std::string_view name, std::string_view action, Value type, Value otherwise) {
+Value argument_value(
+    Call& call, std::string_view name, std::string_view action, Value type, Value otherwise) {
   const std::string text = "args." + std::string(name);
   if (action == "set") return otherwise;
   if (call.run.with_defaults() && otherwise) return otherwise;
@@ -200,11 +235,18 @@ Value argument_value(Call& call, std::string_view name, std::string_view action,
     return made.is(Kind::unknown) ? Value::of(call.run.symbols().opaque(text, Sharing::uniform)) : made;
   }
   const Value made = call.run.symbol(text, Sharing::uniform, call.place);
-  // The launcher that hands over `--local_rank` is one of several: without it a job of several processes has the default.
+  // The launcher that hands over `--local_rank` is one of several: without it a job of several processes has
+  // the default.
   if (made.is(Kind::integer)) {
     const auto presumed = call.run.library().presume(name);
     const bool asked = !call.run.as_rank() || (presumed && presumed->role == Role::local_rank);
-    return asked ? role_or_else(call, made, text + (otherwise.is(Kind::none) ? " is not None" : " != " + std::to_string(call.run.to_constant(otherwise).value_or(-1))), otherwise, presumed ? presumed->role : Role::none) : made;
+    return asked ? role_or_else(call, made,
+                       text +
+                           (otherwise.is(Kind::none)
+                                   ? " is not None"
+                                   : " != " + std::to_string(call.run.to_constant(otherwise).value_or(-1))),
+                       otherwise, presumed ? presumed->role : Role::none)
+                 : made;
   }
   if (!made.is(Kind::unknown)) return made;
   auto* unknown = made.as<values::Unknown>();
@@ -214,7 +256,8 @@ Value argument_value(Call& call, std::string_view name, std::string_view action,
     const std::string_view path = type.as<values::LibrarySymbol>()->path;
     if (path == "builtins.float") unknown->is_real = true;
     // A number unless it is left out and nothing stands for it.
-    if (path == "pathlib.Path" && !otherwise.is(Kind::none)) return call.run.call(type, {{made}, {}, false}, call.place);
+    if (path == "pathlib.Path" && !otherwise.is(Kind::none))
+      return call.run.call(type, {{made}, {}, false}, call.place);
     if (path == "builtins.int" && !otherwise.is(Kind::none)) return Value::of(call.run.to_int(made));
   }
   return made;
@@ -235,23 +278,32 @@ Value arguments_of_program(Call& call) {
   if (known.is(Kind::dict))
     for (const auto& [key, entry] : std::vector(values::Heap::dict_state(known)->items)) {
       const Value parts = call.run.resolve(entry);
-      if (!key.is(Kind::string) || !parts.is(Kind::tuple) || parts.as<values::Tuple>()->items.size() != 3) continue;
-      const auto& [action, type, otherwise] = std::tie(parts.as<values::Tuple>()->items[0], parts.as<values::Tuple>()->items[1], parts.as<values::Tuple>()->items[2]);
+      if (!key.is(Kind::string) || !parts.is(Kind::tuple) || parts.as<values::Tuple>()->items.size() != 3)
+        continue;
+      const auto& [action, type, otherwise] = std::tie(parts.as<values::Tuple>()->items[0],
+          parts.as<values::Tuple>()->items[1], parts.as<values::Tuple>()->items[2]);
       Value value = defaults && otherwise ? otherwise : Value{};
-      if (const auto told = line.values.find(key.text()); told != line.values.end()) value = told->second;
-      else if (line.leaves_out(key.text())) value = otherwise;
-      if (!value) value = argument_value(call, key.text(), action.is(Kind::string) ? action.text() : std::string_view(), call.run.resolve(type), call.run.resolve(otherwise));
+      if (const auto told = line.values.find(key.text()); told != line.values.end())
+        value = told->second;
+      else if (line.leaves_out(key.text()))
+        value = otherwise;
+      if (!value)
+        value = argument_value(call, key.text(), action.is(Kind::string) ? action.text() : std::string_view(),
+            call.run.resolve(type), call.run.resolve(otherwise));
       keep(call.run, *made, key.text(), value);
     }
   if (defaults && all_seen) {
     made->symbolic = false;
     made->open = false;
   }
-  // What is not declared is not there, unless somebody else adds arguments to the parser, or the namespace is another's.
+  // What is not declared is not there, unless somebody else adds arguments to the parser, or the namespace is
+  // another's.
   const bool own = call.run.resolve(call.at(1)).is(Kind::none) || !call.at(1);
   const Value declared = kept(call, values::ParserState::declared);
-  const bool handed = call.self.is(Kind::instance) && (call.self.as<Instance>()->attributes.find(interpreter::handed_out) || call.self.as<Instance>()->cls);
-  if (own && all_seen && !handed && declared.is(Kind::list) && !values::Heap::list_state(declared)->open) keep(call.run, *made, values::ParserState::known_names, declared);
+  const bool handed = call.self.is(Kind::instance) &&
+      (call.self.as<Instance>()->attributes.find(interpreter::handed_out) || call.self.as<Instance>()->cls);
+  if (own && all_seen && !handed && declared.is(Kind::list) && !values::Heap::list_state(declared)->open)
+    keep(call.run, *made, values::ParserState::known_names, declared);
   return Value::of(Kind::instance, made);
 }
 Value parser_init(Call& call) {
@@ -262,27 +314,34 @@ Value parser_init(Call& call) {
 Value known_arguments(Call& call) {
   const Value made = arguments_of_program(call);
   const bool none_left = made.is(Kind::instance) && !made.as<Instance>()->open;
-  return call.run.heap().tuple({made, none_left ? call.run.heap().list({}) : call.run.heap().open_list(call.run.heap().unknown("", Sharing::uniform))});
+  return call.run.heap().tuple({made,
+      none_left ? call.run.heap().list({})
+                : call.run.heap().open_list(call.run.heap().unknown("", Sharing::uniform))});
 }
 Value subparsers(Call& call) {
   keep(call, values::ParserState::more, call.run.heap().boolean(true));
   Instance* made = call.run.make_native("argparse.$Subparsers", call.place);
   return Value::of(Kind::instance, made);
 }
-Value new_parser(Call& call) { return Value::of(Kind::instance, call.run.make_native("argparse.ArgumentParser", call.place)); }
+Value new_parser(Call& call) {
+  return Value::of(Kind::instance, call.run.make_native("argparse.ArgumentParser", call.place));
+}
 
 // tqdm(iterable): the iterable's elements, with methods of its own.
 Value progress(Call& call) {
   const Value iterable = call.run.resolve(call.at(0));
-  if (iterable.is(Kind::list) || iterable.is(Kind::range) || iterable.is(Kind::tuple) || iterable.is(Kind::iterator)) {
+  if (iterable.is(Kind::list) || iterable.is(Kind::range) || iterable.is(Kind::tuple) ||
+      iterable.is(Kind::iterator)) {
     Instance* bar = call.run.make_native("tqdm.bar", call.place);
-    call.run.heap().set(call.run.heap().slot_of(bar->attributes, Name(values::ContainerState::items)), iterable);
+    call.run.heap().set(
+        call.run.heap().slot_of(bar->attributes, Name(values::ContainerState::items)), iterable);
     return Value::of(Kind::instance, bar);
   }
-  if (!iterable || iterable.is(Kind::none)) return Value::of(Kind::instance, call.run.make_native("tqdm.bar", call.place));
+  if (!iterable || iterable.is(Kind::none))
+    return Value::of(Kind::instance, call.run.make_native("tqdm.bar", call.place));
   return iterable;
 }
-} // namespace
+}  // namespace
 
 std::vector<Row> python_rows() {
   using enum RowKind;
@@ -309,9 +368,12 @@ std::vector<Row> python_rows() {
       row(values::InternalRow::open, function, "file, *more, **options", per_rank, {}, Operation::fallible),
       row("time.sleep", function, "seconds", nothing, {}, Operation::slow),
       row("urllib.request.urlretrieve", function, "url, filename=None, *more", nothing, {}, Operation::slow),
-      row("huggingface_hub.snapshot_download", function, "repo_id, *more, **options", uniform, {}, Operation::slow),
-      row("torch.hub.download_url_to_file", function, "url, dst, *more, **options", nothing, {}, Operation::slow),
-      row("datetime.timedelta", class_, "days=0, seconds=0, microseconds=0, milliseconds=0, minutes=0, hours=0, weeks=0", time_span),
+      row("huggingface_hub.snapshot_download", function, "repo_id, *more, **options", uniform, {},
+          Operation::slow),
+      row("torch.hub.download_url_to_file", function, "url, dst, *more, **options", nothing, {},
+          Operation::slow),
+      row("datetime.timedelta", class_,
+          "days=0, seconds=0, microseconds=0, milliseconds=0, minutes=0, hours=0, weeks=0", time_span),
       row("time.time", function, "", per_rank),
       row("time.perf_counter", function, "", per_rank),
       row("time.monotonic", function, "", per_rank),
@@ -328,7 +390,8 @@ std::vector<Row> python_rows() {
       row("socket.gethostname", function, "", per_rank),
       row("contextlib.suppress", class_, "*exceptions", nullptr, values::InternalRow::catches),
       row("importlib.import_module", function, "name, package=None", module_named),
-      row("pytest.importorskip", function, "modname, minversion=None, reason=None, *, exc_type=None", module_named),
+      row("pytest.importorskip", function, "modname, minversion=None, reason=None, *, exc_type=None",
+          module_named),
       row("pytest.raises", class_, "*exceptions, **options", nullptr, values::InternalRow::catches),
       row("unittest.TestCase", class_, "*arguments", nullptr),
       row("unittest.TestCase.assertRaises", method, "*exceptions, **options", expects_failure),
@@ -359,4 +422,4 @@ std::vector<Row> python_rows() {
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

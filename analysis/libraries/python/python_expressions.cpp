@@ -21,8 +21,12 @@ struct Flag {
   Flags meaning;
 };
 constexpr std::array flags = {
-    Flag{"IGNORECASE", "I", 2, Flags::ignore_case}, Flag{"MULTILINE", "M", 8, Flags::multi_line}, Flag{"DOTALL", "S", 16, Flags::dot_all},
-    Flag{"VERBOSE", "X", 64, Flags::verbose},       Flag{"ASCII", "A", 256, Flags::none},         Flag{"UNICODE", "U", 32, Flags::none},
+    Flag{"IGNORECASE", "I", 2, Flags::ignore_case},
+    Flag{"MULTILINE", "M", 8, Flags::multi_line},
+    Flag{"DOTALL", "S", 16, Flags::dot_all},
+    Flag{"VERBOSE", "X", 64, Flags::verbose},
+    Flag{"ASCII", "A", 256, Flags::none},
+    Flag{"UNICODE", "U", 32, Flags::none},
 };
 template <std::size_t i> Value flag(Call& call) { return call.run.heap().integer(flags[i].value); }
 
@@ -60,17 +64,21 @@ Value group_text(Call& call, std::string_view text, const Match& match, std::siz
   return span ? call.run.heap().string(text.substr(span->first, span->second - span->first)) : otherwise;
 }
 
-Value match_object(Call& call, const RegularExpression& expression, std::string_view text, const Match& match) {
+Value match_object(
+    Call& call, const RegularExpression& expression, std::string_view text, const Match& match) {
   values::Heap& heap = call.run.heap();
   std::vector<Value> groups, spans;
   for (std::size_t i = 0; i < match.groups.size(); ++i) {
     groups.push_back(group_text(call, text, match, i, Value::none()));
-    const auto number = [&](std::size_t at) { return heap.integer(match.groups[i] ? static_cast<std::int64_t>(at) : -1); };
+    const auto number = [&](std::size_t at) {
+      return heap.integer(match.groups[i] ? static_cast<std::int64_t>(at) : -1);
+    };
     const auto span = match.groups[i].value_or(std::pair<std::size_t, std::size_t>{});
     spans.push_back(heap.tuple({number(span.first), number(span.second)}));
   }
   std::vector<std::pair<Value, Value>> names;
-  for (const auto& [name, group] : expression.names()) names.emplace_back(heap.string(name), heap.integer(static_cast<std::int64_t>(group)));
+  for (const auto& [name, group] : expression.names())
+    names.emplace_back(heap.string(name), heap.integer(static_cast<std::int64_t>(group)));
   Instance* made = call.run.make_native("re.Match", call.place);
   keep(call.run, *made, ExpressionState::groups, heap.list(std::move(groups)));
   keep(call.run, *made, ExpressionState::spans, heap.list(std::move(spans)));
@@ -85,7 +93,8 @@ struct Search {
   std::string text;
   std::vector<Match> matches;
 };
-std::optional<Search> search(Call& call, std::size_t text_parameter, Value given_flags, Place place, std::size_t most) {
+std::optional<Search> search(
+    Call& call, std::size_t text_parameter, Value given_flags, Place place, std::size_t most) {
   Search made{expression(call, given_flags), {}, {}};
   const auto text = text_of(call, text_parameter);
   if (!made.expression || !text || !call.rest.empty()) return {};  // `rest`: bounds within the text
@@ -96,7 +105,9 @@ std::optional<Search> search(Call& call, std::size_t text_parameter, Value given
   });
   return known && made.matches.size() < most_matches ? std::optional(std::move(made)) : std::nullopt;
 }
-Value flags_after(const Call& call, std::size_t parameter) { return call.self ? Value{} : call.at(parameter); }
+Value flags_after(const Call& call, std::size_t parameter) {
+  return call.self ? Value{} : call.at(parameter);
+}
 
 Value compile(Call& call) {
   const Value pattern = call.run.resolve(call.at(0));
@@ -113,7 +124,8 @@ template <Place place> Value first_match(Call& call) {
   const std::size_t text = first_parameter(call);
   const auto found = search(call, text, flags_after(call, text + 1), place, 1);
   if (!found) return unknown_of(call);
-  return found->matches.empty() ? Value::none() : match_object(call, *found->expression, found->text, found->matches[0]);
+  return found->matches.empty() ? Value::none()
+                                : match_object(call, *found->expression, found->text, found->matches[0]);
 }
 
 Value all_matches(Call& call) {
@@ -123,7 +135,8 @@ Value all_matches(Call& call) {
   std::vector<Value> items;
   for (const Match& match : found->matches) {
     std::vector<Value> groups;
-    for (std::size_t i = 1; i < match.groups.size(); ++i) groups.push_back(group_text(call, found->text, match, i, call.run.heap().string("")));
+    for (std::size_t i = 1; i < match.groups.size(); ++i)
+      groups.push_back(group_text(call, found->text, match, i, call.run.heap().string("")));
     if (groups.empty()) groups.push_back(group_text(call, found->text, match, 0, {}));
     items.push_back(groups.size() == 1 ? groups[0] : call.run.heap().tuple(std::move(groups)));
   }
@@ -132,23 +145,31 @@ Value all_matches(Call& call) {
 Value each_match(Call& call) {
   const std::size_t text = first_parameter(call);
   const auto found = search(call, text, flags_after(call, text + 1), Place::anywhere, most_matches);
-  if (!found) return call.run.heap().open_list(call.run.heap().external("", call.place), nullptr, values::ListKind::iterator);
+  if (!found)
+    return call.run.heap().open_list(
+        call.run.heap().external("", call.place), nullptr, values::ListKind::iterator);
   std::vector<Value> items;
-  for (const Match& match : found->matches) items.push_back(match_object(call, *found->expression, found->text, match));
+  for (const Match& match : found->matches)
+    items.push_back(match_object(call, *found->expression, found->text, match));
   return call.run.heap().list(std::move(items), values::ListKind::iterator);
 }
 
 Value split(Call& call) {
   const std::size_t text = first_parameter(call);
   const auto most = call.run.to_constant(call.at(text + 1));
-  const auto found = most && *most >= 0 ? search(call, text, flags_after(call, text + 2), Place::anywhere, *most ? static_cast<std::size_t>(*most) : most_matches) : std::nullopt;
+  const auto found = most && *most >= 0 ? search(call, text, flags_after(call, text + 2), Place::anywhere,
+                                              *most ? static_cast<std::size_t>(*most) : most_matches)
+                                        : std::nullopt;
   if (!found) return unknown_of(call);
   std::vector<Value> parts;
   std::size_t from = 0;
-  const auto part = [&](std::size_t to) { parts.push_back(call.run.heap().string(std::string_view(found->text).substr(from, to - from))); };
+  const auto part = [&](std::size_t to) {
+    parts.push_back(call.run.heap().string(std::string_view(found->text).substr(from, to - from)));
+  };
   for (const Match& match : found->matches) {
     part(match.begin());
-    for (std::size_t i = 1; i < match.groups.size(); ++i) parts.push_back(group_text(call, found->text, match, i, Value::none()));
+    for (std::size_t i = 1; i < match.groups.size(); ++i)
+      parts.push_back(group_text(call, found->text, match, i, Value::none()));
     from = match.end();
   }
   part(found->text.size());
@@ -160,7 +181,8 @@ std::optional<std::string> expanded(const Search& found, const Match& match, std
   std::string out;
   const auto put = [&](std::size_t group) {
     if (group >= match.groups.size()) return false;
-    if (const auto& span = match.groups[group]) out += found.text.substr(span->first, span->second - span->first);
+    if (const auto& span = match.groups[group])
+      out += found.text.substr(span->first, span->second - span->first);
     return true;
   };
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -170,12 +192,17 @@ std::optional<std::string> expanded(const Search& found, const Match& match, std
       continue;
     }
     const char next = ++i < replacement.size() ? replacement[i] : '\0';
-    if (next == '\\') out += next;
-    else if (next == 'n') out += '\n';
-    else if (next == 't') out += '\t';
+    if (next == '\\')
+      out += next;
+    else if (next == 'n')
+      out += '\n';
+    else if (next == 't')
+      out += '\t';
     else if (next >= '1' && next <= '9') {
       // Two digits may be one number, or an octal one.
-      if ((i + 1 < replacement.size() && is_digit(replacement[i + 1])) || !put(static_cast<std::size_t>(next - '0'))) return {};
+      if ((i + 1 < replacement.size() && is_digit(replacement[i + 1])) ||
+          !put(static_cast<std::size_t>(next - '0')))
+        return {};
     } else if (next == 'g' && i + 1 < replacement.size() && replacement[i + 1] == '<') {
       const auto close = replacement.find('>', i);
       if (close == std::string_view::npos) return {};
@@ -197,7 +224,9 @@ std::optional<std::string> expanded(const Search& found, const Match& match, std
 template <bool with_count> Value substitute(Call& call) {
   const std::size_t replacement = first_parameter(call), text = replacement + 1;
   const auto most = call.run.to_constant(call.at(text + 1));
-  const auto found = most && *most >= 0 ? search(call, text, flags_after(call, text + 2), Place::anywhere, *most ? static_cast<std::size_t>(*most) : most_matches) : std::nullopt;
+  const auto found = most && *most >= 0 ? search(call, text, flags_after(call, text + 2), Place::anywhere,
+                                              *most ? static_cast<std::size_t>(*most) : most_matches)
+                                        : std::nullopt;
   const Value by = call.run.resolve(call.at(replacement));
   if (!found || !by) return unknown_of(call);
   std::string out;
@@ -207,7 +236,9 @@ template <bool with_count> Value substitute(Call& call) {
     if (by.is(Kind::string)) {
       put = expanded(*found, match, by.text());
     } else if (by.is(Kind::function) || by.is(Kind::bound)) {
-      const Value made = call.run.resolve(call.run.call(by, {.positional = {match_object(call, *found->expression, found->text, match)}, .keywords = {}}, call.place));
+      const Value made = call.run.resolve(call.run.call(by,
+          {.positional = {match_object(call, *found->expression, found->text, match)}, .keywords = {}},
+          call.place));
       if (made.is(Kind::string)) put = made.text();
     }
     if (!put) return unknown_of(call);
@@ -216,7 +247,9 @@ template <bool with_count> Value substitute(Call& call) {
   }
   out += found->text.substr(from);
   const Value made = call.run.heap().string(out);
-  return with_count ? call.run.heap().tuple({made, call.run.heap().integer(static_cast<std::int64_t>(found->matches.size()))}) : made;
+  return with_count ? call.run.heap().tuple(
+                          {made, call.run.heap().integer(static_cast<std::int64_t>(found->matches.size()))})
+                    : made;
 }
 
 // The characters that `re.escape` writes a backslash before.
@@ -247,7 +280,8 @@ Value of_group(Call& call, Value group, std::string_view what) {
   const auto at = call.run.to_constant(index);
   const auto& items = values::Heap::list_state(all)->items;
   if (!at) return unknown_of(call);
-  if (*at < 0 || *at >= static_cast<std::int64_t>(items.size())) return call.run.raise_builtin("IndexError", call.place);
+  if (*at < 0 || *at >= static_cast<std::int64_t>(items.size()))
+    return call.run.raise_builtin("IndexError", call.place);
   return items[static_cast<std::size_t>(*at)];
 }
 Value group(Call& call) {
@@ -261,7 +295,8 @@ Value item(Call& call) { return of_group(call, call.at(0), ExpressionState::grou
 Value groups(Call& call) {
   const Value all = kept(call, ExpressionState::groups);
   if (!all) return unknown_of(call);
-  std::vector<Value> items(values::Heap::list_state(all)->items.begin() + 1, values::Heap::list_state(all)->items.end());
+  std::vector<Value> items(
+      values::Heap::list_state(all)->items.begin() + 1, values::Heap::list_state(all)->items.end());
   for (Value& each : items)
     if (each.is(Kind::none)) each = call.at(0);
   return call.run.heap().tuple(std::move(items));
@@ -282,7 +317,7 @@ template <std::size_t side> Value bound(Call& call) {
   return both.is(Kind::tuple) ? both.as<values::Tuple>()->items[side] : both;
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> expression_rows() {
   using enum RowKind;
@@ -318,11 +353,12 @@ std::vector<Row> expression_rows() {
       row("re.Match.end", method, "group=0", bound<1>),
   };
   [&]<std::size_t... i>(std::index_sequence<i...>) {
-    static const std::array<std::string, 2 * flags.size()> paths = {("re." + std::string(flags[i].name))..., ("re." + std::string(flags[i].short_name))...};
+    static const std::array<std::string, 2 * flags.size()> paths = {
+        ("re." + std::string(flags[i].name))..., ("re." + std::string(flags[i].short_name))...};
     (rows.push_back(row(paths[i], constant, "", flag<i>)), ...);
     (rows.push_back(row(paths[flags.size() + i], constant, "", flag<i>)), ...);
   }(std::make_index_sequence<flags.size()>{});
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -19,7 +19,11 @@ constexpr std::size_t most_items = 1024;
 Value transparent(Call& call) {
   const Value given = call.run.resolve(call.at(0));
   switch (given.kind) {
-  case Kind::function: case Kind::bound: case Kind::partial: case Kind::class_: case Kind::library: return given;
+  case Kind::function:
+  case Kind::bound:
+  case Kind::partial:
+  case Kind::class_:
+  case Kind::library: return given;
   default: return call.run.library_symbol(values::InternalRow::same);
   }
 }
@@ -41,7 +45,9 @@ Value partial_method(Call& call) {
   made->keywords = call.options;
   return Value::of(Kind::partial, made);
 }
-Value method_of_partial(Call& call) { return call.run.call(call.at(0), {call.rest, call.options, call.spread}, call.place, call.expr); }
+Value method_of_partial(Call& call) {
+  return call.run.call(call.at(0), {call.rest, call.options, call.spread}, call.place, call.expr);
+}
 Value wraps(Call& call) {
   auto* made = call.run.heap().make<values::Partial>();
   made->function = call.run.library_symbol("functools.$wrapped");
@@ -57,7 +63,8 @@ Value wrapped(Call& call) {
   own.birth = made->attributes.birth;
   *made = *wrapper.as<values::Function>();
   made->attributes = own;
-  const Value function = original.is(Kind::bound) ? call.run.resolve(original.as<values::Bound>()->function) : original;
+  const Value function = original.is(Kind::bound) ? call.run.resolve(original.as<values::Bound>()->function)
+                                                  : original;
   if (function.is(Kind::function)) made->name = function.as<values::Function>()->name;
   call.run.heap().set(call.run.heap().slot_of(made->attributes, Name("__wrapped__")), original);
   return Value::of(Kind::function, made);
@@ -68,14 +75,20 @@ Value reduce(Call& call) {
   if (call.at(2)) items->insert(items->begin(), call.at(2));
   if (items->empty()) return call.run.raise_builtin("TypeError", call.place);
   Value total = items->front();
-  for (std::size_t i = 1; i < items->size(); ++i) total = call.run.call(call.at(0), {{total, (*items)[i]}, {}, false}, call.place);
+  for (std::size_t i = 1; i < items->size(); ++i)
+    total = call.run.call(call.at(0), {{total, (*items)[i]}, {}, false}, call.place);
   return total;
 }
 
 // ---------------------------------------------------------------- itertools
 
-Value iterator_of(Call& call, std::vector<Value> items) { return call.run.heap().list(std::move(items), ListKind::iterator); }
-Value open_iterator(Call& call, Value any) { return call.run.heap().open_list(any ? any : call.run.heap().external("", call.place), nullptr, ListKind::iterator); }
+Value iterator_of(Call& call, std::vector<Value> items) {
+  return call.run.heap().list(std::move(items), ListKind::iterator);
+}
+Value open_iterator(Call& call, Value any) {
+  return call.run.heap().open_list(
+      any ? any : call.run.heap().external("", call.place), nullptr, ListKind::iterator);
+}
 
 Value chained(Call& call, const std::vector<Value>& parts) {
   std::vector<Value> items;
@@ -127,7 +140,9 @@ Value cartesian(Call& call) {
 Value repeated(Call& call) {
   const Value times = call.at(1);
   const auto count = times ? call.run.to_constant(times) : std::nullopt;
-  if (count && *count <= static_cast<std::int64_t>(most_items)) return iterator_of(call, std::vector<Value>(static_cast<std::size_t>(std::max<std::int64_t>(*count, 0)), call.at(0)));
+  if (count && *count <= static_cast<std::int64_t>(most_items))
+    return iterator_of(
+        call, std::vector<Value>(static_cast<std::size_t>(std::max<std::int64_t>(*count, 0)), call.at(0)));
   return call.run.heap().open_list(call.at(0), times ? call.run.to_int(times) : nullptr, ListKind::iterator);
 }
 // Counting has no end: a range beyond any that a program could walk.
@@ -141,9 +156,7 @@ Value counting(Call& call) {
   return Value::of(Kind::range, range);
 }
 // Over and over again.
-Value cycled(Call& call) {
-  return open_iterator(call, call.run.element(call.at(0), call.place));
-}
+Value cycled(Call& call) { return open_iterator(call, call.run.element(call.at(0), call.place)); }
 Value sliced(Call& call) {
   std::vector<std::optional<std::int64_t>> bounds;
   for (const Value& bound : call.rest) {
@@ -164,10 +177,12 @@ Value sliced(Call& call) {
     const auto size = call.run.to_constant(length);
     const auto end = to ? (size ? std::optional(std::min(*to, *size)) : to) : size;
     if (!end || *end > static_cast<std::int64_t>(most_items)) return open_iterator(call, {});
-    for (std::int64_t i = from; i < *end; i += step) picked.push_back(call.run.subscript(source, call.run.heap().integer(i), nowhere));
+    for (std::int64_t i = from; i < *end; i += step)
+      picked.push_back(call.run.subscript(source, call.run.heap().integer(i), nowhere));
     return iterator_of(call, std::move(picked));
   }
-  const bool is_iterator = source.is(Kind::iterator) || (source.is(Kind::list) && source.as<values::List>()->kind == ListKind::iterator);
+  const bool is_iterator = source.is(Kind::iterator) ||
+      (source.is(Kind::list) && source.as<values::List>()->kind == ListKind::iterator);
   const auto items = call.run.elements(source, call.place);
   if (!items) return open_iterator(call, call.run.element(source, call.place));
   const auto size = static_cast<std::int64_t>(items->size());
@@ -188,9 +203,12 @@ Value accumulate(Call& call) {
   Value total = call.at(2) && !call.run.resolve(call.at(2)).is(Kind::none) ? call.at(2) : Value{};
   if (total) totals.push_back(total);
   for (const Value& item : *items) {
-    if (!total) total = item;
-    else if (function && !function.is(Kind::none)) total = call.run.call(function, {{total, item}, {}, false}, call.place);
-    else total = call.run.binary(syntax::BinaryOp::add, total, item, nowhere);
+    if (!total)
+      total = item;
+    else if (function && !function.is(Kind::none))
+      total = call.run.call(function, {{total, item}, {}, false}, call.place);
+    else
+      total = call.run.binary(syntax::BinaryOp::add, total, item, nowhere);
     totals.push_back(total);
   }
   return iterator_of(call, std::move(totals));
@@ -202,7 +220,8 @@ Value pairwise(Call& call) {
     return open_iterator(call, call.run.heap().tuple({any, any}));
   }
   std::vector<Value> pairs;
-  for (std::size_t i = 0; i + 1 < items->size(); ++i) pairs.push_back(call.run.heap().tuple({(*items)[i], (*items)[i + 1]}));
+  for (std::size_t i = 0; i + 1 < items->size(); ++i)
+    pairs.push_back(call.run.heap().tuple({(*items)[i], (*items)[i + 1]}));
   return iterator_of(call, std::move(pairs));
 }
 Value zip_longest(Call& call) {
@@ -214,7 +233,9 @@ template <bool ordered> Value picks(Call& call) {
   const auto items = call.run.take(call.at(0), call.place);
   if (!items) return open_iterator(call, {});
   const Value given = call.at(1);
-  const auto count = given && !call.run.resolve(given).is(Kind::none) ? call.run.to_constant(given) : std::optional(static_cast<std::int64_t>(items->size()));
+  const auto count = given && !call.run.resolve(given).is(Kind::none)
+      ? call.run.to_constant(given)
+      : std::optional(static_cast<std::int64_t>(items->size()));
   if (!count || *count < 0) return open_iterator(call, {});
   std::vector<Value> rows;
   std::vector<std::size_t> chosen;
@@ -246,7 +267,8 @@ Value starmap(Call& call) {
   std::vector<Value> results;
   for (const Value& item : *items) {
     const auto parts = call.run.elements(item, call.place);
-    results.push_back(call.run.call(call.at(0), parts ? Arguments{*parts, {}, false} : Arguments{{}, {}, true}, call.place));
+    results.push_back(call.run.call(
+        call.at(0), parts ? Arguments{*parts, {}, false} : Arguments{{}, {}, true}, call.place));
   }
   return iterator_of(call, std::move(results));
 }
@@ -257,17 +279,20 @@ template <bool taking, bool until> Value filtered(Call& call) {
   bool over = false;
   for (const Value& item : *items) {
     if (!over || !until) {
-      const auto answer = call.run.symbols().decide(call.run.truth(call.run.call(call.at(0), {{item}, {}, false}, call.place)));
+      const auto answer = call.run.symbols().decide(
+          call.run.truth(call.run.call(call.at(0), {{item}, {}, false}, call.place)));
       if (answer == Answer::unknown) return open_iterator(call, call.run.element(call.at(1), call.place));
       over = answer == Answer::no;
     }
-    if (over != taking) results.push_back(item);
-    else if (taking && until) break;
+    if (over != taking)
+      results.push_back(item);
+    else if (taking && until)
+      break;
   }
   return iterator_of(call, std::move(results));
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> python_iteration_rows() {
   using enum RowKind;
@@ -302,4 +327,4 @@ std::vector<Row> python_iteration_rows() {
   };
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

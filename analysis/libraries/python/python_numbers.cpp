@@ -39,12 +39,17 @@ template <double (*function)(double, double)> Value real_function_of_two(Call& c
 template <double (*to)(double)> Value rounded(Call& call) {
   const Value value = call.run.resolve(call.at(0));
   if (value.is(Kind::integer)) return value;
-  if (value.is(Kind::real) && std::abs(value.real()) < 9e15) return call.run.heap().integer(static_cast<std::int64_t>(to(value.real())));
-  if (value.is(Kind::choice)) return call.run.over_choices(value, [&](Value side) {
-    Call one = call;
-    one.arguments[0] = side;
-    return rounded<to>(one);
-  }, call.place);
+  if (value.is(Kind::real) && std::abs(value.real()) < 9e15)
+    return call.run.heap().integer(static_cast<std::int64_t>(to(value.real())));
+  if (value.is(Kind::choice))
+    return call.run.over_choices(
+        value,
+        [&](Value side) {
+          Call one = call;
+          one.arguments[0] = side;
+          return rounded<to>(one);
+        },
+        call.place);
   return unknown_of(call);
 }
 Value logarithm(Call& call) {
@@ -99,7 +104,8 @@ Value is_close(Call& call) {
   const auto a = number(call, call.at(0)), b = number(call, call.at(1));
   const auto relative = number(call, call.at(2)), absolute = number(call, call.at(3));
   if (!a || !b || !relative || !absolute) return unknown_of(call);
-  return call.run.heap().boolean(*a == *b || std::abs(*a - *b) <= std::max(*relative * std::max(std::abs(*a), std::abs(*b)), *absolute));
+  return call.run.heap().boolean(
+      *a == *b || std::abs(*a - *b) <= std::max(*relative * std::max(std::abs(*a), std::abs(*b)), *absolute));
 }
 template <bool (*test)(double)> Value real_test(Call& call) {
   const auto x = number(call, call.at(0));
@@ -150,13 +156,13 @@ Value bound_to(Call& call, Value self, std::string_view row) {
 template <syntax::BinaryOp op> Value operation(Call& call) {
   return call.run.binary(op, call.at(0), call.at(1), call.node ? *call.node : nowhere);
 }
-template <syntax::CompareOp op> Value comparison(Call& call) { return call.run.compare(op, call.at(0), call.at(1)); }
+template <syntax::CompareOp op> Value comparison(Call& call) {
+  return call.run.compare(op, call.at(0), call.at(1));
+}
 Value negation(Call& call) {
   return call.run.binary(syntax::BinaryOp::sub, call.run.heap().integer(0), call.at(0), nowhere);
 }
-Value item_of(Call& call) {
-  return call.run.subscript(call.at(0), call.at(1), nowhere);
-}
+Value item_of(Call& call) { return call.run.subscript(call.at(0), call.at(1), nowhere); }
 Value has_item(Call& call) { return call.run.compare(syntax::CompareOp::in, call.at(1), call.at(0)); }
 // itemgetter(…) and attrgetter(…) give functions that remember what to get.
 template <bool items> Value getter(Call& call) {
@@ -191,11 +197,13 @@ template <Value (*of_numbers)(Call&), bool takes_sequences = false> Value numpy(
   bool numbers = !takes_sequences && (given.is(Kind::integer) || given.is(Kind::real));
   if (takes_sequences && (given.is(Kind::tuple) || given.is(Kind::list)))
     if (const auto items = call.run.elements(given, call.place))
-      numbers = std::all_of(items->begin(), items->end(), [&](Value item) { return call.run.resolve(item).is(Kind::integer) || call.run.resolve(item).is(Kind::real); });
+      numbers = std::all_of(items->begin(), items->end(), [&](Value item) {
+        return call.run.resolve(item).is(Kind::integer) || call.run.resolve(item).is(Kind::real);
+      });
   return numbers && call.rest.empty() && call.options.empty() ? of_numbers(call) : unknown_of(call);
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> python_number_rows() {
   using enum RowKind;
@@ -278,4 +286,4 @@ std::vector<Row> python_number_rows() {
   };
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -26,25 +26,32 @@ Value ordered_dict(Call& call) {
 }
 Value default_dict(Call& call) {
   Arguments arguments{call.rest, call.options, call.spread};
-  const Value dict = call.run.resolve(call.run.call(call.run.library_symbol("builtins.dict"), std::move(arguments), call.place));
-  if (dict.is(Kind::dict)) dict.as<values::Dict>()->factory = call.at(0) ? call.run.resolve(call.at(0)) : Value::none();
+  const Value dict = call.run.resolve(
+      call.run.call(call.run.library_symbol("builtins.dict"), std::move(arguments), call.place));
+  if (dict.is(Kind::dict))
+    dict.as<values::Dict>()->factory = call.at(0) ? call.run.resolve(call.at(0)) : Value::none();
   return dict;
 }
 Value counter(Call& call) {
   const Value dict = call.run.heap().dict({});
   dict.as<values::Dict>()->counts = true;
   const Value given = call.run.resolve(call.at(0));
-  if (given.is(Kind::dict)) call.run.dict_update(dict, given, call.place);
-  else if (given && !given.is(Kind::none)) call.run.count_items(dict, given, call.place);
-  for (const auto& [name, value] : call.options) call.run.dict_set(dict, call.run.heap().string(name.text()), value);
+  if (given.is(Kind::dict))
+    call.run.dict_update(dict, given, call.place);
+  else if (given && !given.is(Kind::none))
+    call.run.count_items(dict, given, call.place);
+  for (const auto& [name, value] : call.options)
+    call.run.dict_set(dict, call.run.heap().string(name.text()), value);
   return dict;
 }
 Value deque(Call& call) {
   const Value most = call.run.resolve(call.at(1));
   Value made;
-  if (!call.at(0)) made = call.run.heap().list({}, ListKind::deque);
+  if (!call.at(0))
+    made = call.run.heap().list({}, ListKind::deque);
   else if (auto items = call.run.take(call.at(0), call.place)) {
-    if (const auto limit = call.run.to_constant(most); limit && *limit >= 0 && items->size() > static_cast<std::size_t>(*limit))
+    if (const auto limit = call.run.to_constant(most);
+        limit && *limit >= 0 && items->size() > static_cast<std::size_t>(*limit))
       items->erase(items->begin(), items->end() - *limit);
     made = call.run.heap().list(std::move(*items), ListKind::deque);
   } else {
@@ -64,7 +71,8 @@ Value named_tuple(Call& call) {
   if (given.is(Kind::string)) {
     std::string word;
     for (const char c : std::string(given.text()) + " ") {
-      if (c != ' ' && c != ',' && c != '\n' && c != '\t') word += c;
+      if (c != ' ' && c != ',' && c != '\n' && c != '\t')
+        word += c;
       else if (!word.empty()) {
         add(word);
         word.clear();
@@ -76,7 +84,8 @@ Value named_tuple(Call& call) {
     for (const Value& raw : *names) {
       Value each = call.run.resolve(raw);
       // NamedTuple("P", [("x", int)]): pairs of a name and a type.
-      if (each.is(Kind::tuple) && !each.as<values::Tuple>()->items.empty()) each = call.run.resolve(each.as<values::Tuple>()->items[0]);
+      if (each.is(Kind::tuple) && !each.as<values::Tuple>()->items.empty())
+        each = call.run.resolve(each.as<values::Tuple>()->items[0]);
       if (!each.is(Kind::string)) return call.run.heap().external("", call.place);
       add(each.text());
     }
@@ -84,9 +93,11 @@ Value named_tuple(Call& call) {
   if (const Value defaults = option(call, "defaults"); defaults && !defaults.is(Kind::none)) {
     const auto items = call.run.elements(defaults, call.place);
     if (!items || items->size() > fields.size()) return call.run.heap().external("", call.place);
-    for (std::size_t i = 0; i < items->size(); ++i) fields[fields.size() - items->size() + i].default_value = (*items)[i];
+    for (std::size_t i = 0; i < items->size(); ++i)
+      fields[fields.size() - items->size() + i].default_value = (*items)[i];
   }
-  return call.run.named_tuple_class(name.is(Kind::string) ? name.text() : std::string_view("tuple"), std::move(fields), call.place);
+  return call.run.named_tuple_class(
+      name.is(Kind::string) ? name.text() : std::string_view("tuple"), std::move(fields), call.place);
 }
 
 // ---------------------------------------------------------------- copy
@@ -115,7 +126,11 @@ Value deep_copy(Call& call, Value value, Copies& copies) {
   value = call.run.resolve(value);
   if (copies.size() > most_copies) return heap.external("", call.place);
   switch (value.kind) {
-  case Kind::list: case Kind::dict: case Kind::instance: case Kind::tensor: case Kind::tuple: break;
+  case Kind::list:
+  case Kind::dict:
+  case Kind::instance:
+  case Kind::tensor:
+  case Kind::tuple: break;
   default: return value;
   }
   if (const auto known = copies.find(value.object()); known != copies.end()) return known->second;
@@ -171,11 +186,13 @@ Value deep_copied(Call& call) {
 Value copied(Call& call) {
   const Value value = call.run.resolve(call.at(0));
   values::Heap& heap = call.run.heap();
-  if (value.is(Kind::list) || value.is(Kind::dict)) return call.run.call(call.run.attribute(value, Name("copy"), call.place), {}, call.place);
+  if (value.is(Kind::list) || value.is(Kind::dict))
+    return call.run.call(call.run.attribute(value, Name("copy"), call.place), {}, call.place);
   if (value.is(Kind::tensor)) {
     return tensor_copy(call, value);
   }
-  if (!value.is(Kind::instance) || (value.as<Instance>()->cls && value.as<Instance>()->cls->is_enum)) return value;
+  if (!value.is(Kind::instance) || (value.as<Instance>()->cls && value.as<Instance>()->cls->is_enum))
+    return value;
   const auto* from = value.as<Instance>();
   auto* made = same_without_attributes(heap, *from);
   for (const auto& [name, slot] : from->attributes.entries())
@@ -208,11 +225,13 @@ Value dataclass_init(Call& call) {
     self = call.run.resolve(given.front());
     given.erase(given.begin());
   }
-  if (self.is(Kind::instance) && self.as<Instance>()->cls) call.run.fill_dataclass(*self.as<Instance>(), {std::move(given), call.options, call.spread}, call.place);
+  if (self.is(Kind::instance) && self.as<Instance>()->cls)
+    call.run.fill_dataclass(*self.as<Instance>(), {std::move(given), call.options, call.spread}, call.place);
   return Value::none();
 }
 Value hold(Call& call) {
-  if (call.self.is(Kind::instance)) call.run.hold(*call.self.as<Instance>(), {call.rest, call.options, call.spread}, call.place);
+  if (call.self.is(Kind::instance))
+    call.run.hold(*call.self.as<Instance>(), {call.rest, call.options, call.spread}, call.place);
   return Value::none();
 }
 Value replaced(Call& call) {
@@ -222,7 +241,8 @@ Value replaced(Call& call) {
   const auto* cls = from.as<Instance>()->cls;
   for (const values::ClassField& field : cls->fields) {
     if (!field.in_init || field.init_only) continue;
-    const bool given = std::any_of(call.options.begin(), call.options.end(), [&](const auto& one) { return one.first == field.name; });
+    const bool given = std::any_of(
+        call.options.begin(), call.options.end(), [&](const auto& one) { return one.first == field.name; });
     if (!given) arguments.keywords.push_back({field.name, call.run.attribute(from, field.name, call.place)});
   }
   return call.run.call(Value::of(Kind::class_, cls), std::move(arguments), call.place);
@@ -234,7 +254,8 @@ Value as_plain(Call& call, Value value, bool as_dict, int depth) {
     std::vector<std::pair<Value, Value>> items;
     std::vector<Value> plain;
     for (const auto& [name, field] : call.run.field_values(*value.as<Instance>())) {
-      const Value inner = as_plain(call, field ? field : call.run.heap().external(name.text()), as_dict, depth + 1);
+      const Value inner = as_plain(
+          call, field ? field : call.run.heap().external(name.text()), as_dict, depth + 1);
       items.push_back({call.run.heap().string(name.text()), inner});
       plain.push_back(inner);
     }
@@ -242,9 +263,11 @@ Value as_plain(Call& call, Value value, bool as_dict, int depth) {
   }
   if (value.is(Kind::tuple) || (value.is(Kind::list) && !values::Heap::list_state(value)->open)) {
     std::vector<Value> items;
-    for (const Value& item : value.is(Kind::tuple) ? value.as<values::Tuple>()->items : values::Heap::list_state(value)->items)
+    for (const Value& item :
+        value.is(Kind::tuple) ? value.as<values::Tuple>()->items : values::Heap::list_state(value)->items)
       items.push_back(as_plain(call, item, as_dict, depth + 1));
-    return value.is(Kind::tuple) ? call.run.heap().tuple(std::move(items)) : call.run.heap().list(std::move(items), value.as<values::List>()->kind);
+    return value.is(Kind::tuple) ? call.run.heap().tuple(std::move(items))
+                                 : call.run.heap().list(std::move(items), value.as<values::List>()->kind);
   }
   if (value.is(Kind::dict)) {
     const Value made = call.run.heap().dict({});
@@ -259,7 +282,9 @@ Value as_dict(Call& call) { return as_plain(call, call.at(0), true, 0); }
 Value as_tuple(Call& call) { return as_plain(call, call.at(0), false, 0); }
 const values::Class* dataclass_of(Call& call, Value value) {
   value = call.run.resolve(value);
-  const values::Class* cls = value.is(Kind::class_) ? value.as<values::Class>() : value.is(Kind::instance) ? value.as<Instance>()->cls : nullptr;
+  const values::Class* cls = value.is(Kind::class_) ? value.as<values::Class>()
+      : value.is(Kind::instance)                    ? value.as<Instance>()->cls
+                                                    : nullptr;
   return cls && cls->is_dataclass ? cls : nullptr;
 }
 Value is_dataclass(Call& call) {
@@ -276,8 +301,10 @@ Value fields_of(Call& call) {
     Instance* one = call.run.make_native("dataclasses.Field", call.place);
     keep(call.run, *one, "name", call.run.heap().string(field.name.text()));
     keep(call.run, *one, "init", call.run.heap().boolean(field.in_init));
-    keep(call.run, *one, "default", field.default_value ? field.default_value : call.run.library_symbol("dataclasses.MISSING"));
-    keep(call.run, *one, "default_factory", field.factory ? field.factory : call.run.library_symbol("dataclasses.MISSING"));
+    keep(call.run, *one, "default",
+        field.default_value ? field.default_value : call.run.library_symbol("dataclasses.MISSING"));
+    keep(call.run, *one, "default_factory",
+        field.factory ? field.factory : call.run.library_symbol("dataclasses.MISSING"));
     items.push_back(Value::of(Kind::instance, one));
   }
   return call.run.heap().tuple(std::move(items));
@@ -289,7 +316,7 @@ Value bind_by_hand(Call& call) {
   return Value::of(Kind::bound, bound);
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> python_object_rows() {
   using enum RowKind;
@@ -309,7 +336,8 @@ std::vector<Row> python_object_rows() {
       row(values::InternalRow::hold, function, "*arguments, **options", hold),
       row("dataclasses.field", class_, "**options", keep_options, "dataclasses.Field"),
       row("dataclasses.Field", class_, "**options", keep_options),
-      row(values::InternalRow::missing, function, "name", [](Call& call) { return call.run.raise_builtin("AttributeError", call.place); }),
+      row(values::InternalRow::missing, function, "name",
+          [](Call& call) { return call.run.raise_builtin("AttributeError", call.place); }),
       row("dataclasses.replace", function, "obj, **changes", replaced),
       row("dataclasses.asdict", function, "obj, **options", as_dict),
       row("dataclasses.astuple", function, "obj, **options", as_tuple),
@@ -322,4 +350,4 @@ std::vector<Row> python_object_rows() {
   };
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -14,7 +14,8 @@ Value signature_of(Call& call) {
     bound = true;
   }
   if (function.is(Kind::class_)) {
-    function = call.run.resolve(call.run.find_in_order(function.as<values::Class>()->order, Name("__init__")));
+    function = call.run.resolve(
+        call.run.find_in_order(function.as<values::Class>()->order, Name("__init__")));
     bound = true;
   }
   // A wrapper answers for what it wraps.
@@ -23,18 +24,25 @@ Value signature_of(Call& call) {
     if (!inner || !call.run.resolve(inner->value).is(Kind::function)) break;
     function = call.run.resolve(inner->value);
   }
-  if (!function.is(Kind::function) || !function.as<values::Function>()->parameters) return call.run.heap().external("", call.place);
+  if (!function.is(Kind::function) || !function.as<values::Function>()->parameters)
+    return call.run.heap().external("", call.place);
   const auto* known = function.as<values::Function>();
   std::vector<std::pair<Value, Value>> items;
   const auto& list = known->parameters->list;
   for (std::size_t i = bound ? 1 : 0; i < list.size(); ++i) {
-    constexpr std::string_view kinds[] = {"POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD", "KEYWORD_ONLY", "VAR_POSITIONAL", "VAR_KEYWORD"};
+    constexpr std::string_view kinds[] = {
+        "POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD", "KEYWORD_ONLY", "VAR_POSITIONAL", "VAR_KEYWORD"};
     Instance* one = call.run.make_native("inspect.Parameter", call.place);
     const Value name = call.run.heap().string(list[i].name.text());
-    for (const std::string_view kind : kinds) keep(call.run, *one, kind, call.run.library_symbol("inspect.Parameter." + std::string(kind)));
+    for (const std::string_view kind : kinds)
+      keep(call.run, *one, kind, call.run.library_symbol("inspect.Parameter." + std::string(kind)));
     keep(call.run, *one, "name", name);
-    keep(call.run, *one, "kind", call.run.library_symbol("inspect.Parameter." + std::string(kinds[static_cast<int>(list[i].kind)])));
-    keep(call.run, *one, "default", i < known->defaults.size() && known->defaults[i] ? known->defaults[i] : call.run.library_symbol("inspect.Parameter.empty"));
+    keep(call.run, *one, "kind",
+        call.run.library_symbol("inspect.Parameter." + std::string(kinds[static_cast<int>(list[i].kind)])));
+    keep(call.run, *one, "default",
+        i < known->defaults.size() && known->defaults[i]
+            ? known->defaults[i]
+            : call.run.library_symbol("inspect.Parameter.empty"));
     items.push_back({name, Value::of(Kind::instance, one)});
   }
   Instance* made = call.run.make_native("inspect.Signature", call.place);
@@ -44,7 +52,8 @@ Value signature_of(Call& call) {
 template <Kind kind> Value is_kind(Call& call) {
   const Value value = call.run.resolve(call.at(0));
   if (value.is(Kind::unknown) || value.is(Kind::choice) || value.is(Kind::library)) return unknown_of(call);
-  return call.run.heap().boolean(value.is(kind) || (kind == Kind::function && value.is(Kind::bound) && call.row.path.ends_with("method")));
+  return call.run.heap().boolean(value.is(kind) ||
+      (kind == Kind::function && value.is(Kind::bound) && call.row.path.ends_with("method")));
 }
 Value second_argument(Call& call) { return call.at(1); }
 Value null_context(Call& call) {
@@ -62,7 +71,9 @@ Value enter_context(Call& call) {
   const Value enter = call.run.find_method(manager.as<Instance>(), Name("__enter__"));
   return enter ? call.run.call(enter, {}, call.place) : manager;
 }
-Value logger(Call& call) { return Value::of(Kind::instance, call.run.make_native("logging.Logger", call.place)); }
+Value logger(Call& call) {
+  return Value::of(Kind::instance, call.run.make_native("logging.Logger", call.place));
+}
 // A file in a folder that is not known: the same each time it is asked for.
 Value path_below(Call& call, Value folder, std::string_view file) {
   auto& items = folder.as<values::Unknown>()->items;
@@ -80,10 +91,14 @@ Value joined_path(Call& call) {
   const bool below = folder.is(Kind::unknown) && call.rest.size() > 1;
   for (std::size_t i = below; i < call.rest.size(); ++i) {
     Value part = call.run.resolve(call.rest[i]);
-    if (part.is(Kind::instance)) part = call.run.resolve(part.as<Instance>()->attributes.value(Name(values::FileState::path)));  // a path object
+    if (part.is(Kind::instance))
+      part = call.run.resolve(
+          part.as<Instance>()->attributes.value(Name(values::FileState::path)));  // a path object
     if (!part.is(Kind::string) || (below && part.text().starts_with('/'))) return unknown_of(call);
-    if (part.text().starts_with('/') || path.empty()) path = part.text();
-    else path += (path.ends_with('/') ? "" : "/") + std::string(part.text());
+    if (part.text().starts_with('/') || path.empty())
+      path = part.text();
+    else
+      path += (path.ends_with('/') ? "" : "/") + std::string(part.text());
   }
   return below ? path_below(call, folder, path) : call.run.heap().string(path);
 }
@@ -92,11 +107,9 @@ Value base_name(Call& call) {
   if (!path.is(Kind::string)) return unknown_of(call);
   return call.run.heap().string(path.text().substr(path.text().rfind('/') + 1));
 }
-Value random_element(Call& call) {
-  return call.run.heap().unknown("", Sharing::local, call.place);
-}
+Value random_element(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> python_tool_rows() {
   using enum RowKind;
@@ -133,13 +146,15 @@ std::vector<Row> python_tool_rows() {
       row("tempfile.gettempdir", function, "", uniform),
       row("random.choice", function, "seq", random_element),
   };
-  for (const std::string_view name : {"logging.debug", "logging.info", "logging.warning", "logging.error", "logging.exception", "logging.critical"})
+  for (const std::string_view name : {"logging.debug", "logging.info", "logging.warning", "logging.error",
+           "logging.exception", "logging.critical"})
     rows.push_back(row(name, function, "message, *arguments, **options", nothing));
   for (const std::string_view name :
-       {"logging.Logger.debug", "logging.Logger.info", "logging.Logger.warning", "logging.Logger.warn", "logging.Logger.error", "logging.Logger.exception",
-        "logging.Logger.critical", "logging.Logger.log", "logging.Logger.setLevel", "logging.Logger.addHandler"})
+      {"logging.Logger.debug", "logging.Logger.info", "logging.Logger.warning", "logging.Logger.warn",
+          "logging.Logger.error", "logging.Logger.exception", "logging.Logger.critical", "logging.Logger.log",
+          "logging.Logger.setLevel", "logging.Logger.addHandler"})
     rows.push_back(row(name, method, "*arguments, **options", nothing));
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

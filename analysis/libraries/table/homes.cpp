@@ -1,4 +1,5 @@
-// One name for each thing: old homes and re-exports of libraries, resolved to the canonical path that rows have.
+// One name for each thing: old homes and re-exports of libraries, resolved to the canonical path that rows
+// have.
 #include "libraries/table/table.hpp"
 
 #include <algorithm>
@@ -120,32 +121,57 @@ constexpr std::array aliases = {
     Alias{"typing_extensions.NamedTuple", "typing.NamedTuple"},
 };
 
-// Where PyTorch's layers are written. A program that asks for them step by step, `torch.nn.modules.conv.Conv2d`, comes to the class by way of
-// "torch.nn.conv".
+// Where PyTorch's layers are written. A program that asks for them step by step,
+// `torch.nn.modules.conv.Conv2d`, comes to the class by way of "torch.nn.conv".
 constexpr std::array<std::string_view, 22> homes_of_layers = {
-    "activation", "adaptive", "batchnorm", "channelshuffle", "container", "conv", "distance", "dropout", "flatten", "fold", "instancenorm",
-    "linear", "loss", "module", "normalization", "padding", "pixelshuffle", "pooling", "rnn", "sparse", "transformer", "upsampling",
+    "activation",
+    "adaptive",
+    "batchnorm",
+    "channelshuffle",
+    "container",
+    "conv",
+    "distance",
+    "dropout",
+    "flatten",
+    "fold",
+    "instancenorm",
+    "linear",
+    "loss",
+    "module",
+    "normalization",
+    "padding",
+    "pixelshuffle",
+    "pooling",
+    "rnn",
+    "sparse",
+    "transformer",
+    "upsampling",
 };
 
-} // namespace
+}  // namespace
 
 std::string Table::canonical(std::string_view path) const {
   if (constexpr std::string_view layers = "torch.nn."; path.starts_with(layers)) {
     const std::string_view tail = path.substr(layers.size());
     const auto dot = tail.find('.');
-    if (dot != std::string_view::npos && std::find(homes_of_layers.begin(), homes_of_layers.end(), tail.substr(0, dot)) != homes_of_layers.end()) return std::string(layers) + std::string(tail.substr(dot + 1));
+    if (dot != std::string_view::npos &&
+        std::find(homes_of_layers.begin(), homes_of_layers.end(), tail.substr(0, dot)) !=
+            homes_of_layers.end())
+      return std::string(layers) + std::string(tail.substr(dot + 1));
   }
   for (const Alias& alias : aliases)
     if (path == alias.from) return std::string(alias.to);
   for (const Prefix& prefix : prefixes)
     if (path.starts_with(prefix.from) && path.size() > prefix.from.size()) {
       const std::string_view tail = path.substr(prefix.from.size());
-      // torch.nn.modules.linear.Linear: what stands between the package and the class is a home, too. A home alone keeps its name, of which
-      // the class's is asked next.
+      // torch.nn.modules.linear.Linear: what stands between the package and the class is a home, too. A home
+      // alone keeps its name, of which the class's is asked next.
       const auto dot = tail.rfind('.');
       const bool in_nn = prefix.from == "torch.nn.modules.";
-      if (in_nn && dot == std::string_view::npos && tail.front() >= 'a' && tail.front() <= 'z') return std::string(path);
-      std::string moved = std::string(prefix.to) + std::string(in_nn && dot != std::string_view::npos ? tail.substr(dot + 1) : tail);
+      if (in_nn && dot == std::string_view::npos && tail.front() >= 'a' && tail.front() <= 'z')
+        return std::string(path);
+      std::string moved = std::string(prefix.to) +
+          std::string(in_nn && dot != std::string_view::npos ? tail.substr(dot + 1) : tail);
       for (const Alias& alias : aliases)
         if (moved == alias.from) return std::string(alias.to);
       return moved;
@@ -153,4 +179,4 @@ std::string Table::canonical(std::string_view path) const {
   return std::string(path);
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

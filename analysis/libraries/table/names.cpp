@@ -12,7 +12,7 @@ std::unordered_map<const values::OperatorInfo*, std::string_view>& names() {
   return known;
 }
 
-} // namespace
+}  // namespace
 
 void name_operator(const values::OperatorInfo* op, std::string_view name) { names().emplace(op, name); }
 
@@ -24,7 +24,8 @@ std::string_view operator_name(const Row& row) {
 }
 
 void share_roles(std::span<Row> rows) {
-  // Functions and methods have rules of their own: what is asked of x.to(device) is not asked of every function `to`.
+  // Functions and methods have rules of their own: what is asked of x.to(device) is not asked of every
+  // function `to`.
   struct Of {
     const values::OperatorInfo* op;
     RowKind kind;
@@ -45,4 +46,4 @@ void share_roles(std::span<Row> rows) {
   }
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -20,10 +20,13 @@ Value unknown_of(Call& call) {
   made.as<values::Unknown>()->external = external;
   return made;
 }
-Value context(Call& call) { return Value::of(Kind::instance, call.run.make_native("torch.context", call.place)); }
+Value context(Call& call) {
+  return Value::of(Kind::instance, call.run.make_native("torch.context", call.place));
+}
 
 Instance& object(const Call& call) {
-  // A method that was handed something else, as Sequential.append(Sequential) is, has an object that nobody sees.
+  // A method that was handed something else, as Sequential.append(Sequential) is, has an object that nobody
+  // sees.
   return call.self.is(Kind::instance) ? *call.self.as<Instance>() : *call.run.heap().make<Instance>();
 }
 void keep(Interpreter& run, Instance& object, std::string_view name, Value value) {
@@ -50,4 +53,4 @@ Value option(const Call& call, std::string_view name) {
   return {};
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

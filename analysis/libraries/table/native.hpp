@@ -1,17 +1,18 @@
-// What rows that are written by hand share: answers that many of them give, and what native objects keep as attributes.
+// What rows that are written by hand share: answers that many of them give, and what native objects keep as
+// attributes.
 #pragma once
 
 #include "libraries/table/shapes.hpp"
 
 namespace stepzero::libraries {
 
-Value nothing(Call& call);         // None
-Value never(Call& call);           // False
-Value itself(Call& call);          // the object whose method it is
+Value nothing(Call& call);  // None
+Value never(Call& call);    // False
+Value itself(Call& call);   // the object whose method it is
 Value first_argument(Call& call);
-Value uniform(Call& call);         // not known, and the same on all ranks
-Value unknown_of(Call& call);      // computed from the arguments in a way that is not followed
-Value context(Call& call);         // a context manager that changes nothing that is followed
+Value uniform(Call& call);     // not known, and the same on all ranks
+Value unknown_of(Call& call);  // computed from the arguments in a way that is not followed
+Value context(Call& call);     // a context manager that changes nothing that is followed
 template <symbolic::Role role> Value role_value(Call& call) { return Value::of(call.run.role(role)); }
 // The same as a variable of the environment has it: as text, which is taken for the number that it names.
 void note_role_read(Call& call, symbolic::Role role);
@@ -36,4 +37,4 @@ inline const syntax::Expr nowhere{syntax::ExprKind::none, {}};
 // One of the further keyword arguments, resolved; absent if it was not given.
 Value option(const Call& call, std::string_view name);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

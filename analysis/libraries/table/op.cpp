@@ -1,7 +1,8 @@
-// The call as shape functions see it: its arguments, axes, broadcasting, results, and the layer that is called. See op.hpp.
+// The call as shape functions see it: its arguments, axes, broadcasting, results, and the layer that is
+// called. See op.hpp.
+#include "libraries/table/op.hpp"
 #include "interpreter/calls/unseen.hpp"
 #include "libraries/python/generators.hpp"
-#include "libraries/table/op.hpp"
 #include "libraries/torch/meaning/autocast.hpp"
 #include "libraries/torch/meaning/devices.hpp"
 #include "libraries/torch/meaning/ranks.hpp"
@@ -27,13 +28,20 @@ struct Synonym {
   std::string_view written, meant;
 };
 constexpr std::array synonyms = {
-    Synonym{"axis", "dim"}, Synonym{"keepdims", "keepdim"}, Synonym{"x", "input"}, Synonym{"a", "input"},
-    Synonym{"x1", "input"}, Synonym{"x2", "other"},         Synonym{"axes", "dim"},
+    Synonym{"axis", "dim"},
+    Synonym{"keepdims", "keepdim"},
+    Synonym{"x", "input"},
+    Synonym{"a", "input"},
+    Synonym{"x1", "input"},
+    Synonym{"x2", "other"},
+    Synonym{"axes", "dim"},
     // torch.linalg names its matrices A in the documentation and input in some of its functions.
-    Synonym{"A", "input"},  Synonym{"input", "A"},          Synonym{"b", "B"},
+    Synonym{"A", "input"},
+    Synonym{"input", "A"},
+    Synonym{"b", "B"},
 };
 
-} // namespace
+}  // namespace
 
 Op::Op(Call& made) : call(made), run(made.run), s(made.run.symbols()) {
   for (auto it = call.options.begin(); it != call.options.end();) {
@@ -78,7 +86,8 @@ const TensorState* Op::expect(std::string_view name) {
   const Value value = argument(name);
   const bool anew = value.is(Kind::unknown) && !value.as<values::Unknown>()->state.value;
   const TensorState* state = require_tensor(run, value);
-  const values::Device* device = anew && state && !state->device ? interpreter::lies_on(*value.as<values::Unknown>()) : nullptr;
+  const values::Device* device =
+      anew && state && !state->device ? interpreter::lies_on(*value.as<values::Unknown>()) : nullptr;
   if (!device) return state;
   TensorState placed = *state;
   placed.device = device;
@@ -91,7 +100,8 @@ const Shape& Op::shape(std::string_view name) const {
 }
 bool Op::is_number(std::string_view name) const {
   const Value value = argument(name);
-  if (value.is(Kind::unknown)) return (value.as<values::Unknown>()->is_real || value.as<values::Unknown>()->is_number) && !tensor(value);
+  if (value.is(Kind::unknown))
+    return (value.as<values::Unknown>()->is_real || value.as<values::Unknown>()->is_number) && !tensor(value);
   // The truth of a comparison with something unknown may as well be a tensor of truths.
   if (value.is(Kind::boolean)) return s.form(value.condition()) == symbolic::Context::Form::constant;
   return value.is(Kind::integer) || value.is(Kind::real);
@@ -108,7 +118,8 @@ Int Op::size(std::string_view name) const {
 std::optional<double> Op::real(std::string_view name) const {
   const Value value = argument(name);
   if (value.is(Kind::real)) return value.real();
-  if (const auto constant = value.is(Kind::integer) ? s.value(value.integer()) : std::nullopt) return static_cast<double>(*constant);
+  if (const auto constant = value.is(Kind::integer) ? s.value(value.integer()) : std::nullopt)
+    return static_cast<double>(*constant);
   return std::nullopt;
 }
 std::optional<std::string_view> Op::text(std::string_view name) const {
@@ -132,7 +143,8 @@ std::optional<std::vector<Int>> Op::sizes(std::string_view name) const {
   const Value value = argument(name);
   if (!value) return given(name) ? std::nullopt : std::optional<std::vector<Int>>(std::in_place);
   const bool last = static_cast<std::size_t>(at) + 1 >= call.row.positional;
-  return libraries::sizes(run, value, last && call.row.takes_rest ? call.rest : std::vector<Value>{}, call.place);
+  return libraries::sizes(
+      run, value, last && call.row.takes_rest ? call.rest : std::vector<Value>{}, call.place);
 }
 std::optional<std::vector<std::int64_t>> Op::integers(std::string_view name) const {
   const auto known = sizes(name);
@@ -163,7 +175,8 @@ bool Op::must_be_tensor(std::string_view name) {
   case Kind::string: what = "a string"; break;
   case Kind::list: what = "a list"; break;
   case Kind::tuple: what = "a tuple"; break;
-  // Who gives back a dict for one kind of input, and a tensor for another, is asked by those who know what they give.
+  // Who gives back a dict for one kind of input, and a tensor for another, is asked by those who know what
+  // they give.
   case Kind::dict:
     if (!run.assumption()) what = "a dict";
     break;
@@ -179,18 +192,26 @@ const std::vector<Value>& Op::tensors() const {
   gathered_ = true;
   const auto add = [&](Value value) {
     value = run.resolve(value);
-    if (value.is(Kind::tensor) || value.is(Kind::unknown) || value.is(Kind::choice)) tensors_.push_back(value);
+    if (value.is(Kind::tensor) || value.is(Kind::unknown) || value.is(Kind::choice))
+      tensors_.push_back(value);
     else if (value.is(Kind::list) || value.is(Kind::tuple)) {
-      const auto& items = value.is(Kind::list) ? values::Heap::list_state(value)->items : value.as<values::Tuple>()->items;
-      more_ = more_ || items.size() > most_items || (value.is(Kind::list) && values::Heap::list_state(value)->open);
+      const auto& items = value.is(Kind::list) ? values::Heap::list_state(value)->items
+                                               : value.as<values::Tuple>()->items;
+      more_ = more_ || items.size() > most_items ||
+          (value.is(Kind::list) && values::Heap::list_state(value)->open);
       for (std::size_t i = 0; i < items.size() && i < most_items; ++i) {
         const Value item = run.resolve(items[i]);
-        if (item.is(Kind::tensor) || item.is(Kind::unknown)) tensors_.push_back(item);
-        else more_ = more_ || item.is(Kind::choice) || item.is(Kind::list) || item.is(Kind::tuple) || item.is(Kind::instance);
+        if (item.is(Kind::tensor) || item.is(Kind::unknown))
+          tensors_.push_back(item);
+        else
+          more_ = more_ || item.is(Kind::choice) || item.is(Kind::list) || item.is(Kind::tuple) ||
+              item.is(Kind::instance);
       }
       // One stands for those that are not known one by one.
       if (value.is(Kind::list) && values::Heap::list_state(value)->rest)
-        if (const Value rest = run.resolve(values::Heap::list_state(value)->rest); rest.is(Kind::tensor) || rest.is(Kind::unknown)) tensors_.push_back(rest);
+        if (const Value rest = run.resolve(values::Heap::list_state(value)->rest);
+            rest.is(Kind::tensor) || rest.is(Kind::unknown))
+          tensors_.push_back(rest);
     } else {
       more_ = more_ || value.is(Kind::dict) || value.is(Kind::iterator) || value.is(Kind::instance);
     }
@@ -224,7 +245,8 @@ bool Op::never_equal(const Dim& a, const Dim& b) {
   s.atoms(a.size, [&](Int atom) { atoms.push_back(atom); });
   for (const Int atom : atoms)
     for (int power = 0; power < 4; ++power) {
-      const auto rest_left = s.exact_quotient(left, atom), rest_right = rest_left ? s.exact_quotient(right, atom) : std::nullopt;
+      const auto rest_left = s.exact_quotient(left, atom),
+                 rest_right = rest_left ? s.exact_quotient(right, atom) : std::nullopt;
       if (!rest_right) break;
       left = *rest_left;
       right = *rest_right;
@@ -251,7 +273,8 @@ bool Op::must_equal(const Dim& a, const Dim& b) {
   if (never_equal(a, b)) return false;
   if (equal(a, b) == Answer::yes) return true;
   run.note_fit(a.size, b.size, false, call.place);
-  if (a.size && b.size && !run.guarded() && !s.varies(a.size) && !s.varies(b.size)) s.assume(s.compared(symbolic::Compare::eq, a.size, b.size));
+  if (a.size && b.size && !run.guarded() && !s.varies(a.size) && !s.varies(b.size))
+    s.assume(s.compared(symbolic::Compare::eq, a.size, b.size));
   return true;
 }
 const Dim& Op::better(const Dim& a, const Dim& b) const {
@@ -273,9 +296,10 @@ std::optional<std::size_t> Op::axis(std::int64_t at, std::size_t rank) {
   const auto range = static_cast<std::int64_t>(std::max<std::size_t>(rank, 1));
   const std::int64_t resolved = at < 0 ? at + range : at;
   if (resolved >= 0 && resolved < range) return static_cast<std::size_t>(resolved);
-  fail(ProblemKind::index, "Dimension " + std::to_string(at) + " is outside a tensor of " + std::to_string(rank) +
-                               (rank == 1 ? " dimension" : " dimensions") + ": PyTorch takes " + std::to_string(-range) + " to " +
-                               std::to_string(range - 1));
+  fail(ProblemKind::index,
+      "Dimension " + std::to_string(at) + " is outside a tensor of " + std::to_string(rank) +
+          (rank == 1 ? " dimension" : " dimensions") + ": PyTorch takes " + std::to_string(-range) + " to " +
+          std::to_string(range - 1));
   return std::nullopt;
 }
 std::optional<std::size_t> Op::axis(std::string_view name, std::size_t rank) {
@@ -306,16 +330,19 @@ std::optional<Shape> Op::broadcast(const Shape& a, const Shape& b) {
   const std::size_t rank = std::min(a.dims.size(), b.dims.size());
   if (!impossible) {
     for (std::size_t i = 0; i < rank; ++i)
-      if (const Dim left = from_right(a, i), right = from_right(b, i); equal(left, right) == Answer::unknown) run.note_fit(left.size, right.size, true, call.place);
+      if (const Dim left = from_right(a, i), right = from_right(b, i); equal(left, right) == Answer::unknown)
+        run.note_fit(left.size, right.size, true, call.place);
     return both;
   }
   for (std::size_t i = 0; i < rank; ++i) {
     const Dim left = from_right(a, i), right = from_right(b, i);
-    if (equal(left, right) != Answer::no || equal(left, 1) != Answer::no || equal(right, 1) != Answer::no) continue;
+    if (equal(left, right) != Answer::no || equal(left, 1) != Answer::no || equal(right, 1) != Answer::no)
+      continue;
     fail(ProblemKind::broadcast,
-         "Shapes " + words(a) + " and " + words(b) + " do not broadcast: dimension " + std::to_string(-1 - static_cast<std::ptrdiff_t>(i)) + " has sizes " + words(left) +
-             " and " + words(right) + ", and neither is 1",
-         {left, right});
+        "Shapes " + words(a) + " and " + words(b) + " do not broadcast: dimension " +
+            std::to_string(-1 - static_cast<std::ptrdiff_t>(i)) + " has sizes " + words(left) + " and " +
+            words(right) + ", and neither is 1",
+        {left, right});
     break;
   }
   return std::nullopt;
@@ -354,7 +381,9 @@ void Op::learn_last(std::string_view name, std::span<const Dim> dims) {
 
 // ---------------------------------------------------------------- results
 
-Value Op::result(const Shape& shape) { return result(shape, result_type(call.row.op ? call.row.op->type : Type::own)); }
+Value Op::result(const Shape& shape) {
+  return result(shape, result_type(call.row.op ? call.row.op->type : Type::own));
+}
 
 // Of numbers, and of slices, also of several: `x[rank::world]` is each rank's own part.
 static Sharing sharing_of_index(Interpreter& run, Value value) {
@@ -364,11 +393,13 @@ static Sharing sharing_of_index(Interpreter& run, Value value) {
   case Kind::boolean: return run.heap().sharing(value);
   case Kind::slice: {
     const auto* slice = value.as<values::SliceObject>();
-    for (const Value& part : {slice->lower, slice->upper, slice->step}) mixed = symbolic::mix(mixed, sharing_of_index(run, run.resolve(part)));
+    for (const Value& part : {slice->lower, slice->upper, slice->step})
+      mixed = symbolic::mix(mixed, sharing_of_index(run, run.resolve(part)));
     return mixed;
   }
   case Kind::tuple:
-    for (const Value& part : value.as<values::Tuple>()->items) mixed = symbolic::mix(mixed, sharing_of_index(run, run.resolve(part)));
+    for (const Value& part : value.as<values::Tuple>()->items)
+      mixed = symbolic::mix(mixed, sharing_of_index(run, run.resolve(part)));
     return mixed;
   default: return mixed;
   }
@@ -376,7 +407,8 @@ static Sharing sharing_of_index(Interpreter& run, Value value) {
 
 Value Op::result(const Shape& shape, Dtype dtype) {
   const auto& all = tensors();
-  if (run.casting() && !all.empty() && (dtype == Dtype::unknown || values::is_floating(dtype))) dtype = under_autocast(*this, dtype);
+  if (run.casting() && !all.empty() && (dtype == Dtype::unknown || values::is_floating(dtype)))
+    dtype = under_autocast(*this, dtype);
   TensorState state = computed(run, std::span<const Value>(all));
   for (const auto* given : {&call.arguments, &call.rest})
     for (const Value& value : *given)
@@ -387,7 +419,8 @@ Value Op::result(const Shape& shape, Dtype dtype) {
   }
   if (call.row.op && call.row.op->has_parameters && call.self.is(Kind::instance)) {
     const Known trained = is_trained();
-    if (trained == Known::yes || (trained == Known::unknown && state.requires_grad == Known::no)) state.requires_grad = trained;
+    if (trained == Known::yes || (trained == Known::unknown && state.requires_grad == Known::no))
+      state.requires_grad = trained;
     state.graph.push_back(call.self.object());
     settle_modes(run, state);
     if (call.self.as<values::Instance>()->of_many) state.graph_complete = false;
@@ -396,7 +429,8 @@ Value Op::result(const Shape& shape, Dtype dtype) {
   if (dtype != Dtype::unknown && category(dtype) < 2) cut_history(run, state, call.place, title());
   if (shape.rank_known && shape.dims.empty()) state.is_gradient = false;
   state.blamed = state.blamed || failed_;
-  // Of what would have come of a call that fails nothing is claimed; where shapes are shown it has the one that was meant.
+  // Of what would have come of a call that fails nothing is claimed; where shapes are shown it has the one
+  // that was meant.
   if (!state.blamed || run.policy().operands_fit) state.shape = shape;
   state.dtype = dtype;
   return libraries::result(call, std::move(state));
@@ -411,13 +445,17 @@ Value Op::fresh(const Shape& shape, Dtype dtype, bool random) {
   for (const Dim& d : shape.dims)
     if (d.size) state.sharing = symbolic::mix(state.sharing, s.sharing(d.size));
   const Value device = argument("device");
-  if (!device) state.device = default_device(run);
-  else state.device = values::device_named(run.heap(), device);
+  if (!device)
+    state.device = default_device(run);
+  else
+    state.device = values::device_named(run.heap(), device);
   state.strides = strides_in_order(shape);
   run.heap().set_no_grad(state);
   state.requires_grad = flag("requires_grad");
   if (state.requires_grad == Known::yes && dtype != Dtype::unknown && category(dtype) < 2)
-    return fail(ProblemKind::dtype, "Only tensors of floating point and complex numbers can require gradients, but this one is " + code(values::name(dtype)) + ": give it a `dtype`, or write its numbers as floats");
+    return fail(ProblemKind::dtype,
+        "Only tensors of floating point and complex numbers can require gradients, but this one is " +
+            code(values::name(dtype)) + ": give it a `dtype`, or write its numbers as floats");
   return libraries::result(call, std::move(state));
 }
 
@@ -453,13 +491,15 @@ Value Op::named_tuple(std::vector<Value> items, std::span<const std::string_view
 
 // ---------------------------------------------------------------- layers
 
-// What a layer computes needs a gradient if one of its parameters does. Of those that are not known it is taken to be so.
+// What a layer computes needs a gradient if one of its parameters does. Of those that are not known it is
+// taken to be so.
 Known Op::is_trained() const {
   bool any = false, unsure = false;
   for (const auto& [name, slot] : call.self.as<values::Instance>()->attributes.entries()) {
     const Value value = run.resolve(slot->value);
     unsure = unsure || value.is(Kind::choice);
-    if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::parameter) continue;
+    if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::parameter)
+      continue;
     any = true;
     const TensorState& state = *value.as<values::Tensor>()->now();
     if (state.requires_grad != Known::no) return Known::yes;
@@ -489,7 +529,8 @@ std::optional<std::vector<Int>> Op::per_axis(Value value, std::size_t count) con
     const Int one = run.to_int(value);
     return one ? std::optional(std::vector<Int>(count, one)) : std::nullopt;
   }
-  const auto items = value.is(Kind::list) || value.is(Kind::tuple) ? run.elements(value, call.place) : std::nullopt;
+  const auto items = value.is(Kind::list) || value.is(Kind::tuple) ? run.elements(value, call.place)
+                                                                   : std::nullopt;
   if (!items) return std::nullopt;
   std::vector<Int> found;
   for (const Value& item : *items) {
@@ -502,4 +543,4 @@ std::optional<std::vector<Int>> Op::per_axis(Value value, std::size_t count) con
   return found.size() == count ? std::optional(found) : std::nullopt;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

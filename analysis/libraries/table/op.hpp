@@ -1,5 +1,6 @@
-// What an operator's shape function sees of its call, and how it answers: arguments by name, axes, broadcasting, dtypes,
-// failures. An operator is one line of data (Operator) for all the names that it goes by.
+// What an operator's shape function sees of its call, and how it answers: arguments by name, axes,
+// broadcasting, dtypes, failures. An operator is one line of data (Operator) for all the names that it goes
+// by.
 #pragma once
 
 #include "libraries/table/shapes.hpp"
@@ -19,58 +20,73 @@ enum class Type : std::uint8_t {
   floating,  // the same, but integers and bool become the default float
   boolean,
   int64,
-  real,      // that of the first tensor; a complex one gives its parts' type
+  real,  // that of the first tensor; a complex one gives its parts' type
 };
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries
 
 namespace stepzero::libraries {
-// What an operator has to do with a column [N, 1] that meets a row [N] in a loss: see crossing.cpp.
-enum class Crossing : std::uint8_t {
+// What an operator has to do with a column [N, 1] that meets a row [N] in a loss: see column_roles.cpp.
+enum class ColumnRole : std::uint8_t {
   none,
   begins,  // a difference
   keeps,   // of a difference that is squared or made positive
   ends,    // an average or sum of it: a loss
   loss,    // all in one
 };
-Crossing crossing_of(std::string_view operator_name);
-void watch_crossing(Op& op, Crossing crossing, values::Value made);
+ColumnRole column_role_of(std::string_view operator_name);
+void watch_column(Op& op, ColumnRole column_role, values::Value made);
 
-// What an operator says of the elements of its result, where those of its operands are known: see contents.cpp. Null: nothing.
+// What an operator says of the elements of its result, where those of its operands are known: see
+// contents.cpp. Null: nothing.
 using ContentRule = void (*)(Op& op, values::Value made);
 ContentRule content_rule_of(std::string_view operator_name);
 
 // What an operator does to numbers that the makers of losses care for: see outcomes.cpp.
-enum class Trace : std::uint8_t { none, softmax, log_softmax, sigmoid, log_sigmoid, scores, log, keeps, adds, loss };
-Trace trace_of(std::string_view operator_name);
-void watch_outcome(Op& op, Trace trace, values::Value made);
-} // namespace stepzero::libraries
+enum class OutcomeEffect : std::uint8_t {
+  none,
+  softmax,
+  log_softmax,
+  sigmoid,
+  log_sigmoid,
+  scores,
+  log,
+  keeps,
+  adds,
+  loss
+};
+OutcomeEffect outcome_effect_of(std::string_view operator_name);
+void watch_outcome(Op& op, OutcomeEffect trace, values::Value made);
+}  // namespace stepzero::libraries
 
 namespace stepzero::values {
 struct OperatorInfo {
   Value (*shape)(libraries::Op&) = nullptr;
   libraries::Type type = libraries::Type::own;
-  bool has_parameters = false;  // of a layer: its result is connected to what is trained
+  bool has_parameters = false;             // of a layer: its result is connected to what is trained
   void (*make)(libraries::Op&) = nullptr;  // of a layer's constructor
-  libraries::Crossing crossing = libraries::Crossing::none;
+  libraries::ColumnRole column_role = libraries::ColumnRole::none;
   libraries::ContentRule content = nullptr;
   bool writes = false;        // its name says that it writes into its first tensor
   bool takes_spread = false;  // its shape function looks at calls with `*unknown` itself
-  libraries::Trace trace = libraries::Trace::none;
+  libraries::OutcomeEffect trace = libraries::OutcomeEffect::none;
 };
-} // namespace stepzero::values
+}  // namespace stepzero::values
 
 namespace stepzero::libraries {
 
 struct Operator {
-  std::string_view name;       // "sigmoid"
-  // As in PyTorch, the tensor first also for methods: "input, dim=None, keepdim=False, *, dtype=None, out=None". It is taken at its
-  // word: a call that does not fit it is reported. `*more` and `**options` take what is left over.
+  std::string_view name;  // "sigmoid"
+  // As in PyTorch, the tensor first also for methods: "input, dim=None, keepdim=False, *, dtype=None,
+  // out=None". It is taken at its word: a call that does not fit it is reported. `*more` and `**options` take
+  // what is left over.
   std::string_view signature;
-  // Where it lives, by words: torch (torch.NAME), method (torch.Tensor.NAME), in_place (torch.Tensor.NAME_ and, beside torch,
-  // torch.NAME_), in_shape (the same, of what changes the tensor's own shape), property (torch.Tensor.NAME without a call), F (torch.nn.functional.NAME), F_ (the same with NAME_), linalg, fft,
-  // special, nn.init (torch.special.NAME…). A word that starts with "torch." or "einops." is a whole path: "torch.special.expit".
-  // The word `spread` is no home: the shape function is called for `f(x, *unknown)`, too.
+  // Where it lives, by words: torch (torch.NAME), method (torch.Tensor.NAME), in_place (torch.Tensor.NAME_
+  // and, beside torch, torch.NAME_), in_shape (the same, of what changes the tensor's own shape), property
+  // (torch.Tensor.NAME without a call), F (torch.nn.functional.NAME), F_ (the same with NAME_), linalg, fft,
+  // special, nn.init (torch.special.NAME…). A word that starts with "torch." or "einops." is a whole path:
+  // "torch.special.expit". The word `spread` is no home: the shape function is called for `f(x, *unknown)`,
+  // too.
   std::string_view homes;
   Value (*shape)(Op&);
   Type type = Type::promote;
@@ -114,7 +130,7 @@ public:
   const Shape& shape(std::string_view name) const;  // of the tensor; the unknown shape if it is none
   bool is_number(std::string_view name) const;      // int, float or bool, known to be one
   std::optional<std::int64_t> integer(std::string_view name) const;  // if it is a known one
-  Int size(std::string_view name) const;            // null if it is not known to be an integer
+  Int size(std::string_view name) const;  // null if it is not known to be an integer
   std::optional<double> real(std::string_view name) const;
   std::optional<std::string_view> text(std::string_view name) const;
   // Is the flag set? `unknown` also if it was given and nothing is known of it.
@@ -127,7 +143,8 @@ public:
   std::optional<std::vector<Value>> sequence(std::string_view name) const;         // of a list or tuple
   // False, after fail(), if the argument is known to be no tensor.
   bool must_be_tensor(std::string_view name);
-  // False, after fail(), if two of the tensors, the layer's own included, are known to lie on different devices.
+  // False, after fail(), if two of the tensors, the layer's own included, are known to lie on different
+  // devices.
   bool on_one_device();
   struct Apart {
     std::string_view one, other;
@@ -142,14 +159,20 @@ public:
   Dim dim(std::int64_t size) const { return {s.constant(size), nullptr, nullptr}; }
   Dim dim(Int size) const { return {size, nullptr, nullptr}; }
   // With this call as its origin: "from `what`".
-  Dim made(Int size, std::string_view what = {}) const { return known_dim(run, size, call.place, what.empty() ? call.row.path : what); }
+  Dim made(Int size, std::string_view what = {}) const {
+    return known_dim(run, size, call.place, what.empty() ? call.row.path : what);
+  }
   std::optional<std::int64_t> value(const Dim& d) const { return d.size ? s.value(d.size) : std::nullopt; }
   symbolic::Answer equal(const Dim& a, const Dim& b) const;
   symbolic::Answer equal(const Dim& a, std::int64_t b) const { return equal(a, dim(b)); }
-  // Are they different, at least unless a size that both are multiples of is 0, as B*T and B*(T - 1) are? What is told next says so.
+  // Are they different, at least unless a size that both are multiples of is 0, as B*T and B*(T - 1) are?
+  // What is told next says so.
   bool never_equal(const Dim& a, const Dim& b);
-  symbolic::Cond unless() const { return unless_; }  // what has to hold for the sizes to differ, so far; null: nothing
-  // The operator needs them equal: false if they cannot be. What is not known is held to be equal from here on.
+  symbolic::Cond unless() const {
+    return unless_;
+  }  // what has to hold for the sizes to differ, so far; null: nothing
+  // The operator needs them equal: false if they cannot be. What is not known is held to be equal from here
+  // on.
   bool must_equal(const Dim& a, const Dim& b);
   // The one of two equal sizes of which more is known.
   const Dim& better(const Dim& a, const Dim& b) const;
@@ -159,17 +182,19 @@ public:
   Int add(Int a, Int b) const { return a && b ? s.add(a, b) : nullptr; }
   Int sub(Int a, Int b) const { return a && b ? s.sub(a, b) : nullptr; }
   Int mul(Int a, Int b) const { return a && b ? s.mul(a, b) : nullptr; }
-  // An argument that names a dimension of a tensor of `rank` dimensions, negative ones resolved. Nullopt where it is not known or,
-  // after fail(), outside. A 0-dimensional tensor takes 0 and -1.
+  // An argument that names a dimension of a tensor of `rank` dimensions, negative ones resolved. Nullopt
+  // where it is not known or, after fail(), outside. A 0-dimensional tensor takes 0 and -1.
   std::optional<std::size_t> axis(std::string_view name, std::size_t rank);
   std::optional<std::size_t> axis(std::int64_t given, std::size_t rank);
   // One or several of them; nullopt if one is unknown or outside, or (after fail()) comes twice.
   std::optional<std::vector<std::size_t>> axes(std::string_view name, std::size_t rank);
-  // The shape of both together; fails with `broadcast` and answers nullopt where they do not fit. Sizes that are not known stay so.
+  // The shape of both together; fails with `broadcast` and answers nullopt where they do not fit. Sizes that
+  // are not known stay so.
   std::optional<Shape> broadcast(const Shape& a, const Shape& b);
   // Learns the tensor's shape: later operations know it. Does nothing inside a try.
   void learn(std::string_view name, const Shape& shape);
-  // The last dimensions of the tensor are known to be these from here on (null ones teach nothing but that they exist).
+  // The last dimensions of the tensor are known to be these from here on (null ones teach nothing but that
+  // they exist).
   void learn_last(std::string_view name, std::span<const Dim> dims);
 
   // ------------------------------------------------------------ results
@@ -186,7 +211,8 @@ public:
   const values::Content* content(Value value) const;
   // The elements of the new tensor `made` are these, in its dtype.
   void hold_numbers(Value made, std::vector<values::Number> numbers);
-  // The elements of the new tensor `made` lie in order, as those of a tensor do that is not a view of another.
+  // The elements of the new tensor `made` lie in order, as those of a tensor do that is not a view of
+  // another.
   Value in_order(Value made);
   // They lie densely, so far apart along each dimension. Nothing is known if there are no strides.
   Value laid_out(Value made, std::vector<Int> strides);
@@ -194,18 +220,23 @@ public:
   values::Dtype result_type(Type type) const;
   // What the tensors and numbers among these arguments come to together.
   values::Dtype promoted(std::initializer_list<std::string_view> names) const;
-  // The operation cannot succeed on any run that gets here. `text` says why in one or two whole sentences, as they are
-  // shown, without the last full stop. The origins of the given dimensions are told, too. Answers unknown().
+  // The operation cannot succeed on any run that gets here. `text` says why in one or two whole sentences, as
+  // they are shown, without the last full stop. The origins of the given dimensions are told, too. Answers
+  // unknown().
   Value fail(values::ProblemKind kind, std::string text, std::initializer_list<Dim> because = {});
   // It runs, and is hardly what was meant: told like a failure, and the result stands.
   void warn(values::ProblemKind kind, std::string text, std::initializer_list<Dim> because = {});
-  // It fails where `when` holds, which need not be decided: then it is a warning that says so, and the result stands.
-  void fail_when(symbolic::Cond when, values::ProblemKind kind, std::string text, std::initializer_list<Dim> because = {});
+  // It fails where `when` holds, which need not be decided: then it is a warning that says so, and the result
+  // stands.
+  void fail_when(symbolic::Cond when, values::ProblemKind kind, std::string text,
+      std::initializer_list<Dim> because = {});
   // The same where a rule words it: the event, to be filled.
   interpreter::ProblemEvent& refuse(values::ProblemKind kind);
   bool failed() const { return failed_; }
   interpreter::ProblemEvent* told() const { return problem_; }  // the last; null: none
-  bool certain() const { return problem_ && !problem_->guarded && !problem_->assumption; }  // of a failure that was told
+  bool certain() const {
+    return problem_ && !problem_->guarded && !problem_->assumption;
+  }  // of a failure that was told
   void blame() { failed_ = true; }  // it fails because of what was told before
   // What was prepared before is hardly meant, as is seen now; it is told where it stood.
   void suspect(const interpreter::ProblemEvent& prepared);
@@ -222,18 +253,23 @@ public:
   // ------------------------------------------------------------ words
   std::string words(const Shape& shape) const;  // "`[B, 3, 32]`"
   std::string words(const Dim& dim) const;
-  std::string name(std::string_view parameter) const;  // the user's text of the argument as code: "`x`", or "the input"
+  std::string name(
+      std::string_view parameter) const;  // the user's text of the argument as code: "`x`", or "the input"
   std::string plain_name(std::string_view parameter) const;
-  std::string_view title() const;                      // "conv2d", "Conv2d"
+  std::string_view title() const;  // "conv2d", "Conv2d"
 
-  // ------------------------------------------------------------ layers: attributes of the module that is called
-  Value kept(std::string_view name) const;   // resolved; absent if None or missing
+  // ------------------------------------------------------------ layers: attributes of the module that is
+  // called
+  Value kept(std::string_view name) const;  // resolved; absent if None or missing
   void keep(std::string_view name, Value value);
   Int kept_size(std::string_view name) const;
   // A number or a sequence of `count` of them, as sizes; nullopt if unknown. Also for arguments.
   std::optional<std::vector<Int>> per_axis(Value value, std::size_t count) const;
-  values::Place born() const { return call.self.is(values::Kind::instance) ? call.self.object()->born : call.place; }
-  const syntax::Expr* expression(std::string_view parameter) const;  // that gave the argument; null if it is not known
+  values::Place born() const {
+    return call.self.is(values::Kind::instance) ? call.self.object()->born : call.place;
+  }
+  const syntax::Expr* expression(
+      std::string_view parameter) const;  // that gave the argument; null if it is not known
 
 private:
   values::Known is_trained() const;
@@ -249,13 +285,15 @@ private:
 
 // What both Python numbers and tensors of the given dtypes come to together.
 values::Dtype promote(values::Dtype a, values::Dtype b);
-int category(values::Dtype dtype);  // bool < integers < floats < complex: a result is not written into a lower one
+int category(
+    values::Dtype dtype);  // bool < integers < floats < complex: a result is not written into a lower one
 // "conv2d" of "torch.nn.functional.conv2d", "Conv2d" of "torch.nn.Conv2d.forward"
 std::string_view last_part(std::string_view path);
 
 // Runs the row's operator: what every Row::run of an operator points to.
 Value run_operator(Call& call);
 // Calls an operator by its path, as if the program had.
-Value call_operator(Interpreter& run, std::string_view path, std::vector<Value> arguments, const syntax::Expr* node, values::Place place);
+Value call_operator(Interpreter& run, std::string_view path, std::vector<Value> arguments,
+    const syntax::Expr* node, values::Place place);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

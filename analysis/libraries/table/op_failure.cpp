@@ -13,9 +13,12 @@ using symbolic::Answer;
 using values::Kind;
 using values::ProblemKind;
 
-void Op::warn(ProblemKind kind, std::string text, std::initializer_list<Dim> because) { tell(kind, std::move(text), because); }
+void Op::warn(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
+  tell(kind, std::move(text), because);
+}
 
-void Op::fail_when(symbolic::Cond when, ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
+void Op::fail_when(
+    symbolic::Cond when, ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
   const Answer answer = s.decide(when);
   if (answer == Answer::yes) (void)fail(kind, std::move(text), because);
   if (answer != Answer::unknown || failed_) return;
@@ -38,7 +41,8 @@ void Op::tell(ProblemKind kind, std::string text, std::initializer_list<Dim> bec
     problem->states.push_back(tensor(value));
   }
   for (const Dim& d : because)
-    if (d.origin && d.origin->place) problem->evidence.emplace_back(d.origin->place, words(d) + " comes from here");
+    if (d.origin && d.origin->place)
+      problem->evidence.emplace_back(d.origin->place, words(d) + " comes from here");
 }
 
 Value Op::fail(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
@@ -47,7 +51,8 @@ Value Op::fail(ProblemKind kind, std::string text, std::initializer_list<Dim> be
   return unknown();
 }
 
-// Two devices that the operands lie on, if they are not the same, and when that is so. Null: whatever the program chooses.
+// Two devices that the operands lie on, if they are not the same, and when that is so. Null: whatever the
+// program chooses.
 Op::Apart Op::devices_apart(const values::Device& one, const values::Device& other) {
   Apart apart;
   if (one.text == other.text) return apart;
@@ -86,9 +91,13 @@ bool Op::on_one_device() {
   std::optional<Placed> first;
   const auto look = [&](std::string_view parameter, Value value, std::string text) {
     const TensorState* state = tensor(value);
-    const values::Device* device = state && state->device ? state->device : value.is(Kind::unknown) ? interpreter::lies_on(*value.as<values::Unknown>()) : nullptr;
+    const values::Device* device = state && state->device ? state->device
+        : value.is(Kind::unknown)                         ? interpreter::lies_on(*value.as<values::Unknown>())
+                                                          : nullptr;
     // One without dimensions goes with any device.
-    if (!device || (state && state->shape.dims.empty() && (state->shape.rank_known || values::is_cpu(device)))) return true;
+    if (!device ||
+        (state && state->shape.dims.empty() && (state->shape.rank_known || values::is_cpu(device))))
+      return true;
     const Placed here{parameter, std::move(text), device};
     if (!first) {
       first = here;
@@ -96,7 +105,8 @@ bool Op::on_one_device() {
     }
     const Apart apart = devices_apart(*first->device, *here.device);
     if (apart.one.empty()) return true;
-    const std::string told = first->text + " is on " + code(apart.one) + " and " + here.text + " is on " + code(apart.other);
+    const std::string told = first->text + " is on " + code(apart.one) + " and " + here.text + " is on " +
+        code(apart.other);
     if (apart.when) {
       fail_when(apart.when, ProblemKind::device, told);
       return true;
@@ -106,21 +116,27 @@ bool Op::on_one_device() {
     const Placed &moved = moves_first ? *first : here, &other = moves_first ? here : *first;
     // An expression that is more than a name would be computed twice.
     const syntax::Expr* stays = other.parameter.empty() ? nullptr : expression(other.parameter);
-    if (stays && !moved.parameter.empty() && (stays->kind == syntax::ExprKind::name || stays->kind == syntax::ExprKind::attribute))
-      cure_append(moved.parameter, ".to(" + std::string(run.record().text({call.place.chunk, stays->span})) + ".device)", true);
-    else if (!moved.parameter.empty() && !values::chosen(other.device)) cure_append(moved.parameter, ".to(\"" + std::string(other.device->text) + "\")", false);
+    if (stays && !moved.parameter.empty() &&
+        (stays->kind == syntax::ExprKind::name || stays->kind == syntax::ExprKind::attribute))
+      cure_append(moved.parameter,
+          ".to(" + std::string(run.record().text({call.place.chunk, stays->span})) + ".device)", true);
+    else if (!moved.parameter.empty() && !values::chosen(other.device))
+      cure_append(moved.parameter, ".to(\"" + std::string(other.device->text) + "\")", false);
     return false;
   };
-  if (const Value weight = kept("weight"); weight && !look({}, weight, "The weight of " + called(*this))) return false;
+  if (const Value weight = kept("weight"); weight && !look({}, weight, "The weight of " + called(*this)))
+    return false;
   const auto& parameters = call.row.parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const std::string_view parameter = parameters[i].text();
     if (std::find(std::begin(anywhere), std::end(anywhere), parameter) != std::end(anywhere)) continue;
     const Value value = run.resolve(call.at(i));
     if (value.is(Kind::list) || value.is(Kind::tuple)) {
-      const auto& items = value.is(Kind::list) ? values::Heap::list_state(value)->items : value.as<values::Tuple>()->items;
+      const auto& items = value.is(Kind::list) ? values::Heap::list_state(value)->items
+                                               : value.as<values::Tuple>()->items;
       for (std::size_t k = 0; k < items.size() && k < 64; ++k)
-        if (!look({}, run.resolve(items[k]), "Part " + std::to_string(k) + " of " + name(parameter))) return false;
+        if (!look({}, run.resolve(items[k]), "Part " + std::to_string(k) + " of " + name(parameter)))
+          return false;
     } else if (!look(parameter, value, name(parameter))) {
       return false;
     }
@@ -144,13 +160,15 @@ void Op::cure_constructor(std::string_view parameter, const Dim& size, bool sure
   const auto known = value(size);
   if (!problem_ || !known || *known <= 0) return;
   const std::string number = std::to_string(*known);
-  problem_->cures.push_back({interpreter::Cure::How::constructor, parameter, nullptr, number, "Set " + std::string(parameter) + " to " + number, sure});
+  problem_->cures.push_back({interpreter::SuggestedEdit::How::constructor, parameter, nullptr, number,
+      "Set " + std::string(parameter) + " to " + number, sure});
 }
 void Op::cure_append(std::string_view parameter, std::string_view suffix, bool sure, std::string title) {
   const syntax::Expr* expr = problem_ ? expression(parameter) : nullptr;
   if (!expr) return;
   if (title.empty()) title = "Write " + plain_name(parameter) + std::string(suffix);
-  problem_->cures.push_back({interpreter::Cure::How::append, parameter, expr, std::string(suffix), std::move(title), sure});
+  problem_->cures.push_back({interpreter::SuggestedEdit::How::append, parameter, expr, std::string(suffix),
+      std::move(title), sure});
 }
 void Op::cure_method(std::string_view method) {
   if (!problem_ || !call.expr || call.expr->function->kind != syntax::ExprKind::attribute) return;
@@ -160,14 +178,16 @@ void Op::cure_method(std::string_view method) {
   const std::string_view whole = run.record().text({call.place.chunk, function.span});
   const std::string_view name = function.attribute.text();
   if (object.empty() || !whole.ends_with(name)) return;
-  problem_->cures.push_back({interpreter::Cure::How::replace, "", &function, std::string(whole.substr(0, whole.size() - name.size())) + std::string(method),
-                             "Call " + std::string(method), true});
+  problem_->cures.push_back({interpreter::SuggestedEdit::How::replace, "", &function,
+      std::string(whole.substr(0, whole.size() - name.size())) + std::string(method),
+      "Call " + std::string(method), true});
 }
 void Op::cure_replace(std::string_view parameter, std::string text, bool sure, std::string title) {
   const syntax::Expr* expr = problem_ ? expression(parameter) : nullptr;
   if (!expr) return;
   if (title.empty()) title = "Replace " + name(parameter) + " by " + text;
-  problem_->cures.push_back({interpreter::Cure::How::replace, parameter, expr, std::move(text), std::move(title), sure});
+  problem_->cures.push_back(
+      {interpreter::SuggestedEdit::How::replace, parameter, expr, std::move(text), std::move(title), sure});
 }
 
 std::string Op::words(const Dim& d) const { return values::size_text(s, d); }
@@ -179,7 +199,8 @@ const syntax::Expr* Op::expression(std::string_view parameter) const {
     const auto& binary = syntax::as<syntax::BinaryExpr>(*call.node);
     return at == 0 ? binary.left : binary.right;
   }
-  if (call.node && call.node->kind == syntax::ExprKind::unary && at == 0) return syntax::as<syntax::UnaryExpr>(*call.node).operand;
+  if (call.node && call.node->kind == syntax::ExprKind::unary && at == 0)
+    return syntax::as<syntax::UnaryExpr>(*call.node).operand;
   if (call.node && call.node->kind == syntax::ExprKind::subscript && at < 2) {
     const auto& subscript = syntax::as<syntax::SubscriptExpr>(*call.node);
     return at == 0 ? subscript.object : subscript.index;
@@ -189,10 +210,14 @@ const syntax::Expr* Op::expression(std::string_view parameter) const {
     if (keyword.name.text() == parameter) return keyword.value;
   if (call.row.self_first) {
     if (at == 0)
-      return call.expr->function->kind == syntax::ExprKind::attribute ? syntax::as<syntax::AttributeExpr>(*call.expr->function).object : nullptr;
+      return call.expr->function->kind == syntax::ExprKind::attribute
+          ? syntax::as<syntax::AttributeExpr>(*call.expr->function).object
+          : nullptr;
     --at;
   }
-  return static_cast<std::size_t>(at) < call.expr->arguments.size() ? call.expr->arguments[static_cast<std::size_t>(at)] : nullptr;
+  return static_cast<std::size_t>(at) < call.expr->arguments.size()
+      ? call.expr->arguments[static_cast<std::size_t>(at)]
+      : nullptr;
 }
 std::string Op::name(std::string_view parameter) const {
   const std::string found = plain_name(parameter);
@@ -201,7 +226,8 @@ std::string Op::name(std::string_view parameter) const {
 std::string Op::plain_name(std::string_view parameter) const {
   if (const syntax::Expr* expr = expression(parameter)) {
     const std::string_view text = run.record().text({call.place.chunk, expr->span});
-    if (!text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos) return std::string(text);
+    if (!text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos)
+      return std::string(text);
   }
   return "the " + std::string(parameter);
 }
@@ -211,4 +237,4 @@ std::string_view last_part(std::string_view path) {
 }
 std::string_view Op::title() const { return last_part(call.row.path); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,5 @@
-// Runs operators and layers of the table: the call is held against the signature, the shape function answers, and in-place forms,
-// out= and failures are carried out. Makes the rows of both.
+// Runs operators and layers of the table: the call is held against the signature, the shape function answers,
+// and in-place forms, out= and failures are carried out. Makes the rows of both.
 #include "interpreter/paths/speculation.hpp"
 #include "libraries/table/op.hpp"
 
@@ -33,19 +33,23 @@ bool is_slip_of(std::string_view written, std::string_view meant) {
   return syntax::letters_between(written, meant) <= (std::min(written.size(), meant.size()) > 4 ? 2u : 1u);
 }
 
-// Python's operators make of the arrays of another library such arrays: `scores @ values` is no more a tensor than both of these.
+// Python's operators make of the arrays of another library such arrays: `scores @ values` is no more a tensor
+// than both of these.
 bool is_of_python(const values::Row& row) {
-  constexpr std::string_view paths[] = {"torch.add", "torch.sub", "torch.mul", "torch.matmul", "torch.div", "torch.floor_divide", "torch.remainder", "torch.pow", "torch.neg", "torch.positive"};
+  constexpr std::string_view paths[] = {"torch.add", "torch.sub", "torch.mul", "torch.matmul", "torch.div",
+      "torch.floor_divide", "torch.remainder", "torch.pow", "torch.neg", "torch.positive"};
   return std::ranges::find(paths, row.path) != std::end(paths);
 }
 
-// Is it a tensor because methods were called on it, or an annotation says so? Others have some of these methods, too: a TensorDict.
-// What was computed from such alone is as much as they are; where the way back is too long, nothing is sure.
+// Is it a tensor because methods were called on it, or an annotation says so? Others have some of these
+// methods, too: a TensorDict. What was computed from such alone is as much as they are; where the way back is
+// too long, nothing is sure.
 bool presumed_within(const TensorState* state, int& steps) {
   while (state && state->made && state->made->row && steps-- > 0) {
-    const values::Made& made = *state->made;
+    const values::Producer& made = *state->made;
     if (is_of_python(*made.row)) {
-      return std::ranges::all_of(made.states, [&](const TensorState* operand) { return !operand || presumed_within(operand, steps); });
+      return std::ranges::all_of(made.states,
+          [&](const TensorState* operand) { return !operand || presumed_within(operand, steps); });
     }
     if (!made.row->self_first) break;
     state = made.states.empty() ? nullptr : made.states[0];
@@ -53,10 +57,12 @@ bool presumed_within(const TensorState* state, int& steps) {
   return steps < 0 || !state || (state->external && !state->made);
 }
 
-} // namespace
+}  // namespace
 
 bool is_fraction(Value value) {
-  return value.is(Kind::real) || (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real && !value.as<values::Unknown>()->integer && !value.as<values::Unknown>()->external);
+  return value.is(Kind::real) ||
+      (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real &&
+          !value.as<values::Unknown>()->integer && !value.as<values::Unknown>()->external);
 }
 
 bool is_presumed(const TensorState* state) {
@@ -66,8 +72,9 @@ bool is_presumed(const TensorState* state) {
 
 namespace {
 
-// The call does not fit the signature: Python raises a TypeError. Functions have overloads whose parameters have other names, and
-// get new ones with each release of PyTorch: a name that looks like none of theirs says nothing, and makes the result unknown.
+// The call does not fit the signature: Python raises a TypeError. Functions have overloads whose parameters
+// have other names, and get new ones with each release of PyTorch: a name that looks like none of theirs says
+// nothing, and makes the result unknown.
 bool fits(Op& op) {
   const Call& call = op.call;
   if (call.spread) return true;
@@ -75,36 +82,48 @@ bool fits(Op& op) {
   const bool presumed = call.row.self_first && is_presumed(op.tensor(call.at(0)));
   const auto& parameters = call.row.parameters;
   // So says a tensor in the place of a dimension: `lib.softmax(x, -1)` is a function of a module.
-  constexpr std::string_view no_tensors[] = {"dim", "dims", "dim0", "dim1", "axis", "dtype", "keepdim", "diagonal"};
+  constexpr std::string_view no_tensors[] = {
+      "dim", "dims", "dim0", "dim1", "axis", "dtype", "keepdim", "diagonal"};
   for (std::size_t i = 1; presumed && i < parameters.size(); ++i)
-    if (call.given[i] && std::ranges::find(no_tensors, parameters[i].text()) != std::end(no_tensors) && op.tensor(call.at(i))) return false;
+    if (call.given[i] && std::ranges::find(no_tensors, parameters[i].text()) != std::end(no_tensors) &&
+        op.tensor(call.at(i)))
+      return false;
   // `torch.Tensor.shape` names the property itself.
   if (call.row.kind == RowKind::property && !call.at(0)) return false;
   if (!call.options.empty() && !call.row.takes_options) {
     const std::string_view written = call.options.front().first.text();
-    const auto meant = std::find_if(parameters.begin(), parameters.end(), [&](syntax::Name name) { return is_slip_of(written, name.text()); });
+    const auto meant = std::find_if(parameters.begin(), parameters.end(),
+        [&](syntax::Name name) { return is_slip_of(written, name.text()); });
     const bool is_slip = meant != parameters.end();
     // An operator that goes element by element has nothing to do with dimensions, in any version.
     constexpr std::string_view of_dimensions[] = {"dim", "dims", "axis", "keepdim"};
-    const bool elementwise = call.row.op && (call.row.op->shape == same || call.row.op->shape == broadcasting) && call.row.path.starts_with("torch.") &&
-                             std::ranges::find(of_dimensions, written) != std::end(of_dimensions);
+    const bool elementwise = call.row.op &&
+        (call.row.op->shape == same || call.row.op->shape == broadcasting) &&
+        call.row.path.starts_with("torch.") &&
+        std::ranges::find(of_dimensions, written) != std::end(of_dimensions);
     if (!presumed && (call.row.kind == RowKind::class_ || is_slip || elementwise))
-      op.fail(ProblemKind::argument, code(op.title()) + " has no argument '" + std::string(written) + "'" +
-                                         (is_slip ? "; '" + std::string(meant->text()) + "' looks meant" : ""));
+      op.fail(ProblemKind::argument,
+          code(op.title()) + " has no argument '" + std::string(written) + "'" +
+              (is_slip ? "; '" + std::string(meant->text()) + "' looks meant" : ""));
     return false;
   }
   // Nothing that is spread is nothing that somebody forgot: versions differ in what they say to it.
-  const bool spreads = call.expr && std::ranges::any_of(call.expr->arguments, [](const syntax::Expr* each) { return each->kind == syntax::ExprKind::starred; });
+  const bool spreads = call.expr && std::ranges::any_of(call.expr->arguments, [](const syntax::Expr* each) {
+    return each->kind == syntax::ExprKind::starred;
+  });
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (!call.given[i] && call.row.defaults[i].kind == Kind::absent) {
       if (!presumed && !spreads)
-        op.fail(ProblemKind::argument, code(op.title()) + " is called without its argument '" + std::string(parameters[i].text()) + "'");
+        op.fail(ProblemKind::argument,
+            code(op.title()) + " is called without its argument '" + std::string(parameters[i].text()) + "'");
       return false;
     }
   if (!call.rest.empty() && !call.row.takes_rest) {
     if (!presumed)
-      op.fail(ProblemKind::argument, code(op.title()) + " takes " + count_of(call.row.positional - call.row.self_first, "positional argument") + " but is given " +
-                                       std::to_string(call.row.positional - call.row.self_first + call.rest.size()));
+      op.fail(ProblemKind::argument,
+          code(op.title()) + " takes " +
+              count_of(call.row.positional - call.row.self_first, "positional argument") + " but is given " +
+              std::to_string(call.row.positional - call.row.self_first + call.rest.size()));
     return false;
   }
   return true;
@@ -121,7 +140,8 @@ void write_into(Op& op, Value target, Value made, bool keeps_shape) {
   const TensorState *into = op.tensor(target), *from = op.tensor(made);
   if (!into || !from) return;
   // A view of the tensor, or the tensor that it is a view of, holds other numbers from here on.
-  const values::Content* const content = keeps_shape && into->dtype == from->dtype ? op.run.heap().content_of(*from) : nullptr;
+  const values::Content* const content =
+      keeps_shape && into->dtype == from->dtype ? op.run.heap().content_of(*from) : nullptr;
   op.run.heap().note_write(into);
   note_grad_write(op.run, *into, *from);
   TensorState state = *from;
@@ -147,8 +167,10 @@ bool write_out(Op& op, Value out, Value made) {
   made = op.run.resolve(made);
   if (out.is(Kind::tuple) || out.is(Kind::list)) {
     const auto into = op.run.elements(out, op.call.place);
-    const auto from = made.is(Kind::tuple) || made.is(Kind::list) ? op.run.elements(made, op.call.place) : std::nullopt;
-    for (std::size_t i = 0; into && i < into->size(); ++i) write_out(op, (*into)[i], from && i < from->size() ? (*from)[i] : Value{});
+    const auto from = made.is(Kind::tuple) || made.is(Kind::list) ? op.run.elements(made, op.call.place)
+                                                                  : std::nullopt;
+    for (std::size_t i = 0; into && i < into->size(); ++i)
+      write_out(op, (*into)[i], from && i < from->size() ? (*from)[i] : Value{});
     return false;
   }
   const TensorState* into = op.tensor(out);
@@ -167,8 +189,8 @@ bool write_out(Op& op, Value out, Value made) {
   return false;
 }
 
-const values::Made* describe(Op& op, int part) {
-  auto* made = op.run.heap().make<values::Made>();
+const values::Producer* describe(Op& op, int part) {
+  auto* made = op.run.heap().make<values::Producer>();
   made->born = op.call.place;
   made->row = &op.call.row;
   made->self = op.call.self;
@@ -187,19 +209,22 @@ const values::Made* describe(Op& op, int part) {
   made->states = states;
   if (const auto& tensors = op.tensors(); tensors.size() > own) {
     const auto listed = op.run.heap().array<const TensorState*>(tensors.size());
-    std::transform(tensors.begin(), tensors.end(), listed.begin(), [&](const Value& value) { return op.tensor(value); });
+    std::transform(
+        tensors.begin(), tensors.end(), listed.begin(), [&](const Value& value) { return op.tensor(value); });
     made->listed = listed;
   }
   return made;
 }
 
-// The tensors that the operator made are told where they came from. What it gives back as it got it, and what was kept somewhere, came
-// from elsewhere.
+// The tensors that the operator made are told where they came from. What it gives back as it got it, and what
+// was kept somewhere, came from elsewhere.
 void describe_results(Op& op, Value result, const std::vector<const TensorState*>& given) {
   const auto tell = [&](Value value, int part) {
     if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::plain) return;
     TensorState* state = value.as<values::Tensor>()->now();
-    if (std::find(given.begin(), given.end(), state) != given.end() || std::find(op.tensors().begin(), op.tensors().end(), value) != op.tensors().end()) return;
+    if (std::find(given.begin(), given.end(), state) != given.end() ||
+        std::find(op.tensors().begin(), op.tensors().end(), value) != op.tensors().end())
+      return;
     state->made = describe(op, part);
   };
   if (result.is(Kind::tuple) && result.as<values::Tuple>()->items.size() <= 16) {
@@ -217,27 +242,35 @@ void describe_results(Op& op, Value result, const std::vector<const TensorState*
 
 Value run_described(Call& call, Op& op);
 
-// What is computed is not written into a tensor of a lower kind: no float into integers. Some operators convert nothing at all. False after fail().
+// What is computed is not written into a tensor of a lower kind: no float into integers. Some operators
+// convert nothing at all. False after fail().
 bool fits_out(Op& op, Value out, Value made) {
-  constexpr std::string_view exact[] = {"mm", "bmm", "matmul", "mv", "addmm", "baddbmm", "addmv", "softmax", "log_softmax", "argmax", "argmin", "gather", "index_select", "where", "argsort"};
+  constexpr std::string_view exact[] = {"mm", "bmm", "matmul", "mv", "addmm", "baddbmm", "addmv", "softmax",
+      "log_softmax", "argmax", "argmin", "gather", "index_select", "where", "argsort"};
   out = op.run.resolve(out);
   made = op.run.resolve(made);
   if (out.is(Kind::tuple) && made.is(Kind::tuple)) {
     const auto &into = out.as<values::Tuple>()->items, &from = made.as<values::Tuple>()->items;
     for (std::size_t i = 0; i < into.size() && i < from.size(); ++i)
       if (const TensorState* part = op.tensor(op.run.resolve(from[i])); part && part->dtype == Dtype::int64)
-        if (const TensorState* target = op.tensor(op.run.resolve(into[i])); target && target->dtype != Dtype::unknown && values::is_floating(target->dtype)) {
-          op.fail(ProblemKind::dtype, "The indices are int64, and the tensor that out= names for them is " + code(values::name(target->dtype)));
+        if (const TensorState* target = op.tensor(op.run.resolve(into[i]));
+            target && target->dtype != Dtype::unknown && values::is_floating(target->dtype)) {
+          op.fail(ProblemKind::dtype,
+              "The indices are int64, and the tensor that out= names for them is " +
+                  code(values::name(target->dtype)));
           return false;
         }
     return true;
   }
   const TensorState *into = op.tensor(out), *from = op.tensor(made);
-  if (!into || !from || into == from || into->dtype == Dtype::unknown || from->dtype == Dtype::unknown || into->dtype == from->dtype || op.run.casting()) return true;
+  if (!into || !from || into == from || into->dtype == Dtype::unknown || from->dtype == Dtype::unknown ||
+      into->dtype == from->dtype || op.run.casting())
+    return true;
   const bool converts = std::ranges::find(exact, operator_name(op.call.row)) == std::end(exact);
   if (converts && category(from->dtype) <= category(into->dtype)) return true;
-  op.fail(ProblemKind::dtype, "The result of " + code(op.title()) + " is " + code(values::name(from->dtype)) + ", and the tensor that out= names is " +
-                                  code(values::name(into->dtype)));
+  op.fail(ProblemKind::dtype,
+      "The result of " + code(op.title()) + " is " + code(values::name(from->dtype)) +
+          ", and the tensor that out= names is " + code(values::name(into->dtype)));
   return false;
 }
 
@@ -246,12 +279,13 @@ bool is_taken_over(const Call& call) {
   static const syntax::Name hook("__torch_function__");
   return std::any_of(call.arguments.begin(), call.arguments.end(), [&](const Value& argument) {
     const Value object = call.run.resolve(argument);
-    const values::Class* cls = object.is(Kind::instance) && !(object == call.self) ? object.as<values::Instance>()->cls : nullptr;
+    const values::Class* cls =
+        object.is(Kind::instance) && !(object == call.self) ? object.as<values::Instance>()->cls : nullptr;
     return cls && (cls->open || call.run.find_in_order(cls->order, hook));
   });
 }
 
-} // namespace
+}  // namespace
 
 Value run_operator(Call& call) {
   Op op(call);
@@ -266,12 +300,13 @@ Value run_operator(Call& call) {
   std::vector<const TensorState*> given;
   for (const Value& value : op.tensors()) given.push_back(op.tensor(value));
   // Before it is written into.
-  const values::Made* source = writes ? describe(op, -1) : nullptr;
+  const values::Producer* source = writes ? describe(op, -1) : nullptr;
   const Value result = run_described(call, op);
   if (op.failed()) return result;
   if (!writes) {
     describe_results(op, result, given);
-  } else if (const Value subject = call.run.resolve(call.at(0)); const TensorState* state = op.tensor(subject)) {
+  } else if (const Value subject = call.run.resolve(call.at(0));
+      const TensorState* state = op.tensor(subject)) {
     TensorState written = *state;
     written.made = source;
     set_state(call.run, subject, written);
@@ -280,9 +315,11 @@ Value run_operator(Call& call) {
 }
 
 namespace {
-// A layer computes where its weight lies, whatever is known of its input. Where the two may be apart that is told, and no more of what follows.
+// A layer computes where its weight lies, whatever is known of its input. Where the two may be apart that is
+// told, and no more of what follows.
 void lies_with_weight(Op& op, Value made) {
-  const TensorState *weight = op.tensor(op.kept("weight")), *state = made.is(Kind::tensor) ? op.tensor(made) : nullptr;
+  const TensorState *weight = op.tensor(op.kept("weight")),
+                    *state = made.is(Kind::tensor) ? op.tensor(made) : nullptr;
   const bool apart = op.told() && op.told()->problem == ProblemKind::device;
   if (!state || !weight || !weight->device || (!apart && state->device)) return;
   TensorState placed = *state;
@@ -290,8 +327,9 @@ void lies_with_weight(Op& op, Value made) {
   set_state(op.run, made, placed);
 }
 
-// What goes by the name of the input is a tensor in every function and layer, and nothing else; only `atleast_1d` and its kind take several.
-// Who gives back None or a tuple for one kind of input, and a tensor for another, is asked by those who know what they give.
+// What goes by the name of the input is a tensor in every function and layer, and nothing else; only
+// `atleast_1d` and its kind take several. Who gives back None or a tuple for one kind of input, and a tensor
+// for another, is asked by those who know what they give.
 bool gets_tensors(Op& op) {
   if ((op.call.row.takes_rest && op.call.row.positional < 2) || op.run.assumption()) return true;
   for (std::size_t i = op.call.row.self_first ? 1 : 0; i < op.call.row.parameters.size(); ++i) {
@@ -304,7 +342,9 @@ bool gets_tensors(Op& op) {
       return false;
     }
     const Value value = op.argument(name);
-    if ((value.is(Kind::list) || value.is(Kind::tuple) || value.is(Kind::dict) || value.is(Kind::string)) && !op.must_be_tensor(name)) return false;
+    if ((value.is(Kind::list) || value.is(Kind::tuple) || value.is(Kind::dict) || value.is(Kind::string)) &&
+        !op.must_be_tensor(name))
+      return false;
   }
   return true;
 }
@@ -321,11 +361,14 @@ bool gets_sizes(Op& op) {
     if ((name != "size" && name != "shape") || !op.given(name)) continue;
     std::vector<Value> items{op.argument(name)};
     if (const auto listed = op.sequence(name)) items = *listed;
-    if (op.call.row.takes_rest && i + 1 >= op.call.row.positional) items.insert(items.end(), op.call.rest.begin(), op.call.rest.end());
+    if (op.call.row.takes_rest && i + 1 >= op.call.row.positional)
+      items.insert(items.end(), op.call.rest.begin(), op.call.rest.end());
     for (const Value& raw : items) {
       const Value item = op.call.run.resolve(raw);
       if (!is_fraction(item)) continue;
-      op.fail(ProblemKind::argument, code(op.title()) + " takes whole numbers as sizes, and one of them is a float" + (item.is(Kind::real) ? ": " + float_text(item.real()) : "") + ". Use `//`, or `int()`");
+      op.fail(ProblemKind::argument,
+          code(op.title()) + " takes whole numbers as sizes, and one of them is a float" +
+              (item.is(Kind::real) ? ": " + float_text(item.real()) : "") + ". Use `//`, or `int()`");
       return false;
     }
   }
@@ -334,10 +377,15 @@ bool gets_sizes(Op& op) {
 
 Value run_described(Call& call, Op& op) {
   // What only changes how a tensor is looked at writes no number.
-  constexpr std::string_view no_numbers[] = {"torch.Tensor.requires_grad_", "torch.Tensor.detach_", "torch.Tensor.share_memory_", "torch.detach_"};
-  if (call.row.op->writes && call.row.self_first && std::ranges::find(no_numbers, call.row.path) == std::end(no_numbers) && !may_be_written(op, call.at(0))) return call.at(0);
+  constexpr std::string_view no_numbers[] = {
+      "torch.Tensor.requires_grad_", "torch.Tensor.detach_", "torch.Tensor.share_memory_", "torch.detach_"};
+  if (call.row.op->writes && call.row.self_first &&
+      std::ranges::find(no_numbers, call.row.path) == std::end(no_numbers) && !may_be_written(op, call.at(0)))
+    return call.at(0);
   interpreter::Speculation attempt(call.run);
-  const Value made = !gets_tensors(op) || !gets_sizes(op) ? Value{} : !call.row.one_device || (op.on_one_device() && all_spread_or_none(op)) ? call.row.op->shape(op) : Value{};
+  const Value made = !gets_tensors(op) || !gets_sizes(op)                      ? Value{}
+      : !call.row.one_device || (op.on_one_device() && all_spread_or_none(op)) ? call.row.op->shape(op)
+                                                                               : Value{};
   // What was learned of the operands on the way holds only where the call succeeds.
   if (op.failed()) attempt.rewind();
   attempt.commit();
@@ -349,7 +397,9 @@ Value run_described(Call& call, Op& op) {
     made_up.as<values::Unknown>()->blamed = true;
     return made_up;
   }
-  if (made.is(Kind::unknown) && std::any_of(op.tensors().begin(), op.tensors().end(), [&](Value value) { return call.run.heap().is_blamed(value); }))
+  if (made.is(Kind::unknown) && std::any_of(op.tensors().begin(), op.tensors().end(), [&](Value value) {
+        return call.run.heap().is_blamed(value);
+      }))
     made.as<values::Unknown>()->blamed = true;
   if (call.row.one_device) lies_with_weight(op, made);
   follow_rank(op, made);
@@ -359,9 +409,10 @@ Value run_described(Call& call, Op& op) {
       if (is_gradient(op, value)) call.run.note_gradient_written(value, call.place);
       break;
     }
-  if (call.row.op->content && !call.spread && (op.tensor(made) || made.is(Kind::tuple))) call.row.op->content(op, made);
-  if (call.row.op->crossing != Crossing::none) watch_crossing(op, call.row.op->crossing, made);
-  if (call.row.op->trace != Trace::none) watch_outcome(op, call.row.op->trace, made);
+  if (call.row.op->content && !call.spread && (op.tensor(made) || made.is(Kind::tuple)))
+    call.row.op->content(op, made);
+  if (call.row.op->column_role != ColumnRole::none) watch_column(op, call.row.op->column_role, made);
+  if (call.row.op->trace != OutcomeEffect::none) watch_outcome(op, call.row.op->trace, made);
   if (call.row.variant == values::Variant::in_shape) {
     write_into(op, call.at(0), made, false);
     return call.at(0);
@@ -372,14 +423,18 @@ Value run_described(Call& call, Op& op) {
     const TensorState *into = op.tensor(subject), *from = op.tensor(made);
     if (into && from && into->shape.rank_known && from->shape.rank_known) {
       bool same = into->shape.dims.size() == from->shape.dims.size();
-      for (std::size_t i = 0; same && i < into->shape.dims.size(); ++i) same = op.equal(into->shape.dims[i], from->shape.dims[i]) != Answer::no;
+      for (std::size_t i = 0; same && i < into->shape.dims.size(); ++i)
+        same = op.equal(into->shape.dims[i], from->shape.dims[i]) != Answer::no;
       if (!same)
-        return op.fail(ProblemKind::broadcast, "The result is " + op.words(from->shape) + " and cannot be written into " + op.name(call.row.parameters[0].text()) +
-                                                   ", which is " + op.words(into->shape));
+        return op.fail(ProblemKind::broadcast,
+            "The result is " + op.words(from->shape) + " and cannot be written into " +
+                op.name(call.row.parameters[0].text()) + ", which is " + op.words(into->shape));
     }
-    if (into && from && into->dtype != Dtype::unknown && from->dtype != Dtype::unknown && category(from->dtype) > category(into->dtype))
-      return op.fail(ProblemKind::dtype, "The result is " + code(values::name(from->dtype)) + " and cannot be written into " +
-                                             op.name(call.row.parameters[0].text()) + ", which is " + code(values::name(into->dtype)));
+    if (into && from && into->dtype != Dtype::unknown && from->dtype != Dtype::unknown &&
+        category(from->dtype) > category(into->dtype))
+      return op.fail(ProblemKind::dtype,
+          "The result is " + code(values::name(from->dtype)) + " and cannot be written into " +
+              op.name(call.row.parameters[0].text()) + ", which is " + code(values::name(into->dtype)));
     write_into(op, subject, made, true);
     return subject;
   }
@@ -387,25 +442,32 @@ Value run_described(Call& call, Op& op) {
   if (out && !fits_out(op, out, made)) return op.unknown();
   return out && write_out(op, out, made) ? out : made;
 }
-} // namespace
+}  // namespace
 
 namespace {
-// A layer of no channels computes nothing, and PyTorch refuses to slide a window by nothing: whoever makes one has sizes of at least 1, and so
-// have the numbers that they are products of.
+// A layer of no channels computes nothing, and PyTorch refuses to slide a window by nothing: whoever makes
+// one has sizes of at least 1, and so have the numbers that they are products of.
 void take_positive(Op& op) {
   if (op.run.guarded()) return;
-  constexpr std::string_view sizes[] = {"in_features", "out_features", "in_channels", "out_channels", "num_features", "num_channels", "embedding_dim", "num_embeddings", "input_size", "hidden_size", "embed_dim", "d_model"};
+  constexpr std::string_view sizes[] = {"in_features", "out_features", "in_channels", "out_channels",
+      "num_features", "num_channels", "embedding_dim", "num_embeddings", "input_size", "hidden_size",
+      "embed_dim", "d_model"};
   constexpr std::string_view steps[] = {"kernel_size", "stride", "dilation"};
-  constexpr std::int64_t multiples[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128, 256, 512, 1024};
+  constexpr std::int64_t multiples[] = {
+      1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128, 256, 512, 1024};
   const Int one = op.s.constant(1);
   std::vector<Int> taken;
   for (const std::string_view name : sizes) taken.push_back(op.size(name));
-  // These may be tuples: only what the program computes with is a number. What it compares with 1 is above 1, or it is 1.
+  // These may be tuples: only what the program computes with is a number. What it compares with 1 is above 1,
+  // or it is 1.
   for (const std::string_view name : steps) {
     const Value step = op.argument(name);
-    if (step.is(Kind::integer) || (step.is(Kind::unknown) && step.as<values::Unknown>()->integer)) taken.push_back(op.size(name));
+    if (step.is(Kind::integer) || (step.is(Kind::unknown) && step.as<values::Unknown>()->integer))
+      taken.push_back(op.size(name));
     if (!step.is(Kind::unknown)) continue;
-    const auto is = [&](syntax::CompareOp how) { return op.run.truth(op.run.compare(how, step, Value::of(one))); };
+    const auto is = [&](syntax::CompareOp how) {
+      return op.run.truth(op.run.compare(how, step, Value::of(one)));
+    };
     (void)op.s.assume(op.s.logical_or(is(syntax::CompareOp::gt), is(syntax::CompareOp::eq)));
   }
   for (const Int size : taken) {
@@ -417,21 +479,26 @@ void take_positive(Op& op) {
     if (atoms.empty() || atoms.size() > 3) continue;
     Int product = atoms[0];
     for (std::size_t i = 1; i < atoms.size(); ++i) product = op.s.mul(product, atoms[i]);
-    const bool is_product = std::ranges::any_of(multiples, [&](std::int64_t by) { return op.s.mul(op.s.constant(by), product) == size; });
+    const bool is_product = std::ranges::any_of(
+        multiples, [&](std::int64_t by) { return op.s.mul(op.s.constant(by), product) == size; });
     // Of two factors both might be negative: sizes are not.
     if (is_product)
       for (const Int atom : atoms) (void)op.s.assume(op.s.compared(Compare::ge, atom, one));
   }
 }
-} // namespace
+}  // namespace
 
 // Weights have sizes, and `dim / 2` is none, whatever dim is.
 static bool gets_whole_numbers(Op& op) {
   if (!op.call.row.op->has_parameters) return true;
-  constexpr std::string_view sizes[] = {"in_features", "out_features", "in_channels", "out_channels", "num_features", "num_channels", "embedding_dim", "num_embeddings", "input_size", "hidden_size", "embed_dim", "d_model", "kernel_size"};
+  constexpr std::string_view sizes[] = {"in_features", "out_features", "in_channels", "out_channels",
+      "num_features", "num_channels", "embedding_dim", "num_embeddings", "input_size", "hidden_size",
+      "embed_dim", "d_model", "kernel_size"};
   for (const std::string_view name : sizes) {
     if (!op.given(name) || !is_fraction(op.argument(name))) continue;
-    op.fail(ProblemKind::argument, code(op.title()) + " takes whole numbers, and `" + std::string(name) + "` is a float: " + op.name(name) + ". Use `//`, or `int()`");
+    op.fail(ProblemKind::argument,
+        code(op.title()) + " takes whole numbers, and `" + std::string(name) +
+            "` is a float: " + op.name(name) + ". Use `//`, or `int()`");
     return false;
   }
   return true;
@@ -443,7 +510,9 @@ static Value make_layer(Call& call) {
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
     // `bias` is asked for as a flag and becomes a parameter.
     if (const Value given = call.spread && !call.given[i] ? call.run.heap().external("") : call.arguments[i])
-      op.keep(call.row.parameters[i].text() == "bias" ? values::ModuleState::bias : call.row.parameters[i].text(), given);
+      op.keep(
+          call.row.parameters[i].text() == "bias" ? values::ModuleState::bias : call.row.parameters[i].text(),
+          given);
   if (call.spread) return {};
   const bool taken = fits(op) && gets_whole_numbers(op);
   if (taken) take_positive(op);
@@ -452,17 +521,21 @@ static Value make_layer(Call& call) {
     op.keep(values::ModuleState::failed, call.run.heap().boolean(true));
     return {};
   }
-  if (call.row.op->has_parameters) hold_parameters(op);
-  else op.keep(values::ContainerState::complete, call.run.heap().boolean(true));
+  if (call.row.op->has_parameters)
+    hold_parameters(op);
+  else
+    op.keep(values::ContainerState::complete, call.run.heap().boolean(true));
   return {};
 }
 
-Value call_operator(Interpreter& run, std::string_view path, std::vector<Value> arguments, const syntax::Expr* node, values::Place place) {
+Value call_operator(Interpreter& run, std::string_view path, std::vector<Value> arguments,
+    const syntax::Expr* node, values::Place place) {
   const Row* row = table().find(path);
   Call call{run, *row, {}, std::move(arguments), {}, {}, {}, false, nullptr, node, place};
   call.arguments.resize(row->parameters.size());
   call.given.resize(row->parameters.size());
-  for (std::size_t i = 0; i < call.arguments.size(); ++i) call.given[i] = static_cast<bool>(call.arguments[i]);
+  for (std::size_t i = 0; i < call.arguments.size(); ++i)
+    call.given[i] = static_cast<bool>(call.arguments[i]);
   return row->run(call);
 }
 
@@ -470,7 +543,7 @@ namespace {
 // Rows hold views of them as long as the process.
 std::deque<std::string> paths;
 std::deque<values::OperatorInfo> operations;
-} // namespace
+}  // namespace
 
 std::vector<Row> rows_of_layers(std::span<const Layer> layers) {
   std::vector<Row> rows;
@@ -480,7 +553,8 @@ std::vector<Row> rows_of_layers(std::span<const Layer> layers) {
     cls.kind = RowKind::class_;
     cls.signature = layer.signature;
     cls.run = make_layer;
-    cls.op = &operations.emplace_back(values::OperatorInfo{nullptr, Type::own, layer.has_parameters, layer.make});
+    cls.op = &operations.emplace_back(
+        values::OperatorInfo{nullptr, Type::own, layer.has_parameters, layer.make});
     cls.base = layer.base;
     rows.push_back(std::move(cls));
     if (!layer.forward) continue;
@@ -489,16 +563,20 @@ std::vector<Row> rows_of_layers(std::span<const Layer> layers) {
     forward.kind = RowKind::method;
     forward.signature = layer.inputs;
     forward.run = run_operator;
-    forward.op = &operations.emplace_back(values::OperatorInfo{layer.forward, layer.type, layer.has_parameters, nullptr, crossing_of(last_part(layer.path)), nullptr, false, false, trace_of(last_part(layer.path))});
+    forward.op = &operations.emplace_back(values::OperatorInfo{layer.forward, layer.type,
+        layer.has_parameters, nullptr, column_role_of(last_part(layer.path)), nullptr, false, false,
+        outcome_effect_of(last_part(layer.path))});
     rows.push_back(std::move(forward));
   }
   return rows;
 }
 
 std::vector<Row> operator_rows(std::span<const Operator> operators) {
-  constexpr std::string_view roots[] = {"torch.", "einops.", "grouped_gemm.", "flash_attn.", "xformers."};  // of whole paths
+  constexpr std::string_view roots[] = {
+      "torch.", "einops.", "grouped_gemm.", "flash_attn.", "xformers."};  // of whole paths
   std::vector<Row> rows;
-  const auto add = [&](std::string path, RowKind kind, const Operator& op, values::Variant variant, bool self_first) {
+  const auto add = [&](std::string path, RowKind kind, const Operator& op, values::Variant variant,
+                       bool self_first) {
     Row made;
     made.path = paths.emplace_back(std::move(path));
     made.kind = kind;
@@ -510,7 +588,9 @@ std::vector<Row> operator_rows(std::span<const Operator> operators) {
     rows.push_back(std::move(made));
   };
   for (const Operator& op : operators) {
-    operations.push_back({op.shape, op.type, false, nullptr, crossing_of(op.name), content_rule_of(op.name), op.name.ends_with('_') && !op.name.ends_with("__"), false, trace_of(op.name)});
+    operations.push_back(
+        {op.shape, op.type, false, nullptr, column_role_of(op.name), content_rule_of(op.name),
+            op.name.ends_with('_') && !op.name.ends_with("__"), false, outcome_effect_of(op.name)});
     name_operator(&operations.back(), last_part(op.name));
     const std::string name(op.name);
     std::string_view rest = op.homes;
@@ -523,26 +603,37 @@ std::vector<Row> operator_rows(std::span<const Operator> operators) {
       if (home == "torch") {
         in_torch = true;
         add("torch." + name, RowKind::function, op, plain, false);
-      } else if (home == "method") add("torch.Tensor." + name, RowKind::method, op, plain, true);
-      else if (home == "property") add("torch.Tensor." + name, RowKind::property, op, plain, true);
+      } else if (home == "method")
+        add("torch.Tensor." + name, RowKind::method, op, plain, true);
+      else if (home == "property")
+        add("torch.Tensor." + name, RowKind::property, op, plain, true);
       else if (home == "in_place") {
         add("torch.Tensor." + name + "_", RowKind::method, op, in_place, true);
         if (in_torch) add("torch." + name + "_", RowKind::function, op, in_place, false);
       } else if (home == "in_shape") {
         add("torch.Tensor." + name + "_", RowKind::method, op, in_shape, true);
         if (in_torch) add("torch." + name + "_", RowKind::function, op, in_shape, false);
-      } else if (home == "reshapes") continue;
-      else if (home == "spread") operations.back().takes_spread = true;
-      else if (home == "F") add("torch.nn.functional." + name, RowKind::function, op, plain, false);
-      else if (home == "F_") add("torch.nn.functional." + name + "_", RowKind::function, op, in_place, false);
+      } else if (home == "reshapes")
+        continue;
+      else if (home == "spread")
+        operations.back().takes_spread = true;
+      else if (home == "F")
+        add("torch.nn.functional." + name, RowKind::function, op, plain, false);
+      else if (home == "F_")
+        add("torch.nn.functional." + name + "_", RowKind::function, op, in_place, false);
       else if (std::ranges::any_of(roots, [&](std::string_view root) { return home.starts_with(root); })) {
-        const bool method = home.starts_with("torch.Tensor."), writes = home.ends_with('_') && !op.name.ends_with('_');
-        const auto variant = !writes ? plain : op.homes.find("in_shape") != std::string_view::npos || op.homes.ends_with(" reshapes") ? in_shape : in_place;
+        const bool method = home.starts_with("torch.Tensor."),
+                   writes = home.ends_with('_') && !op.name.ends_with('_');
+        const auto variant = !writes ? plain
+            : op.homes.find("in_shape") != std::string_view::npos || op.homes.ends_with(" reshapes")
+            ? in_shape
+            : in_place;
         add(std::string(home), method ? RowKind::method : RowKind::function, op, variant, method);
-      } else add("torch." + std::string(home) + "." + name, RowKind::function, op, plain, false);
+      } else
+        add("torch." + std::string(home) + "." + name, RowKind::function, op, plain, false);
     }
   }
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// What dtype comes out: torch.result_type's rules (category, then dimensions before 0-d tensors before numbers).
+// What dtype comes out: torch.result_type's rules (category, then dimensions before 0-d tensors before
+// numbers).
 #include "libraries/table/op.hpp"
 
 #include <algorithm>
@@ -36,27 +37,34 @@ Dtype result_of(std::span<const Operand> operands, bool maybe_has_dims) {
   Dtype by_class[3] = {Dtype::unknown, Dtype::unknown, Dtype::unknown};
   for (const Operand& operand : operands) {
     if (operand.dtype == Dtype::unknown) return Dtype::unknown;
-    const bool has_dims = operand.has_dims == Known::yes || (operand.has_dims == Known::unknown && maybe_has_dims);
+    const bool has_dims = operand.has_dims == Known::yes ||
+        (operand.has_dims == Known::unknown && maybe_has_dims);
     Dtype& best = by_class[operand.number ? 2 : has_dims ? 0 : 1];
     best = best == Dtype::unknown ? operand.dtype : promote(best, operand.dtype);
   }
   return combine(by_class[0], combine(by_class[1], by_class[2]));
 }
 
-} // namespace
+}  // namespace
 
 Dtype promote(Dtype a, Dtype b) {
   if (a == b || b == Dtype::unknown) return a;
   if (a == Dtype::unknown) return b;
   if (category(a) < category(b)) std::swap(a, b);
-  if (category(a) == 3) return a == Dtype::complex128 || b == Dtype::complex128 || b == Dtype::float64 ? Dtype::complex128 : Dtype::complex64;
+  if (category(a) == 3)
+    return a == Dtype::complex128 || b == Dtype::complex128 || b == Dtype::float64 ? Dtype::complex128
+                                                                                   : Dtype::complex64;
   if (category(a) > category(b)) return a;
   if (category(a) == 2) {
     if (a == Dtype::float64 || b == Dtype::float64) return Dtype::float64;
     return Dtype::float32;  // also of float16 with bfloat16
   }
   constexpr auto rank = [](Dtype dtype) {
-    return dtype == Dtype::int64 ? 4 : dtype == Dtype::int32 ? 3 : dtype == Dtype::int16 ? 2 : dtype == Dtype::int8 ? 1 : 0;
+    return dtype == Dtype::int64 ? 4
+        : dtype == Dtype::int32  ? 3
+        : dtype == Dtype::int16  ? 2
+        : dtype == Dtype::int8   ? 1
+                                 : 0;
   };
   if (rank(a) + rank(b) == 1) return Dtype::int16;  // int8 with uint8
   return rank(a) > rank(b) ? a : b;
@@ -71,7 +79,9 @@ Dtype Op::result_type(Type type) const {
     const TensorState* first = all.empty() ? nullptr : tensor(all.front());
     if (!first) return Dtype::unknown;
     if (type == Type::input) return first->dtype;
-    return first->dtype == Dtype::complex64 ? Dtype::float32 : first->dtype == Dtype::complex128 ? Dtype::float64 : first->dtype;
+    return first->dtype == Dtype::complex64 ? Dtype::float32
+        : first->dtype == Dtype::complex128 ? Dtype::float64
+                                            : first->dtype;
   }
   std::vector<Value> operands;
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i) {
@@ -88,7 +98,8 @@ Dtype Op::result_type(Type type) const {
   }
   operands.insert(operands.end(), call.rest.begin(), call.rest.end());
   const Dtype found = promoted(operands);
-  return type == Type::floating && found != Dtype::unknown && category(found) < 2 ? run.default_dtype() : found;
+  return type == Type::floating && found != Dtype::unknown && category(found) < 2 ? run.default_dtype()
+                                                                                  : found;
 }
 Dtype Op::promoted(std::initializer_list<std::string_view> names) const {
   std::vector<Value> operands;
@@ -101,12 +112,18 @@ Dtype Op::promoted(std::span<const Value> values) const {
   for (const Value& each : values) {
     const Value value = run.resolve(each);
     if (const TensorState* state = tensor(value)) {
-      const Known has_dims = state->shape.rank_known || !state->shape.dims.empty() ? (state->shape.dims.empty() ? Known::no : Known::yes) : Known::unknown;
+      const Known has_dims = state->shape.rank_known || !state->shape.dims.empty()
+          ? (state->shape.dims.empty() ? Known::no : Known::yes)
+          : Known::unknown;
       operands.push_back({state->dtype, has_dims, false});
       continue;
     }
     switch (value.kind) {
-    case Kind::boolean: operands.push_back({s.form(value.condition()) == symbolic::Context::Form::constant ? Dtype::boolean : Dtype::unknown, Known::no, true}); break;
+    case Kind::boolean:
+      operands.push_back(
+          {s.form(value.condition()) == symbolic::Context::Form::constant ? Dtype::boolean : Dtype::unknown,
+              Known::no, true});
+      break;
     case Kind::integer: operands.push_back({Dtype::int64, Known::no, true}); break;
     case Kind::real:
       if (run.default_dtype() == Dtype::unknown) return Dtype::unknown;
@@ -114,7 +131,8 @@ Dtype Op::promoted(std::span<const Value> values) const {
       break;
     case Kind::unknown: {
       const bool real = value.as<values::Unknown>()->is_real;
-      operands.push_back({real ? Dtype::float32 : Dtype::unknown, Known::no, real || value.as<values::Unknown>()->is_number});
+      operands.push_back({real ? Dtype::float32 : Dtype::unknown, Known::no,
+          real || value.as<values::Unknown>()->is_number});
       break;
     }
     case Kind::choice: operands.push_back({Dtype::unknown, Known::no, false}); break;
@@ -130,4 +148,4 @@ Dtype Op::promoted(std::span<const Value> values) const {
   return result_of(operands, false) == found ? found : Dtype::unknown;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,6 @@
-// What names alone say, where nothing else is known: names of ranks, of optimizers, of functions that seed, and methods that only one class of a
-// library has. What is presumed so may be something else, and whoever asks leaves that open.
+// What names alone say, where nothing else is known: names of ranks, of optimizers, of functions that seed,
+// and methods that only one class of a library has. What is presumed so may be something else, and whoever
+// asks leaves that open.
 #include "libraries/table/table.hpp"
 
 #include <algorithm>
@@ -53,8 +54,10 @@ constexpr std::array rank_names = {
 struct MethodName {
   std::string_view name, path;
 };
-// numpy.random.seed, accelerate and transformers' set_seed, Lightning's seed_everything, and what programs call their own.
-constexpr std::array<std::string_view, 8> seeding_names = {"seed", "set_seed", "seed_everything", "manual_seed_all", "set_random_seed", "setup_seed", "seed_all", "init_seeds"};
+// numpy.random.seed, accelerate and transformers' set_seed, Lightning's seed_everything, and what programs
+// call their own.
+constexpr std::array<std::string_view, 8> seeding_names = {"seed", "set_seed", "seed_everything",
+    "manual_seed_all", "set_random_seed", "setup_seed", "seed_all", "init_seeds"};
 
 // Method names that only one library class has: a call of them tells what an unknown object is.
 constexpr std::array method_names = {
@@ -67,8 +70,11 @@ constexpr std::array method_names = {
     MethodName{"accelerator.main_process_first", "accelerate.Accelerator.main_process_first"},
     MethodName{"accelerator.local_main_process_first", "accelerate.Accelerator.local_main_process_first"},
     MethodName{"accelerator.check_trigger", "accelerate.Accelerator.check_trigger"},
-    MethodName{"set_epoch", "torch.utils.data.distributed.DistributedSampler.set_epoch"},  // other samplers, loaders and sets take it as well
-    MethodName{"zero_grad", "torch.optim.Optimizer.zero_grad"},  // modules have it as well, and it does the same
+    MethodName{"set_epoch",
+        "torch.utils.data.distributed.DistributedSampler.set_epoch"},  // other samplers, loaders and sets
+                                                                       // take it as well
+    MethodName{
+        "zero_grad", "torch.optim.Optimizer.zero_grad"},  // modules have it as well, and it does the same
     MethodName{"backward", "torch.Tensor.backward"},
     MethodName{"state_dict", "torch.nn.Module.state_dict"},
     MethodName{"parameters", "torch.nn.Module.parameters"},
@@ -149,36 +155,155 @@ constexpr std::array method_names = {
     MethodName{"assertRaisesRegex", "unittest.TestCase.assertRaisesRegex"},
 };
 
-// Of what has a shape, only tensors have these: arrays and data frames do not. `ndim` means the same of all of them.
+// Of what has a shape, only tensors have these: arrays and data frames do not. `ndim` means the same of all
+// of them.
 constexpr std::string_view only_tensors_have[] = {
-    "add_", "addcdiv", "addcmul", "addmm", "amax", "amin", "argwhere", "as_strided", "backward", "baddbmm", "bernoulli_", "bfloat16",
-    "bmm", "bool", "ceil", "chunk", "clamp", "clamp_", "clamp_min", "copy_", "cos", "cpu", "cuda", "dim", "div_", "double",
-    "element_size", "exp", "expand", "expand_as", "fill_", "flip", "float", "floor", "gather", "get_device", "grad_fn", "half",
-    "index_add", "index_add_", "index_copy_", "index_fill_", "index_select", "is_contiguous", "is_cuda", "is_floating_point", "is_leaf",
-    "isfinite", "kthvalue", "lerp", "log", "log1p", "log2", "log_softmax", "logical_and", "logical_not", "logical_or", "logsumexp",
-    "long", "masked_fill", "masked_fill_", "masked_scatter", "masked_select", "matmul", "maximum", "minimum", "mm", "movedim", "mul_",
-    "multinomial", "narrow", "ndim", "ndimension", "new", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros", "norm",
-    "normal_", "numel", "permute", "pin_memory", "reciprocal", "register_hook", "relu", "relu_", "repeat_interleave", "requires_grad",
-    "requires_grad_", "retain_grad", "rsqrt", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "share_memory_",
-    "sigmoid", "sign", "sin", "softmax", "split", "split_with_sizes", "sqrt", "squeeze_", "stride", "sub_", "tan", "tanh",
-    "tensor_split", "topk", "tril", "tril_", "triu", "triu_", "type", "type_as", "unbind", "unflatten", "unfold", "uniform_",
-    "unsqueeze_", "view_as", "zero_",
+    "add_",
+    "addcdiv",
+    "addcmul",
+    "addmm",
+    "amax",
+    "amin",
+    "argwhere",
+    "as_strided",
+    "backward",
+    "baddbmm",
+    "bernoulli_",
+    "bfloat16",
+    "bmm",
+    "bool",
+    "ceil",
+    "chunk",
+    "clamp",
+    "clamp_",
+    "clamp_min",
+    "copy_",
+    "cos",
+    "cpu",
+    "cuda",
+    "dim",
+    "div_",
+    "double",
+    "element_size",
+    "exp",
+    "expand",
+    "expand_as",
+    "fill_",
+    "flip",
+    "float",
+    "floor",
+    "gather",
+    "get_device",
+    "grad_fn",
+    "half",
+    "index_add",
+    "index_add_",
+    "index_copy_",
+    "index_fill_",
+    "index_select",
+    "is_contiguous",
+    "is_cuda",
+    "is_floating_point",
+    "is_leaf",
+    "isfinite",
+    "kthvalue",
+    "lerp",
+    "log",
+    "log1p",
+    "log2",
+    "log_softmax",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logsumexp",
+    "long",
+    "masked_fill",
+    "masked_fill_",
+    "masked_scatter",
+    "masked_select",
+    "matmul",
+    "maximum",
+    "minimum",
+    "mm",
+    "movedim",
+    "mul_",
+    "multinomial",
+    "narrow",
+    "ndim",
+    "ndimension",
+    "new",
+    "new_empty",
+    "new_full",
+    "new_ones",
+    "new_tensor",
+    "new_zeros",
+    "norm",
+    "normal_",
+    "numel",
+    "permute",
+    "pin_memory",
+    "reciprocal",
+    "register_hook",
+    "relu",
+    "relu_",
+    "repeat_interleave",
+    "requires_grad",
+    "requires_grad_",
+    "retain_grad",
+    "rsqrt",
+    "scatter",
+    "scatter_",
+    "scatter_add",
+    "scatter_add_",
+    "scatter_reduce",
+    "share_memory_",
+    "sigmoid",
+    "sign",
+    "sin",
+    "softmax",
+    "split",
+    "split_with_sizes",
+    "sqrt",
+    "squeeze_",
+    "stride",
+    "sub_",
+    "tan",
+    "tanh",
+    "tensor_split",
+    "topk",
+    "tril",
+    "tril_",
+    "triu",
+    "triu_",
+    "type",
+    "type_as",
+    "unbind",
+    "unflatten",
+    "unfold",
+    "uniform_",
+    "unsqueeze_",
+    "view_as",
+    "zero_",
 };
 
-} // namespace
+}  // namespace
 
 std::optional<interpreter::Presumption> Table::presume(std::string_view name) const {
   while (name.starts_with('_')) name.remove_prefix(1);
   for (const RankName& known : rank_names)
     if (known.name == name) return known.meaning;
-  if (name == "scaler" || name == "grad_scaler") return interpreter::Presumption{Role::none, false, "torch.amp.GradScaler"};
-  if (name == "optimizer" || name == "optim" || name == "opt" || name.ends_with("_optimizer") || name.ends_with("_optim") ||
-      name.starts_with("optimizer_") || name.starts_with("optim_") || name.starts_with("opt_"))
+  if (name == "scaler" || name == "grad_scaler")
+    return interpreter::Presumption{Role::none, false, "torch.amp.GradScaler"};
+  if (name == "optimizer" || name == "optim" || name == "opt" || name.ends_with("_optimizer") ||
+      name.ends_with("_optim") || name.starts_with("optimizer_") || name.starts_with("optim_") ||
+      name.starts_with("opt_"))
     return interpreter::Presumption{Role::none, false, "torch.optim.Optimizer"};
   return std::nullopt;
 }
 
-bool Table::seeds(std::string_view function) const { return std::find(seeding_names.begin(), seeding_names.end(), function) != seeding_names.end(); }
+bool Table::seeds(std::string_view function) const {
+  return std::find(seeding_names.begin(), seeding_names.end(), function) != seeding_names.end();
+}
 
 std::string_view Table::presume_method(std::string_view name) const {
   for (const MethodName& known : method_names)
@@ -192,4 +317,4 @@ bool Table::only_of_tensors(std::string_view method) const {
   return false;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

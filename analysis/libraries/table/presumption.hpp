@@ -5,9 +5,10 @@
 
 namespace stepzero::libraries {
 
-// Is it a tensor because methods were called on it, or an annotation says so? Others have some of these methods, too: a TensorDict.
+// Is it a tensor because methods were called on it, or an annotation says so? Others have some of these
+// methods, too: a TensorDict.
 bool is_presumed(const TensorState* state);
 // A float of Python, which is no size.
 bool is_fraction(Value value);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

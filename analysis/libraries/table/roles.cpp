@@ -1,4 +1,5 @@
-// What library names mean to the rules, beside what they do to values: which calls they record, and what their numbers stand for.
+// What library names mean to the rules, beside what they do to values: which calls they record, and what
+// their numbers stand for.
 #include "libraries/table/table.hpp"
 
 namespace stepzero::libraries {
@@ -67,7 +68,8 @@ void give_roles(std::span<Row> rows) {
     std::string_view path;
     OptimizerInfo info;
   };
-  static constexpr std::string_view as_large = "its steps are about as large as the learning rate, whatever the gradients are. 1e-5 to 1e-3 are usual.";
+  static constexpr std::string_view as_large =
+      "its steps are about as large as the learning rate, whatever the gradients are. 1e-5 to 1e-3 are usual.";
   static constexpr OfOptimizer optimizers[] = {
       {"torch.optim.SGD", {0, {}, 0.5, {}}},
       {"torch.optim.Adam", {0, {}, 0.5, "AdamW"}},
@@ -86,7 +88,8 @@ void give_roles(std::span<Row> rows) {
       {"torch.nn.NLLLoss.forward", {"NLLLoss", Outcome::log_softmax, Outcome::none}},
       {"torch.nn.functional.nll_loss", {"nll_loss", Outcome::log_softmax, Outcome::none}},
       {"torch.nn.BCEWithLogitsLoss.forward", {"BCEWithLogitsLoss", Outcome::scores, Outcome::sigmoid}},
-      {"torch.nn.functional.binary_cross_entropy_with_logits", {"binary_cross_entropy_with_logits", Outcome::scores, Outcome::sigmoid}},
+      {"torch.nn.functional.binary_cross_entropy_with_logits",
+          {"binary_cross_entropy_with_logits", Outcome::scores, Outcome::sigmoid}},
       {"torch.nn.BCELoss.forward", {"BCELoss", Outcome::sigmoid, Outcome::none}},
       {"torch.nn.functional.binary_cross_entropy", {"binary_cross_entropy", Outcome::sigmoid, Outcome::none}},
       {"torch.nn.KLDivLoss.forward", {"KLDivLoss", Outcome::log_softmax, Outcome::none}},
@@ -97,23 +100,51 @@ void give_roles(std::span<Row> rows) {
     MovedName name;
   };
   static constexpr OfName moved[] = {
-      {"torch.cuda.amp.autocast", {"2.4", "torch.amp.autocast", "cuda"}},       {"torch.cpu.amp.autocast", {"2.4", "torch.amp.autocast", "cpu"}},
-      {"torch.cuda.amp.GradScaler", {"2.4", "torch.amp.GradScaler", "cuda"}},   {"torch.cpu.amp.GradScaler", {"2.4", "torch.amp.GradScaler", "cpu"}},
-      {"torch.cuda.amp.custom_fwd", {"2.4", "torch.amp.custom_fwd", "cuda"}},   {"torch.cuda.amp.custom_bwd", {"2.4", "torch.amp.custom_bwd", "cuda"}},
+      {"torch.cuda.amp.autocast", {"2.4", "torch.amp.autocast", "cuda"}},
+      {"torch.cpu.amp.autocast", {"2.4", "torch.amp.autocast", "cpu"}},
+      {"torch.cuda.amp.GradScaler", {"2.4", "torch.amp.GradScaler", "cuda"}},
+      {"torch.cpu.amp.GradScaler", {"2.4", "torch.amp.GradScaler", "cpu"}},
+      {"torch.cuda.amp.custom_fwd", {"2.4", "torch.amp.custom_fwd", "cuda"}},
+      {"torch.cuda.amp.custom_bwd", {"2.4", "torch.amp.custom_bwd", "cuda"}},
   };
   // Layers that do something else in training.
   static constexpr std::string_view by_mode[] = {
-      "torch.nn.Dropout", "torch.nn.Dropout1d", "torch.nn.Dropout2d", "torch.nn.Dropout3d", "torch.nn.AlphaDropout", "torch.nn.BatchNorm1d", "torch.nn.BatchNorm2d",
-      "torch.nn.BatchNorm3d", "torch.nn.SyncBatchNorm",
+      "torch.nn.Dropout",
+      "torch.nn.Dropout1d",
+      "torch.nn.Dropout2d",
+      "torch.nn.Dropout3d",
+      "torch.nn.AlphaDropout",
+      "torch.nn.BatchNorm1d",
+      "torch.nn.BatchNorm2d",
+      "torch.nn.BatchNorm3d",
+      "torch.nn.SyncBatchNorm",
   };
   static constexpr std::string_view explodes[] = {
-      "torch.nn.RNN", "torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNNCell", "torch.nn.LSTMCell", "torch.nn.GRUCell", "torch.nn.MultiheadAttention",
-      "torch.nn.Transformer", "torch.nn.TransformerEncoder", "torch.nn.TransformerDecoder", "torch.nn.TransformerEncoderLayer", "torch.nn.TransformerDecoderLayer",
+      "torch.nn.RNN",
+      "torch.nn.LSTM",
+      "torch.nn.GRU",
+      "torch.nn.RNNCell",
+      "torch.nn.LSTMCell",
+      "torch.nn.GRUCell",
+      "torch.nn.MultiheadAttention",
+      "torch.nn.Transformer",
+      "torch.nn.TransformerEncoder",
+      "torch.nn.TransformerDecoder",
+      "torch.nn.TransformerEncoderLayer",
+      "torch.nn.TransformerDecoderLayer",
   };
   // What is known of their objects is known without their constructors.
   static constexpr std::string_view by_annotation[] = {
-      "accelerate.Accelerator", "accelerate.PartialState", "deepspeed.DeepSpeedEngine", "lightning_fabric.Fabric", "pytorch_lightning.Trainer",
-      "transformers.Trainer", "transformers.TrainerControl", "transformers.TrainerState", "transformers.TrainingArguments", "torch.distributed.fsdp.FullyShardedDataParallel",
+      "accelerate.Accelerator",
+      "accelerate.PartialState",
+      "deepspeed.DeepSpeedEngine",
+      "lightning_fabric.Fabric",
+      "pytorch_lightning.Trainer",
+      "transformers.Trainer",
+      "transformers.TrainerControl",
+      "transformers.TrainerState",
+      "transformers.TrainingArguments",
+      "torch.distributed.fsdp.FullyShardedDataParallel",
   };
   static constexpr std::string_view exhausts[] = {"torch.cuda.OutOfMemoryError", "torch.OutOfMemoryError"};
   for (Row& row : rows) {
@@ -126,10 +157,11 @@ void give_roles(std::span<Row> rows) {
     for (const OfName& each : moved)
       if (row.path == each.path) row.moved = &each.name;
     for (const std::string_view path : by_mode) row.by_mode = row.by_mode || row.path == path;
-    for (const std::string_view path : by_annotation) row.by_annotation = row.by_annotation || row.path == path;
+    for (const std::string_view path : by_annotation)
+      row.by_annotation = row.by_annotation || row.path == path;
     for (const std::string_view path : exhausts) row.exhausts = row.exhausts || row.path == path;
     for (const std::string_view path : explodes) row.explodes = row.explodes || row.path == path;
   }
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

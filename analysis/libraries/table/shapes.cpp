@@ -52,14 +52,17 @@ void set_state(Interpreter& run, Value value, const TensorState& state) {
   if (value.is(Kind::unknown)) {
     auto* unknown = value.as<values::Unknown>();
     value = unknown->state.value;
-    // What is learned on one path is shown where the parameter stands; it is no write, and nothing is concluded from it.
+    // What is learned on one path is shown where the parameter stands; it is no write, and nothing is
+    // concluded from it.
     if (value.is(Kind::tensor) && state.shape.rank_known && !unknown->name.empty()) {
       TensorState found;
       found.shape = state.shape;
-      run.heap().slot_of(unknown->attributes, Name(learned_shape)).value = run.heap().tensor(found, unknown->born);
+      run.heap().slot_of(unknown->attributes, Name(learned_shape)).value = run.heap().tensor(
+          found, unknown->born);
     }
   }
-  if (value.is(Kind::tensor)) run.heap().set(value.as<Tensor>()->state, Value::of(Kind::state, run.heap().state(state)));
+  if (value.is(Kind::tensor))
+    run.heap().set(value.as<Tensor>()->state, Value::of(Kind::state, run.heap().state(state)));
 }
 
 Dim from_right(const Shape& shape, std::size_t i) {
@@ -67,10 +70,12 @@ Dim from_right(const Shape& shape, std::size_t i) {
 }
 
 bool differ(Interpreter& run, const Dim& a, const Dim& b) {
-  return a.size && b.size && run.symbols().compare(Compare::eq, a.size, b.size) == Answer::no && !run.symbols().varies(a.size) && !run.symbols().varies(b.size);
+  return a.size && b.size && run.symbols().compare(Compare::eq, a.size, b.size) == Answer::no &&
+      !run.symbols().varies(a.size) && !run.symbols().varies(b.size);
 }
 
-// Is `a` at most `b`, and not 0 where `b` is 1? Where both then fit together, `b` is what comes out: min(T, 1024) with T.
+// Is `a` at most `b`, and not 0 where `b` is 1? Where both then fit together, `b` is what comes out: min(T,
+// 1024) with T.
 static bool never_larger(Interpreter& run, Int a, Int b) {
   auto& s = run.symbols();
   if (!s.is_atom(b) || s.compare(Compare::le, a, b) != Answer::yes) return false;
@@ -96,18 +101,22 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
   const bool either = a.rank_known || b.rank_known;
   // To be shown, what is added to a batch of sequences has the shape of one.
   const auto usual = [&](const Shape& known, const Shape& other) {
-    return run.policy().operands_fit && known.rank_known && !other.rank_known && known.dims.size() >= 3 && other.dims.size() <= known.dims.size() &&
-           std::none_of(known.dims.begin(), known.dims.end(), [&](const Dim& dim) { return dim.size && run.symbols().value(dim.size) == 1; });
+    return run.policy().operands_fit && known.rank_known && !other.rank_known && known.dims.size() >= 3 &&
+        other.dims.size() <= known.dims.size() &&
+        std::none_of(known.dims.begin(), known.dims.end(),
+            [&](const Dim& dim) { return dim.size && run.symbols().value(dim.size) == 1; });
   };
   const bool like_a = usual(a, b), like_b = usual(b, a);
   out.rank_known = out.rank_known || like_a || like_b;
-  const std::size_t least = either ? std::max(a.dims.size(), b.dims.size()) : std::min(a.dims.size(), b.dims.size());
+  const std::size_t least = either ? std::max(a.dims.size(), b.dims.size())
+                                   : std::min(a.dims.size(), b.dims.size());
   const std::size_t rank = run.policy().operands_fit ? std::max(a.dims.size(), b.dims.size()) : least;
   const auto is_one = [&](const Dim& dim) { return dim.size && run.symbols().value(dim.size) == 1; };
   const auto not_one = [&](const Dim& dim) {
     return dim.size && run.symbols().compare(Compare::eq, dim.size, run.symbols().constant(1)) == Answer::no;
   };
-  // The size of the result where it is not known whether the two are equal: if they fit, it is the one that is not 1.
+  // The size of the result where it is not known whether the two are equal: if they fit, it is the one that
+  // is not 1.
   const auto surviving = [&](const Dim& left, const Dim& right) {
     if (not_one(left)) return left;
     if (not_one(right)) return right;
@@ -122,13 +131,19 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
     const bool has_a = i < a.dims.size() || !a.rank_known, has_b = i < b.dims.size() || !b.rank_known;
     const Dim left = from_right(a, i), right = from_right(b, i);
     Dim dim;
-    if (!has_a || (like_b && !left.size)) dim = right;
-    else if (!has_b || (like_a && !right.size)) dim = left;
-    else if (left.size && left.size == right.size) dim = left;
-    else if (run.policy().operands_fit && left.size && right.size && run.symbols().compare(Compare::eq, left.size, right.size) == Answer::yes)
+    if (!has_a || (like_b && !left.size))
+      dim = right;
+    else if (!has_b || (like_a && !right.size))
+      dim = left;
+    else if (left.size && left.size == right.size)
+      dim = left;
+    else if (run.policy().operands_fit && left.size && right.size &&
+        run.symbols().compare(Compare::eq, left.size, right.size) == Answer::yes)
       dim = run.symbols().has_stand_in(left.size) ? right : left;
-    else if (is_one(left)) dim = right;
-    else if (is_one(right)) dim = left;
+    else if (is_one(left))
+      dim = right;
+    else if (is_one(right))
+      dim = left;
     else if (not_one(left) && not_one(right) && differ(run, left, right)) {
       if (impossible) *impossible = true;
       return std::nullopt;
@@ -136,7 +151,7 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
       auto& s = run.symbols();
       const Int one = s.constant(1);
       s.doubt(s.logical_or(s.compared(Compare::eq, left.size, right.size),
-                           s.logical_or(s.compared(Compare::eq, left.size, one), s.compared(Compare::eq, right.size, one))));
+          s.logical_or(s.compared(Compare::eq, left.size, one), s.compared(Compare::eq, right.size, one))));
       dim = surviving(left, right);
     } else {
       dim = surviving(left, right);
@@ -164,8 +179,10 @@ void require_grad(Interpreter& run, Value tensor, Known wanted) {
   const TensorState* now = tensor_state(run, tensor);
   if (!now) return;
   TensorState state = *now;
-  const bool is_parameter = tensor.is(Kind::tensor) && tensor.as<Tensor>()->role == values::TensorRole::parameter && !tensor.as<Tensor>()->any_of;
-  if (wanted != Known::no && state.requires_grad != Known::yes) is_parameter ? run.heap().note_thaw() : run.heap().note_grad_write();
+  const bool is_parameter = tensor.is(Kind::tensor) &&
+      tensor.as<Tensor>()->role == values::TensorRole::parameter && !tensor.as<Tensor>()->any_of;
+  if (wanted != Known::no && state.requires_grad != Known::yes)
+    is_parameter ? run.heap().note_thaw() : run.heap().note_grad_write();
   if (wanted == Known::no) run.heap().set_no_grad(state, is_parameter);
   if (wanted == Known::yes) state.grad_writes = trained_for_certain;
   state.requires_grad = wanted;
@@ -173,7 +190,8 @@ void require_grad(Interpreter& run, Value tensor, Known wanted) {
 }
 
 void note_grad_write(Interpreter& run, const TensorState& into, const TensorState& written) {
-  if (run.heap().requires_grad(into) != Known::yes && run.heap().requires_grad(written) != Known::no) run.heap().note_grad_write();
+  if (run.heap().requires_grad(into) != Known::yes && run.heap().requires_grad(written) != Known::no)
+    run.heap().note_grad_write();
 }
 
 void keep_history(Interpreter& run, const TensorState& into, TensorState& state) {
@@ -195,14 +213,18 @@ void settle_modes(Interpreter& run, TensorState& state) {
   if (run.around() && run.around()->casts) state.cast_by = run.around()->casts;
   const Known recorded = run.records_gradients();
   if (recorded == Known::yes || run.heap().requires_grad(state) == Known::no) return;
-  if (recorded == Known::no) cut_history(run, state, run.around()->place, "no_grad");
-  else state.requires_grad = Known::unknown;
+  if (recorded == Known::no)
+    cut_history(run, state, run.around()->place, "no_grad");
+  else
+    state.requires_grad = Known::unknown;
 }
 
 namespace {
 constexpr std::size_t longest_graph = 1024;
 
-bool is_accelerator(const values::Device& device) { return !values::chosen(&device) && !values::may_be_one(device.text, "cpu"); }
+bool is_accelerator(const values::Device& device) {
+  return !values::chosen(&device) && !values::may_be_one(device.text, "cpu");
+}
 
 // Not a tensor, whatever else it is.
 bool is_no_tensor(Value value) {
@@ -217,7 +239,7 @@ bool is_no_tensor(Value value) {
   default: return true;
   }
 }
-} // namespace
+}  // namespace
 
 TensorState computed(Interpreter& run, std::span<const Value> operands) {
   TensorState state;
@@ -225,7 +247,8 @@ TensorState computed(Interpreter& run, std::span<const Value> operands) {
   run.heap().set_no_grad(state);
   state.graph_complete = true;
   bool any_device = false, any_unranked = false, one_place = true;
-  const values::Device *place = nullptr, *accelerator = nullptr;  // where operands lie that are not known to have dimensions
+  const values::Device *place = nullptr,
+                       *accelerator = nullptr;  // where operands lie that are not known to have dimensions
   for (const Value& operand : operands) {
     const Value value = run.resolve(operand);
     if (!value) continue;
@@ -241,8 +264,10 @@ TensorState computed(Interpreter& run, std::span<const Value> operands) {
       continue;
     }
     const Known required = run.heap().requires_grad(*from);
-    if (required == Known::yes) state.requires_grad = Known::yes;
-    else if (required == Known::unknown && state.requires_grad == Known::no) state.requires_grad = Known::unknown;
+    if (required == Known::yes)
+      state.requires_grad = Known::yes;
+    else if (required == Known::unknown && state.requires_grad == Known::no)
+      state.requires_grad = Known::unknown;
     if (from->cut && !state.cut) state.cut = from->cut;
     state.is_gradient = state.is_gradient || from->is_gradient;
     if (!state.cast_by) state.cast_by = from->cast_by;
@@ -262,13 +287,16 @@ TensorState computed(Interpreter& run, std::span<const Value> operands) {
     any_device = any_device || has_dims;
     if (state.dtype == Dtype::unknown || !values::is_floating(state.dtype)) state.dtype = from->dtype;
   }
-  // Where none is known to have dimensions, one on an accelerator decides: beside it only those without may lie on the CPU.
+  // Where none is known to have dimensions, one on an accelerator decides: beside it only those without may
+  // lie on the CPU.
   if (!any_device && any_unranked && !one_place) state.device = accelerator;
   settle_modes(run, state);
   return state;
 }
 
-Value result(const Call& call, TensorState state) { return call.run.heap().tensor(std::move(state), call.place); }
+Value result(const Call& call, TensorState state) {
+  return call.run.heap().tensor(std::move(state), call.place);
+}
 
 Dim known_dim(Interpreter& run, Int size, values::Place place, std::string_view what) {
   auto* origin = run.heap().make<values::Origin>();
@@ -277,7 +305,8 @@ Dim known_dim(Interpreter& run, Int size, values::Place place, std::string_view 
   return {size, origin, nullptr};
 }
 
-std::optional<std::vector<Int>> sizes(Interpreter& run, Value first, const std::vector<Value>& rest, values::Place place) {
+std::optional<std::vector<Int>> sizes(
+    Interpreter& run, Value first, const std::vector<Value>& rest, values::Place place) {
   std::vector<Value> items;
   first = run.resolve(first);
   if (first.is(Kind::tuple) || first.is(Kind::list)) {
@@ -310,13 +339,16 @@ std::optional<std::size_t> dim_index(Interpreter& run, Value dim, const Shape& s
 Dtype to_dtype(Value value) {
   if (value.is(Kind::dtype)) return value.dtype() > Dtype::complex128 ? Dtype::unknown : value.dtype();
   // Python's own types stand for dtypes.
-  const std::string_view path = value.is(Kind::library) ? value.as<values::LibrarySymbol>()->path : std::string_view{};
+  const std::string_view path = value.is(Kind::library) ? value.as<values::LibrarySymbol>()->path
+                                                        : std::string_view{};
   return path == "builtins.float" ? Dtype::float64
-         : path == "builtins.int" ? Dtype::int64
-         : path == "builtins.bool" ? Dtype::boolean
-                                   : Dtype::unknown;
+      : path == "builtins.int"    ? Dtype::int64
+      : path == "builtins.bool"   ? Dtype::boolean
+                                  : Dtype::unknown;
 }
 
-std::string count_of(std::size_t count, std::string_view what) { return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s"); }
+std::string count_of(std::size_t count, std::string_view what) {
+  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+}
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

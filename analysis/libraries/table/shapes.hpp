@@ -1,4 +1,5 @@
-// What the operator tables share: reading a value as a tensor, teaching an unknown what it must be, broadcasting, results.
+// What the operator tables share: reading a value as a tensor, teaching an unknown what it must be,
+// broadcasting, results.
 #pragma once
 
 #include "libraries/table/table.hpp"
@@ -36,7 +37,8 @@ void settle_rank(Interpreter& run, TensorState& learned);
 Dim from_right(const Shape& shape, std::size_t i);
 // Are the sizes known to differ for all values of their symbols?
 bool differ(Interpreter& run, const Dim& a, const Dim& b);
-// Is it what the program makes things of, as `hidden_size` is, and no size of a batch or of a sequence that may be 1? Asked to show shapes.
+// Is it what the program makes things of, as `hidden_size` is, and no size of a batch or of a sequence that
+// may be 1? Asked to show shapes.
 bool is_width(Interpreter& run, Int size);
 std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b, bool* impossible = nullptr);
 
@@ -46,16 +48,20 @@ void cut_history(Interpreter& run, TensorState& state, values::Place place, std:
 void require_grad(Interpreter& run, Value tensor, Known wanted);
 // Something is written into a tensor: what shares its memory may need a gradient from here on.
 void note_grad_write(Interpreter& run, const TensorState& into, const TensorState& written);
-// Where gradients are not recorded, what is computed needs none; where operators choose their types, it is known who had them do so.
+// Where gradients are not recorded, what is computed needs none; where operators choose their types, it is
+// known who had them do so.
 void settle_modes(Interpreter& run, TensorState& state);
 
 // A new state computed from operands: sharing, graph, device and external are theirs together.
 TensorState computed(Interpreter& run, std::span<const Value> operands);
-inline TensorState computed(Interpreter& run, std::initializer_list<Value> operands) { return computed(run, std::span(operands.begin(), operands.size())); }
+inline TensorState computed(Interpreter& run, std::initializer_list<Value> operands) {
+  return computed(run, std::span(operands.begin(), operands.size()));
+}
 Value result(const Call& call, TensorState state);
 
 // Integers from arguments: `(2, 3)`, `[2, 3]`, `2, 3`; absent where one is not an integer.
-std::optional<std::vector<Int>> sizes(Interpreter& run, Value first, const std::vector<Value>& rest, values::Place place);
+std::optional<std::vector<Int>> sizes(
+    Interpreter& run, Value first, const std::vector<Value>& rest, values::Place place);
 Dim known_dim(Interpreter& run, Int size, values::Place place, std::string_view what);
 // A dimension argument, negative ones resolved against the rank; nullopt if unknown or outside.
 std::optional<std::size_t> dim_index(Interpreter& run, Value dim, const Shape& shape);
@@ -65,4 +71,4 @@ Dtype to_dtype(Value value);
 // "2 dimensions", "1 dimension"
 std::string count_of(std::size_t count, std::string_view what);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

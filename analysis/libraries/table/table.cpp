@@ -1,4 +1,5 @@
-// Finding rows: families, and signatures that are read once. Old homes are in homes.cpp, what names alone say in presumed_names.cpp.
+// Finding rows: families, and signatures that are read once. Old homes are in homes.cpp, what names alone say
+// in presumed_names.cpp.
 #include "libraries/table/table.hpp"
 
 #include "libraries/frameworks/kernels.hpp"
@@ -17,22 +18,106 @@ namespace {
 
 // Libraries whose names are never looked for among the files of the program. The first ones are Python's own.
 constexpr std::array<std::string_view, 92> libraries = {
-    "os", "sys", "math", "time", "random", "functools", "contextlib", "dataclasses", "typing", "abc", "collections", "itertools",
-    "argparse", "logging", "enum", "copy", "json", "re", "pathlib", "datetime", "subprocess", "signal", "socket", "threading",
-    "warnings", "builtins", "unittest", "shutil", "gc", "operator", "types", "inspect", "importlib", "pickle", "io", "string", "glob",
-    "tempfile", "traceback", "uuid", "hashlib", "platform", "numbers", "statistics", "bisect", "heapq", "csv", "struct", "zipfile",
-    "tarfile", "urllib", "multiprocessing", "concurrent", "asyncio", "queue", "weakref", "textwrap", "pprint", "decimal", "fractions",
-    "configparser", "getpass", "ast", "__future__", "torch",
+    "os",
+    "sys",
+    "math",
+    "time",
+    "random",
+    "functools",
+    "contextlib",
+    "dataclasses",
+    "typing",
+    "abc",
+    "collections",
+    "itertools",
+    "argparse",
+    "logging",
+    "enum",
+    "copy",
+    "json",
+    "re",
+    "pathlib",
+    "datetime",
+    "subprocess",
+    "signal",
+    "socket",
+    "threading",
+    "warnings",
+    "builtins",
+    "unittest",
+    "shutil",
+    "gc",
+    "operator",
+    "types",
+    "inspect",
+    "importlib",
+    "pickle",
+    "io",
+    "string",
+    "glob",
+    "tempfile",
+    "traceback",
+    "uuid",
+    "hashlib",
+    "platform",
+    "numbers",
+    "statistics",
+    "bisect",
+    "heapq",
+    "csv",
+    "struct",
+    "zipfile",
+    "tarfile",
+    "urllib",
+    "multiprocessing",
+    "concurrent",
+    "asyncio",
+    "queue",
+    "weakref",
+    "textwrap",
+    "pprint",
+    "decimal",
+    "fractions",
+    "configparser",
+    "getpass",
+    "ast",
+    "__future__",
+    "torch",
     // These may be missing.
-    "numpy", "pytest", "accelerate", "deepspeed", "pytorch_lightning", "lightning", "lightning_fabric", "lightning_utilities",
-    "torchmetrics", "tqdm", "einops", "grouped_gemm", "bitsandbytes", "lion_pytorch", "typing_extensions", "scipy", "PIL", "cv2",
-    "sklearn", "tokenizers", "sentencepiece", "yaml", "omegaconf", "hydra", "functorch", "wandb", "tensorboardX",
+    "numpy",
+    "pytest",
+    "accelerate",
+    "deepspeed",
+    "pytorch_lightning",
+    "lightning",
+    "lightning_fabric",
+    "lightning_utilities",
+    "torchmetrics",
+    "tqdm",
+    "einops",
+    "grouped_gemm",
+    "bitsandbytes",
+    "lion_pytorch",
+    "typing_extensions",
+    "scipy",
+    "PIL",
+    "cv2",
+    "sklearn",
+    "tokenizers",
+    "sentencepiece",
+    "yaml",
+    "omegaconf",
+    "hydra",
+    "functorch",
+    "wandb",
+    "tensorboardX",
 };
 constexpr std::size_t always_there_count = 65;
 
 values::Constant constant(std::string_view text) {
   values::Constant made;
-  if (text == "None") made.kind = values::Kind::none;
+  if (text == "None")
+    made.kind = values::Kind::none;
   else if (text == "True" || text == "False") {
     made.kind = values::Kind::boolean;
     made.integer = text == "True";
@@ -56,7 +141,8 @@ void read_signature(Row& row) {
     std::string_view part = rest.substr(0, comma);
     rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
     while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
-    if (part.starts_with("**")) row.takes_options = true;
+    if (part.starts_with("**"))
+      row.takes_options = true;
     else if (part.starts_with("*")) {
       row.takes_rest = part.size() > 1;
       by_place = false;
@@ -64,14 +150,16 @@ void read_signature(Row& row) {
       const auto equals = part.find('=');
       row.parameters.emplace_back(part.substr(0, equals));
       row.positional += by_place;
-      row.defaults.push_back(equals == std::string_view::npos ? values::Constant{} : constant(part.substr(equals + 1)));
+      row.defaults.push_back(
+          equals == std::string_view::npos ? values::Constant{} : constant(part.substr(equals + 1)));
     }
   }
 }
 
-} // namespace
+}  // namespace
 
-Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base, Operation operation) {
+Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&),
+    std::string_view base, Operation operation) {
   Row made;
   made.path = path;
   made.kind = kind;
@@ -95,16 +183,31 @@ std::vector<Row> rows_of_families(std::span<const Family> families) {
 }
 
 Table::Table() {
-  constexpr std::string_view torch = "PyTorch documentation of torch and torch.Tensor", python = "Python's library reference";
+  constexpr std::string_view torch = "PyTorch documentation of torch and torch.Tensor",
+                             python = "Python's library reference";
   constexpr Family families[] = {
       {nn_rows, {}},  // each of its families has its own
-      {pointwise_rows, torch, false, true}, {creation_rows, torch}, {grid_rows, torch},
-      {reduction_rows, torch}, {masked_rows, "PyTorch documentation of torch.masked"}, {sampling_rows, torch, false, true},
+      {pointwise_rows, torch, false, true},
+      {creation_rows, torch},
+      {grid_rows, torch},
+      {reduction_rows, torch},
+      {masked_rows, "PyTorch documentation of torch.masked"},
+      {sampling_rows, torch, false, true},
       {sparse_rows, "PyTorch documentation of torch.sparse", false, true},
-      {transform_rows, "PyTorch documentation of torch.func and torch.nn.utils"}, {sorting_rows, torch}, {running_rows, torch}, {statistics_rows, torch},
-      {product_rows, torch, false, true}, {contraction_rows, torch, false, true},
-      {reshaping_rows, torch}, {transposing_rows, torch}, {expanding_rows, torch}, {arrangement_rows, torch}, {join_rows, torch, false, true},
-      {indexing_rows, torch}, {gathering_rows, torch}, {size_rows, torch},
+      {transform_rows, "PyTorch documentation of torch.func and torch.nn.utils"},
+      {sorting_rows, torch},
+      {running_rows, torch},
+      {statistics_rows, torch},
+      {product_rows, torch, false, true},
+      {contraction_rows, torch, false, true},
+      {reshaping_rows, torch},
+      {transposing_rows, torch},
+      {expanding_rows, torch},
+      {arrangement_rows, torch},
+      {join_rows, torch, false, true},
+      {indexing_rows, torch},
+      {gathering_rows, torch},
+      {size_rows, torch},
       {linalg_rows, "PyTorch documentation of torch.linalg"},
       {fft_rows, "PyTorch documentation of torch.fft and torch.signal"},
       {property_rows, "PyTorch documentation of torch, torch.Tensor and torch.nn.init"},
@@ -117,7 +220,13 @@ Table::Table() {
       {package_rows, "sources of transformers and huggingface_hub"},
       {python_rows, "Python and torchrun documentation"},
       // What fails says so itself, or answers with an unknown.
-      {python_number_rows, python, true}, {python_iteration_rows, python, true}, {python_object_rows, python, true}, {python_tool_rows, python, true}, {expression_rows, python, true}, {generator_rows, python, true}, {path_rows, python, true},
+      {python_number_rows, python, true},
+      {python_iteration_rows, python, true},
+      {python_object_rows, python, true},
+      {python_tool_rows, python, true},
+      {expression_rows, python, true},
+      {generator_rows, python, true},
+      {path_rows, python, true},
       {array_rows, "NumPy reference"},
       {module_rows, "PyTorch documentation of torch.nn.Module"},
       {distribution_rows, "PyTorch documentation of torch.distributions"},
@@ -128,7 +237,8 @@ Table::Table() {
       {hydra_rows, "Hydra 1.3"},
       {file_rows, "documentation of PyTorch, Python, scikit-learn and tokenizers"},
       {distributed_rows, "PyTorch documentation of torch.distributed"},
-      {parallel_rows, "PyTorch documentation of torch.nn.parallel, torch.distributed.fsdp, .optim and .checkpoint"},
+      {parallel_rows,
+          "PyTorch documentation of torch.nn.parallel, torch.distributed.fsdp, .optim and .checkpoint"},
       {wrapped_name_rows, "the attributes of torch.nn.parallel's wrappers in PyTorch 2.13"},
       {framework_rows, "sources of accelerate, DeepSpeed, Lightning, torchmetrics, transformers"},
   };
@@ -144,7 +254,8 @@ Table::Table() {
 }
 
 const interpreter::TypeNames& Table::types() const {
-  static constexpr interpreter::TypeNames names{"torch.", "torch.nn.", "torch.nn.Module", "forward", "torch.Tensor", "torch.nn.Parameter", "torch.Size", "torch.dtype", "torch.device", "torch.context"};
+  static constexpr interpreter::TypeNames names{"torch.", "torch.nn.", "torch.nn.Module", "forward",
+      "torch.Tensor", "torch.nn.Parameter", "torch.Size", "torch.dtype", "torch.device", "torch.context"};
   return names;
 }
 
@@ -161,8 +272,9 @@ bool Table::knows(std::string_view top_level) const {
 
 // Libraries of models: ordinary PyTorch code, and small enough to run what a program uses of them.
 bool Table::reads(std::string_view top_level) const {
-  constexpr std::string_view read[] = {"torchvision", "timm", "torchaudio", "vit_pytorch", "x_transformers", "efficientnet_pytorch",
-                                       "segmentation_models_pytorch", "fvcore", "rotary_embedding_torch", "transformers"};
+  constexpr std::string_view read[] = {"torchvision", "timm", "torchaudio", "vit_pytorch", "x_transformers",
+      "efficientnet_pytorch", "segmentation_models_pytorch", "fvcore", "rotary_embedding_torch",
+      "transformers"};
   return std::find(std::begin(read), std::end(read), top_level) != std::end(read);
 }
 
@@ -181,11 +293,13 @@ std::vector<syntax::Name> Table::members(std::string_view module_path) const {
   return names;
 }
 
-bool Table::exhausts(std::string_view text) const { return text.find("out of memory") != std::string_view::npos; }
+bool Table::exhausts(std::string_view text) const {
+  return text.find("out of memory") != std::string_view::npos;
+}
 
 const Table& table() {
   static const Table one;
   return one;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,5 @@
-// What each PyTorch name does to abstract values, and what of Python's standard library training code leans on: rows of
-// data, by family. The Table finds them by canonical path.
+// What each PyTorch name does to abstract values, and what of Python's standard library training code leans
+// on: rows of data, by family. The Table finds them by canonical path.
 #pragma once
 
 #include "interpreter/interpreter.hpp"
@@ -21,8 +21,8 @@ using values::RowKind;
 using values::Value;
 
 // A row that is written by hand: neither operator_rows nor rows_of_layers makes it.
-Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base = {},
-        Operation operation = Operation::none);
+Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&),
+    std::string_view base = {}, Operation operation = Operation::none);
 
 // Rows that were read in one place. What is said here holds for all of them that do not say otherwise.
 struct Family {
@@ -71,18 +71,18 @@ std::vector<Row> product_rows();
 std::vector<Row> contraction_rows();
 std::vector<Row> linalg_rows();
 std::vector<Row> fft_rows();
-std::vector<Row> property_rows();  // of tensors: queries, conversions, in-place fillers, torch.nn.init
-std::vector<Row> nn_rows();           // the layers of torch.nn and their functions
-std::vector<Row> module_rows();       // nn.Module itself
-std::vector<Row> container_rows();    // Sequential, ModuleList, ModuleDict
-std::vector<Row> training_rows();     // backward, optimizers, GradScaler, autocast, schedulers, loaders
-std::vector<Row> hydra_rows();        // the configuration that Hydra composes for a program
-std::vector<Row> data_file_rows();    // paths, and files of data that the program reads: JSON, YAML
-std::vector<Row> file_rows();         // checkpoints, files of samples, what learns from data elsewhere
-std::vector<Row> distributed_rows();  // torch.distributed
-std::vector<Row> parallel_rows();     // its wrappers of modules and optimizers
-std::vector<Row> wrapped_name_rows(); // attributes that these lack
-std::vector<Row> framework_rows();    // accelerate, deepspeed, lightning, torchmetrics
+std::vector<Row> property_rows();      // of tensors: queries, conversions, in-place fillers, torch.nn.init
+std::vector<Row> nn_rows();            // the layers of torch.nn and their functions
+std::vector<Row> module_rows();        // nn.Module itself
+std::vector<Row> container_rows();     // Sequential, ModuleList, ModuleDict
+std::vector<Row> training_rows();      // backward, optimizers, GradScaler, autocast, schedulers, loaders
+std::vector<Row> hydra_rows();         // the configuration that Hydra composes for a program
+std::vector<Row> data_file_rows();     // paths, and files of data that the program reads: JSON, YAML
+std::vector<Row> file_rows();          // checkpoints, files of samples, what learns from data elsewhere
+std::vector<Row> distributed_rows();   // torch.distributed
+std::vector<Row> parallel_rows();      // its wrappers of modules and optimizers
+std::vector<Row> wrapped_name_rows();  // attributes that these lack
+std::vector<Row> framework_rows();     // accelerate, deepspeed, lightning, torchmetrics
 
 class Table : public interpreter::Library {
 public:
@@ -92,7 +92,9 @@ public:
   std::span<const Row> rows() const { return rows_; }
   bool knows(std::string_view top_level) const override;
   bool always_there(std::string_view top_level) const override;
-  bool complete(std::string_view top_level) const override { return top_level != "torch" && always_there(top_level); }
+  bool complete(std::string_view top_level) const override {
+    return top_level != "torch" && always_there(top_level);
+  }
   bool reads(std::string_view top_level) const override;
   const interpreter::TypeNames& types() const override;
   std::vector<syntax::Name> members(std::string_view module_path) const override;
@@ -103,16 +105,22 @@ public:
   bool only_of_tensors(std::string_view method) const override;
   Value part_of_shape(Interpreter& run, Value tensor, Value index, values::Place place) const override;
   Value binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
-               values::Place place) const override;
-  Value subscript(Interpreter& run, Value object, Value index, const syntax::Expr& node, values::Place place) const override;
-  Value unary(Interpreter& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node, values::Place place) const override;
-  Value compare(Interpreter& run, syntax::CompareOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const override;
-  Value augment(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const override;
-  void store(Interpreter& run, Value object, Value index, Value value, const syntax::Expr& node, values::Place place) const override;
-  std::optional<std::vector<Value>> unpack(Interpreter& run, Value value, std::span<const std::string_view> names, const syntax::Expr& node,
-                                           values::Place place) const override;
-  void unseen_call(Interpreter& run, std::span<const Value> positional, std::span<const std::pair<syntax::Name, Value>> keywords,
-                   const syntax::CallExpr& expr, values::Place place) const override;
+      values::Place place) const override;
+  Value subscript(Interpreter& run, Value object, Value index, const syntax::Expr& node,
+      values::Place place) const override;
+  Value unary(Interpreter& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node,
+      values::Place place) const override;
+  Value compare(Interpreter& run, syntax::CompareOp op, Value left, Value right, const syntax::Expr& node,
+      values::Place place) const override;
+  Value augment(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
+      values::Place place) const override;
+  void store(Interpreter& run, Value object, Value index, Value value, const syntax::Expr& node,
+      values::Place place) const override;
+  std::optional<std::vector<Value>> unpack(Interpreter& run, Value value,
+      std::span<const std::string_view> names, const syntax::Expr& node, values::Place place) const override;
+  void unseen_call(Interpreter& run, std::span<const Value> positional,
+      std::span<const std::pair<syntax::Name, Value>> keywords, const syntax::CallExpr& expr,
+      values::Place place) const override;
   Value wrapped(Value object) const override;
   void hand_on(Interpreter& run, std::span<const Value> positional) const override;
 
@@ -124,4 +132,4 @@ private:
 // The one table: immutable, made at the first call, shared by all threads.
 const Table& table();
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

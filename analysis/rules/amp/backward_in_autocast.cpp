@@ -23,7 +23,8 @@ void offer_dedent(const Record& record, const OperationEvent& event, Finding& fi
   Fix fix;
   fix.title = "Run the backward outside of autocast";
   fix.preferred = &last == own.stmt;  // what else would leave the region is for the user to decide
-  fix.edits.push_back({{source.path(), lines}, reindent(source.slice(lines), source.indentation(*own.stmt), source.indentation(*with.stmt))});
+  fix.edits.push_back({{source.path(), lines},
+      reindent(source.slice(lines), source.indentation(*own.stmt), source.indentation(*with.stmt))});
   finding.fixes.push_back(std::move(fix));
 }
 
@@ -36,33 +37,35 @@ void check(const Record& record, Report& report) {
     const auto region = autocast_around(record, backward.around);
     if (!region || region->enabled == Answer::no || !once(backward.place)) return;
     Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
-                                  "This backward pass runs inside `autocast`" + region->when +
-                                      ", which PyTorch advises against: it uses the types of the forward pass by itself. End the region before it.");
+        "This backward pass runs inside `autocast`" + region->when +
+            ", which PyTorch advises against: it uses the types of the forward pass by itself. End the region before it.");
     if (!finding) return;
     report.relate(*finding, region->around->place, "the autocast region");
     offer_dedent(record, backward, *finding);
   });
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule backward_in_autocast = complete({
     .id = "amp/backward-in-autocast",
     .severity = Severity::warning,
     .summary = "backward() inside the autocast region",
-    .why = "\"Backward passes under autocast are not recommended\", says PyTorch: each backward operation runs in the type that autocast "
-           "chose for its forward, whatever region it stands in (measured: the gradients are equal). Inside, what hooks, custom functions and recomputed checkpoints do is cast a "
-           "second time, and loss scaling then works on other values than were meant.",
+    .why =
+        "\"Backward passes under autocast are not recommended\", says PyTorch: each backward operation runs in the type that autocast "
+        "chose for its forward, whatever region it stands in (measured: the gradients are equal). Inside, what hooks, custom functions and recomputed checkpoints do is cast a "
+        "second time, and loss scaling then works on other values than were meant.",
     .wrong = "with torch.autocast(\"cuda\"):\n"
              "    loss = loss_fn(model(x), y)\n"
              "    loss.backward()\n",
     .right = "with torch.autocast(\"cuda\"):\n"
              "    loss = loss_fn(model(x), y)\n"
              "loss.backward()\n",
-    .silent = "A region made with `enabled=False`; a context that is `nullcontext()`, or not known; a backward behind the region.",
+    .silent =
+        "A region made with `enabled=False`; a context that is `nullcontext()`, or not known; a backward behind the region.",
     .fix = "Moves the backward out of the `with`, where it is the last statement in it.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

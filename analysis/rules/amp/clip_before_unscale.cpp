@@ -1,6 +1,6 @@
 // amp/clip-before-unscale: gradients are clipped while they carry the GradScaler's scale.
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
+#include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
 namespace stepzero::rules {
@@ -13,41 +13,55 @@ using values::Operation;
 
 namespace {
 
-// The text by which the program calls the optimizer where it steps through the scaler, in the function of the clipping.
-std::string optimizer_text(const Record& record, const Mistake& mistake) {
-  for (const Happening& each : mistake.scene->all) {
+// The text by which the program calls the optimizer where it steps through the scaler, in the function of the
+// clipping.
+std::string optimizer_text(const Record& record, const OrderViolation& mistake) {
+  for (const TrainingEvent& each : mistake.scene->all) {
     const OperationEvent& event = *each.event;
     if (event.calls != mistake.event->calls || event.place.chunk != mistake.event->place.chunk) continue;
-    if (event.row->operation == Operation::scaler_step && event.expr && !event.expr->arguments.empty() && event.arguments[0].object() == mistake.optimizer.object())
+    if (event.row->operation == Operation::scaler_step && event.expr && !event.expr->arguments.empty() &&
+        event.arguments[0].object() == mistake.optimizer.object())
       return std::string(record.text({event.place.chunk, event.expr->arguments[0]->span}));
-    if (event.row->operation == Operation::zero_grad && event.self.object() == mistake.optimizer.object()) return object_text(record, event, "");
+    if (event.row->operation == Operation::zero_grad && event.self.object() == mistake.optimizer.object())
+      return object_text(record, event, "");
   }
   return "";
 }
 
-const OperationEvent* later_unscale(const Mistake& mistake) {
+const OperationEvent* later_unscale(const OrderViolation& mistake) {
   bool behind = false;
-  for (const Happening& each : mistake.scene->all) {
-    if (each.event == mistake.event) behind = true;
-    else if (behind && each.event->row->operation == Operation::unscale && each.event->self.object() == mistake.scaler) return each.event;
-    else if (behind && (each.event->row->operation == Operation::scaler_step || each.event->row->operation == Operation::backward)) return nullptr;
+  for (const TrainingEvent& each : mistake.scene->all) {
+    if (each.event == mistake.event)
+      behind = true;
+    else if (behind && each.event->row->operation == Operation::unscale &&
+        each.event->self.object() == mistake.scaler)
+      return each.event;
+    else if (behind &&
+        (each.event->row->operation == Operation::scaler_step ||
+            each.event->row->operation == Operation::backward))
+      return nullptr;
   }
   return nullptr;
 }
 
-// What is unscaled by the scaler is stepped by it, too, and updated: else the next unscale_ raises. False if that cannot be written.
-bool step_through_scaler(const Record& record, Report& report, const Mistake& mistake, const std::string& scaler, Fix& fix) {
+// What is unscaled by the scaler is stepped by it, too, and updated: else the next unscale_ raises. False if
+// that cannot be written.
+bool step_through_scaler(const Record& record, Report& report, const OrderViolation& mistake,
+    const std::string& scaler, Fix& fix) {
   const OperationEvent* plain = nullptr;
   bool updated = false;
-  for (const Happening& each : mistake.scene->all) {
+  for (const TrainingEvent& each : mistake.scene->all) {
     const Operation operation = each.event->row->operation;
     if (operation == Operation::scaler_step && each.event->self.object() == mistake.scaler) return true;
     if (operation == Operation::scaler_update && each.event->self.object() == mistake.scaler) updated = true;
-    if (operation == Operation::optimizer_step && each.event->self.object() == mistake.optimizer.object()) plain = each.event;
+    if (operation == Operation::optimizer_step && each.event->self.object() == mistake.optimizer.object())
+      plain = each.event;
   }
   if (!plain) return true;
   const std::string optimizer = object_text(record, *plain, "");
-  if (optimizer.empty() || plain->calls != mistake.event->calls || !plain->expr || !plain->expr->arguments.empty() || !plain->expr->keywords.empty() || !is_statement(record, *plain)) return false;
+  if (optimizer.empty() || plain->calls != mistake.event->calls || !plain->expr ||
+      !plain->expr->arguments.empty() || !plain->expr->keywords.empty() || !is_statement(record, *plain))
+    return false;
   if (!updated && !insert_after(record, *plain, scaler + ".update()", fix)) return false;
   fix.edits.push_back({report.location(plain->place), scaler + ".step(" + optimizer + ")"});
   fix.title += ", and step through the scaler";
@@ -57,17 +71,21 @@ bool step_through_scaler(const Record& record, Report& report, const Mistake& mi
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const Mistake& mistake : training.mistakes()) {
-    if (mistake.slip != Slip::clip_scaled && mistake.slip != Slip::read_scaled) continue;
+  for (const OrderViolation& mistake : training.mistakes()) {
+    if (mistake.slip != ViolationKind::clip_scaled && mistake.slip != ViolationKind::read_scaled) continue;
     if (by_hand(*mistake.scene, *mistake.event)) continue;
-    const auto weight = weigh(record, mistake, *mistake.event);
+    const auto weight = severity_under(record, mistake, *mistake.event);
     if (!weight || !once(mistake.event->place)) continue;
     const std::string scaler = mistake.scale ? object_text(record, *mistake.scale, "scaler") : "scaler";
     std::string optimizer = optimizer_text(record, mistake);
-    const bool clips = mistake.slip == Slip::clip_scaled;
+    const bool clips = mistake.slip == ViolationKind::clip_scaled;
     Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
-                                  std::string(clips ? "The gradients are clipped" : "The size of the gradients is read") + " while they are still multiplied by the loss scale (65,536 at first)" + weight->when +
-                                      (clips ? ", so the limit is far smaller than it looks." : ", so the number is far too large and jumps whenever the scale changes.") + " Call " + code(scaler + ".unscale_(" + (optimizer.empty() ? "optimizer" : optimizer) + ")") + " first.");
+        std::string(clips ? "The gradients are clipped" : "The size of the gradients is read") +
+            " while they are still multiplied by the loss scale (65,536 at first)" + weight->when +
+            (clips ? ", so the limit is far smaller than it looks."
+                   : ", so the number is far too large and jumps whenever the scale changes.") +
+            " Call " + code(scaler + ".unscale_(" + (optimizer.empty() ? "optimizer" : optimizer) + ")") +
+            " first.");
     if (!finding) continue;
     report.relate(*finding, mistake.before->place, "the backward of the scaled loss leaves scaled gradients");
     const OperationEvent* unscale = later_unscale(mistake);
@@ -76,24 +94,28 @@ void check(const Record& record, Report& report) {
     fix.preferred = clips;
     fix.title = "Unscale the gradients first";
     if (unscale) {
-      if (move_statement(record, *unscale, *mistake.event, false, fix)) finding->fixes.push_back(std::move(fix));
+      if (move_statement(record, *unscale, *mistake.event, false, fix))
+        finding->fixes.push_back(std::move(fix));
     } else if (mistake.scale && mistake.scale->calls == mistake.event->calls && !optimizer.empty()) {
       fix.title = "Insert " + scaler + ".unscale_(" + optimizer + ")";
-      if (insert_before(record, *mistake.event, scaler + ".unscale_(" + optimizer + ")", fix) && step_through_scaler(record, report, mistake, scaler, fix)) finding->fixes.push_back(std::move(fix));
+      if (insert_before(record, *mistake.event, scaler + ".unscale_(" + optimizer + ")", fix) &&
+          step_through_scaler(record, report, mistake, scaler, fix))
+        finding->fixes.push_back(std::move(fix));
     }
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule clip_before_unscale = complete({
     .id = "amp/clip-before-unscale",
     .severity = Severity::error,
     .summary = "gradients are clipped, or their size is read, while they carry the GradScaler's scale",
-    .why = "After `scaler.scale(loss).backward()` the gradients are multiplied by the loss scale, 65,536 at first. Clipping them to 1.0 "
-           "clips the real gradients to 1/65,536, and to something else whenever the scale changes: with an optimizer like SGD training "
-           "stands still (measured: clipped to 1.0, gradients with norms of 50 and of 0.01 both reach the step with 1.53e-05). `scaler.unscale_(optimizer)` divides them first; `scaler.step` knows that it was called and does not divide "
-           "again. A norm of gradients that is logged before it is 65,536 times too large, and jumps with the scale.",
+    .why =
+        "After `scaler.scale(loss).backward()` the gradients are multiplied by the loss scale, 65,536 at first. Clipping them to 1.0 "
+        "clips the real gradients to 1/65,536, and to something else whenever the scale changes: with an optimizer like SGD training "
+        "stands still (measured: clipped to 1.0, gradients with norms of 50 and of 0.01 both reach the step with 1.53e-05). `scaler.unscale_(optimizer)` divides them first; `scaler.step` knows that it was called and does not divide "
+        "again. A norm of gradients that is logged before it is 65,536 times too large, and jumps with the scale.",
     .wrong = "scaler.scale(loss).backward()\n"
              "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
              "scaler.step(optimizer)\n"
@@ -103,12 +125,13 @@ constexpr Rule clip_before_unscale = complete({
              "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
              "scaler.step(optimizer)\n"
              "scaler.update()\n",
-    .silent = "A scaler made with `enabled=False`; `if scaler.is_enabled(): scaler.unscale_(optimizer)`; a program that unscales by hand; "
-              "norms that a program with scaler.get_scale() divides itself; parameters of another optimizer; frameworks that clip themselves. When it is not known whether the scaler is enabled, the "
-              "finding is a warning that names the condition.",
+    .silent =
+        "A scaler made with `enabled=False`; `if scaler.is_enabled(): scaler.unscale_(optimizer)`; a program that unscales by hand; "
+        "norms that a program with scaler.get_scale() divides itself; parameters of another optimizer; frameworks that clip themselves. When it is not known whether the scaler is enabled, the "
+        "finding is a warning that names the condition.",
     .fix = "Inserts `scaler.unscale_(optimizer)` before the clipping, or moves the one that comes too late.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,7 +1,7 @@
 // amp/double-unscale: unscale_ twice for one optimizer before the next update, or after its step.
 #include "rules/list.hpp"
-#include "rules/loop/gated.hpp"
-#include "rules/loop/training.hpp"
+#include "rules/training/gated.hpp"
+#include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
 namespace stepzero::rules {
@@ -16,18 +16,22 @@ namespace {
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const Mistake& mistake : training.mistakes()) {
-    const bool twice = mistake.slip == Slip::unscale_twice;
-    if (!twice && mistake.slip != Slip::unscale_after_step) continue;
-    const auto weight = weigh(record, mistake, *mistake.event);
+  for (const OrderViolation& mistake : training.mistakes()) {
+    const bool twice = mistake.slip == ViolationKind::unscale_twice;
+    if (!twice && mistake.slip != ViolationKind::unscale_after_step) continue;
+    const auto weight = severity_under(record, mistake, *mistake.event);
     if (!weight || !once(mistake.event->place)) continue;
     const std::string scaler = object_text(record, *mistake.event, "the scaler");
-    Finding* finding = report.add(
-        weight->severity, mistake.event->place, mistake.event->calls,
-        twice ? code(scaler + ".unscale_()") + " was already called for this optimizer: this call raises" + weight->when + " \"unscale_() has already been called on this optimizer since the last update().\""
-              : code(scaler + ".unscale_()") + " comes after the step, which already unscaled the gradients: it raises" + weight->when + " \"unscale_() is being called after step().\"");
+    Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
+        twice ? code(scaler + ".unscale_()") + " was already called for this optimizer: this call raises" +
+                weight->when +
+                " \"unscale_() has already been called on this optimizer since the last update().\""
+              : code(scaler + ".unscale_()") +
+                " comes after the step, which already unscaled the gradients: it raises" + weight->when +
+                " \"unscale_() is being called after step().\"");
     if (!finding) continue;
-    report.relate(*finding, mistake.before->place, twice ? "the gradients are unscaled here" : "the step is made here");
+    report.relate(
+        *finding, mistake.before->place, twice ? "the gradients are unscaled here" : "the step is made here");
     Fix fix;
     fix.title = "Remove this unscale_()";
     // Of two calls in different functions it is not known which one is too much.
@@ -35,27 +39,31 @@ void check(const Record& record, Report& report) {
     if (remove_statement(record, *mistake.event, fix)) finding->fixes.push_back(std::move(fix));
   }
   for (const Gated& gated : gated_steps(record, training, Operation::unscale)) {
-    const auto weight = weigh(record, gated.event->self.object(), *gated.event, *gated.scene);
+    const auto weight = severity_under(record, gated.event->self.object(), *gated.event, *gated.scene);
     if (!weight || !once(gated.event->place)) continue;
     const std::string scaler = object_text(record, *gated.event, "the scaler");
     const bool sure = gated.certain && weight->severity == Severity::error;
-    Finding* finding = report.add(sure ? Severity::error : Severity::warning, gated.event->place, gated.event->calls,
-                                  code(scaler + ".unscale_()") + " is called for every micro-batch, but the step and the update run only if " + code(gated.condition) +
-                                      ": the next call raises \"unscale_() has already been called on this optimizer since the last update().\" Unscale under the same condition.");
+    Finding* finding = report.add(sure ? Severity::error : Severity::warning, gated.event->place,
+        gated.event->calls,
+        code(scaler + ".unscale_()") +
+            " is called for every micro-batch, but the step and the update run only if " +
+            code(gated.condition) +
+            ": the next call raises \"unscale_() has already been called on this optimizer since the last update().\" Unscale under the same condition.");
     if (finding) report.relate(*finding, gated.step->place, "the step is made only if " + gated.condition);
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule double_unscale = complete({
     .id = "amp/double-unscale",
     .severity = Severity::error,
     .summary = "unscale_() twice for one optimizer before the update, or after its step",
-    .why = "`scaler.unscale_(optimizer)` divides the gradients by the scale, once per step. A second call raises \"unscale_() has already been "
-           "called on this optimizer since the last update().\", a call behind the step \"unscale_() is being called after step().\" With "
-           "accumulation it belongs behind the condition under which the step is made: micro-batches that come after it would add scaled "
-           "gradients to unscaled ones.",
+    .why =
+        "`scaler.unscale_(optimizer)` divides the gradients by the scale, once per step. A second call raises \"unscale_() has already been "
+        "called on this optimizer since the last update().\", a call behind the step \"unscale_() is being called after step().\" With "
+        "accumulation it belongs behind the condition under which the step is made: micro-batches that come after it would add scaled "
+        "gradients to unscaled ones.",
     .wrong = "scaler.scale(loss / accumulation).backward()\n"
              "scaler.unscale_(optimizer)\n"
              "if (i + 1) % accumulation == 0:\n"
@@ -68,10 +76,11 @@ constexpr Rule double_unscale = complete({
              "    scaler.step(optimizer)\n"
              "    scaler.update()\n"
              "    optimizer.zero_grad()\n",
-    .silent = "Once for each of several optimizers; an accumulation over one micro-batch; a scaler made with `enabled=False`.",
+    .silent =
+        "Once for each of several optimizers; an accumulation over one micro-batch; a scaler made with `enabled=False`.",
     .fix = "Removes the call that is too much.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,12 +1,13 @@
-// amp/manual-half: a model that was turned into float16 is trained, or tensors are cast by hand inside autocast.
+// amp/manual-half: a model that was turned into float16 is trained, or tensors are cast by hand inside
+// autocast.
 #include "rules/amp/autocast.hpp"
-#include "rules/list.hpp"
-#include "rules/loop/absent.hpp"
-#include "rules/loop/parts.hpp"
 #include "rules/digits.hpp"
-#include "rules/loop/rounds.hpp"
-#include "values/shape_text.hpp"
+#include "rules/list.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/parts.hpp"
+#include "rules/training/rounds.hpp"
 #include "values/kept.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
@@ -36,61 +37,78 @@ bool is_half(Value module) {
 }
 
 // What else goes wrong with this optimizer, and with a scaler where there is one.
-std::string more_about(const Record& record, const Scene& scene, Value optimizer) {
+std::string more_about(const Record& record, const TrainingRoot& scene, Value optimizer) {
   std::string text;
-  for (const Happening& each : scene.all) {
+  for (const TrainingEvent& each : scene.all) {
     const OperationEvent& event = *each.event;
     if (event.row->operation == Operation::optimizer_made && event.self.object() == optimizer.object()) {
       const Value eps = argument(event, "eps");
       constexpr double least = 6e-8;  // of what float16 tells from 0
       const bool vanishes = eps.is(Kind::real) && eps.real() < least;
-      if (vanishes) text = ", " + std::string(event.row->path.substr(event.row->path.rfind('.') + 1)) + "'s eps of " + in_digits(eps.real()) + " is 0";
+      if (vanishes)
+        text = ", " + std::string(event.row->path.substr(event.row->path.rfind('.') + 1)) + "'s eps of " +
+            in_digits(eps.real()) + " is 0";
     }
   }
   (void)record;
-  const bool scales = std::any_of(scene.all.begin(), scene.all.end(), [](const Happening& each) { return each.event->row->operation == Operation::scaler_step || each.event->row->operation == Operation::unscale; });
+  const bool scales = std::any_of(scene.all.begin(), scene.all.end(), [](const TrainingEvent& each) {
+    return each.event->row->operation == Operation::scaler_step ||
+        each.event->row->operation == Operation::unscale;
+  });
   if (scales) text += ", and the GradScaler raises \"Attempting to unscale FP16 gradients\"";
   return text;
 }
 
-void look_for_models(const Record& record, const Scene& scene, Report& report, Once& once) {
-  for (const Happening& half : scene.all) {
+void look_for_models(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
+  for (const TrainingEvent& half : scene.all) {
     const OperationEvent& event = *half.event;
-    if (event.row->operation != Operation::halved || !event.self.is(Kind::instance) || !is_half(event.self)) continue;
-    for (const Happening& step : scene.all) {
+    if (event.row->operation != Operation::halved || !event.self.is(Kind::instance) || !is_half(event.self))
+      continue;
+    for (const TrainingEvent& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
-      if (!optimizer.is(Kind::instance) || step.loops.empty() || !repeats(*step.loops.back()) || !is_made(scene, optimizer.object())) continue;
+      if (!optimizer.is(Kind::instance) || step.loops.empty() || !repeats(*step.loops.back()) ||
+          !is_made(scene, optimizer.object()))
+        continue;
       const Value parameters = attribute(optimizer, values::OptimizerState::parameters);
       if (!parameters || shares_parameters(scene, event.self, optimizer) != Answer::yes) continue;
-      const auto fed = std::find_if(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
-        return each.event->row->operation == Operation::backward && each.event->self_state() && reaches(*each.event->self_state(), event.self);
+      const auto fed = std::find_if(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+        return each.event->row->operation == Operation::backward && each.event->self_state() &&
+            reaches(*each.event->self_state(), event.self);
       });
       if (fed == scene.all.end() || !once(event.place)) continue;
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                    "The parameters become `float16` and are trained in it: steps below a 2,000th of a weight are lost" + more_about(record, scene, optimizer) +
-                                        ". Keep them in `float32`, and compute under `autocast`.");
+          "The parameters become `float16` and are trained in it: steps below a 2,000th of a weight are lost" +
+              more_about(record, scene, optimizer) +
+              ". Keep them in `float32`, and compute under `autocast`.");
       if (finding) report.relate(*finding, step.event->place, "they are stepped here");
       break;
     }
   }
 }
 
-void look_for_tensors(const Record& record, const Scene& scene, Report& report, Once& once) {
-  for (const Happening& each : scene.all) {
+void look_for_tensors(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
+  for (const TrainingEvent& each : scene.all) {
     const OperationEvent& event = *each.event;
     if (event.row->operation != Operation::halved_by_hand) continue;
     const auto region = autocast_around(record, event.around);
-    if (!region || region->enabled == Answer::no || region->without_gradients || event.around->gradients != values::Known::yes) continue;
+    if (!region || region->enabled == Answer::no || region->without_gradients ||
+        event.around->gradients != values::Known::yes)
+      continue;
     // Who casts it back at once rounds on purpose.
-    if (record.text({event.place.chunk, {event.place.span.end, event.place.span.end + 7}}) == ".float(") continue;
-    const bool trains = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) { return other.event->row->operation == Operation::backward; });
+    if (record.text({event.place.chunk, {event.place.span.end, event.place.span.end + 7}}) == ".float(")
+      continue;
+    const bool trains = std::any_of(scene.all.begin(), scene.all.end(),
+        [&](const TrainingEvent& other) { return other.event->row->operation == Operation::backward; });
     if (!trains || !once(event.place)) continue;
     const std::string object = object_text(record, event, "the tensor");
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                  code(object) + " is cast to `float16` by hand inside `autocast`, which casts by itself and keeps `float32` for the operations that need it: these now start from rounded numbers. Remove the cast.");
+        code(object) +
+            " is cast to `float16` by hand inside `autocast`, which casts by itself and keeps `float32` for the operations that need it: these now start from rounded numbers. Remove the cast.");
     if (!finding) continue;
     report.relate(*finding, region->around->place, "autocast chooses the types here");
-    if (!event.expr || event.expr->function->kind != syntax::ExprKind::attribute || !record.in_file(event.place)) continue;
+    if (!event.expr || event.expr->function->kind != syntax::ExprKind::attribute ||
+        !record.in_file(event.place))
+      continue;
     Fix fix;
     fix.title = "Leave the cast to autocast";
     fix.preferred = true;
@@ -102,33 +120,35 @@ void look_for_tensors(const Record& record, const Scene& scene, Report& report, 
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const Scene& scene : Training::of(record).scenes()) {
+  for (const TrainingRoot& scene : Training::of(record).scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
     look_for_models(record, scene, report, once);
     look_for_tensors(record, scene, report, once);
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule manual_half = complete({
     .id = "amp/manual-half",
     .severity = Severity::warning,
     .summary = "a model in float16 is trained, or tensors are cast by hand inside autocast",
-    .why = "float16 has 11 bits: an update below a 2,000th of a weight leaves it as it is, and Adam's `eps` of 1e-8 is 0 (measured: a weight of 1.0 is still 1.0 "
-           "after 1000 steps of 1e-4). `model.half()` is for inference; for training "
-           "autocast computes in float16 from weights in float32, and `GradScaler` refuses gradients in float16: \"Attempting to unscale FP16 gradients.\" A "
-           "tensor that is cast by hand inside autocast is rounded before the operations for which autocast keeps float32.",
+    .why =
+        "float16 has 11 bits: an update below a 2,000th of a weight leaves it as it is, and Adam's `eps` of 1e-8 is 0 (measured: a weight of 1.0 is still 1.0 "
+        "after 1000 steps of 1e-4). `model.half()` is for inference; for training "
+        "autocast computes in float16 from weights in float32, and `GradScaler` refuses gradients in float16: \"Attempting to unscale FP16 gradients.\" A "
+        "tensor that is cast by hand inside autocast is rounded before the operations for which autocast keeps float32.",
     .wrong = "model = model.half()\n"
              "optimizer = torch.optim.AdamW(model.parameters())\n",
     .right = "optimizer = torch.optim.AdamW(model.parameters())\n"
              "with torch.autocast(\"cuda\", dtype=torch.float16):\n"
              "    loss = loss_fn(model(x), y)\n",
-    .silent = "Models in float16 that only compute (a teacher); bfloat16; casts outside autocast, or without gradients; models that became float32 again; "
-              "optimizers that keep their own copies in float32 and are not PyTorch's.",
+    .silent =
+        "Models in float16 that only compute (a teacher); bfloat16; casts outside autocast, or without gradients; models that became float32 again; "
+        "optimizers that keep their own copies in float32 and are not PyTorch's.",
     .fix = "Removes the cast inside autocast. How the model is to be trained is to be decided.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

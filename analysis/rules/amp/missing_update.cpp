@@ -1,6 +1,6 @@
 // amp/missing-update: steps are made through a GradScaler that is never updated.
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
+#include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
 #include <map>
@@ -15,33 +15,40 @@ using values::Operation;
 namespace {
 
 struct Use {
-  const Happening* step = nullptr;  // the last one in a loop that makes it again
-  bool updated = false;             // or nobody knows
-  bool of_owner = false;            // or one that is made whenever a method is called
+  const TrainingEvent* step = nullptr;  // the last one in a loop that makes it again
+  bool updated = false;                 // or nobody knows
+  bool of_owner = false;                // or one that is made whenever a method is called
 };
 
 // Is the step made again by the same scaler and optimizer: does a loop around it not make new ones?
-bool is_repeated(const Scene& scene, const Happening& step) {
+bool is_repeated(const TrainingRoot& scene, const TrainingEvent& step) {
   for (const LoopEvent* loop : step.loops) {
     if (loop->unrolled && loop->rounds.size() < 2) continue;
     bool made_inside = false;
     std::size_t same = 0;
-    for (const Happening& each : scene.all) {
+    for (const TrainingEvent& each : scene.all) {
       if (!each.in(loop)) continue;
       const Operation operation = each.event->row->operation;
-      made_inside = made_inside || ((operation == Operation::scaler_made || operation == Operation::optimizer_made) &&
-                                    (each.event->self.object() == step.event->self.object() || scene.standing(each.event->self.object()) == step.event->arguments[0].object()));
-      same += operation == Operation::scaler_step && each.event->arguments[0].object() == step.event->arguments[0].object();
+      made_inside = made_inside ||
+          ((operation == Operation::scaler_made || operation == Operation::optimizer_made) &&
+              (each.event->self.object() == step.event->self.object() ||
+                  scene.standing(each.event->self.object()) == step.event->arguments[0].object()));
+      same += operation == Operation::scaler_step &&
+          each.event->arguments[0].object() == step.event->arguments[0].object();
     }
     if (!made_inside && (!loop->unrolled || same > 1)) return true;
   }
   return false;
 }
 
-// A class that makes the scaler for itself and steps it in a method, and nobody who updates one: the method is called again.
-bool is_of_owner(const Record& record, const Scene& scene, const Happening& step) {
-  const auto* scaler = step.event->self.is(values::Kind::instance) ? step.event->self.as<Instance>() : nullptr;
-  if (!scene.root->owner || !scene.root->function || scene.root->function->name.text() == "__init__" || !scaler || scaler->symbolic) return false;
+// A class that makes the scaler for itself and steps it in a method, and nobody who updates one: the method
+// is called again.
+bool is_of_owner(const Record& record, const TrainingRoot& scene, const TrainingEvent& step) {
+  const auto* scaler = step.event->self.is(values::Kind::instance) ? step.event->self.as<Instance>()
+                                                                   : nullptr;
+  if (!scene.root->owner || !scene.root->function || scene.root->function->name.text() == "__init__" ||
+      !scaler || scaler->symbolic)
+    return false;
   bool made = false, updated = false;
   for (const auto& root : record.roots) {
     const bool own = root->owner == scene.root->owner;
@@ -49,9 +56,12 @@ bool is_of_owner(const Record& record, const Scene& scene, const Happening& step
     visit(root->block, [&](const Event& event) {
       if (event.kind != EventKind::operation) return;
       const auto& operation = static_cast<const OperationEvent&>(event);
-      if (operation.row->operation == Operation::scaler_made) made = made || own;
-      else if (operation.row->operation == Operation::scaler_update) updated = true;
-      else if (operation.row->operation == Operation::unseen) updated = updated || is_handed(operation, scaler);
+      if (operation.row->operation == Operation::scaler_made)
+        made = made || own;
+      else if (operation.row->operation == Operation::scaler_update)
+        updated = true;
+      else if (operation.row->operation == Operation::unseen)
+        updated = updated || is_handed(operation, scaler);
     });
     if (updated) return false;
   }
@@ -61,10 +71,10 @@ bool is_of_owner(const Record& record, const Scene& scene, const Happening& step
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const Scene& scene : training.scenes()) {
+  for (const TrainingRoot& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
     std::map<const Object*, Use> uses;
-    for (const Happening& each : scene.all) {
+    for (const TrainingEvent& each : scene.all) {
       const OperationEvent& event = *each.event;
       switch (event.row->operation) {
       case Operation::scaler_step:
@@ -77,8 +87,10 @@ void check(const Record& record, Report& report) {
       case Operation::scaler_update: uses[event.self.object()].updated = true; break;
       case Operation::unseen:
         for (auto& [scaler, use] : uses) use.updated = use.updated || is_handed(event, scaler);
-        for (const Happening& other : scene.all)
-          if (other.event->row->operation == Operation::scaler_made && is_handed(event, other.event->self.object())) uses[other.event->self.object()].updated = true;
+        for (const TrainingEvent& other : scene.all)
+          if (other.event->row->operation == Operation::scaler_made &&
+              is_handed(event, other.event->self.object()))
+            uses[other.event->self.object()].updated = true;
         break;
       default: break;
       }
@@ -86,14 +98,19 @@ void check(const Record& record, Report& report) {
     for (const auto& [scaler, use] : uses) {
       if (!use.step || use.updated) continue;
       const OperationEvent& step = *use.step->event;
-      auto weight = weigh(record, scaler, step, scene);
+      auto weight = severity_under(record, scaler, step, scene);
       if (!weight || !once(step.place)) continue;
-      if (use.of_owner || scene.presumed.contains(step.arguments[0].object())) weight->severity = Severity::warning;
+      if (use.of_owner || scene.presumed.contains(step.arguments[0].object()))
+        weight->severity = Severity::warning;
       const std::string text = object_text(record, step, "the scaler");
       Finding* finding = report.add(weight->severity, step.place, step.calls,
-                                    (use.of_owner ? "Every call of " + code(scene.root->function->name.text()) + " calls " + code(text + ".step()") + ", but no method calls " + code(text + ".update()") + ": the second step raises"
-                                                : code(text + ".step()") + " is called repeatedly and " + code(text + ".update()") + " never: the second step raises") + weight->when +
-                                        " \"step() has already been called since the last update().\" Call it once after each step.");
+          (use.of_owner ? "Every call of " + code(scene.root->function->name.text()) + " calls " +
+                      code(text + ".step()") + ", but no method calls " + code(text + ".update()") +
+                      ": the second step raises"
+                        : code(text + ".step()") + " is called repeatedly and " + code(text + ".update()") +
+                      " never: the second step raises") +
+              weight->when +
+              " \"step() has already been called since the last update().\" Call it once after each step.");
       if (!finding) continue;
       Fix fix;
       fix.title = "Add " + text + ".update()";
@@ -104,14 +121,15 @@ void check(const Record& record, Report& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule missing_update = complete({
     .id = "amp/missing-update",
     .severity = Severity::error,
     .summary = "scaler.step() in a loop, and no scaler.update()",
-    .why = "`scaler.update()` ends an iteration: it sets the next loss scale and lets `step` and `unscale_` be called again. Without it the "
-           "second iteration raises \"step() has already been called since the last update().\"",
+    .why =
+        "`scaler.update()` ends an iteration: it sets the next loss scale and lets `step` and `unscale_` be called again. Without it the "
+        "second iteration raises \"step() has already been called since the last update().\"",
     .wrong = "for x, y in loader:\n"
              "    optimizer.zero_grad()\n"
              "    scaler.scale(loss_fn(model(x), y)).backward()\n"
@@ -121,11 +139,12 @@ constexpr Rule missing_update = complete({
              "    scaler.scale(loss_fn(model(x), y)).backward()\n"
              "    scaler.step(optimizer)\n"
              "    scaler.update()\n",
-    .silent = "One update for several optimizers; an update in another function that the loop calls; a step outside a loop, whose caller may "
-              "update (but not that of a class which makes the scaler for itself and never updates it); a scaler that is handed to code that is not seen; a scaler made with `enabled=False`.",
+    .silent =
+        "One update for several optimizers; an update in another function that the loop calls; a step outside a loop, whose caller may "
+        "update (but not that of a class which makes the scaler for itself and never updates it); a scaler that is handed to code that is not seen; a scaler made with `enabled=False`.",
     .fix = "Adds `scaler.update()` behind the step.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

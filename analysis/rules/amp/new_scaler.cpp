@@ -1,6 +1,6 @@
 // amp/new-scaler: a GradScaler that is made anew in each round of a loop that trains one model.
 #include "rules/list.hpp"
-#include "rules/loop/absent.hpp"
+#include "rules/training/absent.hpp"
 
 #include <algorithm>
 
@@ -11,49 +11,68 @@ using values::Operation;
 
 namespace {
 
-// The outermost loop that makes the scaler in each round, and goes on with the optimizer that it steps; null if there is none.
-const LoopEvent* made_in(const Scene& scene, const Happening& made, const Value& optimizer) {
+// The outermost loop that makes the scaler in each round, and goes on with the optimizer that it steps; null
+// if there is none.
+const LoopEvent* made_in(const TrainingRoot& scene, const TrainingEvent& made, const Value& optimizer) {
   for (const LoopEvent* loop : made.loops) {
-    const bool own = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
-      return each.in(loop) && each.event->row->operation == Operation::optimizer_made && scene.standing(each.event->self.object()) == scene.standing(optimizer.object());
+    const bool own = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+      return each.in(loop) && each.event->row->operation == Operation::optimizer_made &&
+          scene.standing(each.event->self.object()) == scene.standing(optimizer.object());
     });
-    const auto made_there = [&](const Happening& each) { return each.event->row->operation == Operation::scaler_made && each.event->place == made.event->place && each.in(loop); };
-    if (!own && repeats(*loop) && (!loop->unrolled || std::count_if(scene.all.begin(), scene.all.end(), made_there) > 1)) return loop;
+    const auto made_there = [&](const TrainingEvent& each) {
+      return each.event->row->operation == Operation::scaler_made && each.event->place == made.event->place &&
+          each.in(loop);
+    };
+    if (!own && repeats(*loop) &&
+        (!loop->unrolled || std::count_if(scene.all.begin(), scene.all.end(), made_there) > 1))
+      return loop;
   }
   return nullptr;
 }
 
-// Is it made in some rounds only: where there is none yet? The step then has a condition, too, that of the scaler which it is made with, but none that the program writes.
-bool is_made_now_and_then(const Happening& made, const Happening& step) {
+// Is it made in some rounds only: where there is none yet? The step then has a condition, too, that of the
+// scaler which it is made with, but none that the program writes.
+bool is_made_now_and_then(const TrainingEvent& made, const TrainingEvent& step) {
   return std::any_of(made.turns.begin(), made.turns.end(), [&](const Turn& turn) {
-    return std::none_of(step.turns.begin(), step.turns.end(), [&](const Turn& other) { return other.branch->stmt && other.branch->condition == turn.branch->condition && other.yes == turn.yes; });
+    return std::none_of(step.turns.begin(), step.turns.end(), [&](const Turn& other) {
+      return other.branch->stmt && other.branch->condition == turn.branch->condition && other.yes == turn.yes;
+    });
   });
 }
 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const Scene& scene : training.scenes()) {
+  for (const TrainingRoot& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
-    for (const Happening& made : scene.all) {
+    for (const TrainingEvent& made : scene.all) {
       if (made.event->row->operation != Operation::scaler_made || made.loops.empty()) continue;
       const Object* scaler = made.event->self.object();
       // What it had learned may come back.
-      const bool restored = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
-        return (each.event->row->operation == Operation::state_put && each.event->self.object() == scaler) || (each.event->row->operation == Operation::unseen && is_handed(*each.event, scaler));
+      const bool restored = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+        return (each.event->row->operation == Operation::state_put && each.event->self.object() == scaler) ||
+            (each.event->row->operation == Operation::unseen && is_handed(*each.event, scaler));
       });
-      const auto step = std::find_if(scene.all.begin(), scene.all.end(), [&](const Happening& each) { return each.event->row->operation == Operation::scaler_step && each.event->self.object() == scaler; });
-      if (restored || step == scene.all.end() || step->event->arguments.empty() || is_made_now_and_then(made, *step)) continue;
-const LoopEvent* loop = made_in(scene, made, step->event->arguments[0]);
-      const auto weight = loop ? weigh(record, scaler, *step->event, scene) : std::nullopt;
+      const auto step = std::find_if(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+        return each.event->row->operation == Operation::scaler_step && each.event->self.object() == scaler;
+      });
+      if (restored || step == scene.all.end() || step->event->arguments.empty() ||
+          is_made_now_and_then(made, *step))
+        continue;
+      const LoopEvent* loop = made_in(scene, made, step->event->arguments[0]);
+      const auto weight = loop ? severity_under(record, scaler, *step->event, scene) : std::nullopt;
       if (!weight || !once(made.event->place)) continue;
       // Where each step has a scaler of its own, none of them learns anything.
       const bool each_step = made.loops.back() == step->loops.back();
-      Finding* finding = report.add(each_step ? Severity::warning : Severity::information, made.event->place, made.event->calls,
-                                    std::string("A new `GradScaler` is created ") + (each_step ? "for every step" : "in each iteration of the loop around") + weight->when +
-                                        ": it starts again from its first scale, " +
-                                        (each_step ? "and never learns one that fits. Gradients that overflow at 65536 are never applied." : "and skips steps until it has come down to one that fits.") +
-                                        " Create one before the loop.");
+      Finding* finding = report.add(each_step ? Severity::warning : Severity::information, made.event->place,
+          made.event->calls,
+          std::string("A new `GradScaler` is created ") +
+              (each_step ? "for every step" : "in each iteration of the loop around") + weight->when +
+              ": it starts again from its first scale, " +
+              (each_step
+                      ? "and never learns one that fits. Gradients that overflow at 65536 are never applied."
+                      : "and skips steps until it has come down to one that fits.") +
+              " Create one before the loop.");
       if (!finding) continue;
       report.relate(*finding, loop->place, "each iteration creates another");
       report.relate(*finding, step->event->place, "the step");
@@ -61,14 +80,15 @@ const LoopEvent* loop = made_in(scene, made, step->event->arguments[0]);
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule new_scaler = complete({
     .id = "amp/new-scaler",
     .severity = Severity::warning,
     .summary = "a GradScaler that is made anew in each round of a loop",
-    .why = "A GradScaler begins with a scale of 65536 and halves it whenever gradients overflow, which skips the step; from then on it knows a scale that fits. Made anew in each "
-           "epoch it begins at 65536 again and skips the same steps again. Made for each step it never learns: where 65536 is too much, no step is ever made.",
+    .why =
+        "A GradScaler begins with a scale of 65536 and halves it whenever gradients overflow, which skips the step; from then on it knows a scale that fits. Made anew in each "
+        "epoch it begins at 65536 again and skips the same steps again. Made for each step it never learns: where 65536 is too much, no step is ever made.",
     .wrong = "for epoch in range(epochs):\n"
              "    scaler = torch.amp.GradScaler()\n"
              "    for x, y in loader:\n"
@@ -81,10 +101,11 @@ constexpr Rule new_scaler = complete({
              "        scaler.scale(loss_fn(model(x), y)).backward()\n"
              "        scaler.step(optimizer)\n"
              "        scaler.update()\n",
-    .silent = "A scaler that is made with its optimizer: for each fold, each trial; one that is made where there is none yet, or whose state is loaded; a disabled one.",
+    .silent =
+        "A scaler that is made with its optimizer: for each fold, each trial; one that is made where there is none yet, or whose state is loaded; a disabled one.",
     .fix = "None: the scaler has to be handed to where it is used.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

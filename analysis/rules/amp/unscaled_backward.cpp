@@ -1,7 +1,8 @@
-// amp/unscaled-backward: the backward of a plain loss whose gradients the GradScaler's step divides by a scale that they do not carry.
-#include "rules/loop/absent.hpp"
+// amp/unscaled-backward: the backward of a plain loss whose gradients the GradScaler's step divides by a
+// scale that they do not carry.
 #include "rules/amp/autocast.hpp"
 #include "rules/list.hpp"
+#include "rules/training/absent.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -16,12 +17,14 @@ using values::Operation;
 namespace {
 
 // A scaler that is made and never used, in a loop that trains under autocast to float16.
-void look_for_unused(const Record& record, const Scene& scene, Report& report, Once& once) {
+void look_for_unused(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
   const OperationEvent* made = nullptr;
   const std::vector<Turn>* made_where = nullptr;
-  for (const Happening& each : scene.all) {
+  for (const TrainingEvent& each : scene.all) {
     const Operation operation = each.event->row->operation;
-    if (operation == Operation::scale || operation == Operation::scaler_step || operation == Operation::scaler_update || operation == Operation::unscale) return;
+    if (operation == Operation::scale || operation == Operation::scaler_step ||
+        operation == Operation::scaler_update || operation == Operation::unscale)
+      return;
     if (operation != Operation::scaler_made) continue;
     made = each.event;
     made_where = &each.turns;
@@ -29,19 +32,25 @@ void look_for_unused(const Record& record, const Scene& scene, Report& report, O
   if (!made || escapes(record, scene, made->self.object(), nullptr)) return;
   const values::Cond scales = enabled(record, made->self.object());
   if (scales && record.symbols.decide(scales) == Answer::no) return;
-  for (const Happening& each : scene.all) {
+  for (const TrainingEvent& each : scene.all) {
     const OperationEvent& backward = *each.event;
-    if (backward.row->operation != Operation::backward || each.loops.empty() || !repeats(*each.loops.back())) continue;
+    if (backward.row->operation != Operation::backward || each.loops.empty() || !repeats(*each.loops.back()))
+      continue;
     // Behind the branch that made it another may stand in its place, of which nobody knows what it scales.
-    const auto there = [&](const Turn& turn) { return std::any_of(each.turns.begin(), each.turns.end(), [&](const Turn& mine) { return mine.branch == turn.branch && mine.yes == turn.yes; }); };
+    const auto there = [&](const Turn& turn) {
+      return std::any_of(each.turns.begin(), each.turns.end(),
+          [&](const Turn& mine) { return mine.branch == turn.branch && mine.yes == turn.yes; });
+    };
     if (!std::all_of(made_where->begin(), made_where->end(), there)) continue;
-    const bool stepped = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) {
+    const bool stepped = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
       return other.event->row->operation == Operation::optimizer_step && other.in(each.loops.back());
     });
     const auto region = stepped ? autocast_of_loss(record, backward) : std::nullopt;
-    if (!region || region->enabled == Answer::no || region->dtype != values::Dtype::float16 || region->without_gradients || !once(backward.place)) continue;
+    if (!region || region->enabled == Answer::no || region->dtype != values::Dtype::float16 ||
+        region->without_gradients || !once(backward.place))
+      continue;
     Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
-                                  "A `GradScaler` is created, but this loss is never scaled: small gradients of `float16` become zero. Scale the loss, step through the scaler, and update it.");
+        "A `GradScaler` is created, but this loss is never scaled: small gradients of `float16` become zero. Scale the loss, step through the scaler, and update it.");
     if (finding) report.relate(*finding, made->place, "the scaler that is never used");
   }
 }
@@ -49,57 +58,67 @@ void look_for_unused(const Record& record, const Scene& scene, Report& report, O
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const Scene& scene : training.scenes())
+  for (const TrainingRoot& scene : training.scenes())
     if (!scene.handed_over && !scene.root->truncated) look_for_unused(record, scene, report, once);
-  for (const Mistake& mistake : training.mistakes()) {
-    if (mistake.slip != Slip::plain_backward) continue;
-    auto weight = weigh(record, mistake, *mistake.later);
+  for (const OrderViolation& mistake : training.mistakes()) {
+    if (mistake.slip != ViolationKind::plain_backward) continue;
+    auto weight = severity_under(record, mistake, *mistake.later);
     if (!weight || !once(mistake.event->place)) continue;
     // What unseen code gives may be scaled there, in a program that scales others.
     const values::TensorState* state = mistake.event->self_state();
-    const bool scales = std::any_of(mistake.scene->all.begin(), mistake.scene->all.end(), [](const Happening& each) { return each.event->row->operation == Operation::scale; });
+    const bool scales = std::any_of(mistake.scene->all.begin(), mistake.scene->all.end(),
+        [](const TrainingEvent& each) { return each.event->row->operation == Operation::scale; });
     if (scales && (!state || state->external)) weight->severity = Severity::warning;
-    const std::string loss = object_text(record, *mistake.event, "the loss"), scaler = object_text(record, *mistake.later, "the scaler");
+    const std::string loss = object_text(record, *mistake.event, "the loss"),
+                      scaler = object_text(record, *mistake.later, "the scaler");
     Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
-                                  code(loss + ".backward()") + " leaves gradients without the loss scale, but " + code(scaler + ".step(…)") + " divides them by it" + weight->when +
-                                      " (by 65,536 at first): the optimizer hardly moves. Scale the loss: " + code(scaler + ".scale(" + loss + ").backward()") + ".");
+        code(loss + ".backward()") + " leaves gradients without the loss scale, but " +
+            code(scaler + ".step(…)") + " divides them by it" + weight->when +
+            " (by 65,536 at first): the optimizer hardly moves. Scale the loss: " +
+            code(scaler + ".scale(" + loss + ").backward()") + ".");
     if (!finding) continue;
     report.relate(*finding, mistake.later->place, "these gradients are divided by the scale here");
-    if (!mistake.event->expr || mistake.event->calls != mistake.later->calls || !record.in_file(mistake.event->place)) continue;
+    if (!mistake.event->expr || mistake.event->calls != mistake.later->calls ||
+        !record.in_file(mistake.event->place))
+      continue;
     if (mistake.event->expr->function->kind != syntax::ExprKind::attribute) continue;
     const auto& object = *syntax::as<syntax::AttributeExpr>(*mistake.event->expr->function).object;
     std::string_view inner = loss;
-    if (object.kind != syntax::ExprKind::name && object.kind != syntax::ExprKind::attribute && inner.starts_with("(") && inner.ends_with(")"))
+    if (object.kind != syntax::ExprKind::name && object.kind != syntax::ExprKind::attribute &&
+        inner.starts_with("(") && inner.ends_with(")"))
       inner = inner.substr(1, inner.size() - 2);
     Fix fix;
     fix.title = "Scale the loss: " + scaler + ".scale(" + std::string(inner) + ")";
     fix.preferred = true;
-    fix.edits.push_back({report.location({mistake.event->place.chunk, object.span}), scaler + ".scale(" + std::string(inner) + ")"});
+    fix.edits.push_back({report.location({mistake.event->place.chunk, object.span}),
+        scaler + ".scale(" + std::string(inner) + ")"});
     finding->fixes.push_back(std::move(fix));
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule unscaled_backward = complete({
     .id = "amp/unscaled-backward",
     .severity = Severity::error,
     .summary = "backward of a loss that is not scaled, where a GradScaler makes the step",
-    .why = "`scaler.step(optimizer)` divides every gradient by the loss scale, 65,536 at first, because it expects them from "
-           "`scaler.scale(loss).backward()`. Gradients of a plain `loss.backward()` do not carry the scale: they become 65,536 times too "
-           "small, and the model hardly learns (measured: a step of 4.66e-08 instead of 0.00332). Nothing is raised, and small half-precision gradients are lost besides.",
+    .why =
+        "`scaler.step(optimizer)` divides every gradient by the loss scale, 65,536 at first, because it expects them from "
+        "`scaler.scale(loss).backward()`. Gradients of a plain `loss.backward()` do not carry the scale: they become 65,536 times too "
+        "small, and the model hardly learns (measured: a step of 4.66e-08 instead of 0.00332). Nothing is raised, and small half-precision gradients are lost besides.",
     .wrong = "loss.backward()\n"
              "scaler.step(optimizer)\n"
              "scaler.update()\n",
     .right = "scaler.scale(loss).backward()\n"
              "scaler.step(optimizer)\n"
              "scaler.update()\n",
-    .silent = "A scaler made with `enabled=False`; a loss that is scaled elsewhere (`loss = scaler.scale(loss)`), or added behind `unscale_`; an optimizer whose "
-              "parameters the loss does not reach; a loop that a framework runs. When it is not known whether the scaler is enabled, "
-              "the finding is a warning that names the condition.",
+    .silent =
+        "A scaler made with `enabled=False`; a loss that is scaled elsewhere (`loss = scaler.scale(loss)`), or added behind `unscale_`; an optimizer whose "
+        "parameters the loss does not reach; a loop that a framework runs. When it is not known whether the scaler is enabled, "
+        "the finding is a warning that names the condition.",
     .fix = "Puts the loss into `scaler.scale(…)`.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

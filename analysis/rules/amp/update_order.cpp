@@ -1,7 +1,8 @@
-// amp/update-order: the GradScaler is updated between the backward and the step, or at every micro-batch of an accumulation.
+// amp/update-order: the GradScaler is updated between the backward and the step, or at every micro-batch of
+// an accumulation.
 #include "rules/list.hpp"
-#include "rules/loop/gated.hpp"
-#include "rules/loop/training.hpp"
+#include "rules/training/gated.hpp"
+#include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
 namespace stepzero::rules {
@@ -14,25 +15,32 @@ using values::Operation;
 namespace {
 
 // All updates between the gradients and the step go, each statement once.
-bool remove_updates(const Record& record, const Mistake& mistake, Fix& fix) {
+bool remove_updates(const Record& record, const OrderViolation& mistake, Fix& fix) {
   std::set<std::uint32_t> removed;
   bool between = false;
-  for (const Happening& each : mistake.scene->all) {
+  for (const TrainingEvent& each : mistake.scene->all) {
     if (each.event == mistake.before) between = true;
     if (each.event == mistake.later) break;
-    if (!between || each.event->row->operation != Operation::scaler_update || each.event->self.object() != mistake.scaler) continue;
-    if (removed.insert(each.event->place.span.begin).second && !remove_statement(record, *each.event, fix)) return false;
+    if (!between || each.event->row->operation != Operation::scaler_update ||
+        each.event->self.object() != mistake.scaler)
+      continue;
+    if (removed.insert(each.event->place.span.begin).second && !remove_statement(record, *each.event, fix))
+      return false;
   }
   return !removed.empty();
 }
 
 // Is there another update behind the step, before the next backward?
-bool updated_later(const Mistake& mistake) {
+bool updated_later(const OrderViolation& mistake) {
   bool behind = false;
-  for (const Happening& each : mistake.scene->all) {
-    if (each.event == mistake.later) behind = true;
-    else if (behind && each.event->row->operation == Operation::scaler_update && each.event->self.object() == mistake.scaler) return true;
-    else if (behind && each.event->row->operation == Operation::backward) return false;
+  for (const TrainingEvent& each : mistake.scene->all) {
+    if (each.event == mistake.later)
+      behind = true;
+    else if (behind && each.event->row->operation == Operation::scaler_update &&
+        each.event->self.object() == mistake.scaler)
+      return true;
+    else if (behind && each.event->row->operation == Operation::backward)
+      return false;
   }
   return false;
 }
@@ -40,14 +48,15 @@ bool updated_later(const Mistake& mistake) {
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const Mistake& mistake : training.mistakes()) {
-    if (mistake.slip != Slip::update_before_step) continue;
-    const auto weight = weigh(record, mistake, *mistake.event);
+  for (const OrderViolation& mistake : training.mistakes()) {
+    if (mistake.slip != ViolationKind::update_before_step) continue;
+    const auto weight = severity_under(record, mistake, *mistake.event);
     if (!weight || !once(mistake.event->place)) continue;
     const std::string scaler = object_text(record, *mistake.event, "the scaler");
     Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
-                                  code(scaler + ".update()") + " comes before " + code(record_call(record, *mistake.later)) + weight->when +
-                                      ": it forgets what is known of these gradients and may change the scale that they carry. Update once, after the last step.");
+        code(scaler + ".update()") + " comes before " + code(record_call(record, *mistake.later)) +
+            weight->when +
+            ": it forgets what is known of these gradients and may change the scale that they carry. Update once, after the last step.");
     if (!finding) continue;
     report.relate(*finding, mistake.later->place, "the step that the update belongs after");
     if (mistake.before) report.relate(*finding, mistake.before->place, "these gradients are not applied yet");
@@ -58,67 +67,78 @@ void check(const Record& record, Report& report) {
       if (remove_updates(record, mistake, fix)) finding->fixes.push_back(std::move(fix));
     } else {
       fix.title = "Update after the step";
-      if (mistake.event->calls == mistake.later->calls && remove_updates(record, mistake, fix) && insert_after(record, *mistake.later, scaler + ".update()", fix))
+      if (mistake.event->calls == mistake.later->calls && remove_updates(record, mistake, fix) &&
+          insert_after(record, *mistake.later, scaler + ".update()", fix))
         finding->fixes.push_back(std::move(fix));
     }
   }
-  for (const Mistake& mistake : training.mistakes()) {
-    if (mistake.slip != Slip::update_without_step) continue;
-    const auto weight = weigh(record, mistake, *mistake.event);
+  for (const OrderViolation& mistake : training.mistakes()) {
+    if (mistake.slip != ViolationKind::update_without_step) continue;
+    const auto weight = severity_under(record, mistake, *mistake.event);
     if (!weight || !once(mistake.event->place)) continue;
     const std::string scaler = object_text(record, *mistake.event, "the scaler");
     Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
-                                  code(scaler + ".update()") + " is called although no step used these gradients: it raises" + weight->when +
-                                      " \"No inf checks were recorded prior to update.\" Update after each step, and only there.");
+        code(scaler + ".update()") + " is called although no step used these gradients: it raises" +
+            weight->when +
+            " \"No inf checks were recorded prior to update.\" Update after each step, and only there.");
     if (!finding) continue;
     report.relate(*finding, mistake.before->place, "these gradients are not applied");
     Fix fix;
     fix.title = "Update with the step only";
     fix.preferred = true;
-    for (const Happening& each : mistake.scene->all) {
-      if (each.event->row->operation != Operation::scaler_step || each.event->self.object() != mistake.scaler || each.event->calls != mistake.event->calls) continue;
-      if (insert_after(record, *each.event, scaler + ".update()", fix) && remove_statement(record, *mistake.event, fix)) finding->fixes.push_back(std::move(fix));
+    for (const TrainingEvent& each : mistake.scene->all) {
+      if (each.event->row->operation != Operation::scaler_step ||
+          each.event->self.object() != mistake.scaler || each.event->calls != mistake.event->calls)
+        continue;
+      if (insert_after(record, *each.event, scaler + ".update()", fix) &&
+          remove_statement(record, *mistake.event, fix))
+        finding->fixes.push_back(std::move(fix));
       break;
     }
   }
   for (const Gated& gated : gated_steps(record, training, Operation::scaler_update)) {
-    const auto weight = weigh(record, gated.event->self.object(), *gated.event, *gated.scene);
+    const auto weight = severity_under(record, gated.event->self.object(), *gated.event, *gated.scene);
     if (!weight || !once(gated.event->place)) continue;
     const std::string scaler = object_text(record, *gated.event, "the scaler");
     const bool sure = gated.certain && weight->severity == Severity::error;
-    Finding* finding = report.add(sure ? Severity::error : Severity::warning, gated.event->place, gated.event->calls,
-                                  code(scaler + ".update()") + " is called for every micro-batch, but the step runs only if " + code(gated.condition) +
-                                      ": without a step it raises \"No inf checks were recorded prior to update.\" Update under the same condition.");
+    Finding* finding = report.add(sure ? Severity::error : Severity::warning, gated.event->place,
+        gated.event->calls,
+        code(scaler + ".update()") + " is called for every micro-batch, but the step runs only if " +
+            code(gated.condition) +
+            ": without a step it raises \"No inf checks were recorded prior to update.\" Update under the same condition.");
     if (!finding) continue;
     report.relate(*finding, gated.step->place, "the step is made only if " + gated.condition);
     Fix fix;
     fix.title = "Update with the step only";
     fix.preferred = true;
-    if (insert_after(record, *gated.step, scaler + ".update()", fix) && gated.step->calls == gated.event->calls && remove_statement(record, *gated.event, fix))
+    if (insert_after(record, *gated.step, scaler + ".update()", fix) &&
+        gated.step->calls == gated.event->calls && remove_statement(record, *gated.event, fix))
       finding->fixes.push_back(std::move(fix));
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule update_order = complete({
     .id = "amp/update-order",
     .severity = Severity::error,
     .summary = "scaler.update() before the step, or at every micro-batch of an accumulation",
-    .why = "`scaler.update()` belongs behind the last `scaler.step` of an iteration. Before the step it raises \"No inf checks were recorded "
-           "prior to update.\", or, behind `unscale_`, makes the step divide the gradients again by a scale that may have changed. "
-           "Between two optimizers' steps it changes the scale of gradients that are still to be stepped.",
+    .why =
+        "`scaler.update()` belongs behind the last `scaler.step` of an iteration. Before the step it raises \"No inf checks were recorded "
+        "prior to update.\", or, behind `unscale_`, makes the step divide the gradients again by a scale that may have changed. "
+        "Between two optimizers' steps it changes the scale of gradients that are still to be stepped.",
     .wrong = "scaler.step(optimizer_g)\n"
              "scaler.update()\n"
              "scaler.step(optimizer_d)\n",
     .right = "scaler.step(optimizer_g)\n"
              "scaler.step(optimizer_d)\n"
              "scaler.update()\n",
-    .silent = "One update behind all steps; scalers of their own for each optimizer; a new backward between the update and the next step; an "
-              "accumulation over one micro-batch; a scaler made with `enabled=False`.",
+    .silent =
+        "One update behind all steps; scalers of their own for each optimizer; a new backward between the update and the next step; an "
+        "accumulation over one micro-batch; a scaler made with `enabled=False`.",
     .fix = "Moves the update behind the step, or removes it where there is one already.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

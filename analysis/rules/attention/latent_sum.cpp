@@ -1,7 +1,7 @@
 // attention/latent-sum: outputs of several latent attentions over the same input that are merely added.
 #include "rules/attention/scores.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
+#include "rules/training/training.hpp"
 
 #include <algorithm>
 
@@ -23,13 +23,16 @@ Branch branch_of(const Record& record, const TensorState* output) {
     const TensorState* at = open.back();
     open.pop_back();
     if (!branch.all.insert(identity(at)).second || !at->made) continue;
-    const Sense by = sense(at);
-    branch.attends = branch.attends || by == Sense::softmax || by == Sense::attended;
+    const OpSemantics by = semantics(at);
+    branch.attends = branch.attends || by == OpSemantics::softmax || by == OpSemantics::attended;
     // Beyond a projection that compresses lies the input.
-    if (by == Sense::linear) {
+    if (by == OpSemantics::linear) {
       const TensorState* from = input(*at->made);
-      if (from && from->shape.rank_known && !from->shape.dims.empty() && at->shape.rank_known && !at->shape.dims.empty() && from->shape.dims.back().size && at->shape.dims.back().size &&
-          record.symbols.compare(symbolic::Compare::lt, at->shape.dims.back().size, from->shape.dims.back().size) == Answer::yes && at != output)
+      if (from && from->shape.rank_known && !from->shape.dims.empty() && at->shape.rank_known &&
+          !at->shape.dims.empty() && from->shape.dims.back().size && at->shape.dims.back().size &&
+          record.symbols.compare(symbolic::Compare::lt, at->shape.dims.back().size,
+              from->shape.dims.back().size) == Answer::yes &&
+          at != output)
         branch.compresses = true;
     }
     for (const TensorState* source : inputs(*at->made)) open.push_back(source);
@@ -41,8 +44,8 @@ Branch branch_of(const Record& record, const TensorState* output) {
 void projections(const TensorState* sum, std::vector<const TensorState*>& found, int depth = 0) {
   if (!sum || depth > 3) return;
   const TensorState* at = behind(sum);
-  if (sense(at) == Sense::linear) found.push_back(at);
-  if (sense(at) != Sense::add || !at->made) return;
+  if (semantics(at) == OpSemantics::linear) found.push_back(at);
+  if (semantics(at) != OpSemantics::add || !at->made) return;
   projections(input(*at->made, 0), found, depth + 1);
   projections(input(*at->made, 1), found, depth + 1);
 }
@@ -51,44 +54,52 @@ void projections(const TensorState* sum, std::vector<const TensorState*>& found,
 bool are_latent_of_one(const Record& record, const TensorState* a, const TensorState* b) {
   if (a == b) return false;
   const Branch one = branch_of(record, a), other = branch_of(record, b);
-  if (one.all.contains(identity(b)) || other.all.contains(identity(a)) || !one.attends || !other.attends || !one.compresses || !other.compresses) return false;
-  return std::any_of(one.all.begin(), one.all.end(), [&](const void* state) { return other.all.contains(state); });
+  if (one.all.contains(identity(b)) || other.all.contains(identity(a)) || !one.attends || !other.attends ||
+      !one.compresses || !other.compresses)
+    return false;
+  return std::any_of(
+      one.all.begin(), one.all.end(), [&](const void* state) { return other.all.contains(state); });
 }
 
 void check(const Record& record, Report& report) {
-  const Lineage& lineage = Lineage::of(record);
-  if (lineage.of_sense(Sense::softmax).empty() && lineage.of_sense(Sense::attended).empty()) return;
+  const Provenance& lineage = Provenance::of(record);
+  if (lineage.of_semantics(OpSemantics::softmax).empty() &&
+      lineage.of_semantics(OpSemantics::attended).empty())
+    return;
   Once once;
-  for (const Origin& each : lineage.of_sense(Sense::add)) {
+  for (const Origin& each : lineage.of_semantics(OpSemantics::add)) {
     std::vector<const TensorState*> left, right;
     projections(input(*each.made, 0), left);
     projections(input(*each.made, 1), right);
     if (left.empty() || right.empty() || !once(each.made->born)) continue;
     const bool merely_added = std::any_of(left.begin(), left.end(), [&](const TensorState* a) {
-      return std::any_of(right.begin(), right.end(), [&](const TensorState* b) { return are_latent_of_one(record, a, b); });
+      return std::any_of(
+          right.begin(), right.end(), [&](const TensorState* b) { return are_latent_of_one(record, a, b); });
     });
     if (!merely_added) continue;
     report.add(Severity::hint, each.made->born, each.made->calls,
-               "The outputs of two latent attentions are merely added: what one found out can cancel what the other did. A gate for each, or joining them before one output projection, "
-               "keeps both.");
+        "The outputs of two latent attentions are merely added: what one found out can cancel what the other did. A gate for each, or joining them before one output projection, "
+        "keeps both.");
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule latent_sum = complete({
     .id = "attention/latent-sum",
     .severity = Severity::hint,
     .summary = "outputs of several latent attentions are merely added",
-    .why = "Each latent attention compresses the same input in its own way. Added up, their outputs share one space without anything that tells them apart, and the model has to learn not "
-           "to let them cancel. A learned gate, or one output projection over both, is what is usually meant.",
+    .why =
+        "Each latent attention compresses the same input in its own way. Added up, their outputs share one space without anything that tells them apart, and the model has to learn not "
+        "to let them cancel. A learned gate, or one output projection over both, is what is usually meant.",
     .wrong = "output = self.attention1(x) + self.attention2(x)\n",
     .right = "gate = torch.sigmoid(self.gate(x))\n"
              "output = gate * self.attention1(x) + (1 - gate) * self.attention2(x)\n",
-    .silent = "Residual connections; attention beside a feed-forward layer; attentions one after the other; sums that are weighed or gated; attentions that do not compress.",
+    .silent =
+        "Residual connections; attention beside a feed-forward layer; attentions one after the other; sums that are weighed or gated; attentions that do not compress.",
     .fix = "None: how they are to be combined is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

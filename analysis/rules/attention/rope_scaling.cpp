@@ -1,9 +1,10 @@
-// attention/rope-scaling: settings of rotary scaling that lack keys, have unknown ones, or contradict themselves.
+// attention/rope-scaling: settings of rotary scaling that lack keys, have unknown ones, or contradict
+// themselves.
 #include "rules/digits.hpp"
+#include "rules/fact_index.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
-#include "rules/noted.hpp"
 #include "rules/settings.hpp"
+#include "rules/training/training.hpp"
 #include "syntax/spelling.hpp"
 
 #include <algorithm>
@@ -26,13 +27,16 @@ constexpr ScalingKind kinds[] = {
     {"default", "", ""},
     {"linear", "factor", ""},
     {"dynamic", "factor", "original_max_position_embeddings alpha"},
-    {"yarn", "factor", "attention_factor beta_fast beta_slow original_max_position_embeddings mscale mscale_all_dim truncate"},
-    {"longrope", "short_factor long_factor", "factor attention_factor original_max_position_embeddings short_mscale long_mscale"},
+    {"yarn", "factor",
+        "attention_factor beta_fast beta_slow original_max_position_embeddings mscale mscale_all_dim truncate"},
+    {"longrope", "short_factor long_factor",
+        "factor attention_factor original_max_position_embeddings short_mscale long_mscale"},
     {"proportional", "", "factor"},
     {"llama3", "factor original_max_position_embeddings low_freq_factor high_freq_factor", ""},
 };
 // Of every kind.
-constexpr std::string_view common = "rope_type type rope_theta partial_rotary_factor mrope_section mrope_interleaved";
+constexpr std::string_view common =
+    "rope_type type rope_theta partial_rotary_factor mrope_section mrope_interleaved";
 
 bool has_word(std::string_view words, std::string_view word) {
   while (!words.empty()) {
@@ -57,7 +61,8 @@ class Check {
 public:
   Check(const Record& record, Report& report) : record_(record), report_(report) {}
 
-  // `named`: the place calls it rope_scaling or rope_parameters. The other fields of the configuration around, if there are any.
+  // `named`: the place calls it rope_scaling or rope_parameters. The other fields of the configuration
+  // around, if there are any.
   void look_at(Value value, bool named, Place place, const values::DictState* around) {
     if (!value.is(Kind::dict) || !seen_.insert(value.object()).second) return;
     const auto* dict = values::Heap::dict_state(value);
@@ -67,28 +72,40 @@ public:
     if (!type.is(Kind::string)) {
       // Settings for each kind of layer, or a configuration that holds them.
       for (const auto& [key, inner] : dict->items)
-        if (key.is(Kind::string)) look_at(inner, named || is_name(key.text()), place, is_name(key.text()) ? dict : around);
+        if (key.is(Kind::string))
+          look_at(inner, named || is_name(key.text()), place, is_name(key.text()) ? dict : around);
       return;
     }
     if (dict->open) return;
     // A model's own settings that have such a key among others.
-    if (!named && std::any_of(dict->items.begin(), dict->items.end(), [](const auto& item) { return item.first.is(Kind::string) && !sounds_known(item.first.text()); })) return;
+    if (!named && std::any_of(dict->items.begin(), dict->items.end(), [](const auto& item) {
+          return item.first.is(Kind::string) && !sounds_known(item.first.text());
+        }))
+      return;
     std::string_view name = type.text();
     if (name == "su" || name == "mrope") return;
-    const auto* kind = std::find_if(std::begin(kinds), std::end(kinds), [&](const ScalingKind& each) { return each.name == name; });
+    const auto* kind = std::find_if(
+        std::begin(kinds), std::end(kinds), [&](const ScalingKind& each) { return each.name == name; });
     if (kind == std::end(kinds)) {
       if (!named && !get("rope_type")) return;
       std::string meant;
       for (const ScalingKind& each : kinds)
         if (syntax::letters_between(name, each.name) <= 2) meant = each.name;
-      return tell(place, "'" + std::string(name) + "' is no kind of rotary scaling that is known" + (meant.empty() ? "; known are default, linear, dynamic, yarn, longrope and llama3" : "; '" + meant + "' looks meant"));
+      return tell(place,
+          "'" + std::string(name) + "' is no kind of rotary scaling that is known" +
+              (meant.empty() ? "; known are default, linear, dynamic, yarn, longrope and llama3"
+                             : "; '" + meant + "' looks meant"));
     }
     for (const std::string_view key : split_words(kind->required))
       if (!get(key)) {
         std::string near;
         for (const auto& [given, unused] : dict->items)
-          if (given.is(Kind::string) && !known(*kind, given.text()) && syntax::letters_between(given.text(), key) <= 3) near = given.text();
-        return tell(place, "Rotary scaling of the kind '" + std::string(name) + "' needs '" + std::string(key) + "', which is missing" + (near.empty() ? "" : "; '" + near + "' is not read"));
+          if (given.is(Kind::string) && !known(*kind, given.text()) &&
+              syntax::letters_between(given.text(), key) <= 3)
+            near = given.text();
+        return tell(place,
+            "Rotary scaling of the kind '" + std::string(name) + "' needs '" + std::string(key) +
+                "', which is missing" + (near.empty() ? "" : "; '" + near + "' is not read"));
       }
     for (const auto& [given, held] : dict->items)
       if (given.is(Kind::string) && !known(*kind, given.text())) {
@@ -96,21 +113,34 @@ public:
         if (given.text() == "factor" && number(held) == 1.0) continue;
         std::string of;
         for (const ScalingKind& each : kinds)
-          if (of.empty() && (has_word(each.required, given.text()) || has_word(each.optional, given.text()))) of = each.name;
-        return tell(place, "'" + std::string(given.text()) + "' is not read by rotary scaling of the kind '" + std::string(name) + "'" + (of.empty() ? "" : "; it belongs to '" + of + "'"));
+          if (of.empty() && (has_word(each.required, given.text()) || has_word(each.optional, given.text())))
+            of = each.name;
+        return tell(place,
+            "'" + std::string(given.text()) + "' is not read by rotary scaling of the kind '" +
+                std::string(name) + "'" + (of.empty() ? "" : "; it belongs to '" + of + "'"));
       }
-    if (get("rope_type").is(Kind::string) && get("type").is(Kind::string) && get("rope_type").text() != get("type").text())
-      return tell(place, "'rope_type' says '" + std::string(get("rope_type").text()) + "' and 'type' says '" + std::string(get("type").text()) + "': only one of them is read");
+    if (get("rope_type").is(Kind::string) && get("type").is(Kind::string) &&
+        get("rope_type").text() != get("type").text())
+      return tell(place,
+          "'rope_type' says '" + std::string(get("rope_type").text()) + "' and 'type' says '" +
+              std::string(get("type").text()) + "': only one of them is read");
     const auto number = [&](Value of) { return this->number(of); };
     if (const auto factor = number(get("factor")); factor && *factor < 1)
-      return tell(place, "A factor of " + in_digits(*factor) + " shortens the context; it is the new length over the old one, 1 or more");
+      return tell(place,
+          "A factor of " + in_digits(*factor) +
+              " shortens the context; it is the new length over the old one, 1 or more");
     const auto low = number(get("low_freq_factor")), high = number(get("high_freq_factor"));
     // Where they are equal there is no blend: Llama 4 has both at 1.
     if (low && high && *low > *high)
-      return tell(place, "low_freq_factor is " + in_digits(*low) + " and high_freq_factor " + in_digits(*high) + ": the low one has to be the smaller, or the blend between them divides by a negative number");
+      return tell(place,
+          "low_freq_factor is " + in_digits(*low) + " and high_freq_factor " + in_digits(*high) +
+              ": the low one has to be the smaller, or the blend between them divides by a negative number");
     const auto fast = number(get("beta_fast")), slow = number(get("beta_slow"));
     // Equal ones make a ramp of one step, as Kimi K2 has it.
-    if (fast && slow && *fast < *slow) return tell(place, "beta_fast is " + in_digits(*fast) + " and beta_slow " + in_digits(*slow) + ": the fast one has to be the larger");
+    if (fast && slow && *fast < *slow)
+      return tell(place,
+          "beta_fast is " + in_digits(*fast) + " and beta_slow " + in_digits(*slow) +
+              ": the fast one has to be the larger");
     lengths(dict, around, place);
     contexts(dict, around, place, name);
   }
@@ -119,9 +149,12 @@ public:
   static bool sounds_known(std::string_view key) {
     const auto among = [&](std::string_view words) {
       const auto all = split_words(words);
-      return std::any_of(all.begin(), all.end(), [&](std::string_view word) { return syntax::letters_between(key, word) <= 3; });
+      return std::any_of(all.begin(), all.end(),
+          [&](std::string_view word) { return syntax::letters_between(key, word) <= 3; });
     };
-    return among(common) || std::any_of(std::begin(kinds), std::end(kinds), [&](const ScalingKind& each) { return among(each.required) || among(each.optional); });
+    return among(common) || std::any_of(std::begin(kinds), std::end(kinds), [&](const ScalingKind& each) {
+      return among(each.required) || among(each.optional);
+    });
   }
   static bool is_name(std::string_view key) { return key == "rope_scaling" || key == "rope_parameters"; }
 
@@ -131,7 +164,9 @@ private:
       if (k.is(Kind::string) && k.text() == key) return v;
     return {};
   }
-  static bool known(const ScalingKind& kind, std::string_view key) { return has_word(kind.required, key) || has_word(kind.optional, key) || has_word(common, key); }
+  static bool known(const ScalingKind& kind, std::string_view key) {
+    return has_word(kind.required, key) || has_word(kind.optional, key) || has_word(common, key);
+  }
   std::optional<double> number(Value value) const {
     if (value.is(Kind::real)) return value.real();
     if (value.is(Kind::integer))
@@ -145,23 +180,32 @@ private:
     const auto *a = values::Heap::list_state(small), *b = values::Heap::list_state(large);
     if (a->open || b->open) return;
     if (a->items.size() != b->items.size())
-      return tell(place, "short_factor has " + std::to_string(a->items.size()) + " numbers and long_factor " + std::to_string(b->items.size()) + ": both need one for each pair of a head's numbers");
+      return tell(place,
+          "short_factor has " + std::to_string(a->items.size()) + " numbers and long_factor " +
+              std::to_string(b->items.size()) + ": both need one for each pair of a head's numbers");
     if (!around) return;
-    const auto width = number(find(around, "hidden_size")), heads = number(find(around, "num_attention_heads")), own = number(find(around, "head_dim"));
+    const auto width = number(find(around, "hidden_size")),
+               heads = number(find(around, "num_attention_heads")), own = number(find(around, "head_dim"));
     const auto part = number(find(around, "partial_rotary_factor"));
     if (!own && (!width || !heads || *heads <= 0)) return;
     const double pairs = std::floor((own ? *own : std::floor(*width / *heads)) * (part ? *part : 1)) / 2;
     if (pairs != static_cast<double>(a->items.size()))
-      tell(place, "short_factor and long_factor have " + std::to_string(a->items.size()) + " numbers, and the heads have " + in_digits(pairs) + " pairs to turn");
+      tell(place,
+          "short_factor and long_factor have " + std::to_string(a->items.size()) +
+              " numbers, and the heads have " + in_digits(pairs) + " pairs to turn");
   }
-  void contexts(const values::DictState* dict, const values::DictState* around, Place place, std::string_view kind) {
+  void contexts(
+      const values::DictState* dict, const values::DictState* around, Place place, std::string_view kind) {
     // Of llama3 the factor slows the slowest frequencies only: real models have contexts beyond the product.
     if (!around || kind == "longrope" || kind == "llama3") return;
-    const auto factor = number(find(dict, "factor")), old = number(find(dict, "original_max_position_embeddings"));
+    const auto factor = number(find(dict, "factor")),
+               old = number(find(dict, "original_max_position_embeddings"));
     const auto context = number(find(around, "max_position_embeddings"));
     if (!factor || !old || !context) return;
     if (*context > *old * *factor * 1.001)
-      tell(place, "A factor of " + in_digits(*factor) + " on " + in_digits(*old) + " positions reaches " + in_digits(*old * *factor) + ", and max_position_embeddings is " + in_digits(*context));
+      tell(place,
+          "A factor of " + in_digits(*factor) + " on " + in_digits(*old) + " positions reaches " +
+              in_digits(*old * *factor) + ", and max_position_embeddings is " + in_digits(*context));
   }
   void tell(Place place, const std::string& message) {
     if (once_(place)) report_.add(Severity::warning, place, nullptr, message + ".");
@@ -175,7 +219,9 @@ private:
 
 // Where the dictionary is written, if that is in the file; else the place.
 Place written_in(const Record& record, Value value, Place otherwise) {
-  return value.is(Kind::dict) && value.object()->born.chunk != 0 && record.in_file(value.object()->born) ? value.object()->born : otherwise;
+  return value.is(Kind::dict) && value.object()->born.chunk != 0 && record.in_file(value.object()->born)
+      ? value.object()->born
+      : otherwise;
 }
 
 void check(const Record& record, Report& report) {
@@ -184,39 +230,49 @@ void check(const Record& record, Report& report) {
   each_settings(record, [&](const Settings& settings, Place at, const interpreter::CallSite*) {
     if (settings.is_dictionary()) return;
     for (const auto& [key, inner] : settings.given().items)
-      if (key.is(Kind::string) && Check::is_name(key.text())) look.look_at(inner, true, written_in(record, inner, at), &settings.given());
+      if (key.is(Kind::string) && Check::is_name(key.text()))
+        look.look_at(inner, true, written_in(record, inner, at), &settings.given());
   });
-  for (const interpreter::Fact* fact : Noted::of(record).dictionaries) {
+  for (const interpreter::Fact* fact : FactIndex::of(record).dictionaries) {
     const std::string_view text = record.text(fact->place);
     const auto dot = text.rfind('.');
     const std::string_view name = dot == std::string_view::npos ? text : text.substr(dot + 1);
-    look.look_at(fact->value, Check::is_name(name.substr(0, name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"))), fact->place, nullptr);
+    look.look_at(fact->value,
+        Check::is_name(name.substr(0, name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"))), fact->place,
+        nullptr);
   }
   visit_roots(record, [&](const Event& event) {
     if (event.kind != interpreter::EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
-    if (operation.row->operation != values::Operation::unseen || operation.arguments.empty() || !operation.arguments[0].is(Kind::tuple)) return;
-    for (const Value& given : operation.arguments[0].as<values::Tuple>()->items) look.look_at(given, false, written_in(record, given, operation.place), nullptr);
+    if (operation.row->operation != values::Operation::unseen || operation.arguments.empty() ||
+        !operation.arguments[0].is(Kind::tuple))
+      return;
+    for (const Value& given : operation.arguments[0].as<values::Tuple>()->items)
+      look.look_at(given, false, written_in(record, given, operation.place), nullptr);
   });
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule rope_scaling = complete({
     .id = "attention/rope-scaling",
     .severity = Severity::warning,
     .summary = "settings of rotary scaling lack a key, have one that is not read, or contradict themselves",
-    .why = "rope_scaling (rope_parameters since transformers 5) has keys that depend on its kind: linear and dynamic need factor; yarn needs factor; longrope needs short_factor "
-           "and long_factor with a number for each pair; llama3 needs factor, original_max_position_embeddings, low_freq_factor and high_freq_factor. A missing key raises KeyError, "
-           "a key that is not read changes nothing without a word, and the model is then trained or evaluated with other positions than was thought.",
-    .wrong = "rope_scaling = {\"rope_type\": \"llama3\", \"factor\": 8.0, \"low_freq_factor\": 4.0, \"high_freq_factor\": 1.0}\n",
-    .right = "rope_scaling = {\"rope_type\": \"llama3\", \"factor\": 8.0, \"low_freq_factor\": 1.0, \"high_freq_factor\": 4.0,\n"
-             "                \"original_max_position_embeddings\": 8192}\n",
-    .silent = "Dictionaries that are built in ways that are not followed; kinds of a library of your own under another key; rope_theta and partial_rotary_factor inside, as "
-              "transformers 5 has them; settings for each kind of layer.",
+    .why =
+        "rope_scaling (rope_parameters since transformers 5) has keys that depend on its kind: linear and dynamic need factor; yarn needs factor; longrope needs short_factor "
+        "and long_factor with a number for each pair; llama3 needs factor, original_max_position_embeddings, low_freq_factor and high_freq_factor. A missing key raises KeyError, "
+        "a key that is not read changes nothing without a word, and the model is then trained or evaluated with other positions than was thought.",
+    .wrong =
+        "rope_scaling = {\"rope_type\": \"llama3\", \"factor\": 8.0, \"low_freq_factor\": 4.0, \"high_freq_factor\": 1.0}\n",
+    .right =
+        "rope_scaling = {\"rope_type\": \"llama3\", \"factor\": 8.0, \"low_freq_factor\": 1.0, \"high_freq_factor\": 4.0,\n"
+        "                \"original_max_position_embeddings\": 8192}\n",
+    .silent =
+        "Dictionaries that are built in ways that are not followed; kinds of a library of your own under another key; rope_theta and partial_rotary_factor inside, as "
+        "transformers 5 has them; settings for each kind of layer.",
     .fix = "None: the numbers are to be decided.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

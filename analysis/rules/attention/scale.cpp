@@ -1,7 +1,7 @@
 // attention/scale: scores of attention that are divided by the wrong number.
 #include "rules/attention/scores.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
+#include "rules/training/training.hpp"
 
 #include <cmath>
 
@@ -14,22 +14,31 @@ std::string root_of(std::int64_t n) { return "√" + std::to_string(n); }
 
 // The size of a head of the values: what the probabilities are multiplied with.
 std::optional<std::int64_t> value_size(const Record& record, const Attention& attention) {
-  for (const Origin& each : Lineage::of(record).of_sense(Sense::product)) {
+  for (const Origin& each : Provenance::of(record).of_semantics(OpSemantics::product)) {
     const auto factors = inputs(*each.made);
     if (factors.size() != 2 || identity(factors[0]) == identity(attention.queries)) continue;
     const TensorState* at = factors[0];
-    for (int way = 0; at && identity(at) != identity(attention.probabilities) && way < 3 && (sense(at) == Sense::same || sense(at) == Sense::masked); ++way) at = input(*at->made);
-    if (identity(at) == identity(attention.probabilities) && factors[1]->shape.rank_known && !factors[1]->shape.dims.empty()) return size_of(record, factors[1]->shape.dims.back());
+    for (int way = 0; at && identity(at) != identity(attention.probabilities) && way < 3 &&
+        (semantics(at) == OpSemantics::same || semantics(at) == OpSemantics::masked);
+        ++way)
+      at = input(*at->made);
+    if (identity(at) == identity(attention.probabilities) && factors[1]->shape.rank_known &&
+        !factors[1]->shape.dims.empty())
+      return size_of(record, factors[1]->shape.dims.back());
   }
   return std::nullopt;
 }
 
 void check(const Record& record, Report& report) {
-  const Lineage& lineage = Lineage::of(record);
-  if (lineage.of_sense(Sense::softmax).empty() || lineage.of_sense(Sense::product).empty()) return;
+  const Provenance& lineage = Provenance::of(record);
+  if (lineage.of_semantics(OpSemantics::softmax).empty() ||
+      lineage.of_semantics(OpSemantics::product).empty())
+    return;
   Once once;
   for (const Attention& attention : attentions(record)) {
-    if (!attention.scale_known || !attention.scaled || !attention.queries->shape.rank_known || attention.queries->shape.dims.size() < 3) continue;
+    if (!attention.scale_known || !attention.scaled || !attention.queries->shape.rank_known ||
+        attention.queries->shape.dims.size() < 3)
+      continue;
     const auto& dims = attention.queries->shape.dims;
     const auto head = size_of(record, dims.back());
     if (!head || *head < 2) continue;
@@ -39,35 +48,40 @@ void check(const Record& record, Report& report) {
     if (is(scale, 1 / size)) wrong = "by " + std::to_string(*head) + ", not by its root";
     if (wrong.empty() && dims.size() == 4)
       for (const std::size_t at : {std::size_t{1}, std::size_t{2}})
-        if (const auto heads = size_of(record, dims[at]); heads && *heads > 1 && is(scale, 1 / std::sqrt(size * static_cast<double>(*heads))))
+        if (const auto heads = size_of(record, dims[at]);
+            heads && *heads > 1 && is(scale, 1 / std::sqrt(size * static_cast<double>(*heads))))
           wrong = "by " + root_of(*head * *heads) + ", the root of the width of all heads";
     if (wrong.empty())
-      if (const auto of_values = value_size(record, attention); of_values && *of_values != *head && is(scale, 1 / std::sqrt(static_cast<double>(*of_values))))
+      if (const auto of_values = value_size(record, attention);
+          of_values && *of_values != *head && is(scale, 1 / std::sqrt(static_cast<double>(*of_values))))
         wrong = "by " + root_of(*of_values) + ", the root of the size of a head of the values";
     if (wrong.empty() || !once(attention.scaled->born)) continue;
     Finding* finding = report.add(Severity::hint, attention.scaled->born, attention.scaled->calls,
-                                  "The scores are divided " + wrong + ". Queries and keys have " + std::to_string(*head) + " numbers for each head, so their products have a spread of " +
-                                  root_of(*head) + ": dividing by that keeps the softmax where it has a gradient.");
+        "The scores are divided " + wrong + ". Queries and keys have " + std::to_string(*head) +
+            " numbers for each head, so their products have a spread of " + root_of(*head) +
+            ": dividing by that keeps the softmax where it has a gradient.");
     if (finding) report.relate(*finding, attention.product->born, "queries meet keys here");
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule attention_scale = complete({
     .id = "attention/scale",
     .severity = Severity::hint,
     .summary = "scores of attention are scaled by another number than the root of the head size",
-    .why = "The product of a query and a key of d numbers each has a standard deviation of √d at the start. Divided by √d the softmax begins soft. Divided by d, by "
-           "the root of the whole width or by the root of another head size it is too flat or too sharp, and the attention learns slowly. Latent attention is where it "
-           "happens: the size that counts is qk_nope_head_dim + qk_rope_head_dim, not v_head_dim.",
+    .why =
+        "The product of a query and a key of d numbers each has a standard deviation of √d at the start. Divided by √d the softmax begins soft. Divided by d, by "
+        "the root of the whole width or by the root of another head size it is too flat or too sharp, and the attention learns slowly. Latent attention is where it "
+        "happens: the size that counts is qk_nope_head_dim + qk_rope_head_dim, not v_head_dim.",
     .wrong = "scores = q @ k.transpose(-2, -1) / self.v_head_dim ** 0.5   # q and k have 192, v has 128\n",
     .right = "scores = q @ k.transpose(-2, -1) / self.qk_head_dim ** 0.5\n",
-    .silent = "Scales that are none of these numbers: Gemma's query_pre_attn_scalar, yarn's mscale, learned temperatures. Scores without a scale. Sizes that are not "
-              "known. Where muP is meant, 1/d is right: suppress it there.",
+    .silent =
+        "Scales that are none of these numbers: Gemma's query_pre_attn_scalar, yarn's mscale, learned temperatures. Scores without a scale. Sizes that are not "
+        "known. Where muP is meant, 1/d is right: suppress it there.",
     .fix = "None: where the number comes from is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

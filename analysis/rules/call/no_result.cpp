@@ -6,16 +6,19 @@ namespace stepzero::rules {
 
 namespace {
 
-void check(const Record& record, Report& report) { report_problems(record, report, values::ProblemKind::no_result, Severity::error); }
+void check(const Record& record, Report& report) {
+  report_problems(record, report, values::ProblemKind::no_result, Severity::error);
+}
 
-} // namespace
+}  // namespace
 
 constexpr Rule call_no_result = complete({
     .id = "call/no-result",
     .severity = Severity::error,
     .summary = "the result of a function that returns nothing is used",
-    .why = "A `forward` that computes everything and ends without `return` gives None, and so does a function that makes the model and the optimizer and keeps them to itself. Python says so only "
-           "where the result is used: in the first batch, or after the first epoch where it is the evaluation that lacks its last line.",
+    .why =
+        "A `forward` that computes everything and ends without `return` gives None, and so does a function that makes the model and the optimizer and keeps them to itself. Python says so only "
+        "where the result is used: in the first batch, or after the first epoch where it is the evaluation that lacks its last line.",
     .wrong = "class Net(nn.Module):\n"
              "    def forward(self, x):\n"
              "        x = torch.relu(x)\n"
@@ -27,12 +30,13 @@ constexpr Rule call_no_result = complete({
              "        return x\n"
              "\n"
              "loss = Net()(batch).mean()\n",
-    .silent = "Functions with a `return` that gives a value, on whatever path; bodies that do nothing, which others write in their place; methods of objects that may be of a derived class; functions behind "
-              "a decorator that is not seen; a result that is only compared, kept or handed on.",
+    .silent =
+        "Functions with a `return` that gives a value, on whatever path; bodies that do nothing, which others write in their place; methods of objects that may be of a derived class; functions behind "
+        "a decorator that is not seen; a result that is only compared, kept or handed on.",
     .fix = "What the function is to return is for its author to say.",
     .fix_kind = FixKind::none,
     .check = check,
     .local = true,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

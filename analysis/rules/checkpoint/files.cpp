@@ -13,7 +13,7 @@ namespace {
 
 class Collect {
 public:
-  explicit Collect(Desk& desk) : desk_(desk) {}
+  explicit Collect(CheckpointRoot& desk) : desk_(desk) {}
 
   void block(const Block& events) {
     for (const Event* event : events.events) {
@@ -51,7 +51,9 @@ public:
 
 private:
   void operation(const OperationEvent& event) {
-    const auto keep = [&](std::vector<FileUse>& list) { list.push_back({&event, loops_, turns_, guards_ > 0 || event.expected, order_++}); };
+    const auto keep = [&](std::vector<FileUse>& list) {
+      list.push_back({&event, loops_, turns_, guards_ > 0 || event.expected, order_++});
+    };
     switch (event.row->operation) {
     case Operation::save: keep(desk_.saves); break;
     case Operation::load: keep(desk_.loads); break;
@@ -78,14 +80,16 @@ private:
     }
   }
 
-  Desk& desk_;
+  CheckpointRoot& desk_;
   std::vector<const LoopEvent*> loops_;
   std::vector<Turn> turns_;
   int guards_ = 0;
   std::size_t order_ = 0;
 };
 
-Value argument_at(const FileUse& use, std::size_t i) { return i < use.event->arguments.size() ? use.event->arguments[i] : Value{}; }
+Value argument_at(const FileUse& use, std::size_t i) {
+  return i < use.event->arguments.size() ? use.event->arguments[i] : Value{};
+}
 
 // The n-th argument as the program writes it.
 std::string text_of(const Record& record, const FileUse& use, std::size_t i, std::string_view keyword) {
@@ -118,7 +122,7 @@ Who who_comes(const Record& record, const interpreter::Root& root, const Operati
   return apart ? Who::some : Who::both;
 }
 
-} // namespace
+}  // namespace
 
 const Files& Files::of(const Record& record) {
   auto& known = record.derived[std::type_index(typeid(Files))];
@@ -128,28 +132,33 @@ const Files& Files::of(const Record& record) {
 
 Files::Files(const Record& record) {
   for (const auto& root : record.roots) {
-    Desk desk;
+    CheckpointRoot desk;
     desk.root = root.get();
     Collect(desk).block(root->block);
-    if (!desk.saves.empty() || !desk.loads.empty() || (!desk.taken.empty() && !desk.put.empty())) desks_.push_back(std::move(desk));
+    if (!desk.saves.empty() || !desk.loads.empty() || (!desk.taken.empty() && !desk.put.empty()))
+      desks_.push_back(std::move(desk));
   }
 }
 
 Value saved_object(const FileUse& save) { return argument_at(save, 0); }
 
 Path path_of(const Record& record, const FileUse& use) {
-  return use.event->row->operation == Operation::save ? path_at(record, use, 1, "f") : path_at(record, use, 0, "f");
+  return use.event->row->operation == Operation::save ? path_at(record, use, 1, "f")
+                                                      : path_at(record, use, 0, "f");
 }
 
-bool is_moved(const Record& record, const Desk& desk, const FileUse& save) {
+bool is_moved(const Record& record, const CheckpointRoot& desk, const FileUse& save) {
   const Path path = path_of(record, save);
-  return std::any_of(desk.moves.begin(), desk.moves.end(), [&](const FileUse& move) { return move.order > save.order && same_file(path_at(record, move, 0, "src"), path); });
+  return std::any_of(desk.moves.begin(), desk.moves.end(), [&](const FileUse& move) {
+    return move.order > save.order && same_file(path_at(record, move, 0, "src"), path);
+  });
 }
 
-Path final_path(const Record& record, const Desk& desk, const FileUse& save) {
+Path final_path(const Record& record, const CheckpointRoot& desk, const FileUse& save) {
   const Path path = path_of(record, save);
   for (const FileUse& move : desk.moves)
-    if (move.order > save.order && same_file(path_at(record, move, 0, "src"), path)) return path_at(record, move, 1, "dst");
+    if (move.order > save.order && same_file(path_at(record, move, 0, "src"), path))
+      return path_at(record, move, 1, "dst");
   return path;
 }
 
@@ -157,7 +166,8 @@ bool same_file(const Path& a, const Path& b) {
   if (a.value.is(Kind::string) && b.value.is(Kind::string)) return a.value.text() == b.value.text();
   if ((a.value.is(Kind::unknown) || a.value.is(Kind::instance)) && a.value == b.value) return true;
   // In one call of a function the same words mean the same path.
-  return !a.text.empty() && a.text == b.text && a.calls == b.calls && a.chunk == b.chunk && !a.value.is(Kind::string) && !b.value.is(Kind::string);
+  return !a.text.empty() && a.text == b.text && a.calls == b.calls && a.chunk == b.chunk &&
+      !a.value.is(Kind::string) && !b.value.is(Kind::string);
 }
 
 bool is_fixed(const Record& record, const Path& path) {
@@ -168,14 +178,14 @@ bool is_fixed(const Record& record, const Path& path) {
   return path.text.find_first_of("{%(+/") == std::string::npos && !path.text.empty();
 }
 
-const FileUse* state_of(const Desk& desk, Value value) {
+const FileUse* state_of(const CheckpointRoot& desk, Value value) {
   if (!value.is(Kind::unknown) && !value.is(Kind::dict)) return nullptr;
   for (const FileUse& taken : desk.taken)
     if (taken.event->result == value) return &taken;
   return nullptr;
 }
 
-Loaded loaded_from(const Desk& desk, Value value) {
+Loaded loaded_from(const CheckpointRoot& desk, Value value) {
   for (const FileUse& load : desk.loads)
     if (load.event->result == value) return {&load, {}};
   if (!value.object()) return {};
@@ -186,18 +196,26 @@ Loaded loaded_from(const Desk& desk, Value value) {
   return {};
 }
 
-Who by_ranks(const Record& record, const Desk& desk, const FileUse& use) { return who_comes(record, *desk.root, use.event); }
+Who by_ranks(const Record& record, const CheckpointRoot& desk, const FileUse& use) {
+  return who_comes(record, *desk.root, use.event);
+}
 
-std::vector<const FileUse*> writers(const Record& record, const Desk& desk, const Path& path) {
+std::vector<const FileUse*> writers(const Record& record, const CheckpointRoot& desk, const Path& path) {
   std::vector<const FileUse*> found;
   for (const FileUse& save : desk.saves)
     if (same_file(final_path(record, desk, save), path)) found.push_back(&save);
-  const auto same_value = [&](Value value) { return path.value.is(values::Kind::string) && value.is(values::Kind::string) ? value.text() == path.value.text() : value == path.value; };
-  if (!found.empty() || (!path.value.is(values::Kind::string) && !path.value.is(values::Kind::unknown))) return found;
-  for (const Desk& other : Files::of(record).desks())
+  const auto same_value = [&](Value value) {
+    return path.value.is(values::Kind::string) && value.is(values::Kind::string)
+        ? value.text() == path.value.text()
+        : value == path.value;
+  };
+  if (!found.empty() || (!path.value.is(values::Kind::string) && !path.value.is(values::Kind::unknown)))
+    return found;
+  for (const CheckpointRoot& other : Files::of(record).desks())
     for (const FileUse& save : other.saves)
-      if (&other != &desk && !other.root->truncated && same_value(final_path(record, other, save).value)) found.push_back(&save);
+      if (&other != &desk && !other.root->truncated && same_value(final_path(record, other, save).value))
+        found.push_back(&save);
   return found;
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,4 +1,5 @@
-// What a program writes to checkpoints and reads from them: files, the dicts in them, and whose states these hold. Knows no rule.
+// What a program writes to checkpoints and reads from them: files, the dicts in them, and whose states these
+// hold. Knows no rule.
 #pragma once
 
 #include "rules/report.hpp"
@@ -24,7 +25,7 @@ struct FileUse {
 };
 
 // One root that saves or loads.
-struct Desk {
+struct CheckpointRoot {
   const interpreter::Root* root = nullptr;
   std::vector<FileUse> saves, loads, reads, taken, put, moves;
   std::vector<FileUse> steps;    // of optimizers and scalers
@@ -40,41 +41,42 @@ public:
   // Found out once for a record.
   static const Files& of(const Record& record);
   explicit Files(const Record& record);
-  const std::vector<Desk>& desks() const { return desks_; }
+  const std::vector<CheckpointRoot>& desks() const { return desks_; }
 
 private:
-  std::vector<Desk> desks_;
+  std::vector<CheckpointRoot> desks_;
 };
 
 Value saved_object(const FileUse& save);
 // Where what is saved lies in the end: a temporary file takes the place of another.
 struct Path {
   Value value;
-  std::string text;                               // as the program writes it
+  std::string text;  // as the program writes it
   const interpreter::CallSite* calls = nullptr;
   std::uint32_t chunk = 0;
 };
 Path path_of(const Record& record, const FileUse& use);
-Path final_path(const Record& record, const Desk& desk, const FileUse& save);
+Path final_path(const Record& record, const CheckpointRoot& desk, const FileUse& save);
 bool same_file(const Path& a, const Path& b);
-bool is_moved(const Record& record, const Desk& desk, const FileUse& save);
+bool is_moved(const Record& record, const CheckpointRoot& desk, const FileUse& save);
 // Has the path one value whenever the operation runs? A name made of a step or an epoch has not.
 bool is_fixed(const Record& record, const Path& path);
 
-// The saves under the path: those of the same root or, if it has none, of the others, which write what a later run reads.
-std::vector<const FileUse*> writers(const Record& record, const Desk& desk, const Path& path);
+// The saves under the path: those of the same root or, if it has none, of the others, which write what a
+// later run reads.
+std::vector<const FileUse*> writers(const Record& record, const CheckpointRoot& desk, const Path& path);
 
 // The operation that took the state which the value is; null if it is none.
-const FileUse* state_of(const Desk& desk, Value value);
+const FileUse* state_of(const CheckpointRoot& desk, Value value);
 // The load whose file the value is, or is a part of; null if none. `key` is the part's.
 struct Loaded {
   const FileUse* load = nullptr;
   Value key;
 };
-Loaded loaded_from(const Desk& desk, Value value);
+Loaded loaded_from(const CheckpointRoot& desk, Value value);
 
 // Which of two processes come to the operation: both in each run in which one does, or both in some.
 enum class Who : std::uint8_t { none, some, both };
-Who by_ranks(const Record& record, const Desk& desk, const FileUse& use);
+Who by_ranks(const Record& record, const CheckpointRoot& desk, const FileUse& use);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,9 +1,9 @@
 // checkpoint/incomplete: training resumes from a checkpoint that lacks states of what trains.
 #include "rules/checkpoint/files.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/edits.hpp"
-#include "rules/loop/training.hpp"
 #include "rules/source.hpp"
+#include "rules/training/edits.hpp"
+#include "rules/training/training.hpp"
 
 #include <algorithm>
 #include <set>
@@ -37,7 +37,7 @@ std::string called(const Record& record, const OperationEvent& event, bool argum
 }
 
 // SGD without momentum keeps nothing.
-bool has_state(const Record& record, const Desk& desk, const Object* optimizer) {
+bool has_state(const Record& record, const CheckpointRoot& desk, const Object* optimizer) {
   for (const FileUse& made : desk.made) {
     if (made.event->self.object() != optimizer) continue;
     const auto& parameters = made.event->row->parameters;
@@ -51,60 +51,67 @@ bool has_state(const Record& record, const Desk& desk, const Object* optimizer) 
   return false;  // it comes from somewhere else
 }
 
-const OperationEvent* making(const Desk& desk, const Object* object) {
+const OperationEvent* making(const CheckpointRoot& desk, const Object* object) {
   for (const FileUse& made : desk.made)
     if (made.event->self.object() == object) return made.event;
   return nullptr;
 }
 // The same line made both: a function that was called again has its own.
-bool same_line(const Desk& desk, const Object* a, const Object* b) {
+bool same_line(const CheckpointRoot& desk, const Object* a, const Object* b) {
   const OperationEvent *one = making(desk, a), *other = making(desk, b);
   return one && other && one->place == other->place;
 }
 // A scheduler that is told where it goes on needs no state.
-bool told_where(const Record& record, const Desk& desk, const Object* scheduler) {
+bool told_where(const Record& record, const CheckpointRoot& desk, const Object* scheduler) {
   const OperationEvent* made = making(desk, scheduler);
   if (!made) return false;
   for (std::size_t i = 0; i < made->row->parameters.size() && i < made->arguments.size(); ++i)
     if (made->row->parameters[i].text() == "last_epoch" && made->arguments[i])
-      return !made->arguments[i].is(Kind::integer) || record.symbols.value(made->arguments[i].integer()) != -1;
+      return !made->arguments[i].is(Kind::integer) ||
+          record.symbols.value(made->arguments[i].integer()) != -1;
   return false;
 }
 
 // " when `args.adam`": where the program chooses this one, if that can be said.
-std::string chosen_when(const Record& record, const Desk& desk, const Object* object) {
+std::string chosen_when(const Record& record, const CheckpointRoot& desk, const Object* object) {
   for (const FileUse& made : desk.made) {
-    if (made.event->self.object() != object || made.turns.empty() || !made.turns.back().branch->condition) continue;
+    if (made.event->self.object() != object || made.turns.empty() || !made.turns.back().branch->condition)
+      continue;
     const values::Cond condition = made.turns.back().branch->condition;
-    const std::string text = record.symbols.text(made.turns.back().yes ? condition : record.symbols.logical_not(condition));
+    const std::string text = record.symbols.text(
+        made.turns.back().yes ? condition : record.symbols.logical_not(condition));
     return text.empty() ? "" : " when `" + text + "`";
   }
   return "";
 }
 
 // What trains and has a state that is not among those taken.
-std::vector<Lacking> lacking(const Record& record, const Desk& desk, const std::set<const Object*>& taken) {
+std::vector<Lacking> lacking(
+    const Record& record, const CheckpointRoot& desk, const std::set<const Object*>& taken) {
   std::vector<Lacking> found;
   std::set<const Object*> seen;
   // What lies in another file comes back from there.
   const auto is_saved = [&](const Object* object) {
     const auto saved = [&](const Object* each) { return each == object || same_line(desk, each, object); };
     return std::any_of(taken.begin(), taken.end(), saved) ||
-           std::any_of(desk.saves.begin(), desk.saves.end(), [&](const FileUse& save) {
-             const Value whole = saved_object(save);
-             if (const FileUse* state = state_of(desk, whole)) return saved(state->event->self.object());
-             if (!whole.is(Kind::dict)) return false;
-             const auto& items = values::Heap::dict_state(whole)->items;
-             return std::any_of(items.begin(), items.end(), [&](const auto& item) {
-               const FileUse* state = state_of(desk, item.second);
-               return state && saved(state->event->self.object());
-             });
-           });
+        std::any_of(desk.saves.begin(), desk.saves.end(), [&](const FileUse& save) {
+          const Value whole = saved_object(save);
+          if (const FileUse* state = state_of(desk, whole)) return saved(state->event->self.object());
+          if (!whole.is(Kind::dict)) return false;
+          const auto& items = values::Heap::dict_state(whole)->items;
+          return std::any_of(items.begin(), items.end(), [&](const auto& item) {
+            const FileUse* state = state_of(desk, item.second);
+            return state && saved(state->event->self.object());
+          });
+        });
   };
   for (const FileUse& step : desk.steps) {
     const bool by_scaler = step.event->row->operation == Operation::scaler_step;
-    const Value optimizer = by_scaler ? (step.event->arguments.empty() ? Value{} : step.event->arguments[0]) : step.event->self;
-    if (!optimizer.is(Kind::instance) || is_saved(optimizer.object()) || !seen.insert(optimizer.object()).second || !has_state(record, desk, optimizer.object())) continue;
+    const Value optimizer = by_scaler ? (step.event->arguments.empty() ? Value{} : step.event->arguments[0])
+                                      : step.event->self;
+    if (!optimizer.is(Kind::instance) || is_saved(optimizer.object()) ||
+        !seen.insert(optimizer.object()).second || !has_state(record, desk, optimizer.object()))
+      continue;
     // One step of several optimizers to choose from is told once.
     const auto same = [&](const Lacking& other) { return other.place == step.event->place; };
     if (const auto known = std::find_if(found.begin(), found.end(), same); known != found.end()) {
@@ -112,20 +119,26 @@ std::vector<Lacking> lacking(const Record& record, const Desk& desk, const std::
       continue;
     }
     const bool others = std::any_of(desk.steps.begin(), desk.steps.end(), [&](const FileUse& other) {
-      const Value of = by_scaler ? (other.event->arguments.empty() ? Value{} : other.event->arguments[0]) : other.event->self;
-      return other.event->place == step.event->place && of.is(Kind::instance) && making(desk, of.object()) && !has_state(record, desk, of.object());
+      const Value of = by_scaler ? (other.event->arguments.empty() ? Value{} : other.event->arguments[0])
+                                 : other.event->self;
+      return other.event->place == step.event->place && of.is(Kind::instance) && making(desk, of.object()) &&
+          !has_state(record, desk, of.object());
     });
-    found.push_back({called(record, *step.event, by_scaler, "the optimizer"), step.event->place, step.event->calls, optimizer.object(), others ? chosen_when(record, desk, optimizer.object()) : ""});
+    found.push_back({called(record, *step.event, by_scaler, "the optimizer"), step.event->place,
+        step.event->calls, optimizer.object(), others ? chosen_when(record, desk, optimizer.object()) : ""});
   }
   for (const FileUse& update : desk.updates) {
     const Value self = update.event->self;
     const bool scaler = update.event->row->operation == Operation::scaler_update;
-    if (!self.is(Kind::instance) || is_saved(self.object()) || told_where(record, desk, self.object()) || !seen.insert(self.object()).second || self.as<Instance>()->symbolic) continue;
+    if (!self.is(Kind::instance) || is_saved(self.object()) || told_where(record, desk, self.object()) ||
+        !seen.insert(self.object()).second || self.as<Instance>()->symbolic)
+      continue;
     if (scaler) {
       const values::Cond on = enabled(record, self.object());
       if (on && record.symbols.decide(on) != Answer::yes) continue;
     }
-    found.push_back({called(record, *update.event, false, scaler ? "the scaler" : "the scheduler"), update.event->place, update.event->calls, self.object(), {}});
+    found.push_back({called(record, *update.event, false, scaler ? "the scaler" : "the scheduler"),
+        update.event->place, update.event->calls, self.object(), {}});
   }
   return found;
 }
@@ -134,23 +147,38 @@ std::vector<Lacking> lacking(const Record& record, const Desk& desk, const std::
 bool only_numbers(Value value, int depth = 0) {
   if (depth > 4) return false;
   switch (value.kind) {
-  case Kind::absent: case Kind::none: case Kind::boolean: case Kind::integer: case Kind::real: case Kind::string: return true;
-  case Kind::choice: return only_numbers(value.as<values::Choice>()->yes, depth + 1) && only_numbers(value.as<values::Choice>()->no, depth + 1);
+  case Kind::absent:
+  case Kind::none:
+  case Kind::boolean:
+  case Kind::integer:
+  case Kind::real:
+  case Kind::string: return true;
+  case Kind::choice:
+    return only_numbers(value.as<values::Choice>()->yes, depth + 1) &&
+        only_numbers(value.as<values::Choice>()->no, depth + 1);
   case Kind::unknown: return value.as<values::Unknown>()->is_option;
   case Kind::list: {
     const auto* state = values::Heap::list_state(value);
-    return !state->open && std::all_of(state->items.begin(), state->items.end(), [&](const Value& item) { return only_numbers(item, depth + 1); });
+    return !state->open && std::all_of(state->items.begin(), state->items.end(), [&](const Value& item) {
+      return only_numbers(item, depth + 1);
+    });
   }
   case Kind::dict: {
-    if (const Instance* mirrored = value.as<values::Dict>()->mirrored) return only_numbers(Value::of(Kind::instance, mirrored), depth + 1);
+    if (const Instance* mirrored = value.as<values::Dict>()->mirrored)
+      return only_numbers(Value::of(Kind::instance, mirrored), depth + 1);
     const auto& items = values::Heap::dict_state(value)->items;
-    return !values::Heap::dict_state(value)->open && std::all_of(items.begin(), items.end(), [&](const auto& item) { return only_numbers(item.second, depth + 1); });
+    return !values::Heap::dict_state(value)->open &&
+        std::all_of(items.begin(), items.end(),
+            [&](const auto& item) { return only_numbers(item.second, depth + 1); });
   }
   case Kind::instance: {
     // Of an object of a library what the program puts into it is known.
     const auto* object = value.as<Instance>();
     const auto& entries = object->attributes.entries();
-    return (!object->open || !object->cls) && std::all_of(entries.begin(), entries.end(), [&](const auto& entry) { return entry.first.text().starts_with('$') || only_numbers(entry.second->value, depth + 1); });
+    return (!object->open || !object->cls) &&
+        std::all_of(entries.begin(), entries.end(), [&](const auto& entry) {
+          return entry.first.text().starts_with('$') || only_numbers(entry.second->value, depth + 1);
+        });
   }
   default: return false;
   }
@@ -161,7 +189,7 @@ struct Held {
   std::set<const Object*> states;
   bool progress = false;  // numbers and the like: a step, an epoch
 };
-std::optional<Held> held_in(const Desk& desk, Value object) {
+std::optional<Held> held_in(const CheckpointRoot& desk, Value object) {
   if (!object.is(Kind::dict)) return std::nullopt;
   const auto* state = values::Heap::dict_state(object);
   if (state->open) return std::nullopt;
@@ -210,13 +238,16 @@ const syntax::DictExpr* written(const Record& record, const OperationEvent& save
     if (last.block[i]->kind != syntax::StmtKind::assign) continue;
     const auto& assign = syntax::as<syntax::AssignStmt>(*last.block[i]);
     if (assign.targets.size() != 1 || assign.targets[0]->kind != syntax::ExprKind::name) continue;
-    if (syntax::as<syntax::NameExpr>(*assign.targets[0]).id != syntax::as<syntax::NameExpr>(*given).id) continue;
-    found = assign.value->kind == syntax::ExprKind::dict ? &syntax::as<syntax::DictExpr>(*assign.value) : nullptr;
+    if (syntax::as<syntax::NameExpr>(*assign.targets[0]).id != syntax::as<syntax::NameExpr>(*given).id)
+      continue;
+    found = assign.value->kind == syntax::ExprKind::dict ? &syntax::as<syntax::DictExpr>(*assign.value)
+                                                         : nullptr;
   }
   return found;
 }
 
-// Means the text the same object in both places: within one function, or as an attribute of one object in its methods?
+// Means the text the same object in both places: within one function, or as an attribute of one object in its
+// methods?
 bool same_words(const Record& record, const Lacking& each, Place place, const CallSite* calls) {
   if (record.chunk(each.place).path != record.chunk(place).path) return false;
   if (each.calls == calls) return true;
@@ -225,15 +256,24 @@ bool same_words(const Record& record, const Lacking& each, Place place, const Ca
   return a && b && a->owner && a->owner == b->owner && each.what.starts_with("self.");
 }
 
-// `"optimizer": optimizer.state_dict()` behind the model's, and optimizer.load_state_dict(saved["optimizer"]) where the model's is loaded.
-void offer_states(const Record& record, const Desk& desk, const FileUse& save, const FileUse& put, const std::vector<Lacking>& missing, const Report& report, Finding& finding) {
+// `"optimizer": optimizer.state_dict()` behind the model's, and optimizer.load_state_dict(saved["optimizer"])
+// where the model's is loaded.
+void offer_states(const Record& record, const CheckpointRoot& desk, const FileUse& save, const FileUse& put,
+    const std::vector<Lacking>& missing, const Report& report, Finding& finding) {
   const syntax::DictExpr* dict = written(record, *save.event);
   const OperationEvent& load = *put.event;
-  if (!dict || dict->items.empty() || !load.expr || load.expr->arguments.empty() || load.expr->function->kind != syntax::ExprKind::attribute || !is_statement(record, load)) return;
+  if (!dict || dict->items.empty() || !load.expr || load.expr->arguments.empty() ||
+      load.expr->function->kind != syntax::ExprKind::attribute || !is_statement(record, load))
+    return;
   const syntax::Expr& part = *load.expr->arguments[0];
-  if (part.kind != syntax::ExprKind::subscript || syntax::as<syntax::SubscriptExpr>(part).index->kind != syntax::ExprKind::string) return;
-  const auto text = [&](Place at, const syntax::Expr& expr) { return std::string(record.text({at.chunk, expr.span})); };
-  const std::string from = text(load.place, *syntax::as<syntax::SubscriptExpr>(part).object), key = text(load.place, *syntax::as<syntax::SubscriptExpr>(part).index);
+  if (part.kind != syntax::ExprKind::subscript ||
+      syntax::as<syntax::SubscriptExpr>(part).index->kind != syntax::ExprKind::string)
+    return;
+  const auto text = [&](Place at, const syntax::Expr& expr) {
+    return std::string(record.text({at.chunk, expr.span}));
+  };
+  const std::string from = text(load.place, *syntax::as<syntax::SubscriptExpr>(part).object),
+                    key = text(load.place, *syntax::as<syntax::SubscriptExpr>(part).index);
   const std::string model = text(load.place, *syntax::as<syntax::AttributeExpr>(*load.expr->function).object);
   if (key.size() < 3 || key.front() != key.back()) return;
   // "model_state_dict" of model: the others are called alike.
@@ -244,38 +284,58 @@ void offer_states(const Record& record, const Desk& desk, const FileUse& save, c
   // One item a line, or all in one.
   std::string between = ", ";
   if (all.find('\n') != std::string_view::npos) {
-    const auto first = source.absolute(dict->items[0].key ? dict->items[0].key->span : dict->items[0].value->span).begin;
+    const auto first =
+        source.absolute(dict->items[0].key ? dict->items[0].key->span : dict->items[0].value->span).begin;
     const std::string_view before = source.slice({source.absolute(dict->span).begin, first});
     const auto line = before.rfind('\n');
-    between = "," + source.line_ending() + (line == std::string_view::npos ? source.indentation(*enclosing(*record.chunk(save.event->place).chunk->stmt, dict->span).back().stmt) + "    " : std::string(before.substr(line + 1)));
+    between = "," + source.line_ending() +
+        (line == std::string_view::npos
+                ? source.indentation(
+                      *enclosing(*record.chunk(save.event->place).chunk->stmt, dict->span).back().stmt) +
+                    "    "
+                : std::string(before.substr(line + 1)));
   }
   const auto load_path = enclosing(*record.chunk(load.place).chunk->stmt, load.expr->span);
-  const std::string load_indentation = load_path.empty() ? "" : SourceLines(record, load.place.chunk).indentation(*load_path.back().stmt);
+  const std::string load_indentation =
+      load_path.empty() ? "" : SourceLines(record, load.place.chunk).indentation(*load_path.back().stmt);
   std::string entries, loads;
   for (const Lacking& each : missing) {
-    if (each.what.find(' ') != std::string::npos || !same_words(record, each, save.event->place, save.event->calls) || !same_words(record, each, load.place, load.calls)) return;
+    if (each.what.find(' ') != std::string::npos ||
+        !same_words(record, each, save.event->place, save.event->calls) ||
+        !same_words(record, each, load.place, load.calls))
+      return;
     // It has to be there when its state comes back.
-    const bool made = std::any_of(desk.made.begin(), desk.made.end(), [&](const FileUse& other) { return other.event->self.object() == each.object && other.order < put.order; });
+    const bool made = std::any_of(desk.made.begin(), desk.made.end(), [&](const FileUse& other) {
+      return other.event->self.object() == each.object && other.order < put.order;
+    });
     if (!made) return;
     const std::string name = each.what.substr(each.what.rfind('.') + 1) + suffix;
     for (const syntax::DictItem& item : dict->items)
-      if (item.key && item.key->kind == syntax::ExprKind::string && text(save.event->place, *item.key) == key.substr(0, 1) + name + key.back()) return;
+      if (item.key && item.key->kind == syntax::ExprKind::string &&
+          text(save.event->place, *item.key) == key.substr(0, 1) + name + key.back())
+        return;
     entries += between + key.front() + name + key.back() + ": " + each.what + ".state_dict()";
-    loads += (loads.empty() ? "" : source.line_ending() + load_indentation) + each.what + ".load_state_dict(" + from + "[" + key.front() + name + key.back() + "])";
+    loads += (loads.empty() ? "" : source.line_ending() + load_indentation) + each.what +
+        ".load_state_dict(" + from + "[" + key.front() + name + key.back() + "])";
   }
   Fix fix;
   fix.title = "Save and load " + (missing.size() == 1 ? missing[0].what : std::string("all states"));
   const auto end = dict->items[dict->items.size() - 1].value->span.end;
   fix.edits.push_back({report.location({save.event->place.chunk, {end, end}}), entries});
   if (!insert_after(record, load, loads, fix)) return;
-  std::sort(fix.edits.begin(), fix.edits.end(), [](const TextEdit& a, const TextEdit& b) { return a.where.span.begin < b.where.span.begin; });
+  std::sort(fix.edits.begin(), fix.edits.end(),
+      [](const TextEdit& a, const TextEdit& b) { return a.where.span.begin < b.where.span.begin; });
   finding.fixes.push_back(std::move(fix));
 }
 
-// Is what is loaded a checkpoint of this program, by its keys? A path that the command line gives may be that of any of them.
-bool is_own(const Record& record, const Desk& desk, const FileUse& save, const FileUse& put, const Loaded& loaded) {
+// Is what is loaded a checkpoint of this program, by its keys? A path that the command line gives may be that
+// of any of them.
+bool is_own(const Record& record, const CheckpointRoot& desk, const FileUse& save, const FileUse& put,
+    const Loaded& loaded) {
   const Value object = saved_object(save);
-  if (path_of(record, *loaded.load).value.is(Kind::string) || !loaded.key.is(Kind::string) || !object.is(Kind::dict)) return false;
+  if (path_of(record, *loaded.load).value.is(Kind::string) || !loaded.key.is(Kind::string) ||
+      !object.is(Kind::dict))
+    return false;
   const auto holds = [&](Value key) -> const Value* {
     for (const auto& [name, item] : values::Heap::dict_state(object)->items)
       if (name.is(Kind::string) && name.text() == key.text()) return &item;
@@ -286,31 +346,43 @@ bool is_own(const Record& record, const Desk& desk, const FileUse& save, const F
   if (!taken || taken->event->self.object() != put.event->self.object()) return false;
   // The progress comes back, too, under its own name.
   return std::any_of(desk.reads.begin(), desk.reads.end(), [&](const FileUse& read) {
-    if (!(read.event->self == loaded.load->event->result) || read.event->arguments.empty() || !read.event->arguments[0].is(Kind::string)) return false;
+    if (!(read.event->self == loaded.load->event->result) || read.event->arguments.empty() ||
+        !read.event->arguments[0].is(Kind::string))
+      return false;
     const Value* item = holds(read.event->arguments[0]);
     return item && !state_of(desk, *item);
   });
 }
 
 // States that are saved, and stay in the file: nothing in the program loads the state of what has one.
-void tell_unread(const Record& record, const Desk& desk, const FileUse& save, const FileUse& resumed, const Held& held, Report& report, Once& once) {
+void tell_unread(const Record& record, const CheckpointRoot& desk, const FileUse& save,
+    const FileUse& resumed, const Held& held, Report& report, Once& once) {
   const auto comes_back = [&](const Object* object) {
-    return std::any_of(desk.put.begin(), desk.put.end(), [&](const FileUse& put) { return put.event->self.object() == object || same_line(desk, put.event->self.object(), object); });
+    return std::any_of(desk.put.begin(), desk.put.end(), [&](const FileUse& put) {
+      return put.event->self.object() == object || same_line(desk, put.event->self.object(), object);
+    });
   };
   // Who hands the loaded dict on may do it there.
   if (desk.handed_over || resumed.guarded) return;
   for (const auto* uses : {&desk.steps, &desk.updates})
     for (const FileUse& use : *uses) {
       const bool by_scaler = use.event->row->operation == Operation::scaler_step;
-      const Value self = by_scaler ? (use.event->arguments.empty() ? Value{} : use.event->arguments[0]) : use.event->self;
-      if (!self.is(Kind::instance) || self.as<Instance>()->symbolic || !held.states.contains(self.object()) || comes_back(self.object()) || told_where(record, desk, self.object())) continue;
+      const Value self = by_scaler ? (use.event->arguments.empty() ? Value{} : use.event->arguments[0])
+                                   : use.event->self;
+      if (!self.is(Kind::instance) || self.as<Instance>()->symbolic || !held.states.contains(self.object()) ||
+          comes_back(self.object()) || told_where(record, desk, self.object()))
+        continue;
       if (uses == &desk.steps && !has_state(record, desk, self.object())) continue;
       if (use.event->row->operation == Operation::scaler_update)
-        if (const values::Cond on = enabled(record, self.object()); on && record.symbols.decide(on) != Answer::yes) continue;
+        if (const values::Cond on = enabled(record, self.object());
+            on && record.symbols.decide(on) != Answer::yes)
+          continue;
       const std::string what = called(record, *use.event, by_scaler, "the optimizer");
       if (!once(resumed.event->place)) continue;
       Finding* finding = report.add(Severity::warning, resumed.event->place, resumed.event->calls,
-                                    "Training resumes from this checkpoint, which holds the state of " + what + " but does not load it: what it has learned so far is lost. Call `" + what + ".load_state_dict()`.");
+          "Training resumes from this checkpoint, which holds the state of " + what +
+              " but does not load it: what it has learned so far is lost. Call `" + what +
+              ".load_state_dict()`.");
       if (!finding) continue;
       report.relate(*finding, save.event->place, "saved here");
       report.relate(*finding, use.event->place, what + " is used here");
@@ -319,7 +391,7 @@ void tell_unread(const Record& record, const Desk& desk, const FileUse& save, co
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const Desk& desk : Files::of(record).desks()) {
+  for (const CheckpointRoot& desk : Files::of(record).desks()) {
     if (desk.handed_over || desk.root->truncated || !desk.trains) continue;
     for (const FileUse& save : desk.saves) {
       const auto held = held_in(desk, saved_object(save));
@@ -330,14 +402,17 @@ void check(const Record& record, Report& report) {
       for (const FileUse& put : desk.put) {
         if (put.event->arguments.empty() || put.order > save.order) continue;
         const Loaded loaded = loaded_from(desk, put.event->arguments[0]);
-        if (loaded.load && held->states.contains(put.event->self.object()) && (same_file(path_of(record, *loaded.load), path) || is_own(record, desk, save, put, loaded))) {
+        if (loaded.load && held->states.contains(put.event->self.object()) &&
+            (same_file(path_of(record, *loaded.load), path) || is_own(record, desk, save, put, loaded))) {
           resumed = loaded.load;
           restored = &put;
         }
       }
       if (!resumed) continue;
       const bool continues = std::any_of(desk.reads.begin(), desk.reads.end(), [&](const FileUse& read) {
-        const bool state = std::any_of(desk.put.begin(), desk.put.end(), [&](const FileUse& put) { return !put.event->arguments.empty() && put.event->arguments[0] == read.event->result; });
+        const bool state = std::any_of(desk.put.begin(), desk.put.end(), [&](const FileUse& put) {
+          return !put.event->arguments.empty() && put.event->arguments[0] == read.event->result;
+        });
         return read.event->self == resumed->event->result && !state;
       });
       if (!continues) continue;
@@ -348,11 +423,14 @@ void check(const Record& record, Report& report) {
       }
       if (!once(save.event->place)) continue;
       std::string names;
-      for (std::size_t i = 0; i < missing.size(); ++i) names += (i == 0 ? "" : i + 1 == missing.size() ? " and " : ", ") + missing[i].what;
+      for (std::size_t i = 0; i < missing.size(); ++i)
+        names += (i == 0 ? "" : i + 1 == missing.size() ? " and " : ", ") + missing[i].what;
       for (const Lacking& each : missing) names += each.when;
       Finding* finding = report.add(Severity::warning, save.event->place, save.event->calls,
-                                    "Training resumes from this checkpoint without the state of " + names + ": what " + (missing.size() > 1 ? "they have" : "it has") +
-                                        " learned so far is lost. Save " + (missing.size() > 1 ? "their `state_dict()` and load them" : "its `state_dict()` and load it") + " again.");
+          "Training resumes from this checkpoint without the state of " + names + ": what " +
+              (missing.size() > 1 ? "they have" : "it has") + " learned so far is lost. Save " +
+              (missing.size() > 1 ? "their `state_dict()` and load them" : "its `state_dict()` and load it") +
+              " again.");
       if (!finding) continue;
       report.relate(*finding, resumed->event->place, "resuming loads it here");
       for (const Lacking& each : missing) report.relate(*finding, each.place, each.what + " is used here");
@@ -361,22 +439,26 @@ void check(const Record& record, Report& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule incomplete = complete({
     .id = "checkpoint/incomplete",
     .severity = Severity::warning,
     .summary = "training resumes without the state of its optimizer, scheduler or scaler",
-    .why = "Adam remembers the mean and the size of each gradient, a scheduler its step, a GradScaler the scale that it has found. A run that resumes without them does not "
-           "go on where it stopped: Adam's first steps are as large as at the very beginning (measured: 0.026 against 0.0145 with its state), the learning rate starts its "
-           "warmup again, and the scaler skips steps until it has found its scale.",
+    .why =
+        "Adam remembers the mean and the size of each gradient, a scheduler its step, a GradScaler the scale that it has found. A run that resumes without them does not "
+        "go on where it stopped: Adam's first steps are as large as at the very beginning (measured: 0.026 against 0.0145 with its state), the learning rate starts its "
+        "warmup again, and the scaler skips steps until it has found its scale.",
     .wrong = "torch.save({\"model\": model.state_dict(), \"epoch\": epoch}, path)\n",
-    .right = "torch.save({\"model\": model.state_dict(), \"optimizer\": optimizer.state_dict(), \"epoch\": epoch}, path)\n",
-    .silent = "Files that nobody resumes from: exported weights, the best model; SGD without momentum, which has no state; a disabled scaler; checkpoints with parts of "
-              "which it is not known what they are.",
-    .fix = "Puts the missing states into the dict that is saved and loads them where the model's is loaded. Files that were saved before do not have them, so this needs a decision.",
+    .right =
+        "torch.save({\"model\": model.state_dict(), \"optimizer\": optimizer.state_dict(), \"epoch\": epoch}, path)\n",
+    .silent =
+        "Files that nobody resumes from: exported weights, the best model; SGD without momentum, which has no state; a disabled scaler; checkpoints with parts of "
+        "which it is not known what they are.",
+    .fix =
+        "Puts the missing states into the dict that is saved and loads them where the model's is loaded. Files that were saved before do not have them, so this needs a decision.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

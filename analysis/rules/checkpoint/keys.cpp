@@ -1,9 +1,9 @@
 // checkpoint/keys: what is read from a checkpoint is not what was written there.
 #include "rules/checkpoint/files.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/source.hpp"
+#include "rules/training/training.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -24,10 +24,12 @@ Value attribute(Value value, std::string_view name) {
 
 // ---------------------------------------------------------------- keys of a dict
 
-void look_at_read(const Record& record, Report& report, const Desk& desk, const FileUse& read, Once& once) {
+void look_at_read(
+    const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& read, Once& once) {
   const Value key = read.event->arguments.empty() ? Value{} : read.event->arguments[0];
   if (!key.is(Kind::string) || read.guarded) return;
-  const auto load = std::find_if(desk.loads.begin(), desk.loads.end(), [&](const FileUse& each) { return each.event->result == read.event->self; });
+  const auto load = std::find_if(desk.loads.begin(), desk.loads.end(),
+      [&](const FileUse& each) { return each.event->result == read.event->self; });
   // `if "ema" in checkpoint:` asks first.
   if (load == desk.loads.end() || load->guarded || read.turns.size() > load->turns.size()) return;
   const auto saves = writers(record, desk, path_of(record, *load));
@@ -44,14 +46,16 @@ void look_at_read(const Record& record, Report& report, const Desk& desk, const 
   std::string list;
   for (std::size_t i = 0; i < keys.size() && i < 6; ++i) list += (i ? ", '" : "'") + keys[i] + "'";
   Finding* finding = report.add(Severity::warning, read.event->place, read.event->calls,
-                                "The checkpoint has no '" + std::string(key.text()) + "': it was saved with " + list + (keys.size() > 6 ? "…" : "") + ". Reading it raises `KeyError`.");
+      "The checkpoint has no '" + std::string(key.text()) + "': it was saved with " + list +
+          (keys.size() > 6 ? "…" : "") + ". Reading it raises `KeyError`.");
   if (!finding) return;
   report.relate(*finding, saves[0]->event->place, "saved here");
   // The only key that nobody reads is meant.
   std::vector<std::string> unread;
   for (const std::string& each : keys) {
     const bool is_read = std::any_of(desk.reads.begin(), desk.reads.end(), [&](const FileUse& other) {
-      return other.event->self == read.event->self && !other.event->arguments.empty() && other.event->arguments[0].is(Kind::string) && other.event->arguments[0].text() == each;
+      return other.event->self == read.event->self && !other.event->arguments.empty() &&
+          other.event->arguments[0].is(Kind::string) && other.event->arguments[0].text() == each;
     });
     if (!is_read) unread.push_back(each);
   }
@@ -62,7 +66,9 @@ void look_at_read(const Record& record, Report& report, const Desk& desk, const 
   Fix fix;
   fix.title = "Read '" + unread[0] + "'";
   const auto begin = read.event->place.span.begin + static_cast<std::uint32_t>(open);
-  fix.edits.push_back({report.location({read.event->place.chunk, {begin, begin + static_cast<std::uint32_t>(key.text().size())}}), unread[0]});
+  fix.edits.push_back({report.location({read.event->place.chunk,
+                           {begin, begin + static_cast<std::uint32_t>(key.text().size())}}),
+      unread[0]});
   finding->fixes.push_back(std::move(fix));
 }
 
@@ -83,14 +89,18 @@ Held held_in(Value state) {
   const values::DictState& dict = *values::Heap::dict_state(state);
   held.complete = !dict.open;
   for (const auto& [name, value] : dict.items)
-    if (name.is(Kind::string) && value.is(Kind::tensor)) held.tensors[std::string(name.text())] = value.as<values::Tensor>()->now();
-    else held.complete = false;
+    if (name.is(Kind::string) && value.is(Kind::tensor))
+      held.tensors[std::string(name.text())] = value.as<values::Tensor>()->now();
+    else
+      held.complete = false;
   return held;
 }
 
 std::string words(const Record& record, const values::Shape& shape) {
   std::string text = "(";
-  for (std::size_t i = 0; i < shape.dims.size(); ++i) text += (i ? ", " : "") + (shape.dims[i].size ? record.symbols.text(shape.dims[i].size) : std::string("?"));
+  for (std::size_t i = 0; i < shape.dims.size(); ++i)
+    text += (i ? ", " : "") +
+        (shape.dims[i].size ? record.symbols.text(shape.dims[i].size) : std::string("?"));
   return text + (shape.dims.size() == 1 ? ",)" : ")");
 }
 
@@ -108,8 +118,11 @@ std::optional<Differing> differ(const Record& record, const Held& saved, const H
     const auto &a = state->shape.dims, &b = it->second->shape.dims;
     bool other = a.size() != b.size();
     for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
-      other = other || (a[i].size && b[i].size && record.symbols.compare(symbolic::Compare::eq, a[i].size, b[i].size) == Answer::no);
-    if (other && (!found || a.size() > found->saved->shape.dims.size())) found = Differing{name, state, it->second};
+      other = other ||
+          (a[i].size && b[i].size &&
+              record.symbols.compare(symbolic::Compare::eq, a[i].size, b[i].size) == Answer::no);
+    if (other && (!found || a.size() > found->saved->shape.dims.size()))
+      found = Differing{name, state, it->second};
   }
   return found;
 }
@@ -133,16 +146,19 @@ Value argument_of(const OperationEvent& event, std::string_view name) {
   return at != parameters.end() && index < event.arguments.size() ? event.arguments[index] : Value{};
 }
 
-void look_at_put(const Record& record, Report& report, const Desk& desk, const FileUse& put, Once& once) {
+void look_at_put(
+    const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& put, Once& once) {
   if (put.event->arguments.empty() || put.guarded || !put.event->self.is(Kind::instance)) return;
   if (argument_of(*put.event, "nothing").is(Kind::boolean) && once(put.event->place)) {
-    report.add(Severity::warning, put.event->place, put.event->calls, "No name of the state is one of the model's: with `strict=False` nothing is loaded, silently.");
+    report.add(Severity::warning, put.event->place, put.event->calls,
+        "No name of the state is one of the model's: with `strict=False` nothing is loaded, silently.");
     return;
   }
   const Loaded loaded = loaded_from(desk, put.event->arguments[0]);
   if (!loaded.load) return;
   const bool loose = put.event->arguments.size() > 1 && put.event->row->parameters.size() > 1 &&
-                     !(put.event->arguments[1].is(Kind::boolean) && record.symbols.decide(put.event->arguments[1].condition()) == Answer::yes);
+      !(put.event->arguments[1].is(Kind::boolean) &&
+          record.symbols.decide(put.event->arguments[1].condition()) == Answer::yes);
   const auto saves = writers(record, desk, path_of(record, *loaded.load));
   const FileUse* taken = nullptr;
   for (const FileUse* save : saves) {
@@ -160,23 +176,32 @@ void look_at_put(const Record& record, Report& report, const Desk& desk, const F
   }
   if (!taken || !taken->event->self.is(Kind::instance) || taken->event->self == put.event->self) return;
   const Value from = taken->event->self, into = put.event->self;
-  const Value saved_prefix = attribute(from, values::WrapperState::prefix), own_prefix = attribute(into, values::WrapperState::prefix);
+  const Value saved_prefix = attribute(from, values::WrapperState::prefix),
+              own_prefix = attribute(into, values::WrapperState::prefix);
   if (static_cast<bool>(saved_prefix) != static_cast<bool>(own_prefix)) {
     // Only models that are wrapped, and what they wrap: not a model with a part of that name.
-    const std::string prefix((saved_prefix ? saved_prefix : own_prefix).text()), part = prefix.substr(0, prefix.size() - 1);
+    const std::string prefix((saved_prefix ? saved_prefix : own_prefix).text()),
+        part = prefix.substr(0, prefix.size() - 1);
     if (attribute(saved_prefix ? into : from, part)) return;
     if (!once(put.event->place)) return;
     Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
-                                  saved_prefix ? "The names in this checkpoint begin with '" + prefix + "', because the wrapped model was saved, and this model's do not: " +
-                                                     (loose ? "with `strict=False` nothing is loaded, silently." : "`load_state_dict` raises \"Missing key(s) in state_dict\".") +
-                                                     " Save the state of `." + part + "`."
-                                               : "The names of a wrapped model begin with '" + prefix + "', and those in this checkpoint do not: " +
-                                                     (loose ? "with `strict=False` nothing is loaded, silently." : "`load_state_dict` raises \"Missing key(s) in state_dict\".") +
-                                                     " Load into `." + part + "`.");
+        saved_prefix ? "The names in this checkpoint begin with '" + prefix +
+                "', because the wrapped model was saved, and this model's do not: " +
+                (loose ? "with `strict=False` nothing is loaded, silently."
+                       : "`load_state_dict` raises \"Missing key(s) in state_dict\".") +
+                " Save the state of `." + part + "`."
+                     : "The names of a wrapped model begin with '" + prefix +
+                "', and those in this checkpoint do not: " +
+                (loose ? "with `strict=False` nothing is loaded, silently."
+                       : "`load_state_dict` raises \"Missing key(s) in state_dict\".") +
+                " Load into `." + part + "`.");
     if (!finding) return;
-    report.relate(*finding, taken->event->place, saved_prefix ? "the state of the wrapped model is taken here" : "the state is taken here");
+    report.relate(*finding, taken->event->place,
+        saved_prefix ? "the state of the wrapped model is taken here" : "the state is taken here");
     const OperationEvent& mended = saved_prefix ? *taken->event : *put.event;
-    if (!mended.expr || !record.in_file(mended.place) || mended.expr->function->kind != syntax::ExprKind::attribute) return;
+    if (!mended.expr || !record.in_file(mended.place) ||
+        mended.expr->function->kind != syntax::ExprKind::attribute)
+      return;
     const auto end = syntax::as<syntax::AttributeExpr>(*mended.expr->function).object->span.end;
     Fix fix;
     fix.title = (saved_prefix ? "Save the state of ." : "Load into .") + part;
@@ -197,47 +222,52 @@ void look_at_put(const Record& record, Report& report, const Desk& desk, const F
   if (!loose && theirs.complete && ours.complete && !theirs.tensors.empty()) {
     const std::string missing = lacking(ours, theirs), unexpected = lacking(theirs, ours);
     if (!missing.empty() || !unexpected.empty()) {
-      tell((missing.empty() ? "The checkpoint has '" + unexpected + "', and the model that loads it has not" : "The model has '" + missing + "', and the checkpoint has not") + ": `load_state_dict` raises \"" +
-           (missing.empty() ? "Unexpected" : "Missing") + " key(s) in state_dict\" for it and everything else that only one of them has. Build the model as it was saved, or load the parts that fit.");
+      tell((missing.empty() ? "The checkpoint has '" + unexpected + "', and the model that loads it has not"
+                            : "The model has '" + missing + "', and the checkpoint has not") +
+          ": `load_state_dict` raises \"" + (missing.empty() ? "Unexpected" : "Missing") +
+          " key(s) in state_dict\" for it and everything else that only one of them has. Build the model as it was saved, or load the parts that fit.");
       return;
     }
   }
   const auto differing = differ(record, theirs, ours);
   if (!differing) return;
-  tell("'" + differing->name + "' was saved as " + words(record, differing->saved->shape) + " and is " + words(record, differing->own->shape) +
-       " here: `load_state_dict` raises \"size mismatch\", with `strict=False`, too. Load the parts that fit, or build the model as it was saved.");
+  tell("'" + differing->name + "' was saved as " + words(record, differing->saved->shape) + " and is " +
+      words(record, differing->own->shape) +
+      " here: `load_state_dict` raises \"size mismatch\", with `strict=False`, too. Load the parts that fit, or build the model as it was saved.");
 }
 
 void check(const Record& record, Report& report) {
   report_problems(record, report, values::ProblemKind::state, Severity::error);
   Once once;
-  for (const Desk& desk : Files::of(record).desks()) {
+  for (const CheckpointRoot& desk : Files::of(record).desks()) {
     if (desk.root->truncated) continue;
     for (const FileUse& read : desk.reads) look_at_read(record, report, desk, read, once);
     for (const FileUse& put : desk.put) look_at_put(record, report, desk, put, once);
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule checkpoint_keys = complete({
     .id = "checkpoint/keys",
     .severity = Severity::error,
     .summary = "a checkpoint is read with other keys, names or sizes than it was saved with",
-    .why = "A checkpoint is only read when a job starts again, often days later, so a name that differs between the saving and the loading side is found at the worst "
-           "moment: KeyError for a key of the dict, \"Missing key(s) in state_dict\" for parameters whose names carry the `module.` of DistributedDataParallel on one side only, "
-           "\"size mismatch\" for a layer of another size. With `strict=False` names that differ are skipped without a word, and the model keeps its random weights. Between two models of the program the same holds at once, and is an error.",
+    .why =
+        "A checkpoint is only read when a job starts again, often days later, so a name that differs between the saving and the loading side is found at the worst "
+        "moment: KeyError for a key of the dict, \"Missing key(s) in state_dict\" for parameters whose names carry the `module.` of DistributedDataParallel on one side only, "
+        "\"size mismatch\" for a layer of another size. With `strict=False` names that differ are skipped without a word, and the model keeps its random weights. Between two models of the program the same holds at once, and is an error.",
     .wrong = "torch.save({\"model\": model.state_dict(), \"epoch\": epoch}, \"last.pt\")\n"
              "checkpoint = torch.load(\"last.pt\")\n"
              "model.load_state_dict(checkpoint[\"state_dict\"])\n",
     .right = "torch.save({\"model\": model.state_dict(), \"epoch\": epoch}, \"last.pt\")\n"
              "checkpoint = torch.load(\"last.pt\")\n"
              "model.load_state_dict(checkpoint[\"model\"])\n",
-    .silent = "Files that this program does not write; keys that are asked for first (`in`, `get`, try); states that are changed before they are loaded (a prefix cut off); "
-              "saving and loading of the same model.",
+    .silent =
+        "Files that this program does not write; keys that are asked for first (`in`, `get`, try); states that are changed before they are loaded (a prefix cut off); "
+        "saving and loading of the same model.",
     .fix = "Reads the key that was saved, or saves or loads the state of `.module`.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -14,7 +14,7 @@ namespace {
 
 void check(const Record& record, Report& report) {
   std::vector<Place> told;
-  for (const Desk& desk : Files::of(record).desks()) {
+  for (const CheckpointRoot& desk : Files::of(record).desks()) {
     if (desk.handed_over || desk.root->truncated || !desk.parallel || !desk.trains) continue;
     for (const FileUse& load : desk.loads) {
       const Value where = load.event->arguments.size() > 1 ? load.event->arguments[1] : Value{};
@@ -28,7 +28,7 @@ void check(const Record& record, Report& report) {
       if (std::find(told.begin(), told.end(), load.event->place) != told.end()) continue;
       told.push_back(load.event->place);
       Finding* finding = report.add(Severity::hint, load.event->place, load.event->calls,
-                                    "Each rank loads these tensors onto the GPU that they were saved from, mostly GPU 0, where all copies lie together. Load with `map_location=\"cpu\"`: `load_state_dict` copies them to where the model is.");
+          "Each rank loads these tensors onto the GPU that they were saved from, mostly GPU 0, where all copies lie together. Load with `map_location=\"cpu\"`: `load_state_dict` copies them to where the model is.");
       if (!finding || !load.event->expr || !record.in_file(load.event->place)) continue;
       const auto end = load.event->expr->span.end - 1;
       Fix fix;
@@ -40,20 +40,22 @@ void check(const Record& record, Report& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule map_location = complete({
     .id = "checkpoint/map-location",
     .severity = Severity::hint,
     .summary = "ranks load a checkpoint without map_location",
-    .why = "torch.load puts every tensor back on the device that it was saved from. A checkpoint written by rank 0 lies on cuda:0, so all ranks of the node "
-           "open a context and a copy of the whole checkpoint there: \"CUDA out of memory\" on GPU 0 at the moment of resuming, while the other GPUs are empty.",
+    .why =
+        "torch.load puts every tensor back on the device that it was saved from. A checkpoint written by rank 0 lies on cuda:0, so all ranks of the node "
+        "open a context and a copy of the whole checkpoint there: \"CUDA out of memory\" on GPU 0 at the moment of resuming, while the other GPUs are empty.",
     .wrong = "model.load_state_dict(torch.load(\"model.pt\"))\n",
     .right = "model.load_state_dict(torch.load(\"model.pt\", map_location=\"cpu\"))\n",
-    .silent = "Programs of one rank; files that each rank has for itself; loading on one rank only; map_location given, whatever it is.",
+    .silent =
+        "Programs of one rank; files that each rank has for itself; loading on one rank only; map_location given, whatever it is.",
     .fix = "Adds `map_location=\"cpu\"`.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

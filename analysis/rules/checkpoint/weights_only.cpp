@@ -31,17 +31,20 @@ constexpr Refused refused[] = {
     {"torch.optim.lr_scheduler.LRScheduler", "a scheduler"},
     {"argparse.Namespace", "an argparse.Namespace"},
 };
-// The object in what is saved that only a load of everything makes: "the module `model`"; empty if none is known.
+// The object in what is saved that only a load of everything makes: "the module `model`"; empty if none is
+// known.
 std::string refused_in(Value value, int depth = 0) {
   constexpr int deepest = 4;
   if (depth > deepest) return {};
   if (value.is(Kind::dict)) {
     for (const auto& [key, item] : values::Heap::dict_state(value)->items)
-      if (const std::string found = refused_in(item, depth + 1); !found.empty()) return found + (depth == 0 && key.is(Kind::string) ? " under '" + std::string(key.text()) + "'" : "");
+      if (const std::string found = refused_in(item, depth + 1); !found.empty())
+        return found + (depth == 0 && key.is(Kind::string) ? " under '" + std::string(key.text()) + "'" : "");
     return {};
   }
   if (value.is(Kind::list) || value.is(Kind::tuple)) {
-    for (const Value& item : value.is(Kind::list) ? values::Heap::list_state(value)->items : value.as<values::Tuple>()->items)
+    for (const Value& item :
+        value.is(Kind::list) ? values::Heap::list_state(value)->items : value.as<values::Tuple>()->items)
       if (const std::string found = refused_in(item, depth + 1); !found.empty()) return found;
     return {};
   }
@@ -51,11 +54,17 @@ std::string refused_in(Value value, int depth = 0) {
   for (const Refused& each : refused)
     if (is_a(value, each.path)) return std::string(each.words);
   // A class of the program that says itself how it is written may be written as something else.
-  if (!object->cls || object->cls->native || object->cls->open || object->cls->holds != Kind::absent || object->cls->is_enum) return {};
+  if (!object->cls || object->cls->native || object->cls->open || object->cls->holds != Kind::absent ||
+      object->cls->is_enum)
+    return {};
   const auto writes_itself = [](const values::Class* each) {
-    return each->body && std::ranges::any_of(each->body->names.entries(), [](const auto& entry) { return entry.first.text().starts_with("__reduce") || entry.first.text() == "__getstate__"; });
+    return each->body && std::ranges::any_of(each->body->names.entries(), [](const auto& entry) {
+      return entry.first.text().starts_with("__reduce") || entry.first.text() == "__getstate__";
+    });
   };
-  return std::ranges::any_of(object->cls->order, writes_itself) ? std::string() : "an object of " + std::string(object->cls->name.text());
+  return std::ranges::any_of(object->cls->order, writes_itself)
+      ? std::string()
+      : "an object of " + std::string(object->cls->name.text());
 }
 
 // What the text says of `weights_only`: nothing, or true. Else nothing is known to be refused.
@@ -68,12 +77,13 @@ Asked asks(const Record& record, const OperationEvent& load) {
     if (parameters[i].text() == "pickle_module" && given && !given.is(Kind::none)) return Asked::no;
     if (parameters[i].text() != "weights_only") continue;
     if (!given || given.is(Kind::none)) return Asked::nothing;
-    return given.is(Kind::boolean) && record.symbols.decide(given.condition()) == Answer::yes ? Asked::yes : Asked::no;
+    return given.is(Kind::boolean) && record.symbols.decide(given.condition()) == Answer::yes ? Asked::yes
+                                                                                              : Asked::no;
   }
   return Asked::nothing;
 }
 
-void look_at(const Record& record, Report& report, const Desk& desk, const FileUse& load) {
+void look_at(const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& load) {
   const Asked asked = asks(record, *load.event);
   if (load.guarded || asked == Asked::no) return;
   const auto saves = writers(record, desk, path_of(record, load));
@@ -83,10 +93,12 @@ void look_at(const Record& record, Report& report, const Desk& desk, const FileU
     if (what.empty()) return;
   }
   if (what.empty()) return;
-  Finding* finding = report.add(asked == Asked::yes ? Severity::error : Severity::warning, load.event->place, load.event->calls,
-                                std::string(asked == Asked::yes ? "" : "Since PyTorch 2.6, where `weights_only=True` is the default: ") +
-                                    (asked == Asked::yes ? "This file holds " : "this file holds ") + what +
-                                    ", which is more than weights: `torch.load` raises \"Weights only load failed\". Save its `state_dict` or its fields, or load files that only you can have written with `weights_only=False`.");
+  Finding* finding = report.add(asked == Asked::yes ? Severity::error : Severity::warning, load.event->place,
+      load.event->calls,
+      std::string(
+          asked == Asked::yes ? "" : "Since PyTorch 2.6, where `weights_only=True` is the default: ") +
+          (asked == Asked::yes ? "This file holds " : "this file holds ") + what +
+          ", which is more than weights: `torch.load` raises \"Weights only load failed\". Save its `state_dict` or its fields, or load files that only you can have written with `weights_only=False`.");
   if (!finding) return;
   report.relate(*finding, saves[0]->event->place, "saved here");
   if (asked == Asked::yes || !load.event->expr || !record.in_file(load.event->place)) return;
@@ -101,7 +113,7 @@ void check(const Record& record, Report& report) {
   // Somewhere the program names what may be made.
   if (interpreter::is_noted(record, "torch.serialization.safe_globals")) return;
   std::vector<Place> told;
-  for (const Desk& desk : Files::of(record).desks()) {
+  for (const CheckpointRoot& desk : Files::of(record).desks()) {
     if (desk.root->truncated) continue;
     for (const FileUse& load : desk.loads) {
       if (std::find(told.begin(), told.end(), load.event->place) != told.end()) continue;
@@ -111,23 +123,25 @@ void check(const Record& record, Report& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule weights_only = complete({
     .id = "checkpoint/weights-only",
     .severity = Severity::error,
     .summary = "a file that holds more than weights is loaded where only weights are allowed",
-    .why = "A pickle runs code when it is read, so since PyTorch 2.6 torch.load makes tensors and plain containers only, unless it is told otherwise. A checkpoint that was written "
-           "as a whole model, or that keeps the parsed arguments beside the weights, is written without a word and refused when the job resumes: \"Weights only load failed\".",
+    .why =
+        "A pickle runs code when it is read, so since PyTorch 2.6 torch.load makes tensors and plain containers only, unless it is told otherwise. A checkpoint that was written "
+        "as a whole model, or that keeps the parsed arguments beside the weights, is written without a word and refused when the job resumes: \"Weights only load failed\".",
     .wrong = "torch.save({\"model\": model.state_dict(), \"args\": args}, \"last.pt\")\n"
              "checkpoint = torch.load(\"last.pt\", map_location=\"cpu\")\n",
     .right = "torch.save({\"model\": model.state_dict(), \"args\": vars(args)}, \"last.pt\")\n"
              "checkpoint = torch.load(\"last.pt\", map_location=\"cpu\")\n",
-    .silent = "Files that this program does not write; tensors, states, numbers, texts, and lists, dicts and sets of them; `weights_only=False`; classes that the program allows with "
-              "`add_safe_globals`; loads in a try.",
+    .silent =
+        "Files that this program does not write; tensors, states, numbers, texts, and lists, dicts and sets of them; `weights_only=False`; classes that the program allows with "
+        "`add_safe_globals`; loads in a try.",
     .fix = "Adds `weights_only=False`, which is a decision: the file may run any code.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

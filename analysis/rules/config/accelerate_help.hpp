@@ -13,4 +13,4 @@ std::vector<std::string_view> values_of(std::string_view section, std::string_vi
 std::optional<KeyHelp> help(const Document& document, std::uint32_t offset);
 std::vector<KeyChoice> choices(const Document& document, std::uint32_t offset);
 
-} // namespace stepzero::rules::accelerate
+}  // namespace stepzero::rules::accelerate

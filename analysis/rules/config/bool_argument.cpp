@@ -11,24 +11,28 @@ namespace {
 // The parser, or group of it, that gets the argument, as the program calls it.
 std::string parser_of(const Record& record, const ProblemEvent& problem) {
   if (!problem.expr || problem.expr->function->kind != syntax::ExprKind::attribute) return "";
-  return std::string(record.text({problem.place.chunk, syntax::as<syntax::AttributeExpr>(*problem.expr->function).object->span}));
+  return std::string(record.text(
+      {problem.place.chunk, syntax::as<syntax::AttributeExpr>(*problem.expr->function).object->span}));
 }
 
-// Who reads one argument so reads others so, too: that is one mistake for each parser, which stands at the first of them.
+// Who reads one argument so reads others so, too: that is one mistake for each parser, which stands at the
+// first of them.
 void check(const Record& record, Report& report) {
   std::vector<Finding> found;
   std::vector<std::string> parsers;
   std::vector<const ProblemEvent*> problems;
   Report each(record, bool_argument, found);
-  report_problems(record, each, values::ProblemKind::truth_of_text, Severity::warning, [&](const ProblemEvent& problem, Finding&) {
-    parsers.resize(found.size());
-    problems.resize(found.size());
-    parsers.back() = parser_of(record, problem);
-    problems.back() = &problem;
-  });
+  report_problems(record, each, values::ProblemKind::truth_of_text, Severity::warning,
+      [&](const ProblemEvent& problem, Finding&) {
+        parsers.resize(found.size());
+        problems.resize(found.size());
+        parsers.back() = parser_of(record, problem);
+        problems.back() = &problem;
+      });
   std::vector<std::size_t> order(found.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return found[a].where.span.begin < found[b].where.span.begin; });
+  std::stable_sort(order.begin(), order.end(),
+      [&](std::size_t a, std::size_t b) { return found[a].where.span.begin < found[b].where.span.begin; });
   std::vector<bool> told(found.size());
   for (const std::size_t first : order) {
     if (told[first]) continue;
@@ -41,19 +45,24 @@ void check(const Record& record, Report& report) {
         ++others;
         related.push_back({found[i].where, "so is this one"});
       }
-    if (others > 0) message += (others == 1 ? " So is " : " So are ") + std::to_string(others) + (others == 1 ? " other argument" : " other arguments") + " of " + parsers[first] + " read.";
-    if (Finding* finding = report.add(found[first].severity, problems[first]->place, problems[first]->calls, std::move(message))) finding->related = std::move(related);
+    if (others > 0)
+      message += (others == 1 ? " So is " : " So are ") + std::to_string(others) +
+          (others == 1 ? " other argument" : " other arguments") + " of " + parsers[first] + " read.";
+    if (Finding* finding = report.add(
+            found[first].severity, problems[first]->place, problems[first]->calls, std::move(message)))
+      finding->related = std::move(related);
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule bool_argument = complete({
     .id = "config/bool-argument",
     .severity = Severity::warning,
     .summary = "an argument of the command line is read with `type=bool`",
-    .why = "argparse calls the type with the text of the argument, and `bool(\"False\")` is true: every text but the empty one is. The "
-           "option can never be switched off, and `--amp False` trains with it on, without a word.",
+    .why =
+        "argparse calls the type with the text of the argument, and `bool(\"False\")` is true: every text but the empty one is. The "
+        "option can never be switched off, and `--amp False` trains with it on, without a word.",
     .wrong = "parser.add_argument(\"--amp\", type=bool, default=True)\n",
     .right = "parser.add_argument(\"--amp\", action=argparse.BooleanOptionalAction, default=True)\n",
     .silent = "Functions of the program that read \"true\" and \"false\"; `store_true` and `store_false`.",
@@ -62,4 +71,4 @@ constexpr Rule bool_argument = complete({
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,6 +1,6 @@
 // config/checkpointing: activation checkpointing that loses gradients, or refuses its arguments.
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
+#include "rules/training/training.hpp"
 
 #include <algorithm>
 
@@ -12,14 +12,19 @@ using values::Operation;
 
 namespace {
 
-constexpr std::string_view own[] = {"use_reentrant", "context_fn", "determinism_check", "debug", "early_stop", "preserve_rng_state"};
+constexpr std::string_view own[] = {
+    "use_reentrant", "context_fn", "determinism_check", "debug", "early_stop", "preserve_rng_state"};
 
 enum class Way : std::uint8_t { reentrant, by_default, other };  // by default it is reentrant
 
 Way way_of(const syntax::CallExpr& call) {
   for (const syntax::Keyword& each : call.keywords) {
     if (each.name.text().empty()) return Way::other;
-    if (each.name.text() == "use_reentrant") return each.value->kind == syntax::ExprKind::boolean && static_cast<const syntax::BooleanExpr&>(*each.value).value ? Way::reentrant : Way::other;
+    if (each.name.text() == "use_reentrant")
+      return each.value->kind == syntax::ExprKind::boolean &&
+              static_cast<const syntax::BooleanExpr&>(*each.value).value
+          ? Way::reentrant
+          : Way::other;
   }
   return Way::by_default;
 }
@@ -27,7 +32,10 @@ Way way_of(const syntax::CallExpr& call) {
 // A keyword that the reentrant way refuses; null if there is none. What `**` hands on may be nothing.
 const syntax::Keyword* refused(const syntax::CallExpr& call) {
   for (const syntax::Keyword& each : call.keywords)
-    if (!each.name.text().empty() && (std::find(std::begin(own), std::end(own), each.name.text()) == std::end(own) || each.name.text() == "context_fn")) return &each;
+    if (!each.name.text().empty() &&
+        (std::find(std::begin(own), std::end(own), each.name.text()) == std::end(own) ||
+            each.name.text() == "context_fn"))
+      return &each;
   return nullptr;
 }
 
@@ -37,7 +45,8 @@ bool gives_no_gradient(const OperationEvent& event) {
   for (std::size_t i = event.row->parameters.size(); i < event.arguments.size(); ++i) {
     const values::TensorState* state = event.argument_state(i);
     const Value value = event.arguments[i];
-    const bool plain = value.is(Kind::none) || value.is(Kind::integer) || value.is(Kind::boolean) || value.is(Kind::real) || value.is(Kind::string);
+    const bool plain = value.is(Kind::none) || value.is(Kind::integer) || value.is(Kind::boolean) ||
+        value.is(Kind::real) || value.is(Kind::string);
     if (!state && !plain) return false;
     if (state && state->requires_grad != values::Known::no) return false;
     any = any || state;
@@ -49,12 +58,15 @@ void offer(const OperationEvent& event, Report& report, Finding& finding) {
   const syntax::CallExpr& call = *event.expr;
   for (const syntax::Keyword& each : call.keywords)
     if (each.name.text() == "use_reentrant") {
-      finding.fixes.push_back({"Pass use_reentrant=False", true, {{report.location({event.place.chunk, each.value->span}), "False"}}});
+      finding.fixes.push_back({"Pass use_reentrant=False", true,
+          {{report.location({event.place.chunk, each.value->span}), "False"}}});
       return;
     }
   if (call.arguments.empty()) return;
-  const std::uint32_t last = call.keywords.empty() ? call.arguments[call.arguments.size() - 1]->span.end : call.keywords[call.keywords.size() - 1].span.end;
-  finding.fixes.push_back({"Pass use_reentrant=False", true, {{report.location({event.place.chunk, {last, last}}), ", use_reentrant=False"}}});
+  const std::uint32_t last = call.keywords.empty() ? call.arguments[call.arguments.size() - 1]->span.end
+                                                   : call.keywords[call.keywords.size() - 1].span.end;
+  finding.fixes.push_back({"Pass use_reentrant=False", true,
+      {{report.location({event.place.chunk, {last, last}}), ", use_reentrant=False"}}});
 }
 
 void check(const Record& record, Report& report) {
@@ -69,32 +81,38 @@ void check(const Record& record, Report& report) {
     if (const syntax::Keyword* keyword = refused(*event.expr)) {
       if (!once(event.place)) return;
       finding = report.add(Severity::error, event.place, event.calls,
-                           "`checkpoint` hands keyword arguments on only with `use_reentrant=False`, and refuses `" + std::string(keyword->name.text()) + "`" + (way == Way::by_default ? " (without it the reentrant way is taken)" : "") + ": ValueError. Pass `use_reentrant=False`.");
+          "`checkpoint` hands keyword arguments on only with `use_reentrant=False`, and refuses `" +
+              std::string(keyword->name.text()) + "`" +
+              (way == Way::by_default ? " (without it the reentrant way is taken)" : "") +
+              ": ValueError. Pass `use_reentrant=False`.");
     } else if (event.made && event.made->requires_grad == values::Known::yes && gives_no_gradient(event)) {
       if (!once(event.place)) return;
       finding = report.add(Severity::warning, event.place, event.calls,
-                           std::string("The reentrant `checkpoint`") + (way == Way::by_default ? ", which is taken without `use_reentrant`," : "") +
-                               " computes gradients only where an input requires one, and none of these does: \"None of the inputs have requires_grad=True. Gradients will be None\". The parameters inside are never trained. Pass `use_reentrant=False`.");
+          std::string("The reentrant `checkpoint`") +
+              (way == Way::by_default ? ", which is taken without `use_reentrant`," : "") +
+              " computes gradients only where an input requires one, and none of these does: \"None of the inputs have requires_grad=True. Gradients will be None\". The parameters inside are never trained. Pass `use_reentrant=False`.");
     }
     if (finding && record.in_file(event.place)) offer(event, report, *finding);
   });
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule checkpointing = complete({
     .id = "config/checkpointing",
     .severity = Severity::error,
     .summary = "activation checkpointing of the reentrant kind that loses gradients or refuses its arguments",
-    .why = "`torch.utils.checkpoint.checkpoint` takes its reentrant way unless `use_reentrant=False` is passed. That way it sees only inputs that require a gradient: "
-           "where the first block is given data, or the output of a frozen embedding, its result has no gradient, and the parameters inside are never trained. "
-           "It also refuses keyword arguments for the function, and `context_fn` (asked of PyTorch 2.13).",
+    .why =
+        "`torch.utils.checkpoint.checkpoint` takes its reentrant way unless `use_reentrant=False` is passed. That way it sees only inputs that require a gradient: "
+        "where the first block is given data, or the output of a frozen embedding, its result has no gradient, and the parameters inside are never trained. "
+        "It also refuses keyword arguments for the function, and `context_fn` (asked of PyTorch 2.13).",
     .wrong = "x = batch[\"input\"]\nx = checkpoint(self.block, x, use_reentrant=True)\n",
     .right = "x = batch[\"input\"]\nx = checkpoint(self.block, x, use_reentrant=False)\n",
-    .silent = "`use_reentrant=False`, or one that the text does not decide; inputs of which one requires a gradient, or that are not known.",
+    .silent =
+        "`use_reentrant=False`, or one that the text does not decide; inputs of which one requires a gradient, or that are not known.",
     .fix = "Passes `use_reentrant=False`.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

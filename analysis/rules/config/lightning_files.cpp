@@ -10,13 +10,15 @@ namespace {
 
 bool is_target(const Node& table) {
   const Node* target = table.at("_target_");
-  return target && target->is(Node::Kind::text) && target->text.ends_with(".Trainer") && target->text.find("lightning") != std::string::npos;
+  return target && target->is(Node::Kind::text) && target->text.ends_with(".Trainer") &&
+      target->text.find("lightning") != std::string::npos;
 }
 
 // Most of the names are those of the Trainer.
 bool has_names_of_trainer(const Node& table) {
   constexpr std::ptrdiff_t enough = 3;
-  const auto known = std::count_if(table.fields.begin(), table.fields.end(), [](const Field& field) { return libraries::is_lightning_argument(field.key); });
+  const auto known = std::count_if(table.fields.begin(), table.fields.end(),
+      [](const Field& field) { return libraries::is_lightning_argument(field.key); });
   return known >= enough && 2 * known > static_cast<std::ptrdiff_t>(table.fields.size());
 }
 
@@ -27,11 +29,12 @@ void collect(const Node& root, std::vector<const Node*>& into) {
   if (is_target(*trainer)) return into.push_back(trainer);
   if (trainer->find("_target_")) return;
   // LightningCLI names the model and the data beside it.
-  const bool of_cli = (root.find("model") || root.find("data")) && (root.find("seed_everything") || root.find("ckpt_path") || root.find("optimizer"));
+  const bool of_cli = (root.find("model") || root.find("data")) &&
+      (root.find("seed_everything") || root.find("ckpt_path") || root.find("optimizer"));
   if (of_cli && has_names_of_trainer(*trainer)) into.push_back(trainer);
 }
 
-} // namespace
+}  // namespace
 
 std::vector<const Node*> trainer_tables(const Node& root) {
   std::vector<const Node*> found;
@@ -43,4 +46,4 @@ std::vector<const Node*> trainer_tables(const Node& root) {
   return found;
 }
 
-} // namespace stepzero::rules::lightning
+}  // namespace stepzero::rules::lightning

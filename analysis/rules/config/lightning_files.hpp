@@ -10,4 +10,4 @@ namespace stepzero::rules::lightning {
 // The tables of a file that hold arguments of the Trainer; none if it is no such file.
 std::vector<const Node*> trainer_tables(const Node& root);
 
-} // namespace stepzero::rules::lightning
+}  // namespace stepzero::rules::lightning

@@ -1,4 +1,5 @@
-// config/lightning-trainer: arguments of Lightning's Trainer that it does not have, or refuses, in a program or in a file of YAML.
+// config/lightning-trainer: arguments of Lightning's Trainer that it does not have, or refuses, in a program
+// or in a file of YAML.
 #include "libraries/frameworks/lightning_arguments.hpp"
 
 #include "rules/config/lightning_files.hpp"
@@ -16,24 +17,29 @@ std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem
   if (!problem.expr) return std::nullopt;
   for (const syntax::Keyword& each : problem.expr->keywords) {
     const std::string name(each.name.text());
-    if (name.empty() || libraries::is_lightning_argument(name) || problem.text.find("`" + name + "`") == std::string::npos) continue;
+    if (name.empty() || libraries::is_lightning_argument(name) ||
+        problem.text.find("`" + name + "`") == std::string::npos)
+      continue;
     LightningSetting setting;
     setting.name = name;
     const std::vector<LightningMistake> mistakes = libraries::mistakes_of_lightning({&setting, 1});
     if (mistakes.empty() || mistakes.front().meant.empty()) continue;
     const std::string meant(mistakes.front().meant);
     const syntax::Span span{each.span.begin, each.span.begin + static_cast<std::uint32_t>(name.size())};
-    return Fix{"Rename to " + meant, documents::is_slip(name, meant), {{report.location({problem.place.chunk, span}), meant}}};
+    return Fix{"Rename to " + meant, documents::is_slip(name, meant),
+        {{report.location({problem.place.chunk, span}), meant}}};
   }
   return std::nullopt;
 }
 
 void check(const Record& record, Report& report) {
   const auto words = [](const ProblemEvent& problem) { return problem.text; };
-  report_specialised(record, report, lightning_trainer.id, words, [&](const ProblemEvent& problem, Finding& finding) {
-    if (problem.text.starts_with("Since Lightning 2")) finding.severity = Severity::information;
-    if (auto fix = record.in_file(problem.place) ? fix_of_call(report, problem) : std::nullopt) finding.fixes.push_back(std::move(*fix));
-  });
+  report_specialised(
+      record, report, lightning_trainer.id, words, [&](const ProblemEvent& problem, Finding& finding) {
+        if (problem.text.starts_with("Since Lightning 2")) finding.severity = Severity::information;
+        if (auto fix = record.in_file(problem.place) ? fix_of_call(report, problem) : std::nullopt)
+          finding.fixes.push_back(std::move(*fix));
+      });
 }
 
 LightningSetting setting(const Field& field) {
@@ -47,7 +53,8 @@ LightningSetting setting(const Field& field) {
   case Node::Kind::real: made.kind = Kind::real, made.number = field.value.number(); break;
   case Node::Kind::text:
     // What refers to another value is not known.
-    if (field.value.text.find("${") == std::string::npos && field.value.text != "???") made.kind = Kind::text, made.text = field.value.text;
+    if (field.value.text.find("${") == std::string::npos && field.value.text != "???")
+      made.kind = Kind::text, made.text = field.value.text;
     break;
   default: break;
   }
@@ -60,31 +67,40 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     std::vector<LightningSetting> settings;
     std::vector<const Field*> fields;
     for (const Field& field : table->fields)
-      if (!field.key.starts_with('_') && !field.is_merged) settings.push_back(setting(field)), fields.push_back(&field);
+      if (!field.key.starts_with('_') && !field.is_merged)
+        settings.push_back(setting(field)), fields.push_back(&field);
     for (const LightningMistake& mistake : libraries::mistakes_of_lightning(settings)) {
       const Field& field = *fields[mistake.at];
       // Who reads the file is not seen.
-      Finding& finding = report.add(mistake.is_former ? Severity::information : Severity::warning, mistake.of_name ? field.key_span : field.value.span, mistake.text + ".");
-      if (mistake.other) report.relate(finding, fields[*mistake.other]->value.span, "`" + fields[*mistake.other]->key + "` is set here");
+      Finding& finding = report.add(mistake.is_former ? Severity::information : Severity::warning,
+          mistake.of_name ? field.key_span : field.value.span, mistake.text + ".");
+      if (mistake.other)
+        report.relate(
+            finding, fields[*mistake.other]->value.span, "`" + fields[*mistake.other]->key + "` is set here");
       const std::string quote = field.is_quoted ? "\"" : "";
-      if (mistake.of_name && !mistake.meant.empty()) report.fix(finding, "Rename to " + std::string(mistake.meant), documents::is_slip(field.key, mistake.meant), field.key_span, quote + std::string(mistake.meant) + quote);
+      if (mistake.of_name && !mistake.meant.empty())
+        report.fix(finding, "Rename to " + std::string(mistake.meant),
+            documents::is_slip(field.key, mistake.meant), field.key_span,
+            quote + std::string(mistake.meant) + quote);
     }
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule lightning_trainer = complete({
     .id = "config/lightning-trainer",
     .severity = Severity::error,
     .summary = "arguments of Lightning's Trainer that it does not have, or refuses",
-    .why = "`Trainer` raises TypeError over names that it does not have, and ValueError or MisconfigurationException over a precision, a strategy or an algorithm that it does not know, a share of the "
-           "batches above 1.0, a negative number of epochs. In a file that LightningCLI or Hydra reads the same names end the program before the data are loaded. Version 2 took away what "
-           "version 1 had: `gpus`, `auto_lr_find`, `resume_from_checkpoint`. As lightning 2.6 answers.",
+    .why =
+        "`Trainer` raises TypeError over names that it does not have, and ValueError or MisconfigurationException over a precision, a strategy or an algorithm that it does not know, a share of the "
+        "batches above 1.0, a negative number of epochs. In a file that LightningCLI or Hydra reads the same names end the program before the data are loaded. Version 2 took away what "
+        "version 1 had: `gpus`, `auto_lr_find`, `resume_from_checkpoint`. As lightning 2.6 answers.",
     .wrong = "import lightning as L\n\ntrainer = L.Trainer(max_epoch=3, precision=\"16-mixed\")\n",
     .right = "import lightning as L\n\ntrainer = L.Trainer(max_epochs=3, precision=\"16-mixed\")\n",
-    .silent = "Classes of the program's own that derive from it and have an `__init__`; `**options` and values that are not known; strategies and accelerators that are near no known one, which may be "
-              "registered; files whose keys are not those of LightningCLI or of a Trainer.",
+    .silent =
+        "Classes of the program's own that derive from it and have an `__init__`; `**options` and values that are not known; strategies and accelerators that are near no known one, which may be "
+        "registered; files whose keys are not those of LightningCLI or of a Trainer.",
     .fix = "Renames an argument to the known one that is nearest.",
     .fix_kind = FixKind::always_right,
     .check = check,
@@ -93,4 +109,4 @@ constexpr Rule lightning_trainer = complete({
 extern const DocumentCheck lightning_trainer_check;
 const DocumentCheck lightning_trainer_check = {&lightning_trainer, Role::lightning, check_document};
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,4 +1,5 @@
-// config/training-arguments: arguments of transformers' Trainer that it refuses, in a program or in a file of JSON or YAML.
+// config/training-arguments: arguments of transformers' Trainer that it refuses, in a program or in a file of
+// JSON or YAML.
 #include "libraries/frameworks/training_arguments.hpp"
 
 #include "rules/documents/check.hpp"
@@ -19,20 +20,25 @@ std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem
   if (!problem.expr) return std::nullopt;
   for (const syntax::Keyword& each : problem.expr->keywords) {
     const std::string name(each.name.text());
-    if (name.empty() || problem.text.find("`" + name + "`") == std::string::npos || libraries::training_argument(name, true)) continue;
+    if (name.empty() || problem.text.find("`" + name + "`") == std::string::npos ||
+        libraries::training_argument(name, true))
+      continue;
     const std::string_view meant = libraries::near_training_argument(name);
     if (meant.empty() || libraries::former_training_argument(name)) continue;
     const syntax::Span span{each.span.begin, each.span.begin + static_cast<std::uint32_t>(name.size())};
-    return Fix{"Rename to " + std::string(meant), documents::is_slip(name, meant), {{report.location({problem.place.chunk, span}), std::string(meant)}}};
+    return Fix{"Rename to " + std::string(meant), documents::is_slip(name, meant),
+        {{report.location({problem.place.chunk, span}), std::string(meant)}}};
   }
   return std::nullopt;
 }
 
 void check(const Record& record, Report& report) {
   const auto words = [](const ProblemEvent& problem) { return problem.text; };
-  report_specialised(record, report, training_arguments_rule.id, words, [&](const ProblemEvent& problem, Finding& finding) {
-    if (auto fix = record.in_file(problem.place) ? fix_of_call(report, problem) : std::nullopt) finding.fixes.push_back(std::move(*fix));
-  });
+  report_specialised(
+      record, report, training_arguments_rule.id, words, [&](const ProblemEvent& problem, Finding& finding) {
+        if (auto fix = record.in_file(problem.place) ? fix_of_call(report, problem) : std::nullopt)
+          finding.fixes.push_back(std::move(*fix));
+      });
 }
 
 TrainingSetting setting(const Field& field) {
@@ -48,7 +54,8 @@ TrainingSetting setting(const Field& field) {
   return made;
 }
 
-// Who reads the file is not seen: a value that the Trainer refuses may be turned into another one before, and other arguments may be given besides.
+// Who reads the file is not seen: a value that the Trainer refuses may be turned into another one before, and
+// other arguments may be given besides.
 void check_document(const DocumentInput& input, DocumentReport& report) {
   if (input.document.is_broken) return;
   std::vector<TrainingSetting> settings;
@@ -58,37 +65,57 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     const Field& field = fields[mistake.at];
     const bool of_name = !libraries::training_argument(field.key, true);
     std::string message = mistake.text;
-    const bool is_number = settings[mistake.at].kind == TrainingSetting::Kind::text && !field.value.text.empty() && field.value.text.find_first_not_of("0123456789.eE+-") == std::string::npos && mistake.meant.empty() && !of_name;
-    if (is_number && input.document.language == documents::Language::yaml && field.value.span.end - field.value.span.begin == field.value.text.size())
-      message += ". PyYAML takes a number with an exponent for one only with a dot and a sign: write `" + (field.value.text.find('.') == std::string::npos ? field.value.text.substr(0, field.value.text.find_first_of("eE")) + ".0" + field.value.text.substr(field.value.text.find_first_of("eE")) : field.value.text) + "`";
+    const bool is_number = settings[mistake.at].kind == TrainingSetting::Kind::text &&
+        !field.value.text.empty() &&
+        field.value.text.find_first_not_of("0123456789.eE+-") == std::string::npos && mistake.meant.empty() &&
+        !of_name;
+    if (is_number && input.document.language == documents::Language::yaml &&
+        field.value.span.end - field.value.span.begin == field.value.text.size())
+      message += ". PyYAML takes a number with an exponent for one only with a dot and a sign: write `" +
+          (field.value.text.find('.') == std::string::npos
+                  ? field.value.text.substr(0, field.value.text.find_first_of("eE")) + ".0" +
+                      field.value.text.substr(field.value.text.find_first_of("eE"))
+                  : field.value.text) +
+          "`";
     // Programs that read YAML often turn numbers into numbers themselves.
-    Finding& finding = report.add(mistake.is_former || is_number ? Severity::information : Severity::warning, of_name ? field.key_span : field.value.span, message + ".");
-    if (mistake.other) report.relate(finding, fields[*mistake.other].value.span, "`" + fields[*mistake.other].key + "` is set here");
+    Finding& finding = report.add(mistake.is_former || is_number ? Severity::information : Severity::warning,
+        of_name ? field.key_span : field.value.span, message + ".");
+    if (mistake.other)
+      report.relate(
+          finding, fields[*mistake.other].value.span, "`" + fields[*mistake.other].key + "` is set here");
     const std::string quote = field.is_quoted ? "\"" : "";
-    if (of_name && !mistake.meant.empty()) report.fix(finding, "Rename to " + std::string(mistake.meant), documents::is_slip(field.key, mistake.meant), field.key_span, quote + std::string(mistake.meant) + quote);
+    if (of_name && !mistake.meant.empty())
+      report.fix(finding, "Rename to " + std::string(mistake.meant),
+          documents::is_slip(field.key, mistake.meant), field.key_span,
+          quote + std::string(mistake.meant) + quote);
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule training_arguments_rule = complete({
     .id = "config/training-arguments",
     .severity = Severity::error,
     .summary = "arguments of transformers' Trainer that it does not have, or refuses",
-    .why = "`TrainingArguments` raises over names that it does not have, over texts that are none of its choices, and over settings that exclude each other: "
-           "`fp16` and `bf16`, `load_best_model_at_end` where checkpoints are saved and evaluated at different times, `dataloader_prefetch_factor` without "
-           "workers. Names change between versions: `evaluation_strategy` became `eval_strategy`, and version 5 took many away. A number that is a text "
-           "stays one: PyYAML reads `1e-4` as a text, and the optimizer that gets it raises TypeError. As transformers 5.23 answers.",
-    .wrong = "args = TrainingArguments(output_dir=\"out\", load_best_model_at_end=True, eval_strategy=\"steps\", save_strategy=\"epoch\")\n",
-    .right = "args = TrainingArguments(output_dir=\"out\", load_best_model_at_end=True, eval_strategy=\"epoch\", save_strategy=\"epoch\")\n",
-    .silent = "Classes of the program's own that derive from it; values and `**options` that are not known; files with fewer than four of the Trainer's names, and other names in "
-              "them that are near none.",
+    .why =
+        "`TrainingArguments` raises over names that it does not have, over texts that are none of its choices, and over settings that exclude each other: "
+        "`fp16` and `bf16`, `load_best_model_at_end` where checkpoints are saved and evaluated at different times, `dataloader_prefetch_factor` without "
+        "workers. Names change between versions: `evaluation_strategy` became `eval_strategy`, and version 5 took many away. A number that is a text "
+        "stays one: PyYAML reads `1e-4` as a text, and the optimizer that gets it raises TypeError. As transformers 5.23 answers.",
+    .wrong =
+        "args = TrainingArguments(output_dir=\"out\", load_best_model_at_end=True, eval_strategy=\"steps\", save_strategy=\"epoch\")\n",
+    .right =
+        "args = TrainingArguments(output_dir=\"out\", load_best_model_at_end=True, eval_strategy=\"epoch\", save_strategy=\"epoch\")\n",
+    .silent =
+        "Classes of the program's own that derive from it; values and `**options` that are not known; files with fewer than four of the Trainer's names, and other names in "
+        "them that are near none.",
     .fix = "Renames an argument to the known one that is nearest.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
 extern const DocumentCheck training_arguments_check;
-const DocumentCheck training_arguments_check = {&training_arguments_rule, Role::training_arguments, check_document};
+const DocumentCheck training_arguments_check = {
+    &training_arguments_rule, Role::training_arguments, check_document};
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

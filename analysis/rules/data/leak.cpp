@@ -1,8 +1,8 @@
 // data/leak: what is evaluated on has been seen in training.
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/source.hpp"
+#include "rules/training/training.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -26,12 +26,15 @@ struct Found {
   }
 };
 
-Value argument_of(const OperationEvent& event, std::size_t i) { return i < event.arguments.size() ? event.arguments[i] : Value{}; }
+Value argument_of(const OperationEvent& event, std::size_t i) {
+  return i < event.arguments.size() ? event.arguments[i] : Value{};
+}
 bool same(Value a, Value b) { return a && b && a.object() && a.kind == b.kind && a == b; }
 
 // ---------------------------------------------------------------- learned from what is evaluated on
 
-// The part behind a border, of samples of which another part is what stands before it, if the program calls it one to evaluate on.
+// The part behind a border, of samples of which another part is what stands before it, if the program calls
+// it one to evaluate on.
 const Fact* evaluated_rest(const Record& record, Value samples) {
   if (!samples.is(Kind::unknown)) return nullptr;
   const auto& items = samples.as<values::Unknown>()->items;
@@ -44,22 +47,29 @@ const Fact* evaluated_rest(const Record& record, Value samples) {
   };
   for (const auto& rest : items) {
     const Value begin = border(rest, true);
-    if (!begin || std::none_of(items.begin(), items.end(), [&](const auto& other) { return border(other, false) == begin; })) continue;
+    if (!begin || std::none_of(items.begin(), items.end(), [&](const auto& other) {
+          return border(other, false) == begin;
+        }))
+      continue;
     for (const Fact& fact : record.facts)
-      if (fact.role == Fact::Role::assignment && same(fact.value, rest.second) && says(record.text(fact.place), Says::evaluation_data)) return &fact;
+      if (fact.role == Fact::Role::assignment && same(fact.value, rest.second) &&
+          says(record.text(fact.place), Says::evaluation_data))
+        return &fact;
   }
   return nullptr;
 }
 
-void look_at_fit(const Record& record, Report& report, const Found& found, const OperationEvent& fit, Once& once) {
+void look_at_fit(
+    const Record& record, Report& report, const Found& found, const OperationEvent& fit, Once& once) {
   const Value data = argument_of(fit, 0);
   for (const OperationEvent* split : found.splits) {
     if (found.at(split) > found.at(&fit)) {
-      const bool whole = std::any_of(split->arguments.begin(), split->arguments.end(), [&](const Value& part) { return same(part, fit.result) || same(part, data); });
+      const bool whole = std::any_of(split->arguments.begin(), split->arguments.end(),
+          [&](const Value& part) { return same(part, fit.result) || same(part, data); });
       // fit() gives the estimator itself.
       if (!whole || !once(fit.place)) continue;
       Finding* finding = report.add(Severity::warning, fit.place, fit.calls,
-                                    "This learns from all samples before the split takes the validation data from them: what is measured there has been seen. Split first, fit on the training part and only transform the other.");
+          "This learns from all samples before the split takes the validation data from them: what is measured there has been seen. Split first, fit on the training part and only transform the other.");
       if (finding) report.relate(*finding, split->place, "split here");
       return;
     }
@@ -68,7 +78,7 @@ void look_at_fit(const Record& record, Report& report, const Found& found, const
     for (std::size_t i = 1; i < parts.size(); i += 2)
       if (same(parts[i], data) && once(fit.place)) {
         Finding* finding = report.add(Severity::warning, fit.place, fit.calls,
-                                      "This learns from the held-out part of the split, so what is measured there has been seen. Fit on the training part and only transform this one.");
+            "This learns from the held-out part of the split, so what is measured there has been seen. Fit on the training part and only transform this one.");
         if (finding) report.relate(*finding, split->place, "split here");
         return;
       }
@@ -76,31 +86,39 @@ void look_at_fit(const Record& record, Report& report, const Found& found, const
   for (const Value samples : {fit.result, data})
     if (const Fact* rest = evaluated_rest(record, samples); rest && once(fit.place)) {
       Finding* finding = report.add(Severity::warning, fit.place, fit.calls,
-                                    "This learns from all samples, and " + std::string(record.text(rest->place)) + " is a part of them: what is measured there has been seen. Split first, fit on the training part and only transform the other.");
+          "This learns from all samples, and " + std::string(record.text(rest->place)) +
+              " is a part of them: what is measured there has been seen. Split first, fit on the training part and only transform the other.");
       if (finding) report.relate(*finding, rest->place, "taken from the same samples");
       return;
     }
   // Files that are learned from, by their names.
   std::vector<Value> files;
-  if (data.is(Kind::list)) files = values::Heap::list_state(data)->items;
-  else if (data.is(Kind::tuple)) files = data.as<values::Tuple>()->items;
+  if (data.is(Kind::list))
+    files = values::Heap::list_state(data)->items;
+  else if (data.is(Kind::tuple))
+    files = data.as<values::Tuple>()->items;
   Value training, evaluation;
   for (const Value& file : files) {
     if (!file.is(Kind::string)) continue;
     const std::string_view path = file.text();
     const std::string_view name = path.substr(path.find_last_of("/\\") + 1);
-    if (says(name, Says::training_data)) training = file;
-    else if (says(name, Says::evaluation_data)) evaluation = file;
+    if (says(name, Says::training_data))
+      training = file;
+    else if (says(name, Says::evaluation_data))
+      evaluation = file;
   }
   if (!training || !evaluation || !once(fit.place)) return;
   report.add(Severity::warning, fit.place, fit.calls,
-             "This learns from '" + std::string(evaluation.text()) + "', too: what is evaluated on has been seen. Train it on '" + std::string(training.text()) + "' alone.");
+      "This learns from '" + std::string(evaluation.text()) +
+          "', too: what is evaluated on has been seen. Train it on '" + std::string(training.text()) +
+          "' alone.");
   (void)record;
 }
 
 // ---------------------------------------------------------------- the same files in both sets
 
-// A call whose arguments are all written out: the same words make the same set. The program's settings of a transform are no data.
+// A call whose arguments are all written out: the same words make the same set. The program's settings of a
+// transform are no data.
 bool is_literal(const Expr& expr) {
   return expr.kind == ExprKind::string || expr.kind == ExprKind::integer || expr.kind == ExprKind::boolean;
 }
@@ -130,7 +148,8 @@ std::optional<std::string> made_of(const Record& record, Value dataset) {
 // What the program calls the loader.
 std::string name_of(const Record& record, Value loader) {
   for (const Fact& fact : record.facts)
-    if (fact.role == Fact::Role::assignment && fact.value == loader) return std::string(record.text(fact.place));
+    if (fact.role == Fact::Role::assignment && fact.value == loader)
+      return std::string(record.text(fact.place));
   return {};
 }
 
@@ -147,7 +166,8 @@ void look_at_loaders(const Record& record, Report& report, const Found& found, O
     // A sampler may take a part of it.
     bool sampled = false;
     for (std::size_t i = 0; i < made->row->parameters.size() && i < made->arguments.size(); ++i)
-      if (made->row->parameters[i].text().find("sampler") != std::string_view::npos) sampled = sampled || !made->arguments[i].is(Kind::none);
+      if (made->row->parameters[i].text().find("sampler") != std::string_view::npos)
+        sampled = sampled || !made->arguments[i].is(Kind::none);
     if (sampled || !dataset.is(Kind::instance)) continue;
     const auto text = made_of(record, dataset);
     if (text) sets.push_back({made, dataset, *text, name_of(record, made->self)});
@@ -155,9 +175,13 @@ void look_at_loaders(const Record& record, Report& report, const Found& found, O
   for (const Set& train : sets) {
     if (!says(train.name, Says::training_data)) continue;
     for (const Set& other : sets) {
-      if (other.loader == train.loader || other.text != train.text || !says(other.name, Says::evaluation_data) || says(other.name, Says::training_data) || !once(other.loader->place)) continue;
+      if (other.loader == train.loader || other.text != train.text ||
+          !says(other.name, Says::evaluation_data) || says(other.name, Says::training_data) ||
+          !once(other.loader->place))
+        continue;
       Finding* finding = report.add(Severity::warning, other.loader->place, other.loader->calls,
-                                    other.name + " reads what " + train.name + " trains on, " + other.text + ": what it measures has been seen.");
+          other.name + " reads what " + train.name + " trains on, " + other.text +
+              ": what it measures has been seen.");
       if (finding) report.relate(*finding, train.loader->place, "trained on here");
     }
   }
@@ -171,10 +195,12 @@ void look_at_windows(Report& report, const Found& found, Once& once) {
     if (!dataset.is(Kind::instance) || !dataset.as<Instance>()->cls) continue;
     for (const OperationEvent* window : found.windows) {
       const CallSite* call = window->calls;
-      if (!call || !call->function || call->function->name.text() != "__getitem__" || call->function->owner != dataset.as<Instance>()->cls) continue;
+      if (!call || !call->function || call->function->name.text() != "__getitem__" ||
+          call->function->owner != dataset.as<Instance>()->cls)
+        continue;
       if (!once(split->place)) break;
       Finding* finding = report.add(Severity::warning, split->place, split->calls,
-                                    "These samples are windows of one sequence that overlap: split at random, nearly every validation window shares most of its points with one of the training. Split the sequence first, or split the indices in two blocks with a gap of a window.");
+          "These samples are windows of one sequence that overlap: split at random, nearly every validation window shares most of its points with one of the training. Split the sequence first, or split the indices in two blocks with a gap of a window.");
       if (finding) report.relate(*finding, window->place, "each sample begins one step after the one before");
       break;
     }
@@ -186,7 +212,8 @@ void check(const Record& record, Report& report) {
   // What a data set does with an index may be seen where nobody reads it.
   std::vector<const OperationEvent*> windows;
   visit_roots(record, [&](const Event& event) {
-    if (event.kind == EventKind::operation && static_cast<const OperationEvent&>(event).row->operation == Operation::window && windows.size() < 64)
+    if (event.kind == EventKind::operation &&
+        static_cast<const OperationEvent&>(event).row->operation == Operation::window && windows.size() < 64)
       windows.push_back(&static_cast<const OperationEvent&>(event));
   });
   for (const auto& root : record.roots) {
@@ -213,24 +240,26 @@ void check(const Record& record, Report& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule data_leak = complete({
     .id = "data/leak",
     .severity = Severity::warning,
     .summary = "validation or test data is seen in training",
-    .why = "What is measured on data that the training has seen says nothing of new data. It leaks through what is learned in front of the model (the mean and scale of a "
-           "StandardScaler, the words of a vocabulary, the merges of a tokenizer), through a file that is in both sets, and through neighbours: of windows of 20 "
-           "points split at random, measured on a series of 220, all 40 validation windows had a training window that shares at least 18 of their points.",
+    .why =
+        "What is measured on data that the training has seen says nothing of new data. It leaks through what is learned in front of the model (the mean and scale of a "
+        "StandardScaler, the words of a vocabulary, the merges of a tokenizer), through a file that is in both sets, and through neighbours: of windows of 20 "
+        "points split at random, measured on a series of 220, all 40 validation windows had a training window that shares at least 18 of their points.",
     .wrong = "X = StandardScaler().fit_transform(X)\n"
              "X_train, X_val = train_test_split(X, test_size=0.2)\n",
     .right = "X_train, X_val = train_test_split(X, test_size=0.2)\n"
              "scaler = StandardScaler().fit(X_train)\n"
              "X_train, X_val = scaler.transform(X_train), scaler.transform(X_val)\n",
-    .silent = "Fitting on the training part; random splits of samples that do not overlap; the same data behind samplers or subsets that part it; label encoders.",
+    .silent =
+        "Fitting on the training part; random splits of samples that do not overlap; the same data behind samplers or subsets that part it; label encoders.",
     .fix = "None: where the data is to be parted is the program's choice.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -7,7 +7,9 @@
 
 namespace stepzero::rules {
 
-// The questions to code that is not seen by which the ranks come to a site: "Where the ranks agree on `use_ema`: ".
-std::string what_is_agreed_on(const Record& record, Worlds& worlds, const World& world, int key, bool only_few);
+// The questions to code that is not seen by which the ranks come to a site: "Where the ranks agree on
+// `use_ema`: ".
+std::string what_is_agreed_on(
+    const Record& record, JobExplorer& worlds, const JobRun& world, int key, bool only_few);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,22 +1,23 @@
 // Ranks that meet in a collective: do they agree in its root, its group and the tensors?
 #pragma once
 
-#include "rules/deadlock/player.hpp"
-#include "rules/deadlock/story.hpp"
+#include "rules/deadlock/collective_simulator.hpp"
+#include "rules/deadlock/job_view.hpp"
 
 namespace stepzero::rules {
 
-// Is there a collective in which they do not? Of ranks that stop (`stops`) only those in front are looked at that all ranks make
-// at the same place.
-bool unequal(const Story& story, Mismatch& mismatch, bool stops);
+// Is there a collective in which they do not? Of ranks that stop (`stops`) only those in front are looked at
+// that all ranks make at the same place.
+bool unequal(const JobView& story, Mismatch& mismatch, bool stops);
 
-// Ranks that meet in the same collectives with their tensors swapped, or with other operations: what comes out is a mixture.
-bool mixed(const Story& story, Mismatch& mismatch);
+// Ranks that meet in the same collectives with their tensors swapped, or with other operations: what comes
+// out is a mixture.
+bool mixed(const JobView& story, Mismatch& mismatch);
 
 // A root that each rank computes by data of its own.
-bool root_of_own_data(const Story& story, Mismatch& mismatch);
+bool root_of_own_data(const JobView& story, Mismatch& mismatch);
 
 // Ranks that call a collective of a group that they are not in: nothing happens there but a warning.
-bool outsiders(const Story& story, const Player& player, Mismatch& mismatch);
+bool outsiders(const JobView& story, const CollectiveSimulator& player, Mismatch& mismatch);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,29 +1,32 @@
 #include "rules/deadlock/alignment.hpp"
 
-#include "rules/deadlock/player.hpp"
+#include "rules/deadlock/collective_simulator.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
 
 namespace {
-constexpr std::size_t most_compared = 300 * 300;  // acts of one with acts of the other, where they differ first and behind that
-} // namespace
+constexpr std::size_t most_compared = 300 *
+    300;  // acts of one with acts of the other, where they differ first and behind that
+}  // namespace
 
-std::vector<Extra> extras(const Trace& first, const Trace& second, const std::string& group) {
-  const auto of_group = [&](const Trace& trace) {
+std::vector<Extra> extras(const RankTrace& first, const RankTrace& second, const std::string& group) {
+  const auto of_group = [&](const RankTrace& trace) {
     std::vector<std::size_t> acts;
     for (std::size_t i = 0; i < trace.acts.size(); ++i)
-      if (trace.acts[i].what == Act::What::collective && trace.acts[i].group == group) acts.push_back(i);
+      if (trace.acts[i].what == CommEvent::What::collective && trace.acts[i].group == group)
+        acts.push_back(i);
     return acts;
   };
   auto a = of_group(first), b = of_group(second);
   constexpr int alone = 7, elsewhere = 2, other_round = 1, never = 1 << 20;
   const auto pair_cost = [&](std::size_t i, std::size_t j) {
-    const Act &x = first.acts[a[i]], &y = second.acts[b[j]];
+    const CommEvent &x = first.acts[a[i]], &y = second.acts[b[j]];
     if (!same_kind(x, y)) return never;
     if (x.site != y.site) return elsewhere;
-    const bool same_round = std::equal(x.rounds.begin(), x.rounds.end(), y.rounds.begin(), y.rounds.end(), [](const Round& one, const Round& other) { return one.round == other.round; });
+    const bool same_round = std::equal(x.rounds.begin(), x.rounds.end(), y.rounds.begin(), y.rounds.end(),
+        [](const Round& one, const Round& other) { return one.round == other.round; });
     return same_round ? 0 : other_round;
   };
   // What both begin with alike costs nothing and belongs together, however long it is.
@@ -58,4 +61,4 @@ std::vector<Extra> extras(const Trace& first, const Trace& second, const std::st
   return left;
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

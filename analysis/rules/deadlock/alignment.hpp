@@ -8,11 +8,12 @@ namespace stepzero::rules {
 // An act of one rank that the other has no partner for.
 struct Extra {
   bool of_first = true;
-  std::size_t act = 0;      // in the trace of the rank that has it
-  std::size_t before = 0;   // in the other's trace: its acts that come before
+  std::size_t act = 0;     // in the trace of the rank that has it
+  std::size_t before = 0;  // in the other's trace: its acts that come before
 };
 
-// The collectives of a group, side by side with as few left over as possible; of equal ways, calls at the same place go together.
-std::vector<Extra> extras(const Trace& first, const Trace& second, const std::string& group);
+// The collectives of a group, side by side with as few left over as possible; of equal ways, calls at the
+// same place go together.
+std::vector<Extra> extras(const RankTrace& first, const RankTrace& second, const std::string& group);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,6 +1,6 @@
 #include "rules/deadlock/balance.hpp"
 
-#include "rules/deadlock/acts.hpp"
+#include "rules/deadlock/comm_events.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -16,17 +16,20 @@ namespace {
 
 // A part of a rank's record as the others are compared with it.
 struct Part {
-  std::uint64_t what = 0;      // equal ones enter the same
-  bool plain = true;           // nothing in it but collectives of all ranks under what they decide alike
-  bool leaves = false;         // … and the function or the loop around goes on elsewhere
-  bool any = false;            // anything that matters
+  std::uint64_t what = 0;  // equal ones enter the same
+  bool plain = true;       // nothing in it but collectives of all ranks under what they decide alike
+  bool leaves = false;     // … and the function or the loop around goes on elsewhere
+  bool any = false;        // anything that matters
 };
 
-void mix(std::uint64_t& into, std::uint64_t more) { into = (into ^ more) * 0x9E3779B97F4A7C15u + (into >> 29); }
+void mix(std::uint64_t& into, std::uint64_t more) {
+  into = (into ^ more) * 0x9E3779B97F4A7C15u + (into >> 29);
+}
 
 class Look {
 public:
-  Look(Runs& runs, RankRun& own, bool agreed) : runs_(runs), own_(own), symbols_(own.record->symbols), agreed_(agreed) {}
+  Look(Runs& runs, RankRun& own, bool agreed)
+      : runs_(runs), own_(own), symbols_(own.record->symbols), agreed_(agreed) {}
 
   Part of(const Block& block) {
     Part made;
@@ -58,7 +61,9 @@ public:
   }
 
   // Do all ranks decide the branch alike?
-  bool is_shared(const BranchEvent& branch) { return is_shared(branch.condition, branch, own_.record->text(branch.place)); }
+  bool is_shared(const BranchEvent& branch) {
+    return is_shared(branch.condition, branch, own_.record->text(branch.place));
+  }
 
   std::unordered_map<int, std::vector<Part>> parts;  // by site: of calls and branches
 
@@ -76,7 +81,9 @@ private:
     default: break;
     }
     if (symbols_.evaluate(condition, {}) != symbolic::Answer::unknown) return true;
-    if (symbols_.sharing(condition) == Sharing::uniform && !own_.record->external.contains(condition) && !runs_.differs(own_, branch)) return true;
+    if (symbols_.sharing(condition) == Sharing::uniform && !own_.record->external.contains(condition) &&
+        !runs_.differs(own_, branch))
+      return true;
     return agreed_ && may_be_agreed_on(*own_.record, condition, text);
   }
 
@@ -93,11 +100,21 @@ private:
     if (!Acts::wanted(event)) return;
     made.any = true;
     mix(made.what, static_cast<std::uint64_t>(runs_.site(own_, event.place, event.calls)));
-    const auto given = [&](int at) { return at >= 0 && static_cast<std::size_t>(at) < event.arguments.size() ? event.arguments[static_cast<std::size_t>(at)] : values::Value{}; };
-    if (event.expected || event.row->message || event.row->operation == Operation::await || event.row->operation == Operation::unseen_communication || event.row->operation == Operation::group_settings) made.plain = false;
+    const auto given = [&](int at) {
+      return at >= 0 && static_cast<std::size_t>(at) < event.arguments.size()
+          ? event.arguments[static_cast<std::size_t>(at)]
+          : values::Value{};
+    };
+    if (event.expected || event.row->message || event.row->operation == Operation::await ||
+        event.row->operation == Operation::unseen_communication ||
+        event.row->operation == Operation::group_settings)
+      made.plain = false;
     if (const auto* info = event.row->collective) {
       const values::Value group = given(info->group), root = given(info->root);
-      if (info->makes_group || info->only_if >= 0 || info->group_root >= 0 || (info->async >= 0 && event.result.is(values::Kind::instance)) || (group && !group.is(values::Kind::none))) made.plain = false;
+      if (info->makes_group || info->only_if >= 0 || info->group_root >= 0 ||
+          (info->async >= 0 && event.result.is(values::Kind::instance)) ||
+          (group && !group.is(values::Kind::none)))
+        made.plain = false;
       if (root) {
         const auto number = root.is(values::Kind::integer) ? symbols_.value(root.integer()) : std::nullopt;
         made.plain = made.plain && number;
@@ -106,7 +123,10 @@ private:
       if (info->tensor >= 0)
         if (const auto* state = event.argument_state(static_cast<std::size_t>(info->tensor))) {
           mix(made.what, static_cast<std::uint64_t>(state->dtype));
-          for (const values::Dim& dim : state->shape.dims) mix(made.what, static_cast<std::uint64_t>((dim.size ? symbols_.value(dim.size) : std::nullopt).value_or(-1)));
+          for (const values::Dim& dim : state->shape.dims)
+            mix(made.what,
+                static_cast<std::uint64_t>(
+                    (dim.size ? symbols_.value(dim.size) : std::nullopt).value_or(-1)));
         }
     }
   }
@@ -136,17 +156,24 @@ private:
     bool returns = false;  // leaves more than the loop
     for (const Block& round : loop.rounds) returns = returns || returns_from(round);
     rounds.leaves = returns;
-    if (loop.any_order || !loop.first.empty() || !loop.counts.sizes.empty() || loop.trips == Sharing::local || loop.trips == Sharing::divergent) rounds.plain = false;
-    if (!loop.unrolled && loop.length) mix(rounds.what, static_cast<std::uint64_t>(symbols_.value(loop.length).value_or(-1)));
+    if (loop.any_order || !loop.first.empty() || !loop.counts.sizes.empty() || loop.trips == Sharing::local ||
+        loop.trips == Sharing::divergent)
+      rounds.plain = false;
+    if (!loop.unrolled && loop.length)
+      mix(rounds.what, static_cast<std::uint64_t>(symbols_.value(loop.length).value_or(-1)));
     mix(rounds.what, static_cast<std::uint64_t>(loop.unrolled ? loop.rounds.size() : 0));
     add(made, rounds, 13);
   }
 
   static bool returns_from(const Block& block) {
     return std::ranges::any_of(block.events, [](const Event* event) {
-      if (event->kind == EventKind::exit) return static_cast<const ExitEvent*>(event)->exit == ExitKind::return_;
-      if (event->kind == EventKind::branch) return returns_from(static_cast<const BranchEvent*>(event)->yes) || returns_from(static_cast<const BranchEvent*>(event)->no);
-      if (event->kind == EventKind::loop) return std::ranges::any_of(static_cast<const LoopEvent*>(event)->rounds, returns_from);
+      if (event->kind == EventKind::exit)
+        return static_cast<const ExitEvent*>(event)->exit == ExitKind::return_;
+      if (event->kind == EventKind::branch)
+        return returns_from(static_cast<const BranchEvent*>(event)->yes) ||
+            returns_from(static_cast<const BranchEvent*>(event)->no);
+      if (event->kind == EventKind::loop)
+        return std::ranges::any_of(static_cast<const LoopEvent*>(event)->rounds, returns_from);
       return event->kind == EventKind::attempt;  // of which nothing is taken for plain anyway
     });
   }
@@ -171,12 +198,17 @@ private:
 
 // Do the words of a text ask which of the processes it is, or for what each has for itself?
 bool asks_who(std::string_view text) {
-  static constexpr std::string_view anywhere[] = {"rank", "master", "chief", "leader", "process_index", "proc_id"};
-  static constexpr std::string_view words[] = {"main", "lead", "first", "last", "zero", "head", "primary", "root", "worker", "local", "node", "host", "device", "devices", "gpu", "stage", "pipe", "mine", "my",
-                                               "own", "owner", "owns", "coordinator", "driver", "member", "members", "shard", "shards", "writer", "group", "groups", "leads", "mesh"};
+  static constexpr std::string_view anywhere[] = {
+      "rank", "master", "chief", "leader", "process_index", "proc_id"};
+  static constexpr std::string_view words[] = {"main", "lead", "first", "last", "zero", "head", "primary",
+      "root", "worker", "local", "node", "host", "device", "devices", "gpu", "stage", "pipe", "mine", "my",
+      "own", "owner", "owns", "coordinator", "driver", "member", "members", "shard", "shards", "writer",
+      "group", "groups", "leads", "mesh"};
   std::string lower(text);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (std::ranges::any_of(anywhere, [&](std::string_view part) { return lower.find(part) != std::string::npos; })) return true;
+  if (std::ranges::any_of(
+          anywhere, [&](std::string_view part) { return lower.find(part) != std::string::npos; }))
+    return true;
   // Words stand between underscores, too.
   for (std::size_t begin = 0; begin < lower.size();) {
     if (!std::isalpha(static_cast<unsigned char>(lower[begin]))) {
@@ -185,14 +217,16 @@ bool asks_who(std::string_view text) {
     }
     std::size_t end = begin;
     while (end < lower.size() && std::isalpha(static_cast<unsigned char>(lower[end]))) ++end;
-    if (std::ranges::find(words, std::string_view(lower).substr(begin, end - begin)) != std::end(words)) return true;
+    if (std::ranges::find(words, std::string_view(lower).substr(begin, end - begin)) != std::end(words))
+      return true;
     begin = end;
   }
   return false;
 }
 
 // Every branch inside of what is balanced as a whole.
-void collect(Runs& runs, RankRun& own, Look& look, const Block& block, const std::unordered_set<int>& whole, bool inside, std::unordered_set<int>& made) {
+void collect(Runs& runs, RankRun& own, Look& look, const Block& block, const std::unordered_set<int>& whole,
+    bool inside, std::unordered_set<int>& made) {
   for (const Event* event : block.events) switch (event->kind) {
     case EventKind::branch: {
       const auto& branch = static_cast<const BranchEvent&>(*event);
@@ -203,13 +237,18 @@ void collect(Runs& runs, RankRun& own, Look& look, const Block& block, const std
       collect(runs, own, look, branch.no, whole, here, made);
       break;
     }
-    case EventKind::call: collect(runs, own, look, static_cast<const CallEvent*>(event)->body, whole, inside || whole.contains(runs.site(own, event->place, event->calls)), made); break;
+    case EventKind::call:
+      collect(runs, own, look, static_cast<const CallEvent*>(event)->body, whole,
+          inside || whole.contains(runs.site(own, event->place, event->calls)), made);
+      break;
     case EventKind::loop:
-      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) collect(runs, own, look, round, whole, inside, made);
+      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds)
+        collect(runs, own, look, round, whole, inside, made);
       break;
     case EventKind::attempt: {
       const auto& attempt = static_cast<const AttemptEvent&>(*event);
-      for (const Block* part : {&attempt.body, &attempt.orelse, &attempt.finally}) collect(runs, own, look, *part, whole, inside, made);
+      for (const Block* part : {&attempt.body, &attempt.orelse, &attempt.finally})
+        collect(runs, own, look, *part, whole, inside, made);
       for (const Block& handler : attempt.handlers) collect(runs, own, look, handler, whole, inside, made);
       break;
     }
@@ -217,9 +256,10 @@ void collect(Runs& runs, RankRun& own, Look& look, const Block& block, const std
     }
 }
 
-} // namespace
+}  // namespace
 
-std::unordered_set<int> balanced_branches(Runs& runs, const std::vector<RankRun*>& ranks, const std::vector<const Block*>& blocks, bool agreed) {
+std::unordered_set<int> balanced_branches(
+    Runs& runs, const std::vector<RankRun*>& ranks, const std::vector<const Block*>& blocks, bool agreed) {
   std::vector<Look> looks;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     looks.emplace_back(runs, *ranks[i], agreed);
@@ -229,7 +269,10 @@ std::unordered_set<int> balanced_branches(Runs& runs, const std::vector<RankRun*
   for (const auto& [site, parts] : looks.front().parts) {
     const auto same = [&](const Look& other) {
       const auto theirs = other.parts.find(site);
-      return theirs != other.parts.end() && std::ranges::equal(parts, theirs->second, [](const Part& a, const Part& b) { return a.what == b.what && a.plain && b.plain && !a.leaves && !b.leaves; });
+      return theirs != other.parts.end() &&
+          std::ranges::equal(parts, theirs->second, [](const Part& a, const Part& b) {
+            return a.what == b.what && a.plain && b.plain && !a.leaves && !b.leaves;
+          });
     };
     if (std::ranges::all_of(looks, same)) whole.insert(site);
   }
@@ -243,7 +286,7 @@ namespace {
 struct AskedBefore {
   mutable std::map<std::pair<Cond, const char*>, bool> agreed;
 };
-} // namespace
+}  // namespace
 
 bool may_be_agreed_on(const Record& record, Cond condition, std::string_view text) {
   const Sharing sharing = record.symbols.sharing(condition);
@@ -260,8 +303,10 @@ bool may_be_agreed_on(const Record& record, Cond condition, std::string_view tex
 bool dies(const Block& block) {
   if (block.events.empty()) return false;
   const Event& last = *block.events.back();
-  if (last.kind == EventKind::exit) return static_cast<const ExitEvent&>(last).exit == ExitKind::raise && static_cast<const ExitEvent&>(last).fails;
+  if (last.kind == EventKind::exit)
+    return static_cast<const ExitEvent&>(last).exit == ExitKind::raise &&
+        static_cast<const ExitEvent&>(last).fails;
   return false;
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,4 +1,5 @@
-// What the events of a block may do: communicate, leave the loop around, fail. Asked of one rank's record before a walk goes into the block.
+// What the events of a block may do: communicate, leave the loop around, fail. Asked of one rank's record
+// before a walk goes into the block.
 #pragma once
 
 #include "rules/deadlock/runs.hpp"
@@ -9,7 +10,8 @@ using namespace interpreter;
 
 class BlockQueries {
 protected:
-  BlockQueries(Runs& runs, RankRun& own) : runs_(runs), own_(own), record_(*own.record), symbols_(own.record->symbols) {}
+  BlockQueries(Runs& runs, RankRun& own)
+      : runs_(runs), own_(own), record_(*own.record), symbols_(own.record->symbols) {}
 
   static bool starts_group(const Block& block);
   // Some other rank may communicate there.
@@ -36,7 +38,9 @@ protected:
   // Does it hold of one of the blocks in the event?
   template <class Each> bool any_in(const Event& event, const Each& each) {
     switch (event.kind) {
-    case EventKind::branch: return each(static_cast<const BranchEvent&>(event).yes) || each(static_cast<const BranchEvent&>(event).no);
+    case EventKind::branch:
+      return each(static_cast<const BranchEvent&>(event).yes) ||
+          each(static_cast<const BranchEvent&>(event).no);
     case EventKind::loop:
       for (const Block& round : static_cast<const LoopEvent&>(event).rounds)
         if (each(round)) return true;
@@ -58,4 +62,4 @@ protected:
   symbolic::Context& symbols_;
 };
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

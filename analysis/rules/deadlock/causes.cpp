@@ -17,7 +17,8 @@ std::string this_one(std::string_view name) { return "this " + call_text(without
 
 class Search {
 public:
-  Search(const Story& story, const Player& player, const Stop& stop) : story_(story), player_(player), stop_(stop) {}
+  Search(const JobView& story, const CollectiveSimulator& player, const Stop& stop)
+      : story_(story), player_(player), stop_(stop) {}
 
   bool explain(Mismatch& mismatch) {
     if (called_no_more(mismatch)) return true;
@@ -25,7 +26,8 @@ public:
     if (stop_.kind == Stop::Kind::blocked && never_answered(story_, player_, stop_, mismatch)) return true;
     // Groups are made first: what is wrong there comes before what it leads to.
     auto incomplete = player_.incomplete();
-    std::stable_sort(incomplete.begin(), incomplete.end(), [](const auto& a, const auto& b) { return (a.first == "world") > (b.first == "world"); });
+    std::stable_sort(incomplete.begin(), incomplete.end(),
+        [](const auto& a, const auto& b) { return (a.first == "world") > (b.first == "world"); });
     for (const auto& [group, i] : incomplete) {
       const auto& there = player_.meeting(group, i);
       for (const int member : player_.members(group)) {
@@ -40,7 +42,7 @@ public:
     for (const auto& [group, i] : incomplete) {
       const auto& there = player_.meeting(group, i);
       const auto& [rank, at] = *there.begin();
-      const Act& act = story_.trace(rank).acts[at];
+      const CommEvent& act = story_.trace(rank).acts[at];
       story_.place(mismatch, act);
       mismatch.cause = Cause::order;
       mismatch.text = "Rank " + std::to_string(rank) + " waits forever in " + call_text(act.name) + " here:";
@@ -60,24 +62,38 @@ private:
     for (int rank = 0; rank < story_.size(); ++rank) {
       const auto& acts = story_.trace(rank).acts;
       const std::size_t at = stop_.at[static_cast<std::size_t>(rank)];
-      if (at >= acts.size() || acts[at].what != Act::What::collective || acts[at].rounds.empty() || acts[at].starts) continue;
-      const Act& act = acts[at];
+      if (at >= acts.size() || acts[at].what != CommEvent::What::collective || acts[at].rounds.empty() ||
+          acts[at].starts)
+        continue;
+      const CommEvent& act = acts[at];
       const interpreter::LoopEvent* const loop = act.rounds.back().loop;
-      if (!act.root || *act.root == rank || *act.root >= story_.size() || act.info->waits == values::Waiting::root || !loop || !loop->unrolled || !loop->stmt) continue;
+      if (!act.root || *act.root == rank || *act.root >= story_.size() ||
+          act.info->waits == values::Waiting::root || !loop || !loop->unrolled || !loop->stmt)
+        continue;
       // The other sends in rounds of its own, and has sent for the last time.
       const auto root = static_cast<int>(*act.root);
       const auto& sends = story_.trace(root).acts;
-      const auto is_same = [&](const Act& other) { return other.what == Act::What::collective && same_kind(other, act) && other.group == act.group && other.root == act.root; };
+      const auto is_same = [&](const CommEvent& other) {
+        return other.what == CommEvent::What::collective && same_kind(other, act) &&
+            other.group == act.group && other.root == act.root;
+      };
       const auto from = sends.begin() + static_cast<std::ptrdiff_t>(stop_.at[static_cast<std::size_t>(root)]);
-      if (story_.trace(root).raised || std::any_of(from, sends.end(), is_same) || std::none_of(sends.begin(), from, is_same)) continue;
-      if (std::any_of(sends.begin(), from, [&](const Act& other) { return is_same(other) && other.site == act.site; })) continue;
+      if (story_.trace(root).raised || std::any_of(from, sends.end(), is_same) ||
+          std::none_of(sends.begin(), from, is_same))
+        continue;
+      if (std::any_of(sends.begin(), from,
+              [&](const CommEvent& other) { return is_same(other) && other.site == act.site; }))
+        continue;
       mismatch.cause = Cause::rounds;
       story_.place(mismatch, act);
       mismatch.event = story_.of_main(act);
-      mismatch.text = "Rank " + std::to_string(rank) + " waits forever in " + this_one(mismatch.name) + " of its loop: rank " + std::to_string(root) + " has sent for the last time, and nothing that ends the loop. Now " + story_.doing(root, stop_.at) +
-                      ". Let rank " + std::to_string(root) + " send what ends it.";
+      mismatch.text = "Rank " + std::to_string(rank) + " waits forever in " + this_one(mismatch.name) +
+          " of its loop: rank " + std::to_string(root) +
+          " has sent for the last time, and nothing that ends the loop. Now " + story_.doing(root, stop_.at) +
+          ". Let rank " + std::to_string(root) + " send what ends it.";
       const auto last = std::find_if(std::make_reverse_iterator(from), sends.rend(), is_same);
-      mismatch.related.push_back({last->place, "rank " + std::to_string(root) + " sends for the last time here"});
+      mismatch.related.push_back(
+          {last->place, "rank " + std::to_string(root) + " sends for the last time here"});
       return true;
     }
     return false;
@@ -85,13 +101,13 @@ private:
 
   // A way out, and the condition by which ranks take it.
   struct Exit {
-    const Leaving* leaving = nullptr;
+    const PathExit* leaving = nullptr;
     Place condition;
     bool own_condition = false;  // each rank decides it for itself
   };
 
   // The call that stands in the frame of the guard.
-  static std::pair<Place, const CallSite*> seen_from(const Act& act, const Decision& guard) {
+  static std::pair<Place, const CallSite*> seen_from(const CommEvent& act, const Decision& guard) {
     const CallSite *own = act.own_calls, *calls = act.calls;
     Place place = act.place;
     while (own && own != guard.own_calls) {
@@ -102,7 +118,7 @@ private:
     return {place, calls};
   }
 
-  const Decision* decided(const Trace& trace, const Decision& like) const {
+  const Decision* decided(const RankTrace& trace, const Decision& like) const {
     for (const Decision& decision : trace.decisions)
       if (decision.site == like.site && decision.nth == like.nth) return &decision;
     return nullptr;
@@ -120,18 +136,19 @@ private:
   // Are these the members of a group that the program has made, and more than one?
   bool is_subgroup(const std::vector<int>& ranks) const {
     if (ranks.size() < 2) return false;
-    for (const Act& act : story_.trace(ranks[0]).acts)
+    for (const CommEvent& act : story_.trace(ranks[0]).acts)
       if (act.makes_group && act.made == ranks && act.made.size() < story_.world.size()) return true;
     return false;
   }
 
-  // Since PyTorch 2.1 the members alone wait for each other, and a group goes by the number of groups that its rank made before:
-  // do all members make each group, and is its number that of no other? Members that are not known may be those that make it.
+  // Since PyTorch 2.1 the members alone wait for each other, and a group goes by the number of groups that
+  // its rank made before: do all members make each group, and is its number that of no other? Members that
+  // are not known may be those that make it.
   bool numbers_fit() const {
-    std::vector<std::vector<const Act*>> made(story_.world.size());
+    std::vector<std::vector<const CommEvent*>> made(story_.world.size());
     std::size_t most = 0;
     for (std::size_t rank = 0; rank < made.size(); ++rank) {
-      for (const Act& act : story_.world[rank].acts)
+      for (const CommEvent& act : story_.world[rank].acts)
         if (act.makes_group) made[rank].push_back(&act);
       most = std::max(most, made[rank].size());
     }
@@ -140,25 +157,30 @@ private:
       for (std::size_t rank = 0; rank < made.size(); ++rank) {
         if (number >= made[rank].size()) continue;
         const auto& members = made[rank][number]->made;
-        if (members.size() < 2 || std::find(members.begin(), members.end(), static_cast<int>(rank)) == members.end()) continue;
+        if (members.size() < 2 ||
+            std::find(members.begin(), members.end(), static_cast<int>(rank)) == members.end())
+          continue;
         if (group && *group != members) return false;
         group = &members;
       }
       if (!group) continue;
       for (const int member : *group)
-        if (member >= static_cast<int>(made.size()) || number >= made[static_cast<std::size_t>(member)].size() ||
+        if (member >= static_cast<int>(made.size()) ||
+            number >= made[static_cast<std::size_t>(member)].size() ||
             made[static_cast<std::size_t>(member)][number]->made != *group)
           return false;
     }
     return true;
   }
 
-  // Have the members used their group between the way out of the others and this call? Then they mean all ranks here.
+  // Have the members used their group between the way out of the others and this call? Then they mean all
+  // ranks here.
   bool knows_group(int owner, int other, const Extra& extra, const std::vector<int>& members) const {
     if (!exit_of(owner, other, extra).leaving) return false;
     for (std::size_t i = 0; i < extra.act; ++i) {
-      const Act& act = story_.trace(owner).acts[i];
-      if (act.what == Act::What::collective && act.group != "world" && act.members == members) return true;
+      const CommEvent& act = story_.trace(owner).acts[i];
+      if (act.what == CommEvent::What::collective && act.group != "world" && act.members == members)
+        return true;
     }
     return false;
   }
@@ -170,19 +192,26 @@ private:
     text[0] = 'E';
     return text;
   }
-  std::string waits_forever(const std::vector<int>& ranks) const { return ranks.size() == 1 || is_all_but_one(ranks) ? " and waits forever: " : " and wait forever: "; }
-  bool is_all_but_one(const std::vector<int>& ranks) const { return ranks.size() > 1 && static_cast<int>(ranks.size()) == story_.size() - 1; }
+  std::string waits_forever(const std::vector<int>& ranks) const {
+    return ranks.size() == 1 || is_all_but_one(ranks) ? " and waits forever: " : " and wait forever: ";
+  }
+  bool is_all_but_one(const std::vector<int>& ranks) const {
+    return ranks.size() > 1 && static_cast<int>(ranks.size()) == story_.size() - 1;
+  }
 
   // How often the rank makes this call, in whatever round.
-  std::ptrdiff_t times_entered(int rank, const Act& call) const { return std::ranges::count(story_.trace(rank).acts, call.site, &Act::site); }
+  std::ptrdiff_t times_entered(int rank, const CommEvent& call) const {
+    return std::ranges::count(story_.trace(rank).acts, call.site, &CommEvent::site);
+  }
 
   // The way out by which `other` missed what `owner` did next.
   Exit exit_of(int owner, int other, const Extra& extra) const {
     Exit found;
-    for (const Leaving& exit : story_.trace(other).exits) {
+    for (const PathExit& exit : story_.trace(other).exits) {
       if (exit.at > extra.before || exit.caught) continue;
       // Who returns leaves out what its own call goes on to, and what is called from there.
-      if (exit.kind == ExitKind::return_ && !is_within(story_.trace(owner).acts[extra.act].calls, exit.calls)) continue;
+      if (exit.kind == ExitKind::return_ && !is_within(story_.trace(owner).acts[extra.act].calls, exit.calls))
+        continue;
       for (auto turn = exit.turns.rbegin(); turn != exit.turns.rend(); ++turn) {
         const Decision& theirs = story_.trace(other).decisions[*turn];
         const Decision* mine = decided(story_.trace(owner), theirs);
@@ -196,7 +225,9 @@ private:
     }
     // What fails without any choice fails on this rank alone if the other goes on.
     const auto& exits = story_.trace(other).exits;
-    if (!found.leaving && story_.trace(other).raised && !exits.empty() && exits.back().fails && !exits.back().caught && exits.back().at <= extra.before) found.leaving = &exits.back();
+    if (!found.leaving && story_.trace(other).raised && !exits.empty() && exits.back().fails &&
+        !exits.back().caught && exits.back().at <= extra.before)
+      found.leaving = &exits.back();
     return found;
   }
 
@@ -216,24 +247,32 @@ private:
     return true;
   }
 
-  static bool same_rounds(const std::vector<Round>& a, const std::vector<Round>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Round& one, const Round& other) { return one.site == other.site && one.nth == other.nth && one.round == other.round; });
+  static bool equal_iterations(const std::vector<Round>& a, const std::vector<Round>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Round& one, const Round& other) {
+      return one.site == other.site && one.nth == other.nth && one.round == other.round;
+    });
   }
 
-  bool tell_exit(const Leaving& exit, int owner, const Act& act, Mismatch& mismatch) {
+  bool tell_exit(const PathExit& exit, int owner, const CommEvent& act, Mismatch& mismatch) {
     story_.place(mismatch, act);
     mismatch.key = exit.site;
-    if (!exit.fails && exit.kind != ExitKind::raise) mismatch.waits_at = act.site;
+    if (!exit.fails && exit.kind != ExitKind::raise) mismatch.make<Parting>().waits_at = act.site;
     mismatch.place = exit.place;
     mismatch.calls = exit.calls;
     std::vector<int> leaving;
     bool all = true;  // … sooner or later
     for (int rank = 0; rank < story_.size(); ++rank) {
       const auto& exits = story_.trace(rank).exits;
-      all = all && std::any_of(exits.begin(), exits.end(), [&](const Leaving& each) { return each.site == exit.site; });
-      if (std::any_of(exits.begin(), exits.end(), [&](const Leaving& each) { return each.site == exit.site && same_rounds(each.rounds, exit.rounds); })) leaving.push_back(rank);
+      all = all && std::any_of(exits.begin(), exits.end(), [&](const PathExit& each) {
+        return each.site == exit.site;
+      });
+      if (std::any_of(exits.begin(), exits.end(), [&](const PathExit& each) {
+            return each.site == exit.site && equal_iterations(each.rounds, exit.rounds);
+          }))
+        leaving.push_back(rank);
     }
-    if (all && exit.kind == ExitKind::break_ && !exit.rounds.empty() && exit.rounds.back().loop && exit.rounds.back().loop->unrolled) {
+    if (all && exit.kind == ExitKind::break_ && !exit.rounds.empty() && exit.rounds.back().loop &&
+        exit.rounds.back().loop->unrolled) {
       mismatch.cause = Cause::rounds;
     }
     // What the others wait in is entered by those that are there.
@@ -245,64 +284,83 @@ private:
       const char *singular, *plural;
     };
     const int round = exit.rounds.empty() ? 0 : exit.rounds.back().round + 1;
-    const Verb verb = exit.kind == ExitKind::return_     ? Verb{"returns", "return"}
-                      : exit.kind == ExitKind::break_    ? Verb{"leaves the loop", "leave the loop"}
-                      : exit.kind == ExitKind::continue_ ? Verb{"continues with the next iteration", "continue with the next iteration"}
-                                                         : Verb{"ends", "end"};
+    const Verb verb = exit.kind == ExitKind::return_ ? Verb{"returns", "return"}
+        : exit.kind == ExitKind::break_              ? Verb{"leaves the loop", "leave the loop"}
+        : exit.kind == ExitKind::continue_
+        ? Verb{"continues with the next iteration", "continue with the next iteration"}
+        : Verb{"ends", "end"};
     mismatch.ranks = leaving;
     mismatch.event = story_.of_main(act);
-    const std::string leave = ranks_do(leaving, story_.size(), verb.singular, verb.plural), wait = ranks_do(waiting, story_.size(), "waits", "wait");
-    mismatch.text = exit.fails ? leave + " in an exception here, and " + wait + " in " + call_text(mismatch.name) + story_.at_line(act.place) + " until the launcher ends the job. Share the failure with all ranks, and raise on all of them."
-                               : leave + " here" + (all && round > 0 ? " in iteration " + std::to_string(round) : std::string()) + ", and " + wait + " in " + call_text(mismatch.name) + story_.at_line(act.place) + " forever.";
+    const std::string leave = ranks_do(leaving, story_.size(), verb.singular, verb.plural),
+                      wait = ranks_do(waiting, story_.size(), "waits", "wait");
+    mismatch.text = exit.fails
+        ? leave + " in an exception here, and " + wait + " in " + call_text(mismatch.name) +
+            story_.at_line(act.place) +
+            " until the launcher ends the job. Share the failure with all ranks, and raise on all of them."
+        : leave + " here" + (all && round > 0 ? " in iteration " + std::to_string(round) : std::string()) +
+            ", and " + wait + " in " + call_text(mismatch.name) + story_.at_line(act.place) + " forever.";
     mismatch.text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(mismatch.text[0])));
-    if (mismatch.condition) mismatch.related.push_back({mismatch.condition, "by this condition"});
+    if (const auto* parting = mismatch.as<Parting>(); parting && parting->condition)
+      mismatch.related.push_back({parting->condition, "by this condition"});
     mismatch.related.push_back({act.place, wait + " here"});
     return true;
   }
 
   // Ranks that decide each by itself, and may decide differently.
-  bool tell_local(Place condition, Place where, const CallSite* calls, int owner, int other, const Act& act, Mismatch& mismatch) {
+  bool tell_local(Place condition, Place where, const CallSite* calls, int owner, int other,
+      const CommEvent& act, Mismatch& mismatch) {
     story_.place(mismatch, act);
     mismatch.place = where;
     mismatch.calls = calls;
-    mismatch.condition = condition;
-    mismatch.text = "Each rank decides this from its own data: where rank " + std::to_string(owner) + " enters " + call_text(mismatch.name) + (where == act.place ? std::string() : story_.at_line(act.place)) + " and rank " + std::to_string(other) +
-                    " does not, it waits forever. Make the ranks agree first: `all_reduce` what decides.";
-    if (!(condition == where)) mismatch.related.push_back({condition, "this condition may differ among the ranks"});
-    if (!(act.place == where)) mismatch.related.push_back({act.place, call_text(mismatch.name) + " is entered here"});
+    mismatch.make<Parting>().condition = condition;
+    mismatch.text = "Each rank decides this from its own data: where rank " + std::to_string(owner) +
+        " enters " + call_text(mismatch.name) +
+        (where == act.place ? std::string() : story_.at_line(act.place)) + " and rank " +
+        std::to_string(other) +
+        " does not, it waits forever. Make the ranks agree first: `all_reduce` what decides.";
+    if (!(condition == where))
+      mismatch.related.push_back({condition, "this condition may differ among the ranks"});
+    if (!(act.place == where))
+      mismatch.related.push_back({act.place, call_text(mismatch.name) + " is entered here"});
     return true;
   }
 
-  std::optional<LoopRun> shorter_loop(const Act& act, int other) const {
+  std::optional<LoopRun> shorter_loop(const CommEvent& act, int other) const {
     for (const Round& round : act.rounds) {
       for (const LoopRun& loop : story_.trace(other).loops)
-        if (loop.site == round.site && loop.nth == round.nth && loop.rounds <= round.round && !loop.silent) return loop;
+        if (loop.site == round.site && loop.nth == round.nth && loop.rounds <= round.round && !loop.silent)
+          return loop;
       // Loops of no rounds leave nothing behind.
-      if (round.place && std::none_of(story_.trace(other).loops.begin(), story_.trace(other).loops.end(), [&](const LoopRun& loop) { return loop.site == round.site && loop.nth == round.nth; })) {
+      if (round.place &&
+          std::none_of(story_.trace(other).loops.begin(), story_.trace(other).loops.end(),
+              [&](const LoopRun& loop) { return loop.site == round.site && loop.nth == round.nth; })) {
         return LoopRun{round.site, round.nth, 0, round.place, act.calls, false, {}, false, nullptr};
       }
     }
     return std::nullopt;
   }
 
-  const Story& story_;
-  const Player& player_;
+  const JobView& story_;
+  const CollectiveSimulator& player_;
   const Stop& stop_;
   bool refused_ = false;  // something parts the ranks, and it is not known well enough
 };
 
-// One call of one of the two that the other lacks: by which choice, way out, exception or round they part, and how that is told.
+// One call of one of the two that the other lacks: by which choice, way out, exception or round they part,
+// and how that is told.
 class Search::Pair {
 public:
-  Pair(Search& whole, const std::string& name, int a, int b, const std::vector<Extra>& differences, Mismatch& into)
-      : search(whole), group(name), left(differences), mismatch(into), extra(first_of(whole, a, b, differences)), owner(extra.of_first ? a : b), other(extra.of_first ? b : a),
-        act(whole.story_.trace(owner).acts[extra.act]) {}
+  Pair(Search& whole, const std::string& name, int a, int b, const std::vector<Extra>& differences,
+      Mismatch& into)
+      : search(whole), group(name), left(differences), mismatch(into),
+        extra(first_of(whole, a, b, differences)), owner(extra.of_first ? a : b),
+        other(extra.of_first ? b : a), act(whole.story_.trace(owner).acts[extra.act]) {}
   bool explain();
 
 private:
   static const Extra& first_of(const Search& search, int a, int b, const std::vector<Extra>& left);
   std::vector<int> ranks_that_enter() const;
-  const Act* next_of(int rank, std::size_t from) const;
+  const CommEvent* next_of(int rank, std::size_t from) const;
   void find_guard();
   const Extra* same_elsewhere() const;
   bool by_own_choice();
@@ -313,7 +371,10 @@ private:
   bool may_be_unknown() const;
   void go_out_to_where_paths_part();
   void stand_at_guard();
-  std::string where_other_goes() const { return next ? other_words() + " goes on to " + call_text(next->name) + search.story_.at_line(next->place) : search.story_.doing(other, search.stop_.at); }
+  std::string where_other_goes() const {
+    return next ? other_words() + " goes on to " + call_text(next->name) + search.story_.at_line(next->place)
+                : search.story_.doing(other, search.stop_.at);
+  }
   bool word();
   void word_guard();
   void word_order();
@@ -328,12 +389,12 @@ private:
   Mismatch& mismatch;
   const Extra& extra;  // that is told of
   const int owner, other;
-  const Act& act;
-  std::vector<int> entering = {};     // ranks that make the call
-  const Act* next = nullptr;          // what the other makes in its place
-  const Decision* guard = nullptr;    // by which the two part
-  bool by_rank = false;               // it is about their numbers
-  const Extra* swapped = nullptr;     // the same call, where the other has it alone
+  const CommEvent& act;
+  std::vector<int> entering = {};   // ranks that make the call
+  const CommEvent* next = nullptr;  // what the other makes in its place
+  const Decision* guard = nullptr;  // by which the two part
+  bool by_rank = false;             // it is about their numbers
+  const Extra* swapped = nullptr;   // the same call, where the other has it alone
 };
 
 bool Search::side_by_side(const std::string& group, int a, int b, Mismatch& mismatch) {
@@ -343,17 +404,21 @@ bool Search::side_by_side(const std::string& group, int a, int b, Mismatch& mism
 
 const Extra& Search::Pair::first_of(const Search& search, int a, int b, const std::vector<Extra>& left) {
   // A group that is missing comes before what it leads to.
-  const auto missing_group = std::find_if(left.begin(), left.end(), [&](const Extra& each) { return search.story_.trace(each.of_first ? a : b).acts[each.act].makes_group; });
+  const auto missing_group = std::find_if(left.begin(), left.end(), [&](const Extra& each) {
+    return search.story_.trace(each.of_first ? a : b).acts[each.act].makes_group;
+  });
   // So does what an exception leads to, of what the two have alone at the same point.
-  const auto other_side = std::find_if(left.begin(), left.end(), [&](const Extra& each) { return each.of_first != left.front().of_first; });
+  const auto other_side = std::find_if(
+      left.begin(), left.end(), [&](const Extra& each) { return each.of_first != left.front().of_first; });
   const auto in_handler = [&](const Extra& each) {
-    const Trace& own = search.story_.trace(each.of_first ? a : b);
+    const RankTrace& own = search.story_.trace(each.of_first ? a : b);
     const auto& turns = own.acts[each.act].turns;
-    return std::any_of(turns.begin(), turns.end(), [&](std::size_t turn) { return own.decisions[turn].attempt && !own.decisions[turn].yes; });
+    return std::any_of(turns.begin(), turns.end(),
+        [&](std::size_t turn) { return own.decisions[turn].attempt && !own.decisions[turn].yes; });
   };
-  return missing_group != left.end()                                                           ? *missing_group
-                       : other_side != left.end() && in_handler(*other_side) && !in_handler(left.front()) ? *other_side
-                                                                                                             : left.front();
+  return missing_group != left.end()                                                     ? *missing_group
+      : other_side != left.end() && in_handler(*other_side) && !in_handler(left.front()) ? *other_side
+                                                                                         : left.front();
 }
 
 bool Search::Pair::explain() {
@@ -366,30 +431,42 @@ bool Search::Pair::explain() {
   // Where the run for all ranks knows the answer, what a rank's own run made of it does not count.
   if (guard && guard->branch && !guard->open && !search.story_.of_main(guard->place)) return search.refuse();
   swapped = same_elsewhere();
-  if (act.makes_group) mismatch.cause = Cause::making_groups;
-  else if (swapped) mismatch.cause = Cause::order;
-  else if (is_of_smaller_group()) mismatch.cause = Cause::other_group;
-  else if (guard && guard->attempt) return by_attempt();
-  else if (guard) mismatch.cause = Cause::guard;
-  else if (const Exit way = search.exit_of(owner, other, extra); way.leaving) return by_exit(way);
-  else if (const auto loop = search.shorter_loop(act, other)) return by_rounds(*loop);
-  else if (may_be_unknown()) return search.refuse();
-  else mismatch.cause = Cause::guard;
+  if (act.makes_group)
+    mismatch.cause = Cause::making_groups;
+  else if (swapped)
+    mismatch.cause = Cause::order;
+  else if (is_of_smaller_group())
+    mismatch.cause = Cause::other_group;
+  else if (guard && guard->attempt)
+    return by_attempt();
+  else if (guard)
+    mismatch.cause = Cause::guard;
+  else if (const Exit way = search.exit_of(owner, other, extra); way.leaving)
+    return by_exit(way);
+  else if (const auto loop = search.shorter_loop(act, other))
+    return by_rounds(*loop);
+  else if (may_be_unknown())
+    return search.refuse();
+  else
+    mismatch.cause = Cause::guard;
   return word();
 }
 
 std::vector<int> Search::Pair::ranks_that_enter() const {
   std::vector<int> ranks;
   for (const int rank : search.player_.members(group))
-    if (std::ranges::any_of(search.story_.trace(rank).acts, [&](const Act& each) { return each.site == act.site && same_rounds(each.rounds, act.rounds); })) ranks.push_back(rank);
+    if (std::ranges::any_of(search.story_.trace(rank).acts, [&](const CommEvent& each) {
+          return each.site == act.site && equal_iterations(each.rounds, act.rounds);
+        }))
+      ranks.push_back(rank);
   return ranks;
 }
 
 // The next collective of the group.
-const Act* Search::Pair::next_of(int rank, std::size_t from) const {
+const CommEvent* Search::Pair::next_of(int rank, std::size_t from) const {
   const auto& acts = search.story_.trace(rank).acts;
   for (std::size_t i = from; i < acts.size(); ++i)
-    if (acts[i].what == Act::What::collective && acts[i].group == group) return &acts[i];
+    if (acts[i].what == CommEvent::What::collective && acts[i].group == group) return &acts[i];
   return nullptr;
 }
 
@@ -412,7 +489,8 @@ void Search::Pair::find_guard() {
 const Extra* Search::Pair::same_elsewhere() const {
   for (const Extra& each : left) {
     if (each.of_first == extra.of_first) continue;
-    if (same_kind(search.story_.trace(other).acts[each.act], act) || (guard && each.before <= extra.act + 1)) return &each;
+    if (same_kind(search.story_.trace(other).acts[each.act], act) || (guard && each.before <= extra.act + 1))
+      return &each;
   }
   return nullptr;
 }
@@ -421,13 +499,14 @@ bool Search::Pair::by_own_choice() {
   if (!guard->local || guard->unseen || !search.story_.of_own_data(guard->place)) return search.refuse();
   mismatch.cause = Cause::local;
   const auto [where, calls] = Search::seen_from(act, *guard);
-  mismatch.whole_job = group == "world";
+  mismatch.make<Parting>().whole_job = group == "world";
   return search.tell_local(guard->place, where, calls, owner, other, act, mismatch);
 }
 
 bool Search::Pair::is_of_smaller_group() const {
-  const Leaving* left_by = search.exit_of(owner, other, extra).leaving;
-  return group == "world" && search.is_subgroup(entering) && !(left_by && left_by->fails) && !search.knows_group(owner, other, extra, entering);
+  const PathExit* left_by = search.exit_of(owner, other, extra).leaving;
+  return group == "world" && search.is_subgroup(entering) && !(left_by && left_by->fails) &&
+      !search.knows_group(owner, other, extra, entering);
 }
 
 bool Search::Pair::by_attempt() {
@@ -437,41 +516,49 @@ bool Search::Pair::by_attempt() {
   // Of a try around calls whose failure nothing comes after the handler means to end the job, too.
   const auto& failing = search.story_.trace(guard->yes ? other : owner);
   const auto tried = static_cast<std::size_t>(search.decided(failing, *guard) - failing.decisions.data());
-  if (surprise && guard->yes && failing.acts.size() <= failing.decisions[tried].handled_from && act.own_calls != guard->own_calls) return search.refuse();
+  if (surprise && guard->yes && failing.acts.size() <= failing.decisions[tried].handled_from &&
+      act.own_calls != guard->own_calls)
+    return search.refuse();
   // What a rank raises by its own data is as much of a surprise.
   bool by_own_data = false;
-  for (const Leaving& exit : failing.exits) {
-    const auto inside = exit.caught ? std::find(exit.turns.begin(), exit.turns.end(), tried) : exit.turns.end();
+  for (const PathExit& exit : failing.exits) {
+    const auto inside = exit.caught ? std::find(exit.turns.begin(), exit.turns.end(), tried)
+                                    : exit.turns.end();
     for (auto turn = inside; turn != exit.turns.end(); ++turn) {
       const Decision& by = failing.decisions[*turn];
       if (!by.open || by.attempt) continue;
       const auto* branch = by.branch ? search.story_.of_main(by.place) : nullptr;
       // Of what is dealt out the first ranks have most.
       const bool first = (guard->yes ? owner : other) < (guard->yes ? other : owner);
-      const bool of_parts = first && branch && !branch->stmt && search.story_.record.symbols.sharing(branch->condition) == symbolic::Sharing::divergent;
-      if (!by.local || by.unseen || !(of_parts || search.story_.of_own_data(by.place))) return search.refuse();
+      const bool of_parts = first && branch && !branch->stmt &&
+          search.story_.record.symbols.sharing(branch->condition) == symbolic::Sharing::divergent;
+      if (!by.local || by.unseen || !(of_parts || search.story_.of_own_data(by.place)))
+        return search.refuse();
       by_own_data = true;
     }
   }
-  // Who goes on to a loop of such calls meets in it those that are still in their try: when it ends, what they exchange decides.
-  if (guard->yes && next && same_kind(*next, act) && next->rounds.size() > act.rounds.size()) return search.refuse();
+  // Who goes on to a loop of such calls meets in it those that are still in their try: when it ends, what
+  // they exchange decides.
+  if (guard->yes && next && same_kind(*next, act) && next->rounds.size() > act.rounds.size())
+    return search.refuse();
   mismatch.cause = Cause::handler;
   mismatch.by_surprise = surprise || by_own_data;
   search.story_.place(mismatch, act);
   std::tie(mismatch.place, mismatch.calls) = Search::seen_from(act, *guard);
-  mismatch.text = guard->yes ? "Rank " + std::to_string(other) + " skips " + this_one(mismatch.name) + " when its `try` raises, and rank " + std::to_string(owner) + " waits in it forever."
-                             : "Rank " + std::to_string(owner) + " enters " + this_one(mismatch.name) + " only because its `try` raised: rank " + std::to_string(other) + " had none, and " +
-                                   (next ? "goes on to " + call_text(next->name) + search.story_.at_line(next->place) : std::string("never enters it")) + ".";
+  mismatch.text = guard->yes ? "Rank " + std::to_string(other) + " skips " + this_one(mismatch.name) +
+          " when its `try` raises, and rank " + std::to_string(owner) + " waits in it forever."
+                             : "Rank " + std::to_string(owner) + " enters " + this_one(mismatch.name) +
+          " only because its `try` raised: rank " + std::to_string(other) + " had none, and " +
+          (next ? "goes on to " + call_text(next->name) + search.story_.at_line(next->place)
+                : std::string("never enters it")) +
+          ".";
   mismatch.related.push_back({guard->place, "the try"});
   return true;
 }
 
 bool Search::Pair::by_exit(const Exit& way) {
   const auto& [exit, condition, own_condition] = way;
-  mismatch.exit = exit->kind;
-  mismatch.condition = condition;
-  mismatch.whole_job = group == "world";
-  mismatch.missed = static_cast<int>(left.size());
+  mismatch.detail = Parting{condition, exit->kind, static_cast<int>(left.size()), group == "world"};
   if (exit->fails) mismatch.severity = Severity::information;
   if (own_condition) {
     if (!search.story_.of_own_data(condition)) return search.refuse();
@@ -479,9 +566,13 @@ bool Search::Pair::by_exit(const Exit& way) {
     return search.tell_local(condition, exit->place, exit->calls, owner, other, act, mismatch);
   }
   const auto& decisions = search.story_.trace(other).decisions;
-  const bool handling = std::any_of(exit->turns.begin(), exit->turns.end(), [&](std::size_t turn) { return decisions[turn].attempt && !decisions[turn].yes; });
-  for (const std::size_t turn : exit->turns) mismatch.by_surprise = mismatch.by_surprise || (decisions[turn].surprise && !decisions[turn].yes);
-  if (mismatch.by_surprise && exit->kind == ExitKind::return_ && search.story_.trace(other).acts.size() <= exit->at && act.calls != exit->calls) return search.refuse();
+  const bool handling = std::any_of(exit->turns.begin(), exit->turns.end(),
+      [&](std::size_t turn) { return decisions[turn].attempt && !decisions[turn].yes; });
+  for (const std::size_t turn : exit->turns)
+    mismatch.by_surprise = mismatch.by_surprise || (decisions[turn].surprise && !decisions[turn].yes);
+  if (mismatch.by_surprise && exit->kind == ExitKind::return_ &&
+      search.story_.trace(other).acts.size() <= exit->at && act.calls != exit->calls)
+    return search.refuse();
   if (exit->kind == ExitKind::raise) {
     // Who raises again means to end the job. What raises by what is not known here may not raise at all.
     if (handling) return search.refuse();
@@ -497,8 +588,10 @@ bool Search::Pair::by_rounds(const LoopRun& loop) {
   search.story_.place(mismatch, act);
   mismatch.place = loop.place;
   mismatch.calls = loop.calls;
-  mismatch.text = "Rank " + std::to_string(owner) + " runs more iterations of this loop than rank " + std::to_string(other) + ", which runs " + std::to_string(loop.rounds) +
-                  ", and waits forever in " + call_text(mismatch.name) + search.story_.at_line(act.place) + ": " + search.story_.doing(other, search.stop_.at) + ". Give every rank the same number of iterations.";
+  mismatch.text = "Rank " + std::to_string(owner) + " runs more iterations of this loop than rank " +
+      std::to_string(other) + ", which runs " + std::to_string(loop.rounds) + ", and waits forever in " +
+      call_text(mismatch.name) + search.story_.at_line(act.place) + ": " +
+      search.story_.doing(other, search.stop_.at) + ". Give every rank the same number of iterations.";
   mismatch.event = search.story_.of_main(act);
   mismatch.related.push_back({act.place, call_text(mismatch.name) + " is entered here"});
   return true;
@@ -508,15 +601,18 @@ bool Search::Pair::by_rounds(const LoopRun& loop) {
 bool Search::Pair::may_be_unknown() const {
   // What all ranks decide alike parts nobody, as long as no loop of many rounds lies behind them.
   for (const int rank : {owner, other}) {
-    const Trace& own = search.story_.trace(rank);
+    const RankTrace& own = search.story_.trace(rank);
     for (const Decision& decision : own.decisions) {
       if (!decision.open) continue;
       const Decision* same = search.decided(search.story_.trace(rank == owner ? other : owner), decision);
-      if (decision.local || decision.unseen || decision.surprise || (same && same->yes != decision.yes)) return true;
+      if (decision.local || decision.unseen || decision.surprise || (same && same->yes != decision.yes))
+        return true;
     }
     const bool any_open = std::ranges::any_of(own.decisions, &Decision::open);
     const bool behind_many = std::ranges::any_of(own.loops, [&](const LoopRun& each) {
-      return each.stands_for_many && !each.silent && std::ranges::none_of(act.rounds, [&](const Round& round) { return round.site == each.site && round.nth == each.nth; });
+      return each.stands_for_many && !each.silent &&
+          std::ranges::none_of(act.rounds,
+              [&](const Round& round) { return round.site == each.site && round.nth == each.nth; });
     });
     if (any_open && behind_many) return true;
   }
@@ -526,8 +622,9 @@ bool Search::Pair::may_be_unknown() const {
 // The mismatch is told where the guard stands, and not in what is called under it.
 void Search::Pair::stand_at_guard() {
   std::tie(mismatch.place, mismatch.calls) = Search::seen_from(act, *guard);
-  if (guard->branch) mismatch.guard = search.story_.guard_at(*guard, mismatch.place);
-  mismatch.guard_side = guard->yes;
+  auto& guarded = mismatch.make<GuardedEntry>();
+  if (guard->branch) guarded.guard = search.story_.guard_at(*guard, mismatch.place);
+  guarded.side = guard->yes;
 }
 
 bool Search::Pair::word() {
@@ -545,24 +642,31 @@ bool Search::Pair::word() {
 
 void Search::Pair::word_guard() {
   if (guard) stand_at_guard();
-  if (next) mismatch.next_of_others = search.story_.of_main(*next);
+  if (next) mismatch.make<GuardedEntry>().next_of_others = search.story_.of_main(*next);
   const auto mine = search.times_entered(owner, act), theirs = search.times_entered(other, act);
   std::string where;
-  if (next && next->place == act.place) where = other_words() + " enters it one time fewer";
-  else if (!next && theirs > 0) where = other_words() + " enters it " + (mine == theirs + 1 ? "one time fewer" : "fewer times");
-  else if (next && next->name == act.name) where = other_words() + " goes on to another " + call_text(without_article(act.name)) + search.story_.at_line(next->place);
-  else where = where_other_goes();
-  mismatch.text = search.enter_alone(entering) + call_text(mismatch.name) + search.waits_forever(entering) + where + ".";
+  if (next && next->place == act.place)
+    where = other_words() + " enters it one time fewer";
+  else if (!next && theirs > 0)
+    where = other_words() + " enters it " + (mine == theirs + 1 ? "one time fewer" : "fewer times");
+  else if (next && next->name == act.name)
+    where = other_words() + " goes on to another " + call_text(without_article(act.name)) +
+        search.story_.at_line(next->place);
+  else
+    where = where_other_goes();
+  mismatch.text = search.enter_alone(entering) + call_text(mismatch.name) + search.waits_forever(entering) +
+      where + ".";
 }
 
 // Where the paths to what comes first and to what comes next part, unless that is where the guard stands.
 void Search::Pair::go_out_to_where_paths_part() {
-  const Act* following = next_of(owner, extra.act + 1);
+  const CommEvent* following = next_of(owner, extra.act + 1);
   if (!following) return;
   std::vector<const CallSite*> around;
   for (const CallSite* site = following->own_calls; site; site = site->outer) around.push_back(site);
   const CallSite *own = act.own_calls, *calls = act.calls;
-  while (own && (!guard || own != guard->own_calls) && own->outer && (!guard || own->outer != guard->own_calls) && std::ranges::find(around, own) == around.end()) {
+  while (own && (!guard || own != guard->own_calls) && own->outer &&
+      (!guard || own->outer != guard->own_calls) && std::ranges::find(around, own) == around.end()) {
     mismatch.place = calls->place;
     own = own->outer;
     calls = calls->outer;
@@ -572,29 +676,42 @@ void Search::Pair::go_out_to_where_paths_part() {
 
 void Search::Pair::word_order() {
   go_out_to_where_paths_part();
-  const Act* theirs = swapped ? &search.story_.trace(other).acts[swapped->act] : next;
-  mismatch.text = "The ranks enter collectives in different orders: " + owner_words() + " enters " + call_text(mismatch.name) + " here" +
-                  (next ? ", where " + other_words() + " enters " + call_text(next->name) + search.story_.at_line(next->place) : std::string()) + ". They wait for each other forever, or exchange garbage.";
-  if (theirs && theirs->place) mismatch.related.push_back({theirs->place, other_words() + " enters " + call_text(theirs->name) + " here"});
+  const CommEvent* theirs = swapped ? &search.story_.trace(other).acts[swapped->act] : next;
+  mismatch.text = "The ranks enter collectives in different orders: " + owner_words() + " enters " +
+      call_text(mismatch.name) + " here" +
+      (next ? ", where " + other_words() + " enters " + call_text(next->name) +
+                  search.story_.at_line(next->place)
+            : std::string()) +
+      ". They wait for each other forever, or exchange garbage.";
+  if (theirs && theirs->place)
+    mismatch.related.push_back(
+        {theirs->place, other_words() + " enters " + call_text(theirs->name) + " here"});
 }
 
 void Search::Pair::word_making_groups() {
   if (guard) stand_at_guard();
-  mismatch.text = "All ranks, members or not, must create process groups together and in the same order: " + owner_words() + " calls " + call_text(mismatch.name) + " here, and " + other_words() +
-                  (next ? " goes on to " + call_text(next->name) + search.story_.at_line(next->place) : " never does") + ". ";
+  mismatch.text = "All ranks, members or not, must create process groups together and in the same order: " +
+      owner_words() + " calls " + call_text(mismatch.name) + " here, and " + other_words() +
+      (next ? " goes on to " + call_text(next->name) + search.story_.at_line(next->place) : " never does") +
+      ". ";
   if (search.numbers_fit()) {
     mismatch.severity = Severity::warning;
-    mismatch.text += "PyTorch before 2.1 waits here forever; later ones give the next groups of these ranks different numbers. ";
+    mismatch.text +=
+        "PyTorch before 2.1 waits here forever; later ones give the next groups of these ranks different numbers. ";
   }
   mismatch.text += "Create every group on every rank.";
 }
 
 void Search::Pair::word_other_group() {
-  mismatch.text = "This " + call_text(mismatch.name) + " runs on the group of all ranks, and only " + rank_words(entering, mismatch.world) + (entering.size() == 1 ? " enters" : " enter") + " it, the members of a smaller group: " + where_other_goes() + ". Pass that group.";
+  mismatch.text = "This " + call_text(mismatch.name) + " runs on the group of all ranks, and only " +
+      rank_words(entering, mismatch.world) + (entering.size() == 1 ? " enters" : " enter") +
+      " it, the members of a smaller group: " + where_other_goes() + ". Pass that group.";
 }
 
-} // namespace
+}  // namespace
 
-bool explain(const Story& story, const Player& player, const Stop& stop, Mismatch& mismatch) { return Search(story, player, stop).explain(mismatch); }
+bool explain(const JobView& story, const CollectiveSimulator& player, const Stop& stop, Mismatch& mismatch) {
+  return Search(story, player, stop).explain(mismatch);
+}
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

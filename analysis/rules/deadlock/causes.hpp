@@ -1,13 +1,13 @@
-// Why a world stops: what one rank enters that another does not, and the guard, the way out, the loop or the handler by which
-// they part.
+// Why a world stops: what one rank enters that another does not, and the guard, the way out, the loop or the
+// handler by which they part.
 #pragma once
 
-#include "rules/deadlock/player.hpp"
-#include "rules/deadlock/story.hpp"
+#include "rules/deadlock/collective_simulator.hpp"
+#include "rules/deadlock/job_view.hpp"
 
 namespace stepzero::rules {
 
 // Answers whether the cause is known for certain to be the program's, and tells it.
-bool explain(const Story& story, const Player& player, const Stop& stop, Mismatch& mismatch);
+bool explain(const JobView& story, const CollectiveSimulator& player, const Stop& stop, Mismatch& mismatch);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

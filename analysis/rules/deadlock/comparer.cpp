@@ -1,19 +1,20 @@
-// Which jobs are compared, of which sizes and under which assumptions, and what is told of what goes wrong in them.
-#include "rules/deadlock/acts.hpp"
+// Which jobs are compared, of which sizes and under which assumptions, and what is told of what goes wrong in
+// them.
+#include "rules/deadlock/comparer.hpp"
 #include "rules/deadlock/agreed_words.hpp"
 #include "rules/deadlock/agreement.hpp"
+#include "rules/deadlock/assumption.hpp"
 #include "rules/deadlock/balance.hpp"
 #include "rules/deadlock/causes.hpp"
+#include "rules/deadlock/comm_events.hpp"
 #include "rules/deadlock/conditions.hpp"
-#include "rules/deadlock/granted.hpp"
 #include "rules/deadlock/job_size.hpp"
 #include "rules/deadlock/missing_gradients.hpp"
 #include "rules/deadlock/point_to_point.hpp"
 #include "rules/deadlock/requests.hpp"
 #include "rules/deadlock/rounds.hpp"
 #include "rules/deadlock/slow_work.hpp"
-#include "rules/noted.hpp"
-#include "rules/deadlock/comparer.hpp"
+#include "rules/fact_index.hpp"
 
 #include <algorithm>
 
@@ -24,21 +25,26 @@ namespace {
 constexpr int most_ranks_asked_for = 8;  // where a program names none
 constexpr int largest_job = 16;          // that a program gives the size of; larger ones are compared as any
 
-} // namespace
+}  // namespace
 
 void Comparer::run() {
   for (const auto& root : record_.roots)
     if (const int size = communicates(*root) ? size_of_job(record_, *root) : 0; size >= 2)
-      for (Mismatch& mismatch : ranks_beyond(record_, *root, size)) into_.found.push_back(std::move(mismatch));
+      for (Mismatch& mismatch : ranks_beyond(record_, *root, size))
+        into_.found.push_back(std::move(mismatch));
   if (!record_.as_rank || !may_part(record_)) return;
   for (Mismatch& mismatch : dropped_requests(record_)) into_.found.push_back(std::move(mismatch));
   for (const auto& root : record_.roots)
     visit(root->block, [&](const Event& event) {
-      if (event.kind != EventKind::branch || !depends_on_rank(record_.symbols, static_cast<const BranchEvent&>(event).condition)) return;
+      if (event.kind != EventKind::branch ||
+          !depends_on_rank(record_.symbols, static_cast<const BranchEvent&>(event).condition))
+        return;
       about_ranks_.insert({event.place.chunk, event.place.span.begin});
-      for (const Block* side : {&static_cast<const BranchEvent&>(event).yes, &static_cast<const BranchEvent&>(event).no})
+      for (const Block* side :
+          {&static_cast<const BranchEvent&>(event).yes, &static_cast<const BranchEvent&>(event).no})
         for (const Event* inner : side->events)
-          if (inner->kind == EventKind::exit) about_exits_.insert({inner->place.chunk, inner->place.span.begin});
+          if (inner->kind == EventKind::exit)
+            about_exits_.insert({inner->place.chunk, inner->place.span.begin});
     });
   for (const auto& root : record_.roots)
     if (communicates(*root)) {
@@ -46,34 +52,49 @@ void Comparer::run() {
       look_at(*root);
       const bool open = got_past_ || !all_reached(*root);
       // Functions that nobody calls may be called under any conditions.
-      for (const Granted granted : {granted_rank, Granted::gradients, Granted::defaults, Granted::numbers}) {
+      for (const Assumption granted :
+          {granted_rank, Assumption::gradients, Assumption::defaults, Assumption::numbers}) {
         if (into_.found.size() > before || root->function) break;
-        if (granted == granted_rank ? question_for_rank().empty() : granted == Granted::gradients ? !into_.worlds->any_about_gradients() : granted == Granted::defaults ? !has_defaults() : !record_.symbols.any_usual() || !sends_or_groups(*root)) continue;
+        if (granted == granted_rank                ? question_for_rank().empty()
+                : granted == Assumption::gradients ? !into_.worlds->any_about_gradients()
+                : granted == Assumption::defaults  ? !has_defaults()
+                                                   : !record_.symbols.any_usual() || !sends_or_groups(*root))
+          continue;
         granted_ = granted;
         look_at(*root);
-        granted_ = Granted::nothing;
+        granted_ = Assumption::nothing;
       }
       if (into_.found.size() == before && (open || too_many_)) {
         granted_ = granted_agreement;
         only_few_ = root->truncated || !open;
         look_at(*root);
-        granted_ = Granted::nothing;
+        granted_ = Assumption::nothing;
       }
       if (into_.found.size() == before) tell_conditional();
     }
   pair_up();
-  for (Mismatch& mismatch : missing_gradients(record_, *into_.worlds)) into_.found.push_back(std::move(mismatch));
+  for (Mismatch& mismatch : missing_gradients(record_, *into_.worlds))
+    into_.found.push_back(std::move(mismatch));
 }
 
 void Comparer::note(const Root& root, const std::string& what) {
   constexpr std::size_t most = 200;
   if (into_.notes.size() >= most) return;
-  const std::string given = granted_ == Granted::nothing ? "" : granted_ == Granted::gradients ? "given equal gradients, " : granted_ == Granted::defaults || granted_ == Granted::numbers ? "given the defaults, " : granted_ == granted_rank ? "given a rank, " : "given agreement, ";
+  const std::string given = granted_ == Assumption::nothing                 ? ""
+      : granted_ == Assumption::gradients                                   ? "given equal gradients, "
+      : granted_ == Assumption::defaults || granted_ == Assumption::numbers ? "given the defaults, "
+      : granted_ == granted_rank                                            ? "given a rank, "
+                                                                            : "given agreement, ";
   std::pair made{&root, given + what};
   if (std::ranges::find(into_.notes, made) == into_.notes.end()) into_.notes.push_back(std::move(made));
 }
 
-std::uint32_t Comparer::line_of(Place place) const { return place ? record_.chunk(place).module->text->position(record_.span(place).begin, syntax::Encoding::utf8).line + 1 : 0; }
+std::uint32_t Comparer::line_of(Place place) const {
+  return place
+      ? record_.chunk(place).module->text->position(record_.span(place).begin, syntax::Encoding::utf8).line +
+          1
+      : 0;
+}
 
 void Comparer::look_at(const Root& root) {
   root_ = &root;
@@ -86,21 +107,22 @@ void Comparer::look_at(const Root& root) {
   Found found;
   if (!explore(root, sizes, found)) return;
   if (!found.complete) {
-    if (granted_ == Granted::nothing) tell_of_few(found);
+    if (granted_ == Assumption::nothing) tell_of_few(found);
     return;
   }
   const bool cut_off = is_cut_off(root);
   // That nobody waits for a request holds whichever tensors have gradients.
-  if (!cut_off && (granted_ == Granted::nothing || granted_ == Granted::gradients))
+  if (!cut_off && (granted_ == Assumption::nothing || granted_ == Assumption::gradients))
     for (Mismatch& mismatch : requests_.never_waited(*into_.worlds, !root.function))
       if (!root.function || is_dropped(record_, mismatch.place)) into_.found.push_back(std::move(mismatch));
-  if (granted_ != Granted::nothing) return tell_granted(found);
+  if (granted_ != Assumption::nothing) return tell_granted(found);
   if (!cut_off) into_.settled.insert(&root);
   const std::size_t before = into_.found.size();
   for (const Found::Key& key : found.order) tell(root, found, key, sizes.size() > 1);
   for (auto& [site, mismatch] : slow_) into_.found.push_back(std::move(mismatch));
   // What only some ranks enter makes what only they have, too: it is told once.
-  if (into_.found.size() == before) into_.found.insert(into_.found.end(), undefined_.begin(), undefined_.end());
+  if (into_.found.size() == before)
+    into_.found.insert(into_.found.end(), undefined_.begin(), undefined_.end());
 }
 
 void Comparer::begin(const Root& root) {
@@ -115,7 +137,7 @@ void Comparer::begin(const Root& root) {
   doubtful_.clear();
   got_past_ = too_many_ = false;
   conditions_.clear();
-  if (granted_ == Granted::nothing) conditional_.clear();
+  if (granted_ == Assumption::nothing) conditional_.clear();
   impossible_ = only_fails_ = true;
   by_gradients_ = false;
   defaults_.clear();
@@ -132,20 +154,30 @@ std::vector<int> Comparer::sizes_to_ask(const Root& root) const {
 
 // Follows the ways of jobs of those sizes. False: an agreement that is asked for is found nowhere.
 bool Comparer::explore(const Root& root, const std::vector<int>& sizes, Found& found) {
-  constexpr std::size_t most_ways[] = {512, 128, 8};  // of the smallest job, of those up to four ranks, of larger ones
+  constexpr std::size_t most_ways[] = {
+      512, 128, 8};  // of the smallest job, of those up to four ranks, of larger ones
   for (const int world : sizes) {
     // Larger worlds are asked only where the program names ranks that smaller ones have not.
     const bool too_small = impossible_ || (only_fails_ && world == most_ranks_asked_for);
-    if (world > 4 && world != sizes.front() && (!too_small || granted_ == Granted::numbers)) break;
+    if (world > 4 && world != sizes.front() && (!too_small || granted_ == Assumption::numbers)) break;
     std::vector<Mismatch> here;
     world_ = world;
     const std::size_t ways = most_ways[world == sizes.front() ? 0 : world <= 4 ? 1 : 2];
-    const bool done = worlds_asked().explore(root, world, ways, [&](const World& run) { follow(run, here); }, granted_ == Granted::nothing ? granted_balance : granted_);
+    const bool done = worlds_asked().explore(
+        root, world, ways, [&](const JobRun& run) { follow(run, here); },
+        granted_ == Assumption::nothing ? granted_balance : granted_);
     // Of too many runs only what no other run takes back is told.
-    if (!done) note(root, "with " + std::to_string(world) + " ranks there are too many ways, or the run of a rank is broken off or lacks the root.");
-    if (!done) std::erase_if(here, [](const Mismatch& mismatch) { return mismatch.cause != Cause::local && !mismatch.by_surprise; });
+    if (!done)
+      note(root,
+          "with " + std::to_string(world) +
+              " ranks there are too many ways, or the run of a rank is broken off or lacks the root.");
+    if (!done)
+      std::erase_if(here,
+          [](const Mismatch& mismatch) { return mismatch.cause != Cause::local && !mismatch.by_surprise; });
     // Is anything left that more ranks could tell?
-    if (done && world == 2 && here.empty() && undefined_.empty() && all_reached(root) && highest_named() < 2 && !sends_or_groups(root)) break;
+    if (done && world == 2 && here.empty() && undefined_.empty() && all_reached(root) &&
+        highest_named() < 2 && !sends_or_groups(root))
+      break;
     if (granted_ == granted_agreement && here.empty()) return false;
     for (const Mismatch& mismatch : here) found.add(mismatch);
     if (!done) {
@@ -159,6 +191,16 @@ bool Comparer::explore(const Root& root, const std::vector<int>& sizes, Found& f
   return true;
 }
 
+namespace {
+
+// Does it wait for a rank that no job of this size has?
+bool never_is_there(const Mismatch& mismatch) {
+  const auto* wait = mismatch.as<MessageWait>();
+  return wait && wait->nowhere;
+}
+
+}  // namespace
+
 void Comparer::Found::add(const Mismatch& mismatch) {
   const Key key{static_cast<int>(mismatch.cause), mismatch.key};
   worlds[key].insert(mismatch.world);
@@ -166,7 +208,9 @@ void Comparer::Found::add(const Mismatch& mismatch) {
   const auto [it, fresh] = by_key.try_emplace(key, mismatch);
   if (fresh) order.push_back(key);
   // What is wrong in the smaller job may be made for that.
-  else if (it->second.world < mismatch.world && !mismatch.nowhere && !(mismatch.cause == Cause::handler && mismatch.by_surprise) && mismatch.cause != Cause::local) it->second = mismatch;
+  else if (it->second.world < mismatch.world && !never_is_there(mismatch) &&
+      !(mismatch.cause == Cause::handler && mismatch.by_surprise) && mismatch.cause != Cause::local)
+    it->second = mismatch;
 }
 
 // Not even the smallest job was followed on all its ways.
@@ -181,14 +225,18 @@ void Comparer::tell(const Root& root, Found& found, const Found::Key& key, bool 
   const std::set<int>& worlds = found.worlds[key];
   if (is_told_by_handler(found, mismatch) || is_told_of_group(found, mismatch)) return;
   // The same in jobs of all sizes: it is made for another.
-  if (mismatch.made_for && of_several_sizes && found.made_for[key].size() == 1 && (worlds.size() > 1 || found.explored < 2)) return;
+  if (mismatch.made_for && of_several_sizes && found.made_for[key].size() == 1 &&
+      (worlds.size() > 1 || found.explored < 2))
+    return;
   if (is_right_with_two_ranks_only(mismatch, worlds) || fails_where_it_counts(mismatch, worlds)) {
     mismatch.certain = false;
     mismatch.jobs = "With " + std::to_string(mismatch.world) + " ranks: ";
     into_.found.push_back(mismatch);
     return;
   }
-  if (mismatch.cause == Cause::local || mismatch.by_surprise || !fine_.contains(mismatch.key) || (mismatch.cause == Cause::exit && mismatch.waits_at && !fine_.contains(mismatch.waits_at))) {
+  const auto* parting = mismatch.as<Parting>();
+  if (mismatch.cause == Cause::local || mismatch.by_surprise || !fine_.contains(mismatch.key) ||
+      (mismatch.cause == Cause::exit && parting && parting->waits_at && !fine_.contains(parting->waits_at))) {
     if (doubtful_.contains(mismatch.key) && mismatch.cause != Cause::local && mismatch.certain) {
       mismatch.certain = false;
       mismatch.supposed = true;
@@ -203,7 +251,9 @@ void Comparer::tell(const Root& root, Found& found, const Found::Key& key, bool 
     return;
   }
   got_past_ = true;
-  note(root, "some run gets past what is wrong at line " + std::to_string(line_of(mismatch.place)) + " in another: " + mismatch.text);
+  note(root,
+      "some run gets past what is wrong at line " + std::to_string(line_of(mismatch.place)) +
+          " in another: " + mismatch.text);
   if (!mismatch.certain || !mismatch.jobs.empty()) return;
   mismatch.jobs = conditions_.of(record_, *into_.worlds, mismatch.key);
   if (!mismatch.jobs.empty()) conditional_.push_back(mismatch);
@@ -211,22 +261,31 @@ void Comparer::tell(const Root& root, Found& found, const Found::Key& key, bool 
 
 // A message that is right with two ranks, and with more never is.
 bool Comparer::is_right_with_two_ranks_only(const Mismatch& mismatch, const std::set<int>& worlds) {
-  if (mismatch.cause != Cause::message || mismatch.nowhere || !fine_in_[2].contains(mismatch.key) || fine_in_[3].contains(mismatch.key)) return false;
-  return mismatch.world == 3 || (worlds.contains(3) && !fine_in_[4].contains(mismatch.key) && counts_ranks(record_, mismatch.place));
+  if (mismatch.cause != Cause::message || never_is_there(mismatch) || !fine_in_[2].contains(mismatch.key) ||
+      fine_in_[3].contains(mismatch.key))
+    return false;
+  return mismatch.world == 3 ||
+      (worlds.contains(3) && !fine_in_[4].contains(mismatch.key) && counts_ranks(record_, mismatch.place));
 }
 
 void Comparer::tell_granted(Found& found) {
-  if (granted_ == Granted::numbers) defaults_ = worlds_asked().of(0, 2).by_defaults;
-  if (granted_ != granted_agreement && granted_ != granted_rank && (granted_ == Granted::gradients ? !by_gradients_ : defaults_.empty())) return;
+  if (granted_ == Assumption::numbers) defaults_ = worlds_asked().of(0, 2).by_defaults;
+  if (granted_ != granted_agreement && granted_ != granted_rank &&
+      (granted_ == Assumption::gradients ? !by_gradients_ : defaults_.empty()))
+    return;
   constexpr std::size_t most_told = 3;
   for (const auto& key : found.order) {
     Mismatch& mismatch = found.by_key.at(key);
-    const bool of_messages = mismatch.cause == Cause::making_groups || mismatch.cause == Cause::message || mismatch.cause == Cause::other_group;
-    if (mismatch.cause != Cause::guard && mismatch.cause != Cause::exit && mismatch.cause != Cause::order && mismatch.cause != Cause::rounds && !(of_messages && granted_ == Granted::numbers)) continue;
-    const bool of_large_jobs = granted_ == Granted::numbers && fails_where_it_counts(mismatch, found.worlds[key]);
+    const bool of_messages = mismatch.cause == Cause::making_groups || mismatch.cause == Cause::message ||
+        mismatch.cause == Cause::other_group;
+    if (mismatch.cause != Cause::guard && mismatch.cause != Cause::exit && mismatch.cause != Cause::order &&
+        mismatch.cause != Cause::rounds && !(of_messages && granted_ == Assumption::numbers))
+      continue;
+    const bool of_large_jobs = granted_ == Assumption::numbers &&
+        fails_where_it_counts(mismatch, found.worlds[key]);
     if (fine_.contains(mismatch.key) && !of_large_jobs) continue;
     // A default may be made for a job of another size.
-    if (granted_ == Granted::numbers && !found.worlds[key].contains(4)) continue;
+    if (granted_ == Assumption::numbers && !found.worlds[key].contains(4)) continue;
     if (granted_ == granted_agreement && (mismatch.jobs.empty() || mismatch.severity)) continue;
     mismatch.certain = false;
     mismatch.supposed = true;
@@ -234,12 +293,16 @@ void Comparer::tell_granted(Found& found) {
       into_.found.push_back(mismatch);
       continue;
     }
-    if (granted_ == granted_rank) mismatch.jobs = "When `" + question_for_rank() + "`";
-    else if (granted_ == Granted::gradients) mismatch.jobs = "Where all ranks have the same gradients";
+    if (granted_ == granted_rank)
+      mismatch.jobs = "When `" + question_for_rank() + "`";
+    else if (granted_ == Assumption::gradients)
+      mismatch.jobs = "Where all ranks have the same gradients";
     else {
       mismatch.jobs = defaults_.size() == 1 ? "With the default" : "With the defaults";
       if (defaults_.size() <= most_told)
-        for (auto it = defaults_.begin(); it != defaults_.end(); ++it) mismatch.jobs += (it == defaults_.begin() ? " " : ", ") + (it->first.empty() ? "" : it->first + " = ") + std::to_string(it->second);
+        for (auto it = defaults_.begin(); it != defaults_.end(); ++it)
+          mismatch.jobs += (it == defaults_.begin() ? " " : ", ") +
+              (it->first.empty() ? "" : it->first + " = ") + std::to_string(it->second);
       if (of_large_jobs) mismatch.jobs += " and " + std::to_string(mismatch.world) + " ranks";
     }
     mismatch.jobs += ": ";
@@ -249,19 +312,21 @@ void Comparer::tell_granted(Found& found) {
 
 void Comparer::tell_conditional() {
   for (Mismatch& mismatch : conditional_) {
-    if (mismatch.cause != Cause::guard && mismatch.cause != Cause::exit && mismatch.cause != Cause::order && mismatch.cause != Cause::rounds && mismatch.cause != Cause::message && mismatch.cause != Cause::root) continue;
+    if (mismatch.cause != Cause::guard && mismatch.cause != Cause::exit && mismatch.cause != Cause::order &&
+        mismatch.cause != Cause::rounds && mismatch.cause != Cause::message && mismatch.cause != Cause::root)
+      continue;
     mismatch.certain = false;
     mismatch.supposed = true;
     // What would mend it under these answers is wrong under the others.
     mismatch.event = nullptr;
-    mismatch.guard = nullptr;
+    if (mismatch.as<GuardedEntry>()) mismatch.detail = {};
     into_.found.push_back(std::move(mismatch));
   }
 }
 
-Worlds& Comparer::worlds_asked() {
-  if (granted_ != Granted::numbers) return *into_.worlds;
-  if (!into_.by_defaults) into_.by_defaults = std::make_unique<Worlds>(record_, true);
+JobExplorer& Comparer::worlds_asked() {
+  if (granted_ != Assumption::numbers) return *into_.worlds;
+  if (!into_.by_defaults) into_.by_defaults = std::make_unique<JobExplorer>(record_, true);
   return *into_.by_defaults;
 }
 
@@ -288,13 +353,20 @@ bool Comparer::has_defaults() const {
 
 bool Comparer::fails_where_it_counts(const Mismatch& mismatch, const std::set<int>& worlds) {
   if (mismatch.by_surprise || !fine_.contains(mismatch.key)) return false;
-  const auto never_fine = [&](int world) { return worlds.contains(world) && !fine_in_[world].contains(mismatch.key); };
+  const auto never_fine = [&](int world) {
+    return worlds.contains(world) && !fine_in_[world].contains(mismatch.key);
+  };
   const bool of_four_ranks = mismatch.world == 4 && never_fine(4);
-  const bool of_numbers = mismatch.cause == Cause::rounds || ((mismatch.cause == Cause::guard || mismatch.exit == ExitKind::continue_) && highest_named() < 2);
+  const auto* parting = mismatch.as<Parting>();
+  const bool of_numbers = mismatch.cause == Cause::rounds ||
+      ((mismatch.cause == Cause::guard || (parting && parting->exit == ExitKind::continue_)) &&
+          highest_named() < 2);
   if (of_numbers && of_four_ranks && never_fine(2)) return true;
   // Where two ranks are one group, only four show what becomes of several.
   if ((mismatch.cause == Cause::making_groups || mismatch.cause == Cause::root) && of_four_ranks) return true;
-  if (mismatch.cause != Cause::rounds && mismatch.cause != Cause::handler && mismatch.cause != Cause::exit && mismatch.cause != Cause::guard && mismatch.cause != Cause::other_group) return false;
+  if (mismatch.cause != Cause::rounds && mismatch.cause != Cause::handler && mismatch.cause != Cause::exit &&
+      mismatch.cause != Cause::guard && mismatch.cause != Cause::other_group)
+    return false;
   const int named = highest_named();
   if (named < 2 || named >= 4 || mismatch.world != 4) return false;
   for (int world = named + 1; world <= 4; ++world)
@@ -309,12 +381,16 @@ int Comparer::highest_named() {
 
 bool Comparer::is_told_by_handler(const Found& found, const Mismatch& mismatch) {
   return mismatch.cause == Cause::order &&
-         std::any_of(found.by_key.begin(), found.by_key.end(), [&](const auto& each) { return each.second.cause == Cause::handler && each.second.place == mismatch.place; });
+      std::any_of(found.by_key.begin(), found.by_key.end(), [&](const auto& each) {
+        return each.second.cause == Cause::handler && each.second.place == mismatch.place;
+      });
 }
 
 bool Comparer::is_told_of_group(const Found& found, const Mismatch& mismatch) {
   return mismatch.cause == Cause::guard &&
-         std::any_of(found.by_key.begin(), found.by_key.end(), [&](const auto& each) { return each.second.cause == Cause::other_group && each.second.place == mismatch.place; });
+      std::any_of(found.by_key.begin(), found.by_key.end(), [&](const auto& each) {
+        return each.second.cause == Cause::other_group && each.second.place == mismatch.place;
+      });
 }
 
 bool Comparer::sends_or_groups(const Root& root) {
@@ -322,7 +398,8 @@ bool Comparer::sends_or_groups(const Root& root) {
   visit(root.block, [&](const Event& event) {
     if (event.kind != EventKind::operation) return;
     const auto& row = *static_cast<const OperationEvent&>(event).row;
-    any = any || row.operation == values::Operation::message || (row.collective && row.collective->makes_group);
+    any = any || row.operation == values::Operation::message ||
+        (row.collective && row.collective->makes_group);
   });
   return any;
 }
@@ -330,9 +407,12 @@ bool Comparer::sends_or_groups(const Root& root) {
 bool Comparer::all_reached(const Root& root) const {
   bool all = true;
   visit(root.block, [&](const Event& event) {
-    if (event.kind == EventKind::exit && static_cast<const ExitEvent&>(event).exit != ExitKind::raise && about_exits_.contains({event.place.chunk, event.place.span.begin}))
+    if (event.kind == EventKind::exit && static_cast<const ExitEvent&>(event).exit != ExitKind::raise &&
+        about_exits_.contains({event.place.chunk, event.place.span.begin}))
       all = all && reached_.contains({event.place.chunk, event.place.span.begin});
-    if (event.kind == EventKind::operation && static_cast<const OperationEvent&>(event).row->operation != values::Operation::await && Acts::communicates(static_cast<const OperationEvent&>(event)))
+    if (event.kind == EventKind::operation &&
+        static_cast<const OperationEvent&>(event).row->operation != values::Operation::await &&
+        Acts::communicates(static_cast<const OperationEvent&>(event)))
       all = all && reached_.contains({event.place.chunk, event.place.span.begin});
   });
   return all;
@@ -348,7 +428,8 @@ void Comparer::pair_up() {
         if (mismatch.cause == Cause::guard) return mismatch.ranks;
         std::vector<int> others;
         for (int rank = 0; rank < mismatch.world && mismatch.cause == Cause::exit; ++rank)
-          if (std::find(mismatch.ranks.begin(), mismatch.ranks.end(), rank) == mismatch.ranks.end()) others.push_back(rank);
+          if (std::find(mismatch.ranks.begin(), mismatch.ranks.end(), rank) == mismatch.ranks.end())
+            others.push_back(rank);
         return others;
       };
       std::vector<int> both = entering(a);
@@ -356,9 +437,12 @@ void Comparer::pair_up() {
       if (both.empty() || more.empty()) continue;
       both.insert(both.end(), more.begin(), more.end());
       std::sort(both.begin(), both.end());
-      if (both.size() == static_cast<std::size_t>(a.world) && std::adjacent_find(both.begin(), both.end()) == both.end()) dropped.insert(i);
+      if (both.size() == static_cast<std::size_t>(a.world) &&
+          std::adjacent_find(both.begin(), both.end()) == both.end())
+        dropped.insert(i);
     }
-  for (auto it = dropped.rbegin(); it != dropped.rend(); ++it) into_.found.erase(into_.found.begin() + static_cast<std::ptrdiff_t>(*it));
+  for (auto it = dropped.rbegin(); it != dropped.rend(); ++it)
+    into_.found.erase(into_.found.begin() + static_cast<std::ptrdiff_t>(*it));
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

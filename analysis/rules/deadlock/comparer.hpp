@@ -1,13 +1,14 @@
-// The runs of several ranks of a program, held against each other: which of them wait for each other forever, and what is told of it.
+// The runs of several ranks of a program, held against each other: which of them wait for each other forever,
+// and what is told of it.
 #pragma once
 
+#include "rules/deadlock/assumption.hpp"
+#include "rules/deadlock/collective_simulator.hpp"
 #include "rules/deadlock/conditions.hpp"
-#include "rules/deadlock/granted.hpp"
+#include "rules/deadlock/job_view.hpp"
 #include "rules/deadlock/match.hpp"
-#include "rules/deadlock/player.hpp"
 #include "rules/deadlock/requests.hpp"
 #include "rules/deadlock/rounds.hpp"
-#include "rules/deadlock/story.hpp"
 
 #include <map>
 #include <optional>
@@ -55,14 +56,15 @@ private:
   void tell_granted(Found& found);
   // What goes wrong under some answers alone: these are said.
   void tell_conditional();
-  // The runs that are compared. Those in which defaults are numbers from the start are made where they are asked for.
-  Worlds& worlds_asked();
+  // The runs that are compared. Those in which defaults are numbers from the start are made where they are
+  // asked for.
+  JobExplorer& worlds_asked();
   // `args.local_rank != -1`; empty: no run of a rank asks whether it was told its rank.
   std::string question_for_rank();
   // Is anything asked for that has a default?
   bool has_defaults() const;
-  // Some world gets past, but none of those that count: a program that names rank 2 is not made for two ranks, and one that fits three
-  // by its numbers is hardly meant for three where neither two nor four do.
+  // Some world gets past, but none of those that count: a program that names rank 2 is not made for two
+  // ranks, and one that fits three by its numbers is hardly meant for three where neither two nor four do.
   bool fails_where_it_counts(const Mismatch& mismatch, const std::set<int>& worlds);
   // Found out once.
   int highest_named();
@@ -75,61 +77,73 @@ private:
   // Does every communication of a root take part in some run that ends well?
   bool all_reached(const Root& root) const;
   // `stop`: where the ranks wait in it, if the run does not end; what a rank waits in it has not got past.
-  void passed(const World& world, const Stop* stop = nullptr);
-  // Was a loop of as many rounds followed round by round on one rank, and on another, for want of steps, in one round that stands for all?
-  static bool followed_differently(const World& world);
+  void passed(const JobRun& world, const Stop* stop = nullptr);
+  // Was a loop of as many rounds followed round by round on one rank, and on another, for want of steps, in
+  // one round that stands for all?
+  static bool followed_differently(const JobRun& world);
   // Do both go through the same thing to its end? Then they make as many rounds, wherever they stand.
   bool as_many_rounds(const Round& a, const Round& b) const;
-  // A leader calls its workers in one loop, and they wait for it in another: the round that stands for many met something that is not in
-  // a round of the same loop. How many more meet is not known, nor what becomes of the ranks behind that.
-  bool met_across_loops(const World& world, const Player& player);
+  // A leader calls its workers in one loop, and they wait for it in another: the round that stands for many
+  // met something that is not in a round of the same loop. How many more meet is not known, nor what becomes
+  // of the ranks behind that.
+  bool met_across_loops(const JobRun& world, const CollectiveSimulator& player);
   // One way that the ranks may go.
-  void follow(const World& world, std::vector<Mismatch>& here);
-  void play(const World& world, std::vector<Mismatch>& here);
-  // What is asked of an object that only its name describes may be another's: then what the ranks wait in is none of it.
-  void presume(const World& world, const Stop& stop, Mismatch& mismatch);
+  void follow(const JobRun& world, std::vector<Mismatch>& here);
+  void play(const JobRun& world, std::vector<Mismatch>& here);
+  // What is asked of an object that only its name describes may be another's: then what the ranks wait in is
+  // none of it.
+  void presume(const JobRun& world, const Stop& stop, Mismatch& mismatch);
   // Was the run of the root, or of a rank's, broken off?
-  bool is_cut_off(const Root& root) { return root.truncated || worlds_asked().of(0, 2).out_of_budget || worlds_asked().of(1, 2).out_of_budget; }
-  // Some rank ends at a message to a rank that there never is. Of what comes before it only messages that nobody ever sends are told.
-  void ends_nowhere(const World& world, std::vector<Mismatch>& here) const;
+  bool is_cut_off(const Root& root) {
+    return root.truncated || worlds_asked().of(0, 2).out_of_budget || worlds_asked().of(1, 2).out_of_budget;
+  }
+  // Some rank ends at a message to a rank that there never is. Of what comes before it only messages that
+  // nobody ever sends are told.
+  void ends_nowhere(const JobRun& world, std::vector<Mismatch>& here) const;
   // Does it depend on what is not known whether the rank comes to the call?
-  static bool left_open(const Trace& trace, const Act& act);
-  // Do two ranks take different sides of a condition that says nothing of ranks? Uniform ones that were not seen to be the same
-  // on both count, too; and those that only one of the runs knows the truth of, where the rank has no part in it.
-  bool decide_differently(const World& world) const;
+  static bool left_open(const RankTrace& trace, const CommEvent& act);
+  // Do two ranks take different sides of a condition that says nothing of ranks? Uniform ones that were not
+  // seen to be the same on both count, too; and those that only one of the runs knows the truth of, where the
+  // rank has no part in it.
+  bool decide_differently(const JobRun& world) const;
   // Names that some ranks never bind, and use.
-  void undefined_names(const Story& story);
-  // What some ranks enter in one function, and all others in another, may belong together: nobody here calls them.
+  void undefined_names(const JobView& story);
+  // What some ranks enter in one function, and all others in another, may belong together: nobody here calls
+  // them.
   void pair_up();
 
   const Record& record_;
   Comparison& into_;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> about_ranks_;  // branches whose conditions depend on the rank
-  bool of_function_ = false;         // that nobody calls
-  Granted granted_ = Granted::nothing;
-  bool by_gradients_ = false;        // see Trace, of all runs so far
+  std::set<std::pair<std::uint32_t, std::uint32_t>>
+      about_ranks_;           // branches whose conditions depend on the rank
+  bool of_function_ = false;  // that nobody calls
+  Assumption granted_ = Assumption::nothing;
+  bool by_gradients_ = false;  // see RankTrace, of all runs so far
   std::map<std::string, std::int64_t> defaults_;
-  bool impossible_ = false;          // every run so far names ranks that its world has not
-  bool only_fails_ = false;          // … or ends on all ranks in what says that something is wrong
-  const Root* root_ = nullptr;       // that is looked at
-  std::set<std::pair<std::uint32_t, std::uint32_t>> reached_;  // places of communication in runs that end well
+  bool impossible_ = false;     // every run so far names ranks that its world has not
+  bool only_fails_ = false;     // … or ends on all ranks in what says that something is wrong
+  const Root* root_ = nullptr;  // that is looked at
+  std::set<std::pair<std::uint32_t, std::uint32_t>>
+      reached_;  // places of communication in runs that end well
   std::vector<Mismatch> undefined_;
   Requests requests_;
   Conditions conditions_;
-  std::set<int> past_;                    // sites that the run gets past
-  std::vector<Mismatch> conditional_;     // what goes wrong under some answers of the program's own questions alone
+  std::set<int> past_;  // sites that the run gets past
+  std::vector<Mismatch>
+      conditional_;               // what goes wrong under some answers of the program's own questions alone
   std::map<int, Mismatch> slow_;  // by site
-  std::map<int, Mismatch> left_;  // by the site of a way out of a loop that some run gets past: the leader leaves it in one of its rounds
+  std::map<int, Mismatch> left_;  // by the site of a way out of a loop that some run gets past: the leader
+                                  // leaves it in one of its rounds
   std::set<std::pair<std::uint32_t, std::uint32_t>> about_exits_;  // ways out in them
   std::optional<int> highest_named_;
   std::map<int, std::set<int>> fine_in_;  // by world: sites that some run of it gets past
   int world_ = 0;                         // that is played
-  std::set<int> fine_;  // sites that some run gets past
-  bool only_few_ = false;                // what rests on many answers is not told, as little is known of the rest
-  bool too_many_ = false;                // ways, to follow them all
-  bool got_past_ = false;                // some run stops where another gets past
-  std::set<int> doubtful_;               // sites that a run came to of which not all is known
+  std::set<int> fine_;                    // sites that some run gets past
+  bool only_few_ = false;   // what rests on many answers is not told, as little is known of the rest
+  bool too_many_ = false;   // ways, to follow them all
+  bool got_past_ = false;   // some run stops where another gets past
+  std::set<int> doubtful_;  // sites that a run came to of which not all is known
   std::vector<std::pair<std::size_t, const Root*>> of_functions_;
 };
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

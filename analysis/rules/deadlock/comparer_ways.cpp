@@ -1,19 +1,20 @@
-// One way that the ranks of a job may go: it is played, and where it does not go on, or ranks meet in what does not fit, the cause is named.
-#include "rules/deadlock/acts.hpp"
+// One way that the ranks of a job may go: it is played, and where it does not go on, or ranks meet in what
+// does not fit, the cause is named.
 #include "rules/deadlock/agreed_words.hpp"
 #include "rules/deadlock/agreement.hpp"
+#include "rules/deadlock/assumption.hpp"
 #include "rules/deadlock/balance.hpp"
 #include "rules/deadlock/causes.hpp"
+#include "rules/deadlock/comm_events.hpp"
+#include "rules/deadlock/comparer.hpp"
 #include "rules/deadlock/conditions.hpp"
-#include "rules/deadlock/granted.hpp"
 #include "rules/deadlock/job_size.hpp"
 #include "rules/deadlock/missing_gradients.hpp"
 #include "rules/deadlock/point_to_point.hpp"
 #include "rules/deadlock/requests.hpp"
 #include "rules/deadlock/rounds.hpp"
 #include "rules/deadlock/slow_work.hpp"
-#include "rules/noted.hpp"
-#include "rules/deadlock/comparer.hpp"
+#include "rules/fact_index.hpp"
 
 #include <algorithm>
 
@@ -21,30 +22,49 @@ namespace stepzero::rules {
 
 namespace {
 
-// "When `strategy == 'fsdp'`: ", of a call whose object is one of several, by a condition that nobody decides; empty for others.
-std::string if_it_is_chosen(const symbolic::Context& symbols, const Trace& trace, const Act& act) {
+// "When `strategy == 'fsdp'`: ", of a call whose object is one of several, by a condition that nobody
+// decides; empty for others.
+std::string if_it_is_chosen(const symbolic::Context& symbols, const RankTrace& trace, const CommEvent& act) {
   for (auto turn = act.turns.rbegin(); turn != act.turns.rend(); ++turn) {
     const Decision& decision = trace.decisions[*turn];
-    if (!decision.branch || decision.branch->stmt || !(decision.place == act.place) || !act.event || !decision.open) continue;
+    if (!decision.branch || decision.branch->stmt || !(decision.place == act.place) || !act.event ||
+        !decision.open)
+      continue;
     const std::string condition = symbols.text(decision.branch->condition);
-    if (condition.empty() || symbols.form(decision.branch->condition) == symbolic::Context::Form::constant) continue;
+    if (condition.empty() || symbols.form(decision.branch->condition) == symbolic::Context::Form::constant)
+      continue;
     return "When `" + (decision.yes ? condition : "not (" + condition + ")") + "`: ";
   }
   return {};
 }
 
-} // namespace
+// Of ranks that do what is not known from some point on: is the stop one that comes before?
+bool stops_where_all_is_known(const JobRun& world, const Stop& stop) {
+  if (stop.kind == Stop::Kind::none) return false;
+  for (std::size_t rank = 0; rank < world.size(); ++rank) {
+    const bool takes_no_part = stop.kind == Stop::Kind::different && static_cast<int>(rank) != stop.a &&
+        static_cast<int>(rank) != stop.b;
+    if (world[rank].unsettled && stop.at[rank] >= world[rank].settled && !takes_no_part &&
+        !waits_for_who_has_ended(world, stop.at, rank))
+      return false;
+  }
+  return true;
+}
 
-void Comparer::follow(const World& world, std::vector<Mismatch>& here) {
+}  // namespace
+
+void Comparer::follow(const JobRun& world, std::vector<Mismatch>& here) {
   past_.clear();
   const std::size_t before = here.size();
   play(world, here);
-  if (granted_ == Granted::nothing) conditions_.note(world, std::move(past_), here.size() > before ? std::optional(here.back().key) : std::nullopt);
+  if (granted_ == Assumption::nothing)
+    conditions_.note(
+        world, std::move(past_), here.size() > before ? std::optional(here.back().key) : std::nullopt);
 }
 
-void Comparer::play(const World& world, std::vector<Mismatch>& here) {
+void Comparer::play(const JobRun& world, std::vector<Mismatch>& here) {
   bool unsettled = false, all_raise = true;
-  for (const Trace& trace : world) {
+  for (const RankTrace& trace : world) {
     if (trace.impossible) return;
     if (trace.nowhere) return ends_nowhere(world, here);
     by_gradients_ = by_gradients_ || trace.by_gradients;
@@ -53,17 +73,20 @@ void Comparer::play(const World& world, std::vector<Mismatch>& here) {
     all_raise = all_raise && trace.raised;
   }
   impossible_ = false;
-  only_fails_ = only_fails_ && std::all_of(world.begin(), world.end(), [](const Trace& trace) { return trace.raised && !trace.exits.empty() && trace.exits.back().fails; });
+  only_fails_ = only_fails_ && std::all_of(world.begin(), world.end(), [](const RankTrace& trace) {
+    return trace.raised && !trace.exits.empty() && trace.exits.back().fails;
+  });
   if (followed_differently(world)) {
     note(*root_, "a loop was unrolled on one rank and not on another.");
     return passed(world);
   }
-  const Story story{record_, world, of_function_};
+  const JobView story{record_, world, of_function_};
   if (all_raise) {
     // Not a world that the program is made for, or the failure follows from what comes first.
     Mismatch mismatch;
     mismatch.world = story.size();
-    if (!unsettled && !decide_differently(world) && unequal(story, mismatch, true)) here.push_back(std::move(mismatch));
+    if (!unsettled && !decide_differently(world) && unequal(story, mismatch, true))
+      here.push_back(std::move(mismatch));
     return;
   }
   if (!unsettled && !decide_differently(world)) undefined_names(story);
@@ -73,16 +96,18 @@ void Comparer::play(const World& world, std::vector<Mismatch>& here) {
     if (!of_function_ && !decide_differently(world)) here.push_back(std::move(mismatch));
     return;
   }
-  Player player(world, true);
+  CollectiveSimulator player(world, true);
   const Stop stop = player.play();
   if (unsettled) {
-    // Only what comes before is known.
-    bool before = stop.kind != Stop::Kind::none;
-    for (std::size_t rank = 0; rank < world.size(); ++rank)
-      before = before && (!world[rank].unsettled || stop.at[rank] < world[rank].settled || waits_for_who_has_ended(world, stop.at, rank) || (stop.kind == Stop::Kind::different && static_cast<int>(rank) != stop.a && static_cast<int>(rank) != stop.b));
-    if (!before) {
-      for (const Trace& trace : world)
-        if (trace.unsettled) note(*root_, "what a rank does is not known " + (trace.settled == 0 || trace.settled > trace.acts.size() ? "from the beginning" : "behind line " + std::to_string(line_of(trace.acts[trace.settled - 1].place))) + ", before the ranks wait.");
+    if (!stops_where_all_is_known(world, stop)) {
+      for (const RankTrace& trace : world)
+        if (trace.unsettled)
+          note(*root_,
+              "what a rank does is not known " +
+                  (trace.settled == 0 || trace.settled > trace.acts.size()
+                          ? "from the beginning"
+                          : "behind line " + std::to_string(line_of(trace.acts[trace.settled - 1].place))) +
+                  ", before the ranks wait.");
       return passed(world, &stop);
     }
   }
@@ -91,15 +116,19 @@ void Comparer::play(const World& world, std::vector<Mismatch>& here) {
     return passed(world, &stop);
   }
   const bool parted = decide_differently(world);
-  if (stop.kind != Stop::Kind::none && parted) note(*root_, "where ranks wait, they also decide differently what is open.");
+  if (stop.kind != Stop::Kind::none && parted)
+    note(*root_, "where ranks wait, they also decide differently what is open.");
   Mismatch mismatch;
   mismatch.world = story.size();
   if (stop.kind != Stop::Kind::none) {
-    const bool told = unequal(story, mismatch, true) || explain(story, player, stop, mismatch) || left_by_rank(story, mismatch);
+    const bool told = unequal(story, mismatch, true) || explain(story, player, stop, mismatch) ||
+        left_by_rank(story, mismatch);
     // Where ranks decide differently by what only they have, another run may get past.
-    if (told && granted_ == granted_agreement) mismatch.jobs = what_is_agreed_on(record_, worlds_asked(), world, mismatch.key, only_few_);
+    if (told && granted_ == granted_agreement)
+      mismatch.jobs = what_is_agreed_on(record_, worlds_asked(), world, mismatch.key, only_few_);
     if (told && mismatch.certain) presume(world, stop, mismatch);
-    if (Mismatch left; told && mismatch.cause == Cause::exit && !mismatch.by_surprise && !parted && left_by_rank(story, left)) {
+    if (Mismatch left; told && mismatch.cause == Cause::exit && !mismatch.by_surprise && !parted &&
+        left_by_rank(story, left)) {
       left.world = story.size();
       left_.try_emplace(left.key, std::move(left));
     }
@@ -111,11 +140,12 @@ void Comparer::play(const World& world, std::vector<Mismatch>& here) {
     }
     return;
   }
-  if (unequal(story, mismatch, false) || mixed(story, mismatch) || other_size(story, player, mismatch) || uneven(story, mismatch) || unordered(story, mismatch)) {
+  if (unequal(story, mismatch, false) || mixed(story, mismatch) || other_size(story, player, mismatch) ||
+      uneven(story, mismatch) || unordered(story, mismatch)) {
     if (!parted) here.push_back(std::move(mismatch));
     return;
   }
-  Player strict(world, false);
+  CollectiveSimulator strict(world, false);
   const Stop strictly = strict.play();
   if (strictly.kind == Stop::Kind::blocked && explain_messages(story, strict, strictly, mismatch)) {
     mismatch.certain = false;
@@ -126,22 +156,26 @@ void Comparer::play(const World& world, std::vector<Mismatch>& here) {
     if (!parted) here.push_back(std::move(mismatch));
     return;
   }
-  if (uneven_for_some(story, mismatch) || by_own_data(story, mismatch) || left_by_own_data(story, mismatch) || left_by_rank(story, mismatch) || root_of_own_data(story, mismatch) || outsiders(story, player, mismatch)) here.push_back(std::move(mismatch));
+  if (uneven_for_some(story, mismatch) || by_own_data(story, mismatch) || left_by_own_data(story, mismatch) ||
+      left_by_rank(story, mismatch) || root_of_own_data(story, mismatch) ||
+      outsiders(story, player, mismatch))
+    here.push_back(std::move(mismatch));
   passed(world);
 }
 
-void Comparer::passed(const World& world, const Stop* stop) {
-  const Story story{record_, world, of_function_};
+void Comparer::passed(const JobRun& world, const Stop* stop) {
+  const JobView story{record_, world, of_function_};
   requests_.note(story);
   for (Mismatch& mismatch : slow_ranks(story)) slow_.try_emplace(mismatch.key, std::move(mismatch));
-  // A run in which a rank fails, or does what is not known, does not show that others get past what comes then.
+  // A run in which a rank fails, or does what is not known, does not show that others get past what comes
+  // then.
   bool unknown = false;
-  for (const Trace& trace : world) unknown = unknown || trace.raised || trace.unsettled;
+  for (const RankTrace& trace : world) unknown = unknown || trace.raised || trace.unsettled;
   for (std::size_t rank = 0; rank < world.size(); ++rank) {
-    const Trace& trace = world[rank];
+    const RankTrace& trace = world[rank];
     const std::size_t got = stop && stop->kind != Stop::Kind::none ? stop->at[rank] : trace.acts.size();
     for (std::size_t at = 0; at < trace.acts.size(); ++at) {
-      const Act& act = trace.acts[at];
+      const CommEvent& act = trace.acts[at];
       if (at >= got || (unknown && (trace.raised || at >= trace.settled || !trace.unsettled))) {
         doubtful_.insert(act.site);
         continue;
@@ -151,7 +185,7 @@ void Comparer::passed(const World& world, const Stop* stop) {
       fine_in_[world_].insert(act.site);
       reached_.insert({act.place.chunk, act.place.span.begin});
     }
-    for (const Leaving& exit : trace.exits) {
+    for (const PathExit& exit : trace.exits) {
       if (unknown || exit.at > got) {
         doubtful_.insert(exit.site);
         continue;
@@ -163,13 +197,19 @@ void Comparer::passed(const World& world, const Stop* stop) {
   }
 }
 
-void Comparer::presume(const World& world, const Stop& stop, Mismatch& mismatch) {
+void Comparer::presume(const JobRun& world, const Stop& stop, Mismatch& mismatch) {
+  const auto* parting = mismatch.as<Parting>();
   for (std::size_t rank = 0; rank < world.size(); ++rank)
     for (std::size_t i = 0; i < world[rank].acts.size(); ++i) {
-      const Act& act = world[rank].acts[i];
-      if (act.site != mismatch.key && act.site != mismatch.waits_at && (rank >= stop.at.size() || i != stop.at[rank])) continue;
+      const CommEvent& act = world[rank].acts[i];
+      if (act.site != mismatch.key && !(parting && act.site == parting->waits_at) &&
+          (rank >= stop.at.size() || i != stop.at[rank]))
+        continue;
       std::string words = act.event ? if_it_is_one(*act.event) : std::string();
-      if (words.empty()) words = if_it_is_chosen(worlds_asked().of(static_cast<int>(rank), static_cast<int>(world.size())).symbols, world[rank], act);
+      if (words.empty())
+        words = if_it_is_chosen(
+            worlds_asked().of(static_cast<int>(rank), static_cast<int>(world.size())).symbols, world[rank],
+            act);
       if (!words.empty()) {
         mismatch.certain = false;
         mismatch.supposed = true;
@@ -179,38 +219,46 @@ void Comparer::presume(const World& world, const Stop& stop, Mismatch& mismatch)
     }
 }
 
-void Comparer::ends_nowhere(const World& world, std::vector<Mismatch>& here) const {
+void Comparer::ends_nowhere(const JobRun& world, std::vector<Mismatch>& here) const {
   if (of_function_ || decide_differently(world)) return;
-  for (const Trace& trace : world)
+  for (const RankTrace& trace : world)
     if (trace.unsettled) return;
-  const Story story{record_, world, of_function_};
-  Player player(world, true);
+  const JobView story{record_, world, of_function_};
+  CollectiveSimulator player(world, true);
   const Stop stop = player.play();
   Mismatch mismatch;
   mismatch.world = story.size();
   if (stop.at.size() != world.size()) return;
   for (int rank = 0; rank < story.size(); ++rank) {
-    const Trace& trace = story.trace(rank);
-    if (!trace.nowhere || stop.at[static_cast<std::size_t>(rank)] < trace.acts.size() || left_open(trace, *trace.nowhere)) continue;
+    const RankTrace& trace = story.trace(rank);
+    if (!trace.nowhere || stop.at[static_cast<std::size_t>(rank)] < trace.acts.size() ||
+        left_open(trace, *trace.nowhere))
+      continue;
     mismatch.cause = Cause::message;
-    mismatch.nowhere = true;
+    mismatch.make<MessageWait>().nowhere = true;
     story.place(mismatch, *trace.nowhere);
-    mismatch.text = "Rank " + std::to_string(rank) + (trace.nowhere->what == Act::What::send ? " sends to rank " : " asks for a message from rank ") + std::to_string(trace.nowhere->peer) +
-                    " here, which does not exist: the call fails, and the other ranks wait until the launcher ends the job.";
+    mismatch.text = "Rank " + std::to_string(rank) +
+        (trace.nowhere->what == CommEvent::What::send ? " sends to rank "
+                                                      : " asks for a message from rank ") +
+        std::to_string(trace.nowhere->peer) +
+        " here, which does not exist: the call fails, and the other ranks wait until the launcher ends the job.";
     here.push_back(std::move(mismatch));
     return;
   }
-  if (stop.kind == Stop::Kind::blocked && never_answered(story, player, stop, mismatch) && !story.trace(mismatch.peer).nowhere) here.push_back(std::move(mismatch));
+  if (stop.kind == Stop::Kind::blocked && never_answered(story, player, stop, mismatch) &&
+      !story.trace(mismatch.make<MessageWait>().peer).nowhere)
+    here.push_back(std::move(mismatch));
 }
 
-bool Comparer::followed_differently(const World& world) {
+bool Comparer::followed_differently(const JobRun& world) {
   std::map<std::pair<int, int>, int> followed;
-  for (const Trace& trace : world)
+  for (const RankTrace& trace : world)
     for (const LoopRun& loop : trace.loops)
       if (!loop.stands_for_many && loop.rounds > 1) followed.insert({{loop.site, loop.nth}, loop.rounds});
-  return !followed.empty() && std::any_of(world.begin(), world.end(), [&](const Trace& trace) {
+  return !followed.empty() && std::any_of(world.begin(), world.end(), [&](const RankTrace& trace) {
     return std::any_of(trace.loops.begin(), trace.loops.end(), [&](const LoopRun& loop) {
-      const auto other = loop.stands_for_many && loop.count ? followed.find({loop.site, loop.nth}) : followed.end();
+      const auto other = loop.stands_for_many && loop.count ? followed.find({loop.site, loop.nth})
+                                                            : followed.end();
       return other != followed.end() && other->second == *loop.count;
     });
   });
@@ -219,25 +267,31 @@ bool Comparer::followed_differently(const World& world) {
 bool Comparer::as_many_rounds(const Round& a, const Round& b) const {
   const auto iterable = [&](const Round& round) {
     const syntax::Stmt* stmt = round.loop ? round.loop->stmt : nullptr;
-    return stmt && stmt->kind == syntax::StmtKind::for_ ? record_.text({round.place.chunk, syntax::as<syntax::ForStmt>(*stmt).iterable->span}) : std::string_view{};
+    return stmt && stmt->kind == syntax::StmtKind::for_
+        ? record_.text({round.place.chunk, syntax::as<syntax::ForStmt>(*stmt).iterable->span})
+        : std::string_view{};
   };
-  return !iterable(a).empty() && iterable(a) == iterable(b) && a.loop->trips == symbolic::Sharing::uniform && b.loop->trips == symbolic::Sharing::uniform;
+  return !iterable(a).empty() && iterable(a) == iterable(b) && a.loop->trips == symbolic::Sharing::uniform &&
+      b.loop->trips == symbolic::Sharing::uniform;
 }
 
-bool Comparer::met_across_loops(const World& world, const Player& player) {
+bool Comparer::met_across_loops(const JobRun& world, const CollectiveSimulator& player) {
   const auto loop_of = [&](int rank, const Round& round) {
     const auto& loops = world[static_cast<std::size_t>(rank)].loops;
-    const auto loop = std::find_if(loops.begin(), loops.end(), [&](const LoopRun& each) { return each.site == round.site && each.nth == round.nth; });
+    const auto loop = std::find_if(loops.begin(), loops.end(),
+        [&](const LoopRun& each) { return each.site == round.site && each.nth == round.nth; });
     return loop == loops.end() ? nullptr : &*loop;
   };
-  const auto many = [&](int rank, const Act& act, int other_rank, const Act& other) {
+  const auto many = [&](int rank, const CommEvent& act, int other_rank, const CommEvent& other) {
     return std::any_of(act.rounds.begin(), act.rounds.end(), [&](const Round& round) {
       const LoopRun* const loop = loop_of(rank, round);
       if (!loop || !loop->stands_for_many || loop->count) return false;
       // What the other does in a round of it was followed.
       if (worlds_asked().follows_one_round(other_rank, rank, static_cast<int>(world.size()))) return false;
       // Who has gone on from as many rounds of it is called by nobody there.
-      if (both_went_through(world[static_cast<std::size_t>(rank)], world[static_cast<std::size_t>(other_rank)], round)) return false;
+      if (both_went_through(
+              world[static_cast<std::size_t>(rank)], world[static_cast<std::size_t>(other_rank)], round))
+        return false;
       return std::none_of(other.rounds.begin(), other.rounds.end(), [&](const Round& theirs) {
         if (theirs.site == round.site) return true;
         const LoopRun* const their = loop_of(other_rank, theirs);
@@ -248,15 +302,17 @@ bool Comparer::met_across_loops(const World& world, const Player& player) {
   const auto held = player.held();
   return std::any_of(held.begin(), held.end(), [&](const auto* meeting) {
     return std::any_of(meeting->begin(), meeting->end(), [&](const auto& one) {
-      const Act& act = world[static_cast<std::size_t>(one.first)].acts[one.second];
+      const CommEvent& act = world[static_cast<std::size_t>(one.first)].acts[one.second];
       return !act.rounds.empty() && std::any_of(meeting->begin(), meeting->end(), [&](const auto& other) {
-        return other.first != one.first && many(one.first, act, other.first, world[static_cast<std::size_t>(other.first)].acts[other.second]);
+        return other.first != one.first &&
+            many(
+                one.first, act, other.first, world[static_cast<std::size_t>(other.first)].acts[other.second]);
       });
     });
   });
 }
 
-bool Comparer::left_open(const Trace& trace, const Act& act) {
+bool Comparer::left_open(const RankTrace& trace, const CommEvent& act) {
   for (std::size_t i = 0; i < act.decided && i < trace.decisions.size(); ++i) {
     const Decision& decision = trace.decisions[i];
     if (decision.open && (!decision.branch || leads_to(trace, i, act))) return true;
@@ -264,29 +320,36 @@ bool Comparer::left_open(const Trace& trace, const Act& act) {
   return false;
 }
 
-bool Comparer::decide_differently(const World& world) const {
+bool Comparer::decide_differently(const JobRun& world) const {
   std::map<std::pair<int, int>, const Decision*> sides;
-  for (const Trace& trace : world)
+  for (const RankTrace& trace : world)
     for (const Decision& decision : trace.decisions) {
       const auto [it, fresh] = sides.try_emplace({decision.site, decision.nth}, &decision);
       if (fresh || it->second->yes == decision.yes) continue;
       if (decision.open && it->second->open) return true;
-      if ((decision.open || it->second->open) && !about_ranks_.contains({decision.place.chunk, decision.place.span.begin})) return true;
+      if ((decision.open || it->second->open) &&
+          !about_ranks_.contains({decision.place.chunk, decision.place.span.begin}))
+        return true;
     }
   return false;
 }
 
-void Comparer::undefined_names(const Story& story) {
+void Comparer::undefined_names(const JobView& story) {
   const int size = story.size();
   for (int rank = 0; rank < size; ++rank)
     for (const Missing& missing : story.trace(rank).missing) {
       std::vector<int> without;
       for (int other = 0; other < size; ++other)
-        if (std::any_of(story.trace(other).missing.begin(), story.trace(other).missing.end(), [&](const Missing& each) { return each.site == missing.site && each.name == missing.name; })) without.push_back(other);
+        if (std::any_of(story.trace(other).missing.begin(), story.trace(other).missing.end(),
+                [&](const Missing& each) { return each.site == missing.site && each.name == missing.name; }))
+          without.push_back(other);
       if (static_cast<int>(without.size()) == size) continue;
-      const auto turned = std::any_of(missing.turns.begin(), missing.turns.end(), [&](std::size_t turn) { return story.trace(rank).decisions[turn].open; });
+      const auto turned = std::any_of(missing.turns.begin(), missing.turns.end(),
+          [&](std::size_t turn) { return story.trace(rank).decisions[turn].open; });
       if (turned) continue;
-      if (std::any_of(undefined_.begin(), undefined_.end(), [&](const Mismatch& each) { return each.calls == missing.calls && each.name == missing.name; })) continue;
+      if (std::any_of(undefined_.begin(), undefined_.end(),
+              [&](const Mismatch& each) { return each.calls == missing.calls && each.name == missing.name; }))
+        continue;
       Mismatch made;
       made.cause = Cause::name;
       made.name = missing.name;
@@ -294,9 +357,12 @@ void Comparer::undefined_names(const Story& story) {
       made.key = missing.site;
       made.place = missing.place;
       made.calls = missing.calls;
-      made.text = "`" + missing.name + "` is not assigned on " + rank_words(without, size) + ", which use" + (without.size() == 1 ? "s" : "") + " it here: " + (missing.calls || of_function_ ? "UnboundLocalError" : "NameError") + ", while the other ranks go on and wait.";
+      made.text = "`" + missing.name + "` is not assigned on " + rank_words(without, size) + ", which use" +
+          (without.size() == 1 ? "s" : "") +
+          " it here: " + (missing.calls || of_function_ ? "UnboundLocalError" : "NameError") +
+          ", while the other ranks go on and wait.";
       undefined_.push_back(std::move(made));
     }
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -36,13 +36,15 @@ bool mixes_ranks(const interpreter::Record& record, Place place) {
   bool any = false;
   for (const auto& root : record.roots)
     visit(root->block, [&](const interpreter::Event& event) {
-      any = any || (event.kind == interpreter::EventKind::branch && event.place == place && mixed(static_cast<const interpreter::BranchEvent&>(event).condition));
+      any = any ||
+          (event.kind == interpreter::EventKind::branch && event.place == place &&
+              mixed(static_cast<const interpreter::BranchEvent&>(event).condition));
     });
   return any;
 }
-} // namespace
+}  // namespace
 
-void Conditions::note(const World& world, std::set<int> past, std::optional<int> wrong) {
+void Conditions::note(const JobRun& world, std::set<int> past, std::optional<int> wrong) {
   if (ways_.size() >= most_ways) return;
   Way made{static_cast<int>(world.size()), {}, {}, std::move(past), wrong};
   std::set<std::pair<int, int>> apart;
@@ -51,41 +53,53 @@ void Conditions::note(const World& world, std::set<int> past, std::optional<int>
       // Of what is not the same on all ranks nothing can be said in a word.
       const std::pair<int, int> asked{decision.site, decision.nth};
       if (!decision.open && !decision.attempt) continue;  // a rank whose number answers it
-      if (!decision.open || decision.local || decision.unseen || decision.surprise || decision.attempt || !decision.branch || !decision.place) {
+      if (!decision.open || decision.local || decision.unseen || decision.surprise || decision.attempt ||
+          !decision.branch || !decision.place) {
         apart.insert(asked);
         continue;
       }
-      const auto [it, fresh] = made.answers.try_emplace(asked, Answer{decision.yes, decision.place, decision.branch, static_cast<int>(rank)});
-      if (fresh) made.order.push_back(asked);
-      else if (it->second.yes != decision.yes) apart.insert(asked);
+      const auto [it, fresh] = made.answers.try_emplace(
+          asked, Answer{decision.yes, decision.place, decision.branch, static_cast<int>(rank)});
+      if (fresh)
+        made.order.push_back(asked);
+      else if (it->second.yes != decision.yes)
+        apart.insert(asked);
     }
   for (const auto& asked : apart) made.answers.erase(asked);
   std::erase_if(made.order, [&](const auto& asked) { return apart.contains(asked); });
   ways_.push_back(std::move(made));
 }
 
-// The answer in the program's words; empty where they are too long, or ask for the rank and something else at once.
-std::string Conditions::said(const interpreter::Record& record, const interpreter::Record& own, const Answer& answer) {
+// The answer in the program's words; empty where they are too long, or ask for the rank and something else at
+// once.
+std::string Conditions::said(
+    const interpreter::Record& record, const interpreter::Record& own, const Answer& answer) {
   if (mixes_ranks(record, answer.place)) return {};
   const std::string known = own.symbols.text(answer.branch->condition);
   const std::string_view written = record.text(answer.place);
-  std::string_view text = known.empty() || known.find('?') != std::string::npos || known.size() > written.size() ? written : std::string_view(known);
+  std::string_view text = known.empty() || known.find('?') != std::string::npos ||
+          known.size() > written.size()
+      ? written
+      : std::string_view(known);
   if (text.empty() || text.size() > longest || text.find('\n') != std::string_view::npos) return {};
   bool yes = answer.yes;
   constexpr std::string_view negation = "not ";
-  if (text.starts_with(negation) && text.find(" and ") == std::string_view::npos && text.find(" or ") == std::string_view::npos) {
+  if (text.starts_with(negation) && text.find(" and ") == std::string_view::npos &&
+      text.find(" or ") == std::string_view::npos) {
     text.remove_prefix(negation.size());
     yes = !yes;
   }
   return (yes ? "`" : "not `") + std::string(text) + "`";
 }
 
-std::string Conditions::of(const interpreter::Record& record, Worlds& worlds, int key) const {
+std::string Conditions::of(const interpreter::Record& record, JobExplorer& worlds, int key) const {
   using Asked = std::pair<int, int>;
   std::vector<const Way*> wrong, right;
   for (const Way& way : ways_) {
-    if (way.wrong == key) wrong.push_back(&way);
-    else if (way.past.contains(key)) right.push_back(&way);
+    if (way.wrong == key)
+      wrong.push_back(&way);
+    else if (way.past.contains(key))
+      right.push_back(&way);
   }
   if (wrong.empty()) return {};
   const auto has = [](const Way& way, const Asked& asked, bool yes) {
@@ -98,12 +112,18 @@ std::string Conditions::of(const interpreter::Record& record, Worlds& worlds, in
   };
   // What all of them answer alike; what was asked last stands nearest.
   std::vector<Asked> common;
-  for (auto asked = wrong.front()->order.rbegin(); asked != wrong.front()->order.rend() && common.size() < most_asked; ++asked) {
+  for (auto asked = wrong.front()->order.rbegin();
+      asked != wrong.front()->order.rend() && common.size() < most_asked; ++asked) {
     const bool yes = wrong.front()->answers.at(*asked).yes;
-    if (std::ranges::all_of(wrong, [&](const Way* way) { return has(*way, *asked, yes); }) && !words(*asked).empty()) common.push_back(*asked);
+    if (std::ranges::all_of(wrong, [&](const Way* way) { return has(*way, *asked, yes); }) &&
+        !words(*asked).empty())
+      common.push_back(*asked);
   }
   const auto parts = [&](const Asked& one, const Asked& another) {
-    return std::ranges::none_of(right, [&](const Way* way) { return has(*way, one, wrong.front()->answers.at(one).yes) && has(*way, another, wrong.front()->answers.at(another).yes); });
+    return std::ranges::none_of(right, [&](const Way* way) {
+      return has(*way, one, wrong.front()->answers.at(one).yes) &&
+          has(*way, another, wrong.front()->answers.at(another).yes);
+    });
   };
   for (const Asked& asked : common)
     if (parts(asked, asked)) return "When " + words(asked) + ": ";
@@ -113,4 +133,4 @@ std::string Conditions::of(const interpreter::Record& record, Worlds& worlds, in
   return {};
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,4 +1,5 @@
-// Where a function leaves what a call of it returns. Reads the text of one function: knows names, lists and dictionaries, no aliases.
+// Where a function leaves what a call of it returns. Reads the text of one function: knows names, lists and
+// dictionaries, no aliases.
 #include "rules/deadlock/requests.hpp"
 #include "rules/shape/blocks.hpp"
 #include "rules/source.hpp"
@@ -15,8 +16,11 @@ namespace {
 class Dropped {
 public:
   // `returning`: what it returns ends here, too.
-  explicit Dropped(const Stmt& function, bool returning = false) : function_(function), returning_(returning) {
-    for_each_statement(function_, [&](const Stmt& each) { rebound_ = rebound_ || each.kind == StmtKind::global || each.kind == StmtKind::nonlocal; });
+  explicit Dropped(const Stmt& function, bool returning = false)
+      : function_(function), returning_(returning) {
+    for_each_statement(function_, [&](const Stmt& each) {
+      rebound_ = rebound_ || each.kind == StmtKind::global || each.kind == StmtKind::nonlocal;
+    });
   }
 
   // Does all that the function does with the value of the expression end in the function?
@@ -32,17 +36,23 @@ public:
 private:
   bool takes(const Stmt& stmt, Span value) {
     switch (stmt.kind) {
-    case StmtKind::expression: return is(as<ExpressionStmt>(stmt).value, value) || put_into_list(*as<ExpressionStmt>(stmt).value, value);
+    case StmtKind::expression:
+      return is(as<ExpressionStmt>(stmt).value, value) ||
+          put_into_list(*as<ExpressionStmt>(stmt).value, value);
     case StmtKind::assign: {
       const auto& assign = as<AssignStmt>(stmt);
       return assign.targets.size() == 1 && holds(assign.value, value) && keeps(*assign.targets[0], &stmt);
     }
-    case StmtKind::ann_assign: return holds(as<AnnAssignStmt>(stmt).value, value) && keeps(*as<AnnAssignStmt>(stmt).target, &stmt);
+    case StmtKind::ann_assign:
+      return holds(as<AnnAssignStmt>(stmt).value, value) && keeps(*as<AnnAssignStmt>(stmt).target, &stmt);
     case StmtKind::return_:
       if (!returning_ || !holds(as<ReturnStmt>(stmt).value, value)) return false;
       return returned_ = true;
-    case StmtKind::aug_assign: return as<AugAssignStmt>(stmt).op == BinaryOp::add && holds(as<AugAssignStmt>(stmt).value, value) && keeps(*as<AugAssignStmt>(stmt).target, nullptr);
-    case StmtKind::for_: return iterates(as<ForStmt>(stmt).iterable, value) && never_read(*as<ForStmt>(stmt).target, stmt);
+    case StmtKind::aug_assign:
+      return as<AugAssignStmt>(stmt).op == BinaryOp::add && holds(as<AugAssignStmt>(stmt).value, value) &&
+          keeps(*as<AugAssignStmt>(stmt).target, nullptr);
+    case StmtKind::for_:
+      return iterates(as<ForStmt>(stmt).iterable, value) && never_read(*as<ForStmt>(stmt).target, stmt);
     default: return false;
     }
   }
@@ -52,19 +62,25 @@ private:
   static bool holds(const Expr* expr, Span value) {
     if (!expr) return false;
     if (expr->span == value) return true;
-    const auto any = [&](const auto& parts) { return std::any_of(parts.begin(), parts.end(), [&](const Expr* part) { return holds(part, value); }); };
+    const auto any = [&](const auto& parts) {
+      return std::any_of(parts.begin(), parts.end(), [&](const Expr* part) { return holds(part, value); });
+    };
     switch (expr->kind) {
     case ExprKind::list: return any(as<ListExpr>(*expr).elements);
     case ExprKind::tuple: return any(as<TupleExpr>(*expr).elements);
     case ExprKind::starred: return holds(as<StarredExpr>(*expr).value, value);
-    case ExprKind::comprehension: return is(as<ComprehensionExpr>(*expr).element, value) || is(as<ComprehensionExpr>(*expr).value, value);
+    case ExprKind::comprehension:
+      return is(as<ComprehensionExpr>(*expr).element, value) || is(as<ComprehensionExpr>(*expr).value, value);
     case ExprKind::dict: {
       const auto& items = as<DictExpr>(*expr).items;
-      return std::any_of(items.begin(), items.end(), [&](const DictItem& item) { return is(item.value, value); });
+      return std::any_of(
+          items.begin(), items.end(), [&](const DictItem& item) { return is(item.value, value); });
     }
     case ExprKind::call: {  // the one request of a list: batch_isend_irecv(…).pop()
       const auto& call = as<CallExpr>(*expr);
-      return call.function->kind == ExprKind::attribute && call.arguments.size() == 0 && as<AttributeExpr>(*call.function).attribute.text() == "pop" && is(as<AttributeExpr>(*call.function).object, value);
+      return call.function->kind == ExprKind::attribute && call.arguments.size() == 0 &&
+          as<AttributeExpr>(*call.function).attribute.text() == "pop" &&
+          is(as<AttributeExpr>(*call.function).object, value);
     }
     default: return false;
     }
@@ -76,36 +92,46 @@ private:
     const auto& call = as<CallExpr>(*expr);
     if (call.function->kind == ExprKind::attribute) {
       const auto& method = as<AttributeExpr>(*call.function);
-      return is(method.object, value) && call.arguments.size() == 0 && (method.attribute.text() == "values" || method.attribute.text() == "items");
+      return is(method.object, value) && call.arguments.size() == 0 &&
+          (method.attribute.text() == "values" || method.attribute.text() == "items");
     }
-    return call.function->kind == ExprKind::name && call.arguments.size() == 1 && as<NameExpr>(*call.function).id.text() == "enumerate" && iterates(call.arguments[0], value);
+    return call.function->kind == ExprKind::name && call.arguments.size() == 1 &&
+        as<NameExpr>(*call.function).id.text() == "enumerate" && iterates(call.arguments[0], value);
   }
   // works.append(call), works.extend(call.values())
   bool put_into_list(const Expr& expr, Span value) {
     if (expr.kind != ExprKind::call) return false;
     const auto& call = as<CallExpr>(expr);
-    if (call.function->kind != ExprKind::attribute || call.arguments.size() == 0 || call.keywords.size() != 0) return false;
+    if (call.function->kind != ExprKind::attribute || call.arguments.size() == 0 || call.keywords.size() != 0)
+      return false;
     const auto& method = as<AttributeExpr>(*call.function);
     const std::string_view name = method.attribute.text();
     const Expr* last = call.arguments[call.arguments.size() - 1];
-    const bool puts = ((name == "append" || name == "add" || name == "insert") && holds(last, value)) || (name == "extend" && (holds(last, value) || iterates(last, value)));
+    const bool puts = ((name == "append" || name == "add" || name == "insert") && holds(last, value)) ||
+        (name == "extend" && (holds(last, value) || iterates(last, value)));
     return puts && keeps(*method.object, nullptr);
   }
 
   bool never_read(const Expr& target, const Stmt& loop) const {
     bool read = false;
-    for_each_expression(target, [&](const Expr& part) { read = read || part.kind == ExprKind::attribute || part.kind == ExprKind::subscript || (part.kind == ExprKind::name && !reads(as<NameExpr>(part).id, &loop).empty()); });
+    for_each_expression(target, [&](const Expr& part) {
+      read = read || part.kind == ExprKind::attribute || part.kind == ExprKind::subscript ||
+          (part.kind == ExprKind::name && !reads(as<NameExpr>(part).id, &loop).empty());
+    });
     return !read;
   }
 
   static bool rebinds(const Stmt& stmt, Name name) {
     if (stmt.kind != StmtKind::assign) return false;
     const auto& targets = as<AssignStmt>(stmt).targets;
-    return std::any_of(targets.begin(), targets.end(), [&](const Expr* target) { return target->kind == ExprKind::name && as<NameExpr>(*target).id == name; });
+    return std::any_of(targets.begin(), targets.end(), [&](const Expr* target) {
+      return target->kind == ExprKind::name && as<NameExpr>(*target).id == name;
+    });
   }
 
   static bool runs_over(const Stmt& stmt, Name name) {
-    return stmt.kind == StmtKind::for_ && as<ForStmt>(stmt).target->kind == ExprKind::name && as<NameExpr>(*as<ForStmt>(stmt).target).id == name;
+    return stmt.kind == StmtKind::for_ && as<ForStmt>(stmt).target->kind == ExprKind::name &&
+        as<NameExpr>(*as<ForStmt>(stmt).target).id == name;
   }
 
   // Finds where a name is read before it is bound anew.
@@ -175,14 +201,15 @@ private:
       if (!around) break;
       // The next round of a loop; and what follows where something else fails.
       if (around->kind == StmtKind::while_) reads.expression(as<WhileStmt>(*around).test);
-      if (around->kind == StmtKind::while_ || (around->kind == StmtKind::for_ && !runs_over(*around, name))) reads.along(path[i].block);
+      if (around->kind == StmtKind::while_ || (around->kind == StmtKind::for_ && !runs_over(*around, name)))
+        reads.along(path[i].block);
       if (around->kind == StmtKind::try_) reads.statement(*around);
     }
     return reads.found;
   }
 
-  // Is it a name of this function, or an item of one, of which nothing is read to wait for it? `binding`: the statement that gives it the name;
-  // null: what has the name is changed.
+  // Is it a name of this function, or an item of one, of which nothing is read to wait for it? `binding`: the
+  // statement that gives it the name; null: what has the name is changed.
   bool keeps(const Expr& target, const Stmt* binding) {
     if (target.kind == ExprKind::subscript) return keeps(*as<SubscriptExpr>(target).object, nullptr);
     if (target.kind != ExprKind::name) return false;
@@ -191,16 +218,20 @@ private:
     if (std::find(asked_.begin(), asked_.end(), std::pair(name, binding)) != asked_.end()) return true;
     asked_.emplace_back(name, binding);
     const auto all = reads(name, binding);
-    return std::all_of(all.begin(), all.end(), [&](const Expr* each) { return written_or_counted(*each) || ends_here(each->span); });
+    return std::all_of(all.begin(), all.end(),
+        [&](const Expr* each) { return written_or_counted(*each) || ends_here(each->span); });
   }
 
   static bool makes_container(const Expr& value) {
-    if (value.kind == ExprKind::list || value.kind == ExprKind::dict || value.kind == ExprKind::comprehension) return true;
+    if (value.kind == ExprKind::list || value.kind == ExprKind::dict || value.kind == ExprKind::comprehension)
+      return true;
     if (value.kind != ExprKind::call || as<CallExpr>(value).function->kind != ExprKind::name) return false;
     const std::string_view name = as<NameExpr>(*as<CallExpr>(value).function).id.text();
-    return name == "list" || name == "dict" || name == "set" || name == "deque" || name == "defaultdict" || name == "OrderedDict";
+    return name == "list" || name == "dict" || name == "set" || name == "deque" || name == "defaultdict" ||
+        name == "OrderedDict";
   }
-  // Is it a list or dictionary that the function makes? What a parameter or an attribute holds is another's, too.
+  // Is it a list or dictionary that the function makes? What a parameter or an attribute holds is another's,
+  // too.
   bool made_here(Name name) const {
     bool made = false, another = false;
     const auto look = [&](const Expr* target, const Expr* value) {
@@ -210,8 +241,10 @@ private:
     };
     for_each_statement(function_, [&](const Stmt& stmt) {
       if (stmt.kind == StmtKind::assign)
-        for (const Expr* target : as<AssignStmt>(stmt).targets) look(target, as<AssignStmt>(stmt).targets.size() == 1 ? as<AssignStmt>(stmt).value : nullptr);
-      if (stmt.kind == StmtKind::ann_assign) look(as<AnnAssignStmt>(stmt).target, as<AnnAssignStmt>(stmt).value);
+        for (const Expr* target : as<AssignStmt>(stmt).targets)
+          look(target, as<AssignStmt>(stmt).targets.size() == 1 ? as<AssignStmt>(stmt).value : nullptr);
+      if (stmt.kind == StmtKind::ann_assign)
+        look(as<AnnAssignStmt>(stmt).target, as<AnnAssignStmt>(stmt).value);
     });
     return made && !another;
   }
@@ -222,18 +255,24 @@ private:
     for_each_statement(function_, [&](const Stmt& stmt) {
       if (stmt.kind == StmtKind::aug_assign) harmless = harmless || as<AugAssignStmt>(stmt).target == &name;
       if (stmt.kind == StmtKind::assign)
-        for (const Expr* target : as<AssignStmt>(stmt).targets) harmless = harmless || (target->kind == ExprKind::subscript && as<SubscriptExpr>(*target).object == &name);
+        for (const Expr* target : as<AssignStmt>(stmt).targets)
+          harmless = harmless ||
+              (target->kind == ExprKind::subscript && as<SubscriptExpr>(*target).object == &name);
       if (stmt.kind != StmtKind::expression || as<ExpressionStmt>(stmt).value->kind != ExprKind::call) return;
       const auto& call = as<CallExpr>(*as<ExpressionStmt>(stmt).value);
-      if (call.function->kind != ExprKind::attribute || as<AttributeExpr>(*call.function).object != &name) return;
+      if (call.function->kind != ExprKind::attribute || as<AttributeExpr>(*call.function).object != &name)
+        return;
       const std::string_view method = as<AttributeExpr>(*call.function).attribute.text();
-      harmless = harmless || method == "append" || method == "extend" || method == "add" || method == "insert" || method == "clear";
+      harmless = harmless || method == "append" || method == "extend" || method == "add" ||
+          method == "insert" || method == "clear";
     });
     if (harmless) return true;
     for_each_expression(function_, [&](const Expr& expr) {
       if (expr.kind != ExprKind::call) return;
       const auto& call = as<CallExpr>(expr);
-      harmless = harmless || (call.function->kind == ExprKind::name && as<NameExpr>(*call.function).id.text() == "len" && call.arguments.size() == 1 && call.arguments[0] == &name);
+      harmless = harmless ||
+          (call.function->kind == ExprKind::name && as<NameExpr>(*call.function).id.text() == "len" &&
+              call.arguments.size() == 1 && call.arguments[0] == &name);
     });
     return harmless;
   }
@@ -261,10 +300,11 @@ bool returns_it(const Record& record, Place call) {
 }
 
 bool starts_request(const OperationEvent& event) {
-  return (event.row->message && event.row->message->starts) || (event.row->collective && event.row->collective->async >= 0 && event.result.is(values::Kind::instance));
+  return (event.row->message && event.row->message->starts) ||
+      (event.row->collective && event.row->collective->async >= 0 && event.result.is(values::Kind::instance));
 }
 
-} // namespace
+}  // namespace
 
 bool is_dropped(const Record& record, Place call) {
   const Stmt* function = record.in_file(call) ? function_around(record, call) : nullptr;
@@ -278,7 +318,8 @@ std::vector<Mismatch> dropped_requests(const Record& record) {
     made.cause = Cause::request;
     made.place = event.place;
     made.calls = event.calls;
-    made.text = std::move(text) + ": its tensor may be read or written before the communication has ended. Keep what it returns, and call `wait()` on it.";
+    made.text = std::move(text) +
+        ": its tensor may be read or written before the communication has ended. Keep what it returns, and call `wait()` on it.";
     return dropped.emplace_back(std::move(made));
   };
   // The calls around, outermost first.
@@ -292,7 +333,8 @@ std::vector<Mismatch> dropped_requests(const Record& record) {
         continue;
       }
       for (const interpreter::Block* inner : blocks_of(*event)) look(*inner);
-      if (event->kind != EventKind::operation || !starts_request(static_cast<const OperationEvent&>(*event))) continue;
+      if (event->kind != EventKind::operation || !starts_request(static_cast<const OperationEvent&>(*event)))
+        continue;
       const values::Row& row = *static_cast<const OperationEvent&>(*event).row;
       const std::string_view name = row.message ? row.message->name : row.collective->name;
       if (is_dropped(record, event->place)) tell(*event, "Nothing waits for this " + call_text(name));
@@ -300,8 +342,12 @@ std::vector<Mismatch> dropped_requests(const Record& record) {
       const Event* from = event;
       for (auto call = calls.rbegin(); call != calls.rend() && returns_it(record, from->place); ++call) {
         if (is_dropped(record, (*call)->place)) {
-          const std::string_view function = (*call)->function ? std::string_view((*call)->function->qualified) : std::string_view();
-          tell(**call, "Nothing waits for the " + call_text(name) + " that `" + std::string(function.substr(function.rfind('.') + 1)) + "` starts and returns").related.push_back({event->place, "started here"});
+          const std::string_view function = (*call)->function ? std::string_view((*call)->function->qualified)
+                                                              : std::string_view();
+          tell(**call,
+              "Nothing waits for the " + call_text(name) + " that `" +
+                  std::string(function.substr(function.rfind('.') + 1)) + "` starts and returns")
+              .related.push_back({event->place, "started here"});
           break;
         }
         from = *call;
@@ -312,4 +358,4 @@ std::vector<Mismatch> dropped_requests(const Record& record) {
   return dropped;
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -16,8 +16,8 @@ constexpr int largest_world = 4;
 
 // What is certain of one rank's run.
 struct Certain {
-  std::vector<Act> messages;
-  bool all = false;  // of the messages: there are no more
+  std::vector<CommEvent> messages;
+  bool all = false;        // of the messages: there are no more
   bool asks = false;       // in a loop of any number of rounds, for what others send to all
   bool calls = false;      // it sends to all others
   bool one_round = false;  // of a loop that may have more, in each of which it sends the same to all
@@ -29,29 +29,37 @@ const Block* block_of(const Record& record, const Root& root) {
   return nullptr;
 }
 
-bool stands_for_many(const Trace& trace, const Act& act) {
+bool stands_for_many(const RankTrace& trace, const CommEvent& act) {
   return std::any_of(act.rounds.begin(), act.rounds.end(), [&](const Round& round) {
-    return std::any_of(trace.loops.begin(), trace.loops.end(), [&](const LoopRun& loop) { return loop.site == round.site && loop.nth == round.nth && loop.stands_for_many; });
+    return std::any_of(trace.loops.begin(), trace.loops.end(), [&](const LoopRun& loop) {
+      return loop.site == round.site && loop.nth == round.nth && loop.stands_for_many;
+    });
   });
 }
 
 // Does the rank send to all others there?
-std::optional<Told::Channel> broadcasts(const Act& act, int rank) {
-  if (act.what != Act::What::collective || act.group != "world" || act.starts || act.root != rank || !act.root_where.empty()) return std::nullopt;
+std::optional<RunConditions::Channel> broadcasts(const CommEvent& act, int rank) {
+  if (act.what != CommEvent::What::collective || act.group != "world" || act.starts || act.root != rank ||
+      !act.root_where.empty())
+    return std::nullopt;
   return libraries::broadcast_of(*act.event->row, rank);
 }
 
 // What a send takes along; none: not known, or it may still be written.
-std::optional<Told::Sent> sent_by(const Act& act, const Record& record) {
-  if (const auto* list = act.what == Act::What::collective ? act.event->list_state(0) : nullptr) return libraries::objects_sent(record.symbols, *list);
+std::optional<RunConditions::Sent> sent_by(const CommEvent& act, const Record& record) {
+  if (const auto* list = act.what == CommEvent::What::collective ? act.event->list_state(0) : nullptr)
+    return libraries::objects_sent(record.symbols, *list);
   if (act.starts || !act.tensor || !act.tensor->content) return std::nullopt;
   const values::Content& content = *act.tensor->content;
-  Told::Sent made{content.dtype, content.is_scalar, {}, {}};
+  RunConditions::Sent made{content.dtype, content.is_scalar, {}, {}};
   for (const values::Number& number : content.numbers) {
     const auto whole = number.integer ? record.symbols.value(number.integer) : std::nullopt;
-    if (whole) made.whole.push_back(*whole);
-    else if (!number.integer && number.exact()) made.real.push_back(number.low);
-    else return std::nullopt;
+    if (whole)
+      made.whole.push_back(*whole);
+    else if (!number.integer && number.exact())
+      made.real.push_back(number.low);
+    else
+      return std::nullopt;
   }
   if (!made.whole.empty() && !made.real.empty()) return std::nullopt;
   return made;
@@ -65,35 +73,40 @@ std::optional<Certain> certain_of(Runs& runs, int rank, int world, const Root& r
   const std::map<int, bool> shared;
   const std::map<Cond, bool> chosen;
   std::uint64_t walked = 0;
-  const Walked one = walk_rank(runs, own, world, *block, {shared, chosen, Granted::nothing, true}, walked);
+  const Walked one = walk_rank(runs, own, world, *block, {shared, chosen, Assumption::nothing, true}, walked);
   if (one.too_long || one.trace.impossible || one.trace.nowhere) return std::nullopt;
   Certain made;
   made.all = !one.missing && !one.trace.unsettled;
   const std::size_t settled = one.trace.unsettled ? one.trace.settled : one.trace.acts.size();
   for (std::size_t i = 0; i < settled; ++i) {
-    const Act& act = one.trace.acts[i];
+    const CommEvent& act = one.trace.acts[i];
     made.calls = made.calls || broadcasts(act, rank);
     if (stands_for_many(one.trace, act)) {
-      if (act.what == Act::What::collective && (!broadcasts(act, rank) || sent_by(act, *own.record))) {
+      if (act.what == CommEvent::What::collective && (!broadcasts(act, rank) || sent_by(act, *own.record))) {
         made.asks = made.asks || (act.root && *act.root != rank);
         if (!broadcasts(act, rank)) continue;
         made.one_round = true;
         made.messages.push_back(act);
         continue;
       }
-      made.all = made.all && std::none_of(one.trace.acts.begin() + static_cast<std::ptrdiff_t>(i), one.trace.acts.end(), [&](const Act& later) { return later.what == Act::What::send || broadcasts(later, rank); });
+      made.all = made.all &&
+          std::none_of(one.trace.acts.begin() + static_cast<std::ptrdiff_t>(i), one.trace.acts.end(),
+              [&](const CommEvent& later) {
+                return later.what == CommEvent::What::send || broadcasts(later, rank);
+              });
       break;
     }
-    if (act.what == Act::What::send || act.what == Act::What::receive || broadcasts(act, rank)) made.messages.push_back(act);
+    if (act.what == CommEvent::What::send || act.what == CommEvent::What::receive || broadcasts(act, rank))
+      made.messages.push_back(act);
   }
   return made;
 }
 
-} // namespace
+}  // namespace
 
 void exchange_contents(Runs& runs, int world, const Root& root) {
   if (world > largest_world) return;
-  std::vector<std::shared_ptr<const Told>> told(static_cast<std::size_t>(world));
+  std::vector<std::shared_ptr<const RunConditions>> told(static_cast<std::size_t>(world));
   std::set<int> asking;  // in some round: who is told all does not ask any more
   for (int round = 0; round < most_rounds; ++round) {
     std::vector<Certain> ranks;
@@ -103,28 +116,33 @@ void exchange_contents(Runs& runs, int world, const Root& root) {
       if (one->asks) asking.insert(rank);
       ranks.push_back(std::move(*one));
     }
-    std::map<int, std::shared_ptr<const Told>> news;
+    std::map<int, std::shared_ptr<const RunConditions>> news;
     for (int rank = 0; rank < world; ++rank) {
       const Certain& own = ranks[static_cast<std::size_t>(rank)];
       // Who calls the others goes on to know what it sends, as they then do.
       const bool calls = own.calls && !asking.empty();
       if (own.all && !asking.contains(rank) && !calls) continue;
-      auto made = std::make_shared<Told>();
+      auto made = std::make_shared<RunConditions>();
       bool known = false;
       for (int sender = 0; sender < world; ++sender) {
         const Certain& theirs = ranks[static_cast<std::size_t>(sender)];
         made->all.push_back(theirs.all);
-        for (const Act& act : theirs.messages) {
-          const auto broadcast = sender == rank || !asking.contains(rank) ? std::nullopt : broadcasts(act, sender);
-          if (!broadcast && (act.what != Act::What::send || act.peer != rank || act.group != "world")) continue;
-          const auto& sent = made->sent[broadcast ? *broadcast : Told::Channel{sender, act.tag}].emplace_back(sent_by(act, *runs.of(sender, world).record));
+        for (const CommEvent& act : theirs.messages) {
+          const auto broadcast = sender == rank || !asking.contains(rank) ? std::nullopt
+                                                                          : broadcasts(act, sender);
+          if (!broadcast && (act.what != CommEvent::What::send || act.peer != rank || act.group != "world"))
+            continue;
+          const auto& sent =
+              made->sent[broadcast ? *broadcast : RunConditions::Channel{sender, act.tag}].emplace_back(
+                  sent_by(act, *runs.of(sender, world).record));
           known = known || sent;
         }
       }
       const auto& before = told[static_cast<std::size_t>(rank)];
       if ((known || (calls && !before)) && !(before && *before == *made)) news[rank] = std::move(made);
       for (int sender = 0; sender < world; ++sender)
-        if (ranks[static_cast<std::size_t>(sender)].all && ranks[static_cast<std::size_t>(sender)].one_round) runs.note_one_round(rank, sender, world);
+        if (ranks[static_cast<std::size_t>(sender)].all && ranks[static_cast<std::size_t>(sender)].one_round)
+          runs.note_one_round(rank, sender, world);
     }
     if (news.empty()) return;
     // The runs that are replaced take along what was said of them.
@@ -136,4 +154,4 @@ void exchange_contents(Runs& runs, int world, const Root& root) {
   }
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

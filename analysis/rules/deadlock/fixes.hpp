@@ -1,5 +1,5 @@
-// Quick-fixes that several ranks' going on depends on: edits after which all of them enter what one enters. Each answers nothing where
-// it does not see that it would be right.
+// Quick-fixes that several ranks' going on depends on: edits after which all of them enter what one enters.
+// Each answers nothing where it does not see that it would be right.
 #pragma once
 
 #include "rules/deadlock/match.hpp"
@@ -10,10 +10,12 @@ namespace stepzero::rules {
 
 // What decides is agreed on by all_reduce in front of the `if`: all ranks go the way that one goes.
 std::vector<Fix> agree_first(const Record& record, const Mismatch& mismatch);
-// The ranks that leave enter the collective first, if it is the only one that they miss and it carries nothing.
+// The ranks that leave enter the collective first, if it is the only one that they miss and it carries
+// nothing.
 std::vector<Fix> enter_before_leaving(const Record& record, const Mismatch& mismatch);
 std::vector<Fix> leave_together(const Record& record, const Mismatch& mismatch);  // either
-// A send and a receive on two lines become one batch; where both have one peer, the lower rank may send first instead.
+// A send and a receive on two lines become one batch; where both have one peer, the lower rank may send first
+// instead.
 std::vector<Fix> exchange_at_once(const Record& record, const Mismatch& mismatch);
 // A process group is made outside the guard.
 std::vector<Fix> make_group_on_all(const Record& record, const Mismatch& mismatch);
@@ -28,7 +30,9 @@ std::vector<Fix> as_many_rounds(const Record& record, const Mismatch& mismatch);
 // The module inside the wrapper is called, which does not communicate.
 std::vector<Fix> call_module_inside(const Record& record, const Guarded& guarded, Place seen);
 
-// `torch.zeros(…)` of the shape and dtype of a tensor, written like the expression that makes it; empty if that is not known well enough.
-std::string buffer_like(const Record& record, const SourceLines& source, const values::TensorState* state, const syntax::Expr& made);
+// `torch.zeros(…)` of the shape and dtype of a tensor, written like the expression that makes it; empty if
+// that is not known well enough.
+std::string buffer_like(const Record& record, const SourceLines& source, const values::TensorState* state,
+    const syntax::Expr& made);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

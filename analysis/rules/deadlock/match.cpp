@@ -1,7 +1,7 @@
 // Whether ranks may part at all, and what the rules tell of it. The comparison itself is in comparer.cpp.
-#include "rules/deadlock/acts.hpp"
+#include "rules/deadlock/comm_events.hpp"
 #include "rules/deadlock/comparer.hpp"
-#include "rules/noted.hpp"
+#include "rules/fact_index.hpp"
 
 #include <algorithm>
 
@@ -18,7 +18,9 @@ bool decides_by_own_data(const Record& record) {
     visit(root->block, [&](const Event& event) {
       if (event.kind == EventKind::branch) {
         const auto condition = static_cast<const BranchEvent&>(event).condition;
-        any = any || (record.symbols.sharing(condition) == symbolic::Sharing::local && !record.external.contains(condition));
+        any = any ||
+            (record.symbols.sharing(condition) == symbolic::Sharing::local &&
+                !record.external.contains(condition));
       } else if (event.kind == EventKind::loop) {
         const auto& loop = static_cast<const LoopEvent&>(event);
         any = any || loop.any_order || (!loop.unrolled && loop.trips == symbolic::Sharing::local);
@@ -39,32 +41,37 @@ bool starts_requests(const Record& record) {
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
-    any = any || (operation.row->message && operation.row->message->starts) || (operation.row->collective && operation.row->collective->async >= 0 && operation.result.is(values::Kind::instance));
+    any = any || (operation.row->message && operation.row->message->starts) ||
+        (operation.row->collective && operation.row->collective->async >= 0 &&
+            operation.result.is(values::Kind::instance));
   });
   return any;
 }
 
-} // namespace
+}  // namespace
 
 bool communicates(const Root& root) {
   bool any = false;
   visit(root.block, [&](const Event& event) {
-    any = any || (event.kind == EventKind::operation && Acts::communicates(static_cast<const OperationEvent&>(event)));
+    any = any ||
+        (event.kind == EventKind::operation && Acts::communicates(static_cast<const OperationEvent&>(event)));
   });
   return any;
 }
 
 bool may_part(const Record& record) {
   // Who never asks for a rank has all ranks do the same, but for what they decide by data of their own.
-  const bool asks = record.roles[static_cast<int>(symbolic::Role::rank)] || record.roles[static_cast<int>(symbolic::Role::local_rank)];
+  const bool asks = record.roles[static_cast<int>(symbolic::Role::rank)] ||
+      record.roles[static_cast<int>(symbolic::Role::local_rank)];
   if (!asks && !decides_by_own_data(record) && !starts_requests(record)) return false;
-  return std::any_of(record.roots.begin(), record.roots.end(), [](const auto& root) { return communicates(*root); });
+  return std::any_of(
+      record.roots.begin(), record.roots.end(), [](const auto& root) { return communicates(*root); });
 }
 
 const Comparison& compare_ranks(const Record& record) {
   if (!record.compared) {
     auto made = std::make_shared<Comparison>();
-    made->worlds = std::make_unique<Worlds>(record);
+    made->worlds = std::make_unique<JobExplorer>(record);
     Comparer(record, *made).run();
     record.compared = made;
   }
@@ -74,14 +81,21 @@ const Comparison& compare_ranks(const Record& record) {
 std::string if_it_is_one(const OperationEvent& event) {
   if (event.row->kind != values::RowKind::method || !event.self.is(values::Kind::unknown)) return {};
   const std::string_view path = event.row->path, name = event.self.as<values::Unknown>()->name;
-  return "If " + (name.empty() ? std::string("that") : "`" + std::string(name) + "`") + " is an object of " + std::string(path.substr(0, path.rfind('.'))) + ": ";
+  return "If " + (name.empty() ? std::string("that") : "`" + std::string(name) + "`") + " is an object of " +
+      std::string(path.substr(0, path.rfind('.'))) + ": ";
 }
 
-void tell(const Record& record, Report& report, Cause cause, Severity severity, std::vector<Fix> (*fixes)(const Record&, const Mismatch&)) {
+void tell(const Record& record, Report& report, Cause cause, Severity severity,
+    std::vector<Fix> (*fixes)(const Record&, const Mismatch&)) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> told;
   for (const Mismatch& mismatch : compare_ranks(record).found) {
-    if (mismatch.cause != cause || !mismatch.place || !told.insert({mismatch.place.chunk, mismatch.place.span.begin}).second) continue;
-    Finding* finding = report.add(mismatch.severity ? *mismatch.severity : mismatch.certain ? severity : Severity::warning, mismatch.place, mismatch.calls, mismatch.jobs + mismatch.text);
+    if (mismatch.cause != cause || !mismatch.place ||
+        !told.insert({mismatch.place.chunk, mismatch.place.span.begin}).second)
+      continue;
+    Finding* finding = report.add(mismatch.severity ? *mismatch.severity
+            : mismatch.certain                      ? severity
+                                                    : Severity::warning,
+        mismatch.place, mismatch.calls, mismatch.jobs + mismatch.text);
     if (!finding) continue;
     for (const auto& [place, text] : mismatch.related) report.relate(*finding, place, text);
     report.relate_calls(*finding, mismatch.calls);
@@ -90,4 +104,4 @@ void tell(const Record& record, Report& report, Cause cause, Severity severity, 
   }
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -17,17 +17,21 @@ struct Message {
 
 class Exchange {
 public:
-  Exchange(const Record& record, const Mismatch& mismatch) : record_(record), mismatch_(mismatch), source_(record, mismatch.place.chunk) {}
+  Exchange(const Record& record, const Mismatch& mismatch)
+      : record_(record), mismatch_(mismatch), source_(record, mismatch.place.chunk) {}
 
   std::vector<Fix> fixes() {
     const auto path = enclosing(*record_.chunk(mismatch_.place).chunk->stmt, mismatch_.place.span);
     if (path.empty() || path.back().block.size() == 0) return {};
     const Block block = path.back().block;
     const std::size_t at = path.back().index;
-    if (at + 1 >= block.size() || !source_.own_line(*block[at]) || !source_.own_line(*block[at + 1])) return {};
+    if (at + 1 >= block.size() || !source_.own_line(*block[at]) || !source_.own_line(*block[at + 1]))
+      return {};
     first_ = message_of(*block[at]);
     second_ = message_of(*block[at + 1]);
-    if (!first_.event || !second_.event || first_.event->row->message->sends == second_.event->row->message->sends) return {};
+    if (!first_.event || !second_.event ||
+        first_.event->row->message->sends == second_.event->row->message->sends)
+      return {};
     lines_ = source_.lines(*block[at], *block[at + 1]);
     indent_ = source_.indentation(*block[at]);
     step_ = path.size() > 1 ? source_.step(*path[path.size() - 2].stmt, *block[at]) : std::string(4, ' ');
@@ -42,12 +46,15 @@ public:
 private:
   Message message_of(const Stmt& stmt) const {
     Message made;
-    if (stmt.kind != StmtKind::expression || as<ExpressionStmt>(stmt).value->kind != ExprKind::call) return made;
+    if (stmt.kind != StmtKind::expression || as<ExpressionStmt>(stmt).value->kind != ExprKind::call)
+      return made;
     const auto& call = as<CallExpr>(*as<ExpressionStmt>(stmt).value);
     if (call.function->kind != ExprKind::attribute) return made;
     const OperationEvent* event = nullptr;
     visit_roots(record_, [&](const Event& each) {
-      if (each.kind != interpreter::EventKind::operation || each.place.chunk != mismatch_.place.chunk || !(each.place.span == call.span)) return;
+      if (each.kind != interpreter::EventKind::operation || each.place.chunk != mismatch_.place.chunk ||
+          !(each.place.span == call.span))
+        return;
       const auto& operation = static_cast<const OperationEvent&>(each);
       if (operation.row->message) event = &operation;
     });
@@ -57,7 +64,9 @@ private:
       const Name name = event->row->parameters[static_cast<std::size_t>(index)];
       for (const Keyword& keyword : call.keywords)
         if (keyword.name == name) return std::string(source_.text(keyword.value->span));
-      return static_cast<std::size_t>(index) < call.arguments.size() ? std::string(source_.text(call.arguments[static_cast<std::size_t>(index)]->span)) : std::string();
+      return static_cast<std::size_t>(index) < call.arguments.size()
+          ? std::string(source_.text(call.arguments[static_cast<std::size_t>(index)]->span))
+          : std::string();
     };
     made.tensor = text_of(info.tensor);
     made.peer = text_of(info.peer);
@@ -67,30 +76,38 @@ private:
     made.event = event;
     return made;
   }
-  std::string module() const { return std::string(source_.text(as<AttributeExpr>(*first_.event->expr->function).object->span)); }
+  std::string module() const {
+    return std::string(source_.text(as<AttributeExpr>(*first_.event->expr->function).object->span));
+  }
 
   Fix in_one_batch() const {
     const std::string dist = module(), end = source_.line_ending();
     const auto operation = [&](const Message& message) {
-      return dist + ".P2POp(" + dist + (message.event->row->message->sends ? ".isend, " : ".irecv, ") + message.tensor + ", " + message.peer + message.more + ")";
+      return dist + ".P2POp(" + dist + (message.event->row->message->sends ? ".isend, " : ".irecv, ") +
+          message.tensor + ", " + message.peer + message.more + ")";
     };
     std::string name = "request";
     const std::string& whole = record_.chunk(mismatch_.place).module->text->bytes();
     for (int i = 2; whole.find(name) != std::string::npos; ++i) name = "request_" + std::to_string(i);
     Fix fix;
     fix.title = "Send and receive in one batch";
-    fix.edits.push_back({{source_.path(), lines_}, indent_ + "for " + name + " in " + dist + ".batch_isend_irecv([" + operation(first_) + ", " + operation(second_) + "]):" + end + indent_ + step_ +
-                                                       name + ".wait()" + end});
+    fix.edits.push_back({{source_.path(), lines_},
+        indent_ + "for " + name + " in " + dist + ".batch_isend_irecv([" + operation(first_) + ", " +
+            operation(second_) + "]):" + end + indent_ + step_ + name + ".wait()" + end});
     return fix;
   }
   Fix lower_rank_first() const {
     const std::string end = source_.line_ending();
     const bool sends = first_.event->row->message->sends;
     const std::string &send = texts_[sends ? 0 : 1], &receive = texts_[sends ? 1 : 0];
-    const auto both = [&](const std::string& a, const std::string& b) { return indent_ + step_ + a + end + indent_ + step_ + b + end; };
+    const auto both = [&](const std::string& a, const std::string& b) {
+      return indent_ + step_ + a + end + indent_ + step_ + b + end;
+    };
     Fix fix;
     fix.title = "Let the lower rank send first";
-    fix.edits.push_back({{source_.path(), lines_}, indent_ + "if " + module() + ".get_rank() < " + first_.peer + ":" + end + both(send, receive) + indent_ + "else:" + end + both(receive, send)});
+    fix.edits.push_back({{source_.path(), lines_},
+        indent_ + "if " + module() + ".get_rank() < " + first_.peer + ":" + end + both(send, receive) +
+            indent_ + "else:" + end + both(receive, send)});
     return fix;
   }
 
@@ -103,11 +120,12 @@ private:
   std::string texts_[2];
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Fix> exchange_at_once(const Record& record, const Mismatch& mismatch) {
-  if (!mismatch.exchange || !record.in_file(mismatch.place)) return {};
+  const auto* wait = mismatch.as<MessageWait>();
+  if (!wait || !wait->exchange || !record.in_file(mismatch.place)) return {};
   return Exchange(record, mismatch).fixes();
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -5,6 +5,6 @@
 
 namespace stepzero::rules {
 
-std::vector<Mismatch> missing_gradients(const Record& record, Worlds& worlds);
+std::vector<Mismatch> missing_gradients(const Record& record, JobExplorer& worlds);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

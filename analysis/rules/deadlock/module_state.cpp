@@ -11,7 +11,8 @@ using values::Value;
 
 namespace {
 bool may_have_buffers(Value module, std::unordered_set<const values::Object*>& seen) {
-  if (module.is(Kind::choice) || (module.is(Kind::unknown) && module.as<values::Unknown>()->external)) return true;
+  if (module.is(Kind::choice) || (module.is(Kind::unknown) && module.as<values::Unknown>()->external))
+    return true;
   if (!module.is(Kind::instance)) return false;
   const auto& object = *module.as<values::Instance>();
   if (!seen.insert(&object).second) return false;
@@ -19,8 +20,11 @@ bool may_have_buffers(Value module, std::unordered_set<const values::Object*>& s
   for (const auto& [name, slot] : object.attributes.entries()) {
     if (name.text() == values::ContainerState::items && slot->value.is(Kind::list)) {
       const auto* items = values::Heap::list_state(slot->value);
-      if (items->open || std::ranges::any_of(items->items, [&](Value item) { return may_have_buffers(item, seen); })) return true;
-    } else if ((slot->value.is(Kind::instance) || (object.cls && !name.text().starts_with('$'))) && may_have_buffers(slot->value, seen)) {
+      if (items->open ||
+          std::ranges::any_of(items->items, [&](Value item) { return may_have_buffers(item, seen); }))
+        return true;
+    } else if ((slot->value.is(Kind::instance) || (object.cls && !name.text().starts_with('$'))) &&
+        may_have_buffers(slot->value, seen)) {
       return true;
     }
   }
@@ -28,10 +32,11 @@ bool may_have_buffers(Value module, std::unordered_set<const values::Object*>& s
 }
 
 bool keeps_buffers(Value wrapper) {
-  const values::Slot* keeps = wrapper.as<values::Instance>()->attributes.find(values::Name(values::WrapperState::keeps_buffers));
+  const values::Slot* keeps = wrapper.as<values::Instance>()->attributes.find(
+      values::Name(values::WrapperState::keeps_buffers));
   return keeps && keeps->value;
 }
-} // namespace
+}  // namespace
 
 bool has_buffers(Value module, int depth) {
   if (!module.is(Kind::instance) || depth > 6) return false;
@@ -54,4 +59,4 @@ bool may_send_buffers(Value wrapper) {
   return wrapper.is(Kind::instance) && !keeps_buffers(wrapper) && may_have_buffers(wrapper, seen);
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

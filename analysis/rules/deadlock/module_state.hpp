@@ -12,4 +12,4 @@ bool sends_buffers(values::Value wrapper);
 // May it send some that are not seen, of parts of which nothing is known?
 bool may_send_buffers(values::Value wrapper);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

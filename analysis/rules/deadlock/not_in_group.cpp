@@ -1,7 +1,8 @@
-// deadlock/not-in-group: a collective without `group=` that is entered by the members of a smaller group only. Every possible run of two,
-// three and four processes is played (see match.hpp): an error is reported only if each run that gets there hangs or fails.
-#include "rules/list.hpp"
+// deadlock/not-in-group: a collective without `group=` that is entered by the members of a smaller group
+// only. Every possible run of two, three and four processes is played (see match.hpp): an error is reported
+// only if each run that gets there hangs or fails.
 #include "rules/deadlock/match.hpp"
+#include "rules/list.hpp"
 
 namespace stepzero::rules {
 
@@ -10,15 +11,16 @@ void check(const Record& record, Report& report) {
   tell(record, report, Cause::other_group, Severity::error);
   tell(record, report, Cause::outsider, Severity::information);
 }
-} // namespace
+}  // namespace
 
 constexpr Rule not_in_group = complete({
     .id = "deadlock/not-in-group",
     .severity = Severity::error,
     .summary = "a collective of all ranks that only the members of a smaller group enter",
-    .why = "Without `group=` a collective runs on all ranks. Entered by the members of a smaller group only, typically behind `if "
-           "rank in members`, it waits for the others forever. The other way round, a rank that calls a collective of a group that it "
-           "is not in gets a warning from PyTorch, and its tensor stays as it was: that is told as information.",
+    .why =
+        "Without `group=` a collective runs on all ranks. Entered by the members of a smaller group only, typically behind `if "
+        "rank in members`, it waits for the others forever. The other way round, a rank that calls a collective of a group that it "
+        "is not in gets a warning from PyTorch, and its tensor stays as it was: that is told as information.",
     .wrong = "leaders = dist.new_group([0, 2])\n"
              "if rank in (0, 2):\n"
              "    dist.all_reduce(grad)\n",
@@ -31,4 +33,4 @@ constexpr Rule not_in_group = complete({
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,20 +1,24 @@
-// What goes wrong between two ranks that send and receive. Each answers whether it found something, and tells it.
+// What goes wrong between two ranks that send and receive. Each answers whether it found something, and tells
+// it.
 #pragma once
 
-#include "rules/deadlock/player.hpp"
-#include "rules/deadlock/story.hpp"
+#include "rules/deadlock/collective_simulator.hpp"
+#include "rules/deadlock/job_view.hpp"
 
 namespace stepzero::rules {
 
 // A message of a rank to itself.
-bool to_itself(const Story& story, Mismatch& mismatch);
-// A receive, or a send that is too large to be buffered, that the other side has no answer to in all that it does.
-bool never_answered(const Story& story, const Player& player, const Stop& stop, Mismatch& mismatch);
+bool to_itself(const JobView& story, Mismatch& mismatch);
+// A receive, or a send that is too large to be buffered, that the other side has no answer to in all that it
+// does.
+bool never_answered(
+    const JobView& story, const CollectiveSimulator& player, const Stop& stop, Mismatch& mismatch);
 // Messages that ranks wait in for each other.
-bool explain_messages(const Story& story, const Player& player, const Stop& stop, Mismatch& mismatch);
+bool explain_messages(
+    const JobView& story, const CollectiveSimulator& player, const Stop& stop, Mismatch& mismatch);
 // A send that nobody takes.
-bool never_received(const Story& story, const Player& player, Mismatch& mismatch);
+bool never_received(const JobView& story, const CollectiveSimulator& player, Mismatch& mismatch);
 // A message that is received as another number of elements.
-bool other_size(const Story& story, const Player& player, Mismatch& mismatch);
+bool other_size(const JobView& story, const CollectiveSimulator& player, Mismatch& mismatch);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

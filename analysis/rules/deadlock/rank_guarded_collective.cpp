@@ -1,13 +1,13 @@
-// deadlock/rank-guarded-collective: a collective that only some ranks of its group enter. Every possible run of two, three
-// and four processes is compared: an error is reported only if in each run that reaches the collective some rank of the
-// group does not.
+// deadlock/rank-guarded-collective: a collective that only some ranks of its group enter. Every possible run
+// of two, three and four processes is compared: an error is reported only if in each run that reaches the
+// collective some rank of the group does not.
 #include "rules/deadlock/rank_guarded_collective.hpp"
 
-#include "rules/deadlock/acts.hpp"
+#include "rules/deadlock/comm_events.hpp"
 #include "rules/deadlock/fixes.hpp"
+#include "rules/deadlock/job_view.hpp"
 #include "rules/deadlock/match.hpp"
 #include "rules/deadlock/module_state.hpp"
-#include "rules/deadlock/story.hpp"
 #include "rules/list.hpp"
 #include "rules/source.hpp"
 #include "values/kept.hpp"
@@ -26,16 +26,19 @@ using values::Operation;
 namespace {
 
 bool is_settled(const OperationEvent& event, int argument) {
-  return argument >= 0 && static_cast<std::size_t>(argument) < event.arguments.size() && event.arguments[static_cast<std::size_t>(argument)].is(Kind::boolean);
+  return argument >= 0 && static_cast<std::size_t>(argument) < event.arguments.size() &&
+      event.arguments[static_cast<std::size_t>(argument)].is(Kind::boolean);
 }
 
 // Whether it communicates depends on what is not seen: the comparison of the ranks says nothing of it.
 bool is_open(const OperationEvent& event) {
   const values::CollectiveInfo* info = event.row->collective;
-  return info && (info->when == values::When::sharded || info->when == values::When::parted) && !is_settled(event, info->only_if);
+  return info && (info->when == values::When::sharded || info->when == values::When::parted) &&
+      !is_settled(event, info->only_if);
 }
 
-// Does the call run on the group of all ranks, and is it meant to succeed? Of other groups the members are not known here.
+// Does the call run on the group of all ranks, and is it meant to succeed? Of other groups the members are
+// not known here.
 bool on_all_ranks(const OperationEvent& event) {
   if (event.expected) return false;
   if (event.row->operation == Operation::parallel_forward) return true;
@@ -46,7 +49,8 @@ bool on_all_ranks(const OperationEvent& event) {
   const Value value = event.arguments[static_cast<std::size_t>(group)];
   if (!value || value.is(Kind::none)) return true;
   if (!value.is(Kind::instance)) return false;
-  const values::Slot* all = value.as<values::Instance>()->attributes.find(syntax::Name(values::GroupState::all));
+  const values::Slot* all = value.as<values::Instance>()->attributes.find(
+      syntax::Name(values::GroupState::all));
   return all && all->value;
 }
 
@@ -78,28 +82,36 @@ std::string rank_list(const std::vector<int>& ranks, int world) {
   return text;
 }
 
-// Is the function called by a name that may be any function's: a parameter of a decorator, an item of a list of callbacks or its method?
+// Is the function called by a name that may be any function's: a parameter of a decorator, an item of a list
+// of callbacks or its method?
 bool by_another_name(const Record& record, const CallSite& site) {
   if (!site.function || !site.function->stmt || !record.chunk(site.place).chunk) return false;
   const std::string_view written = record.text(site.place), callee = written.substr(0, written.find('('));
-  if (callee.size() == written.size() || !std::ranges::all_of(callee, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; })) return false;
+  if (callee.size() == written.size() ||
+      !std::ranges::all_of(callee, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; }))
+    return false;
   const std::size_t point = callee.rfind('.');
   const std::string_view name = site.function->stmt->name.text();
   if (callee.substr(point + 1) != name) return !name.starts_with("__") && name != "forward";
   // `for callback in callbacks: callback.on_end()`
-  const std::string_view object = point == std::string_view::npos ? std::string_view() : callee.substr(0, point);
-  return std::ranges::any_of(enclosing(*record.chunk(site.place).chunk->stmt, site.place.span), [&](const Enclosing& each) {
-    if (each.stmt->kind != syntax::StmtKind::for_) return false;
-    const syntax::Expr& target = *syntax::as<syntax::ForStmt>(*each.stmt).target;
-    return target.kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(target).id.text() == object;
-  });
+  const std::string_view object = point == std::string_view::npos ? std::string_view()
+                                                                  : callee.substr(0, point);
+  return std::ranges::any_of(
+      enclosing(*record.chunk(site.place).chunk->stmt, site.place.span), [&](const Enclosing& each) {
+        if (each.stmt->kind != syntax::StmtKind::for_) return false;
+        const syntax::Expr& target = *syntax::as<syntax::ForStmt>(*each.stmt).target;
+        return target.kind == syntax::ExprKind::name &&
+            syntax::as<syntax::NameExpr>(target).id.text() == object;
+      });
 }
 
-// Walks outward from the collective to the call that stands in the frame of the guard. What is guarded by a decorator is wrong where it
-// communicates: the same guard is right around others.
-std::pair<Place, const CallSite*> seen_from(const Record& record, const OperationEvent& event, const BranchEvent& guard) {
+// Walks outward from the collective to the call that stands in the frame of the guard. What is guarded by a
+// decorator is wrong where it communicates: the same guard is right around others.
+std::pair<Place, const CallSite*> seen_from(
+    const Record& record, const OperationEvent& event, const BranchEvent& guard) {
   std::vector<const CallSite*> sites;
-  for (const CallSite* calls = event.calls; calls && calls != guard.calls; calls = calls->outer) sites.push_back(calls);
+  for (const CallSite* calls = event.calls; calls && calls != guard.calls; calls = calls->outer)
+    sites.push_back(calls);
   while (!sites.empty() && by_another_name(record, *sites.back())) sites.pop_back();
   if (sites.empty()) return {event.place, event.calls};
   return {sites.back()->place, sites.back()->outer};
@@ -118,16 +130,17 @@ public:
     }
     for (const Mismatch& mismatch : comparison.found) {
       if (mismatch.cause != Cause::guard) continue;
-      if (mismatch.event && mismatch.guard) {
+      if (const auto* guarded = mismatch.as<GuardedEntry>(); mismatch.event && guarded && guarded->guard) {
         Seen seen;
-        seen.guarded = {mismatch.event, mismatch.guard, mismatch.guard_side, mismatch.ranks};
-        seen.next_of_others = mismatch.next_of_others;
+        seen.guarded = {mismatch.event, guarded->guard, guarded->side, mismatch.ranks};
+        seen.next_of_others = guarded->next_of_others;
         seen.world = mismatch.world;
         seen.jobs = mismatch.jobs;
         seen.supposed = mismatch.supposed;
         tell(seen);
       } else if (mismatch.place && told_.insert({mismatch.place.chunk, mismatch.place.span.begin}).second) {
-        if (Finding* finding = report_.add(mismatch.certain ? Severity::error : Severity::warning, mismatch.place, mismatch.calls, mismatch.jobs + mismatch.text)) {
+        if (Finding* finding = report_.add(mismatch.certain ? Severity::error : Severity::warning,
+                mismatch.place, mismatch.calls, mismatch.jobs + mismatch.text)) {
           for (const auto& [place, text] : mismatch.related) report_.relate(*finding, place, text);
           report_.relate_calls(*finding, mismatch.calls);
         }
@@ -152,7 +165,9 @@ private:
     if (!any) return;
     Walk walk;
     walk.wanted = [&](const OperationEvent& event) {
-      return (event.row->operation == Operation::collective || event.row->operation == Operation::parallel_forward) && on_all_ranks(event);
+      return (event.row->operation == Operation::collective ||
+                 event.row->operation == Operation::parallel_forward) &&
+          on_all_ranks(event);
     };
     std::map<const OperationEvent*, Seen> all;
     for (const int world : {2, 3, 4}) {
@@ -160,26 +175,32 @@ private:
       for (int rank = 0; rank < world; ++rank) processes.push_back({rank, world});
       std::map<const OperationEvent*, Seen> here;
       walk.limit = world == 2 ? 1024 : 256;
-      const bool complete = explore(record_, root.block, processes, walk, [&](const Run& run) { compare(run, world, here); });
+      const bool complete = explore(
+          record_, root.block, processes, walk, [&](const Run& run) { compare(run, world, here); });
       if (!complete) {
         // With more processes there are more combinations of what may differ: two processes are enough then.
         if (world == 2) return;
         break;
       }
-      if (world == 2) all = std::move(here);
+      if (world == 2)
+        all = std::move(here);
       else
         for (auto& [event, seen] : all)
-          if (const auto it = here.find(event); it == here.end() || !it->second.always_hangs) seen.always_hangs = false;
-          else seen.guarded.ranks = it->second.guarded.ranks;
+          if (const auto it = here.find(event); it == here.end() || !it->second.always_hangs)
+            seen.always_hangs = false;
+          else
+            seen.guarded.ranks = it->second.guarded.ranks;
     }
     for (auto& [event, seen] : all)
-      if (seen.always_hangs && seen.guarded.guard && (!forwards_only_ || !hangs(*event) || is_open(*event))) found_.push_back({event, seen});
+      if (seen.always_hangs && seen.guarded.guard && (!forwards_only_ || !hangs(*event) || is_open(*event)))
+        found_.push_back({event, seen});
   }
 
   // One run: do the ranks' sequences fit, and if not, which collective is the one too many?
   void compare(const Run& run, int world, std::map<const OperationEvent*, Seen>& seen) {
     const auto ended = [&](const std::vector<Step>& steps, std::size_t at) { return at >= steps.size(); };
-    // Up to `together` all ranks make the very same calls; at `hang` the calls that meet are not the same collective.
+    // Up to `together` all ranks make the very same calls; at `hang` the calls that meet are not the same
+    // collective.
     std::size_t together = 0, hang = 0;
     const auto all_like_first = [&](std::size_t at, bool same_call) {
       for (const auto& steps : run) {
@@ -195,7 +216,8 @@ private:
     const bool fits = ended(run[0], hang) && all_like_first(hang, false);
     // What completes here is no proof of a hang.
     for (const auto& steps : run)
-      for (std::size_t i = 0; i < steps.size() && (fits || i < together); ++i) seen[steps[i].event].always_hangs = false;
+      for (std::size_t i = 0; i < steps.size() && (fits || i < together); ++i)
+        seen[steps[i].event].always_hangs = false;
     if (fits) return;
     for (std::size_t at = together; at <= hang; ++at)
       for (const auto& steps : run)
@@ -239,10 +261,12 @@ private:
     return false;
   }
 
-  // Does another function of the file make the same collective on exactly the other ranks? Then they may belong together.
+  // Does another function of the file make the same collective on exactly the other ranks? Then they may
+  // belong together.
   bool matched_elsewhere(const Seen& seen) const {
     for (const auto& [event, other] : found_) {
-      if (event == seen.guarded.event || collective_name(*event) != collective_name(*seen.guarded.event)) continue;
+      if (event == seen.guarded.event || collective_name(*event) != collective_name(*seen.guarded.event))
+        continue;
       std::vector<int> both = seen.guarded.ranks;
       both.insert(both.end(), other.guarded.ranks.begin(), other.guarded.ranks.end());
       std::sort(both.begin(), both.end());
@@ -264,44 +288,72 @@ private:
     entering[0] = static_cast<char>(std::toupper(entering[0]));
     const OperationEvent* const met = forward && hangs ? next_forward(seen) : nullptr;
     if (met) {
-      message = entering + (seen.guarded.ranks.size() == 1 || who.starts_with("every") ? " runs " : " run ") + name + ", which sends its buffers: the other ranks take them in their next forward" + at_line(met->place) +
-                ", and from then on they are apart. Whether that hangs depends on the backend and on what follows, at the end of the job at the latest: call " + std::string(event.row->collective->inside) + " here.";
+      message = entering + (seen.guarded.ranks.size() == 1 || who.starts_with("every") ? " runs " : " run ") +
+          name + ", which sends its buffers: the other ranks take them in their next forward" +
+          at_line(met->place) +
+          ", and from then on they are apart. Whether that hangs depends on the backend and on what follows, at the end of the job at the latest: call " +
+          std::string(event.row->collective->inside) + " here.";
     } else if (forward && !hangs) {
       message = entering + " runs " + name +
-                (may_send_buffers(event.self) ? ". If it has buffers, as those of batch norms, it sends them, and the other ranks take them in place of what comes next: call "
-                                              : ". It has no buffers to send, so this works until it gets one or runs backward: call ") +
-                std::string(event.row->collective->inside) + " here.";
+          (may_send_buffers(event.self)
+                  ? ". If it has buffers, as those of batch norms, it sends them, and the other ranks take them in place of what comes next: call "
+                  : ". It has no buffers to send, so this works until it gets one or runs backward: call ") +
+          std::string(event.row->collective->inside) + " here.";
     } else {
       const bool one = seen.guarded.ranks.size() == 1;
       message = both(seen.jobs, condition_of(event));
-      message += entering + (one || who.starts_with("every") ? " enters " : " enter ") + call_text(name) + " and " + (one || who.starts_with("every") ? "waits" : "wait") +
-                " forever: the other ranks ";
-      if (seen.next_of_others) message += "go on to " + (collective_name(*seen.next_of_others) == name ? another(name) : call_text(collective_name(*seen.next_of_others))) + at_line(seen.next_of_others->place) + ".";
-      else message += "never enter it.";
-      if (event.row->collective && event.row->collective->hidden) message += " All ranks have to call it: " + std::string(event.row->collective->because) + ".";
+      message += entering + (one || who.starts_with("every") ? " enters " : " enter ") + call_text(name) +
+          " and " + (one || who.starts_with("every") ? "waits" : "wait") + " forever: the other ranks ";
+      if (seen.next_of_others)
+        message += "go on to " +
+            (collective_name(*seen.next_of_others) == name
+                    ? another(name)
+                    : call_text(collective_name(*seen.next_of_others))) +
+            at_line(seen.next_of_others->place) + ".";
+      else
+        message += "never enter it.";
+      if (event.row->collective && event.row->collective->hidden)
+        message += " All ranks have to call it: " + std::string(event.row->collective->because) + ".";
       // Several that enter a reduction may be meant to be a group of their own.
-      const bool of_several = seen.guarded.ranks.size() > 1 && !who.starts_with("every") && event.row->collective && event.row->collective->group >= 0;
-      message += of_several ? " Call it on all ranks, or pass the group of those that enter it." : " Call it on all ranks.";
+      const bool of_several = seen.guarded.ranks.size() > 1 && !who.starts_with("every") &&
+          event.row->collective && event.row->collective->group >= 0;
+      message += of_several ? " Call it on all ranks, or pass the group of those that enter it."
+                            : " Call it on all ranks.";
     }
-    Finding* finding = report_.add(!hangs ? Severity::hint : met || !seen.jobs.empty() || !condition_of(event).empty() ? Severity::warning : Severity::error, place, calls, message);
+    Finding* finding = report_.add(!hangs                               ? Severity::hint
+            : met || !seen.jobs.empty() || !condition_of(event).empty() ? Severity::warning
+                                                                        : Severity::error,
+        place, calls, message);
     if (!finding) return;
     const auto& guard = *seen.guarded.guard;
     report_.relate(*finding, guard.place,
-                   (seen.guarded.on_yes ? "" : "the other side of ") + std::string(seen.guarded.on_yes ? who + (seen.guarded.ranks.size() == 1 || who.starts_with("every") ? " goes" : " go") + " on from here" : "this condition: " + who));
+        (seen.guarded.on_yes ? "" : "the other side of ") +
+            std::string(seen.guarded.on_yes
+                    ? who + (seen.guarded.ranks.size() == 1 || who.starts_with("every") ? " goes" : " go") +
+                        " on from here"
+                    : "this condition: " + who));
     if (calls != guard.calls) report_.relate_calls(*finding, calls);
     if (!(place == event.place)) report_.relate(*finding, event.place, call_text(name) + " is entered here");
-    if (seen.next_of_others) report_.relate(*finding, seen.next_of_others->place, "the other ranks are in " + call_text(collective_name(*seen.next_of_others)) + " here");
+    if (seen.next_of_others)
+      report_.relate(*finding, seen.next_of_others->place,
+          "the other ranks are in " + call_text(collective_name(*seen.next_of_others)) + " here");
     // What each rank gives to a call of any arguments is its own: the others may have to give something else.
-    const bool gives_its_own = event.expr && event.row->takes_rest && event.row->positional == 0 && !event.expr->arguments.empty();
-    if (forward) finding->fixes = call_module_inside(record_, seen.guarded, place);
-    else if (hangs && !gives_its_own) finding->fixes = fixes_for(record_, seen.guarded);
+    const bool gives_its_own = event.expr && event.row->takes_rest && event.row->positional == 0 &&
+        !event.expr->arguments.empty();
+    if (forward)
+      finding->fixes = call_module_inside(record_, seen.guarded, place);
+    else if (hangs && !gives_its_own)
+      finding->fixes = fixes_for(record_, seen.guarded);
     for (Fix& fix : finding->fixes) fix.preferred = fix.preferred && !seen.supposed;
   }
 
-  // The forward of the same module that the other ranks go on to: at once, or in the next round of a loop around the guard.
+  // The forward of the same module that the other ranks go on to: at once, or in the next round of a loop
+  // around the guard.
   const OperationEvent* next_forward(const Seen& seen) const {
     const OperationEvent& event = *seen.guarded.event;
-    const auto is_same = [&](const OperationEvent& other) { return other.row == event.row && other.self == event.self; };
+    const auto is_same = [&](const OperationEvent& other) {
+      return other.row == event.row && other.self == event.self;
+    };
     if (seen.next_of_others) return is_same(*seen.next_of_others) ? seen.next_of_others : nullptr;
     const OperationEvent* found = nullptr;
     visit_roots(record_, [&](const Event& around) {
@@ -311,7 +363,9 @@ private:
         const OperationEvent* first = nullptr;
         visit(round, [&](const Event& inner) {
           guard_is_here = guard_is_here || &inner == seen.guarded.guard;
-          if (!guard_is_here && !first && inner.kind == EventKind::operation && is_same(static_cast<const OperationEvent&>(inner))) first = static_cast<const OperationEvent*>(&inner);
+          if (!guard_is_here && !first && inner.kind == EventKind::operation &&
+              is_same(static_cast<const OperationEvent&>(inner)))
+            first = static_cast<const OperationEvent*>(&inner);
         });
         if (guard_is_here && first) found = first;
       }
@@ -322,7 +376,11 @@ private:
   // Elsewhere the related location says where.
   std::string at_line(Place at) const {
     if (!record_.in_file(at)) return {};
-    return " (line " + std::to_string(record_.chunk(at).module->text->position(record_.span(at).begin, syntax::Encoding::utf8).line + 1) + ")";
+    return " (line " +
+        std::to_string(
+            record_.chunk(at).module->text->position(record_.span(at).begin, syntax::Encoding::utf8).line +
+            1) +
+        ")";
   }
 
   // "If `x` is an object of torch.Tensor: " and "Where the tensor is sharded: " as one condition.
@@ -336,31 +394,36 @@ private:
   static std::string condition_of(const OperationEvent& event) {
     if (!event.row->collective) return {};
     if (!is_open(event)) return {};
-    return event.row->collective->when == values::When::parted ? "Where the tensor is sharded: " : "Where the model is sharded: ";
+    return event.row->collective->when == values::When::parted ? "Where the tensor is sharded: "
+                                                               : "Where the model is sharded: ";
   }
 
   // Else it is a forward that works, for now.
-  static bool hangs(const OperationEvent& event) { return event.row->operation != Operation::parallel_forward || sends_buffers(event.self); }
+  static bool hangs(const OperationEvent& event) {
+    return event.row->operation != Operation::parallel_forward || sends_buffers(event.self);
+  }
 
   const Record& record_;
   Report& report_;
-  bool forwards_only_ = false;  // the root was compared rank by rank: all that is left are forwards that work, and what is open
+  bool forwards_only_ =
+      false;  // the root was compared rank by rank: all that is left are forwards that work, and what is open
   std::vector<std::pair<const OperationEvent*, Seen>> found_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> told_;
 };
 
 void check(const Record& record, Report& report) { Check(record, report).run(); }
 
-} // namespace
+}  // namespace
 
 constexpr Rule rank_guarded_collective = complete({
     .id = "deadlock/rank-guarded-collective",
     .severity = Severity::error,
     .summary = "a collective that only some ranks of its group enter",
-    .why = "A collective returns when every rank of its process group has entered it. A rank that enters one alone waits until "
-           "the group's timeout (ten minutes with NCCL, thirty with gloo) and then dies; with two collectives in flight the wrong "
-           "ones may pair up and exchange garbage instead. Some calls hide a collective: an FSDP `state_dict()`, a DeepSpeed "
-           "`save_checkpoint()`, `accelerator.gather()`, `metric.compute()`, `dist.new_group()`.",
+    .why =
+        "A collective returns when every rank of its process group has entered it. A rank that enters one alone waits until "
+        "the group's timeout (ten minutes with NCCL, thirty with gloo) and then dies; with two collectives in flight the wrong "
+        "ones may pair up and exchange garbage instead. Some calls hide a collective: an FSDP `state_dict()`, a DeepSpeed "
+        "`save_checkpoint()`, `accelerator.gather()`, `metric.compute()`, `dist.new_group()`.",
     .wrong = "def validate(rank, model, loader):\n"
              "    if rank == 0:\n"
              "        loss = evaluate(model, loader)\n"
@@ -371,14 +434,16 @@ constexpr Rule rank_guarded_collective = complete({
              "    else:\n"
              "        loss = torch.zeros(1).cuda()  # a buffer to receive into\n"
              "    dist.broadcast(loss, src=0)\n",
-    .silent = "Guards that are the same on every rank (world size, is_initialized, epoch, configuration); a pair like "
-              "`if rank != 0: barrier()` … `if rank == 0: barrier()`; both sides with the same sequence; collectives on a sub-group; "
-              "work of one rank without communication (saving, logging).",
-    .fix = "Runs the collective on all ranks: it is moved out of the guard, the guard keeps the rank's own work, and for a "
-           "collective that sends data the other ranks get a buffer of the same shape and dtype to receive into. Preferred where "
-           "the shape is known or the call carries no data.",
+    .silent =
+        "Guards that are the same on every rank (world size, is_initialized, epoch, configuration); a pair like "
+        "`if rank != 0: barrier()` … `if rank == 0: barrier()`; both sides with the same sequence; collectives on a sub-group; "
+        "work of one rank without communication (saving, logging).",
+    .fix =
+        "Runs the collective on all ranks: it is moved out of the guard, the guard keeps the rank's own work, and for a "
+        "collective that sends data the other ranks get a buffer of the same shape and dtype to receive into. Preferred where "
+        "the shape is known or the call carries no data.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

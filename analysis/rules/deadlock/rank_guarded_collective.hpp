@@ -10,11 +10,11 @@ namespace stepzero::rules {
 struct Guarded {
   const OperationEvent* event = nullptr;
   const interpreter::BranchEvent* guard = nullptr;
-  bool on_yes = true;          // the collective is in the guard's body; else in its else
-  std::vector<int> ranks;      // that enter, in a world of four
+  bool on_yes = true;      // the collective is in the guard's body; else in its else
+  std::vector<int> ranks;  // that enter, in a world of four
 };
 
 // Edits that let every rank enter; empty where no edit is known to be right.
 std::vector<Fix> fixes_for(const Record& record, const Guarded& guarded);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

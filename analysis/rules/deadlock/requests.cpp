@@ -1,6 +1,6 @@
 #include "rules/deadlock/requests.hpp"
 
-#include "rules/loop/training.hpp"
+#include "rules/training/training.hpp"
 
 #include <algorithm>
 
@@ -16,17 +16,25 @@ namespace {
 bool gives(values::Value value, const interpreter::Root& root, int depth = 0) {
   constexpr int deep = 4;
   if (depth > deep) return true;
-  const auto any = [&](const auto& items) { return std::any_of(items.begin(), items.end(), [&](values::Value item) { return gives(item, root, depth + 1); }); };
+  const auto any = [&](const auto& items) {
+    return std::any_of(
+        items.begin(), items.end(), [&](values::Value item) { return gives(item, root, depth + 1); });
+  };
   switch (value.kind) {
   case Kind::function: return value.as<values::Function>() == root.function;
-  case Kind::bound: return gives(value.as<values::Bound>()->function, root, depth + 1) || gives(value.as<values::Bound>()->self, root, depth + 1);
+  case Kind::bound:
+    return gives(value.as<values::Bound>()->function, root, depth + 1) ||
+        gives(value.as<values::Bound>()->self, root, depth + 1);
   case Kind::instance: {
     const auto* cls = value.as<values::Instance>()->cls;
-    return cls && root.owner && std::find(cls->order.begin(), cls->order.end(), root.owner) != cls->order.end();
+    return cls && root.owner &&
+        std::find(cls->order.begin(), cls->order.end(), root.owner) != cls->order.end();
   }
   case Kind::tuple: return any(value.as<values::Tuple>()->items);
   case Kind::list: return any(values::Heap::list_state(value)->items);
-  case Kind::choice: return gives(value.as<values::Choice>()->yes, root, depth + 1) || gives(value.as<values::Choice>()->no, root, depth + 1);
+  case Kind::choice:
+    return gives(value.as<values::Choice>()->yes, root, depth + 1) ||
+        gives(value.as<values::Choice>()->no, root, depth + 1);
   case Kind::dict:
   case Kind::iterator:
   case Kind::unknown: return true;
@@ -39,13 +47,14 @@ bool is_given_away(const Record& record, const interpreter::Root& root) {
   visit_roots(record, [&](const Event& event) {
     if (given || event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
-    given = operation.row->operation == Operation::unseen && !operation.arguments.empty() && gives(operation.arguments[0], root);
+    given = operation.row->operation == Operation::unseen && !operation.arguments.empty() &&
+        gives(operation.arguments[0], root);
   });
   return given;
 }
 
-// May something that is not followed wait for the request? Of what the program itself starts, `by_program`, functions that nobody calls are
-// none of it.
+// May something that is not followed wait for the request? Of what the program itself starts, `by_program`,
+// functions that nobody calls are none of it.
 bool is_followed(const Record& record, const values::Object* request, bool by_program) {
   bool followed = true;
   const auto look = [&](const Event& event) {
@@ -53,7 +62,9 @@ bool is_followed(const Record& record, const values::Object* request, bool by_pr
     const auto& operation = static_cast<const OperationEvent&>(event);
     switch (operation.row->operation) {
     case Operation::await: followed = operation.self.is(Kind::instance); break;
-    case Operation::poll: followed = operation.self.is(Kind::instance) && operation.self.object() != request; break;
+    case Operation::poll:
+      followed = operation.self.is(Kind::instance) && operation.self.object() != request;
+      break;
     case Operation::unseen: followed = !is_handed(operation, request); break;
     default: break;
     }
@@ -63,15 +74,15 @@ bool is_followed(const Record& record, const values::Object* request, bool by_pr
   return followed;
 }
 
-} // namespace
+}  // namespace
 
-void Requests::note(const Story& story) {
+void Requests::note(const JobView& story) {
   for (int rank = 0; rank < story.size(); ++rank) {
-    const Trace& trace = story.trace(rank);
+    const RankTrace& trace = story.trace(rank);
     std::set<const values::Object*> waited;
-    for (const Act& act : trace.acts)
-      if (act.what == Act::What::await) waited.insert(act.request);
-    for (const Act& act : trace.acts) {
+    for (const CommEvent& act : trace.acts)
+      if (act.what == CommEvent::What::await) waited.insert(act.request);
+    for (const CommEvent& act : trace.acts) {
       if (!act.starts) continue;
       if (waited.contains(act.request)) {
         awaited_.insert(act.site);
@@ -82,17 +93,20 @@ void Requests::note(const Story& story) {
       made.cause = Cause::request;
       made.world = story.size();
       story.place(made, act);
-      made.text = "Nothing waits for this " + call_text(made.name) + ": its tensor may be read or written before the communication has ended. Keep what it returns, and call `wait()` on it.";
+      made.text = "Nothing waits for this " + call_text(made.name) +
+          ": its tensor may be read or written before the communication has ended. Keep what it returns, and call `wait()` on it.";
       started_.emplace(act.site, Started{std::move(made), rank, act.request});
     }
   }
 }
 
-std::vector<Mismatch> Requests::never_waited(Worlds& worlds, bool by_program) const {
+std::vector<Mismatch> Requests::never_waited(JobExplorer& worlds, bool by_program) const {
   std::vector<Mismatch> never;
   for (const auto& [site, started] : started_)
-    if (!awaited_.contains(site) && is_followed(worlds.of(started.rank, started.told.world), started.request, by_program)) never.push_back(started.told);
+    if (!awaited_.contains(site) &&
+        is_followed(worlds.of(started.rank, started.told.world), started.request, by_program))
+      never.push_back(started.told);
   return never;
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

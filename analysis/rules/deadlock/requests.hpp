@@ -1,7 +1,7 @@
 // Communication that is started and waited for later: is it? Knows no rule.
 #pragma once
 
-#include "rules/deadlock/story.hpp"
+#include "rules/deadlock/job_view.hpp"
 
 #include <set>
 
@@ -10,9 +10,10 @@ namespace stepzero::rules {
 // Of one root, over all its runs that end well.
 class Requests {
 public:
-  void note(const Story& story);
-  // What no run waits for, in a program that is seen wholly. `by_program`: the root is the program, and no function that nobody calls.
-  std::vector<Mismatch> never_waited(Worlds& worlds, bool by_program) const;
+  void note(const JobView& story);
+  // What no run waits for, in a program that is seen wholly. `by_program`: the root is the program, and no
+  // function that nobody calls.
+  std::vector<Mismatch> never_waited(JobExplorer& worlds, bool by_program) const;
 
 private:
   struct Started {
@@ -24,10 +25,10 @@ private:
   std::set<int> awaited_;
 };
 
-// Is what the call at the place returns dropped, or kept in names and lists of its function alone that are never read to wait for it? Then no
-// caller can, either. dropped.cpp
+// Is what the call at the place returns dropped, or kept in names and lists of its function alone that are
+// never read to wait for it? Then no caller can, either. dropped.cpp
 bool is_dropped(const Record& record, Place call);
 // What functions start and drop in this way, whoever calls them.
 std::vector<Mismatch> dropped_requests(const Record& record);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

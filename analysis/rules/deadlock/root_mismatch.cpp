@@ -1,32 +1,36 @@
-// deadlock/root-mismatch: a broadcast, reduce, scatter or gather whose root the ranks disagree in, or whose root is no member of the group. Every possible run of two,
-// three and four processes is played (see match.hpp): an error is reported only if each run that gets there hangs or fails.
-#include "rules/list.hpp"
+// deadlock/root-mismatch: a broadcast, reduce, scatter or gather whose root the ranks disagree in, or whose
+// root is no member of the group. Every possible run of two, three and four processes is played (see
+// match.hpp): an error is reported only if each run that gets there hangs or fails.
 #include "rules/deadlock/match.hpp"
+#include "rules/list.hpp"
 
 namespace stepzero::rules {
 
 namespace {
 void check(const Record& record, Report& report) { tell(record, report, Cause::root, Severity::error); }
-} // namespace
+}  // namespace
 
 constexpr Rule root_mismatch = complete({
     .id = "deadlock/root-mismatch",
     .severity = Severity::error,
     .summary = "src or dst of a collective differs among the ranks or is no member of the group",
-    .why = "All ranks have to name the same root: two roots both send and nobody receives, or the others wait for a rank that "
-           "waits for them. `src` and `dst` are ranks of the whole job even where a group is given: the first rank of "
-           "`new_group([2, 3])` is 2 and not 0.",
+    .why =
+        "All ranks have to name the same root: two roots both send and nobody receives, or the others wait for a rank that "
+        "waits for them. `src` and `dst` are ranks of the whole job even where a group is given: the first rank of "
+        "`new_group([2, 3])` is 2 and not 0.",
     .wrong = "half = dist.new_group([2, 3])\n"
              "if rank in (2, 3):\n"
              "    dist.broadcast(weights, src=0, group=half)\n",
     .right = "half = dist.new_group([2, 3])\n"
              "if rank in (2, 3):\n"
              "    dist.broadcast(weights, src=2, group=half)\n",
-    .silent = "Roots that are computed and agree on all ranks (`members[0]`, `get_global_rank(group, 0)`), `group_src`, roots that "
-              "are not known.",
-    .fix = "None: which rank holds the data is yours to say. `dist.get_global_rank(group, 0)` is the first of a group.",
+    .silent =
+        "Roots that are computed and agree on all ranks (`members[0]`, `get_global_rank(group, 0)`), `group_src`, roots that "
+        "are not known.",
+    .fix =
+        "None: which rank holds the data is yours to say. `dist.get_global_rank(group, 0)` is the first of a group.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,6 +1,6 @@
 #include "rules/deadlock/rounds.hpp"
 
-#include "rules/deadlock/player.hpp"
+#include "rules/deadlock/collective_simulator.hpp"
 
 #include <algorithm>
 
@@ -8,45 +8,52 @@ namespace stepzero::rules {
 
 namespace {
 
-const LoopRun* run_of(const Trace& trace, const Round& round) {
+const LoopRun* run_of(const RankTrace& trace, const Round& round) {
   for (const LoopRun& loop : trace.loops)
     if (loop.site == round.site && loop.nth == round.nth) return &loop;
   return nullptr;
 }
 
-// How often a rank makes each collective of a group; loops of unknown length count as one round, on all ranks alike.
-std::map<std::string_view, std::int64_t> totals(const Trace& trace, const std::string& group) {
+// How often a rank makes each collective of a group; loops of unknown length count as one round, on all ranks
+// alike.
+std::map<std::string_view, std::int64_t> totals(const RankTrace& trace, const std::string& group) {
   std::map<std::string_view, std::int64_t> times;
   constexpr std::int64_t most = 1'000'000;
-  for (const Act& act : trace.acts) {
-    if (act.what != Act::What::collective || act.group != group) continue;
+  for (const CommEvent& act : trace.acts) {
+    if (act.what != CommEvent::What::collective || act.group != group) continue;
     std::int64_t rounds = 1;
     for (const Round& round : act.rounds)
-      if (const LoopRun* loop = run_of(trace, round); loop && loop->stands_for_many && loop->count) rounds = std::min(most, rounds * *loop->count);
+      if (const LoopRun* loop = run_of(trace, round); loop && loop->stands_for_many && loop->count)
+        rounds = std::min(most, rounds * *loop->count);
     times[act.name] += rounds;
   }
   return times;
 }
 
-} // namespace
+}  // namespace
 
-bool uneven(const Story& story, Mismatch& mismatch) {
+bool uneven(const JobView& story, Mismatch& mismatch) {
   for (int rank = 0; rank < story.size(); ++rank)
-    for (const Act& act : story.trace(rank).acts) {
-      if (act.what != Act::What::collective) continue;
+    for (const CommEvent& act : story.trace(rank).acts) {
+      if (act.what != CommEvent::What::collective) continue;
       for (const Round& round : act.rounds) {
         const LoopRun* mine = run_of(story.trace(rank), round);
         if (!mine || !mine->count) continue;
         for (const int other : act.members) {
           if (other == rank || other >= story.size()) continue;
           const LoopRun* theirs = run_of(story.trace(other), round);
-          if (!theirs || !theirs->count || *theirs->count >= *mine->count || totals(story.trace(rank), act.group) == totals(story.trace(other), act.group)) continue;
+          if (!theirs || !theirs->count || *theirs->count >= *mine->count ||
+              totals(story.trace(rank), act.group) == totals(story.trace(other), act.group))
+            continue;
           mismatch.cause = Cause::rounds;
           story.place(mismatch, act);
           mismatch.place = mine->place;
           mismatch.calls = mine->calls;
-          mismatch.text = "Rank " + std::to_string(rank) + " runs " + std::to_string(*mine->count) + " iterations of this loop and rank " + std::to_string(other) + " runs " +
-                          std::to_string(*theirs->count) + ": after its last one rank " + std::to_string(rank) + " waits forever in " + call_text(mismatch.name) + story.at_line(act.place) + ". Give every rank the same number of iterations.";
+          mismatch.text = "Rank " + std::to_string(rank) + " runs " + std::to_string(*mine->count) +
+              " iterations of this loop and rank " + std::to_string(other) + " runs " +
+              std::to_string(*theirs->count) + ": after its last one rank " + std::to_string(rank) +
+              " waits forever in " + call_text(mismatch.name) + story.at_line(act.place) +
+              ". Give every rank the same number of iterations.";
           mismatch.related.push_back({act.place, call_text(mismatch.name) + " is entered here"});
           return true;
         }
@@ -58,13 +65,16 @@ bool uneven(const Story& story, Mismatch& mismatch) {
 namespace {
 
 // The same for the n-th of the sizes that the counts of a loop are made for.
-std::map<std::string_view, std::int64_t> totals(const Trace& trace, const std::string& group, const std::vector<std::string>& sizes, std::size_t n) {
+std::map<std::string_view, std::int64_t> totals(
+    const RankTrace& trace, const std::string& group, const std::vector<std::string>& sizes, std::size_t n) {
   std::map<std::string_view, std::int64_t> times;
-  for (const Act& act : trace.acts) {
-    if (act.what != Act::What::collective || act.group != group) continue;
+  for (const CommEvent& act : trace.acts) {
+    if (act.what != CommEvent::What::collective || act.group != group) continue;
     std::int64_t rounds = 1;
     for (const Round& round : act.rounds)
-      if (const LoopRun* loop = run_of(trace, round); loop && loop->stands_for_many && loop->counts && loop->counts->sizes == sizes) rounds *= std::max<std::int64_t>(loop->counts->rounds[n], 0);
+      if (const LoopRun* loop = run_of(trace, round);
+          loop && loop->stands_for_many && loop->counts && loop->counts->sizes == sizes)
+        rounds *= std::max<std::int64_t>(loop->counts->rounds[n], 0);
     times[act.name] += rounds;
   }
   return times;
@@ -79,23 +89,27 @@ std::string sizes_of(const interpreter::RoundCounts& counts, std::size_t n) {
   return text;
 }
 
-} // namespace
+}  // namespace
 
-bool uneven_for_some(const Story& story, Mismatch& mismatch) {
+bool uneven_for_some(const JobView& story, Mismatch& mismatch) {
   for (int rank = 0; rank < story.size(); ++rank)
-    for (const Act& act : story.trace(rank).acts) {
-      if (act.what != Act::What::collective) continue;
+    for (const CommEvent& act : story.trace(rank).acts) {
+      if (act.what != CommEvent::What::collective) continue;
       for (const Round& round : act.rounds) {
         const LoopRun* mine = run_of(story.trace(rank), round);
         if (!mine || !mine->stands_for_many || !mine->counts || mine->counts->sizes.empty()) continue;
         for (const int other : act.members) {
           if (other == rank || other >= story.size()) continue;
           const LoopRun* theirs = run_of(story.trace(other), round);
-          if (!theirs || !theirs->stands_for_many || !theirs->counts || theirs->counts->sizes != mine->counts->sizes) continue;
+          if (!theirs || !theirs->stands_for_many || !theirs->counts ||
+              theirs->counts->sizes != mine->counts->sizes)
+            continue;
           for (std::size_t n = 0; n < mine->counts->rounds.size(); ++n) {
             const std::int64_t more = mine->counts->rounds[n], fewer = theirs->counts->rounds[n];
             if (fewer == interpreter::RoundCounts::never || more <= fewer) continue;
-            if (totals(story.trace(rank), act.group, mine->counts->sizes, n) == totals(story.trace(other), act.group, mine->counts->sizes, n)) continue;
+            if (totals(story.trace(rank), act.group, mine->counts->sizes, n) ==
+                totals(story.trace(other), act.group, mine->counts->sizes, n))
+              continue;
             mismatch.cause = Cause::rounds;
             mismatch.certain = false;
             mismatch.by_surprise = true;
@@ -103,9 +117,12 @@ bool uneven_for_some(const Story& story, Mismatch& mismatch) {
             mismatch.place = mine->place;
             mismatch.calls = mine->calls;
             mismatch.event = story.of_main(act);
-            mismatch.text = "The ranks may run different numbers of iterations: where " + sizes_of(*mine->counts, n) + ", rank " + std::to_string(rank) + " runs " + std::to_string(more) + " and rank " +
-                            std::to_string(other) + " runs " + std::to_string(fewer) + ", so rank " + std::to_string(rank) + " waits forever in " + call_text(mismatch.name) + story.at_line(act.place) +
-                            ". Drop what is left over, or pad the shards.";
+            mismatch.text = "The ranks may run different numbers of iterations: where " +
+                sizes_of(*mine->counts, n) + ", rank " + std::to_string(rank) + " runs " +
+                std::to_string(more) + " and rank " + std::to_string(other) + " runs " +
+                std::to_string(fewer) + ", so rank " + std::to_string(rank) + " waits forever in " +
+                call_text(mismatch.name) + story.at_line(act.place) +
+                ". Drop what is left over, or pad the shards.";
             mismatch.related.push_back({act.place, call_text(mismatch.name) + " is entered here"});
             return true;
           }
@@ -115,9 +132,9 @@ bool uneven_for_some(const Story& story, Mismatch& mismatch) {
   return false;
 }
 
-bool by_own_data(const Story& story, Mismatch& mismatch) {
-  for (const Act& act : story.trace(0).acts) {
-    if (act.what != Act::What::collective || act.members.size() < 2) continue;
+bool by_own_data(const JobView& story, Mismatch& mismatch) {
+  for (const CommEvent& act : story.trace(0).acts) {
+    if (act.what != CommEvent::What::collective || act.members.size() < 2) continue;
     for (const Round& round : act.rounds) {
       const LoopRun* loop = run_of(story.trace(0), round);
       if (!loop || !loop->local) continue;
@@ -128,8 +145,10 @@ bool by_own_data(const Story& story, Mismatch& mismatch) {
       mismatch.place = loop->place;
       mismatch.calls = loop->calls;
       mismatch.event = story.of_main(act);
-      mismatch.text = "The number of iterations of this loop depends on the data of each rank: a rank that runs more waits in " + call_text(mismatch.name) + story.at_line(act.place) +
-                      " for the ranks that have finished. Make the ranks agree on the number first.";
+      mismatch.text =
+          "The number of iterations of this loop depends on the data of each rank: a rank that runs more waits in " +
+          call_text(mismatch.name) + story.at_line(act.place) +
+          " for the ranks that have finished. Make the ranks agree on the number first.";
       mismatch.related.push_back({act.place, call_text(mismatch.name) + " is entered here"});
       return true;
     }
@@ -142,8 +161,9 @@ namespace {
 bool same_loop(const Round& a, const Round& b) { return a.site == b.site && a.nth == b.nth; }
 
 // Does the way out lead out of the loop? A function that is called in a round returns into it.
-bool leaves(const Trace& trace, const Leaving& exit, const Round& round) {
-  const auto at = std::find_if(exit.rounds.begin(), exit.rounds.end(), [&](const Round& each) { return same_loop(each, round); });
+bool leaves(const RankTrace& trace, const PathExit& exit, const Round& round) {
+  const auto at = std::find_if(
+      exit.rounds.begin(), exit.rounds.end(), [&](const Round& each) { return same_loop(each, round); });
   if (at == exit.rounds.end() || exit.caught) return false;
   switch (exit.kind) {
   case interpreter::ExitKind::continue_: return false;
@@ -158,18 +178,23 @@ bool leaves(const Trace& trace, const Leaving& exit, const Round& round) {
 }
 
 // The first collective of the loop in which one rank waits for the other.
-const Act* next_in_loop(const Trace& trace, const Round& round, int a, int b) {
-  for (const Act& act : trace.acts)
-    if (act.what == Act::What::collective && is_member(act, a) && is_member(act, b) && std::any_of(act.rounds.begin(), act.rounds.end(), [&](const Round& of) { return same_loop(of, round); })) return &act;
+const CommEvent* next_in_loop(const RankTrace& trace, const Round& round, int a, int b) {
+  for (const CommEvent& act : trace.acts)
+    if (act.what == CommEvent::What::collective && is_member(act, a) && is_member(act, b) &&
+        std::any_of(
+            act.rounds.begin(), act.rounds.end(), [&](const Round& of) { return same_loop(of, round); }))
+      return &act;
   return nullptr;
 }
 
-} // namespace
+}  // namespace
 
-bool left_by_own_data(const Story& story, Mismatch& mismatch) {
+bool left_by_own_data(const JobView& story, Mismatch& mismatch) {
   for (int rank = 0; rank < story.size(); ++rank)
-    for (const Leaving& exit : story.trace(rank).exits) {
-      if (exit.rounds.empty() || (exit.kind != interpreter::ExitKind::break_ && exit.kind != interpreter::ExitKind::return_)) continue;
+    for (const PathExit& exit : story.trace(rank).exits) {
+      if (exit.rounds.empty() ||
+          (exit.kind != interpreter::ExitKind::break_ && exit.kind != interpreter::ExitKind::return_))
+        continue;
       const Round& round = exit.rounds.back();
       const LoopRun* loop = run_of(story.trace(rank), round);
       if (!leaves(story.trace(rank), exit, round)) continue;
@@ -178,10 +203,16 @@ bool left_by_own_data(const Story& story, Mismatch& mismatch) {
         const Decision& mine = story.trace(rank).decisions[exit.turns[i]];
         if (i < round.turns || !mine.local || mine.unseen) continue;
         for (int other = 0; other < story.size(); ++other) {
-          const Trace& theirs = story.trace(other);
-          const bool parted = std::any_of(theirs.decisions.begin(), theirs.decisions.end(), [&](const Decision& each) { return each.site == mine.site && each.nth == mine.nth && each.yes != mine.yes; });
-          if (!parted || std::any_of(theirs.exits.begin(), theirs.exits.end(), [&](const Leaving& each) { return leaves(theirs, each, round); })) continue;
-          const Act* const waits = next_in_loop(theirs, round, rank, other);
+          const RankTrace& theirs = story.trace(other);
+          const bool parted = std::any_of(
+              theirs.decisions.begin(), theirs.decisions.end(), [&](const Decision& each) {
+                return each.site == mine.site && each.nth == mine.nth && each.yes != mine.yes;
+              });
+          if (!parted || std::any_of(theirs.exits.begin(), theirs.exits.end(), [&](const PathExit& each) {
+                return leaves(theirs, each, round);
+              }))
+            continue;
+          const CommEvent* const waits = next_in_loop(theirs, round, rank, other);
           if (!waits || !story.of_own_data(mine.place)) continue;
           mismatch.cause = Cause::local;
           mismatch.by_surprise = true;
@@ -189,13 +220,14 @@ bool left_by_own_data(const Story& story, Mismatch& mismatch) {
           mismatch.key = exit.site;
           mismatch.place = exit.place;
           mismatch.calls = exit.calls;
-          mismatch.condition = mine.place;
-          mismatch.exit = exit.kind;
+          mismatch.detail = Parting{mine.place, exit.kind, 0, waits->group == "world"};
           mismatch.event = story.of_main(*waits);
-          mismatch.whole_job = waits->group == "world";
-          mismatch.text = "Each rank decides this from its own data: in the next iteration a rank that goes on waits in " + call_text(mismatch.name) + story.at_line(waits->place) +
-                          " for the ranks that left the loop here. Make the ranks agree first: `all_reduce` what decides.";
-          if (!(mine.place == exit.place)) mismatch.related.push_back({mine.place, "this condition may differ among the ranks"});
+          mismatch.text =
+              "Each rank decides this from its own data: in the next iteration a rank that goes on waits in " +
+              call_text(mismatch.name) + story.at_line(waits->place) +
+              " for the ranks that left the loop here. Make the ranks agree first: `all_reduce` what decides.";
+          if (!(mine.place == exit.place))
+            mismatch.related.push_back({mine.place, "this condition may differ among the ranks"});
           mismatch.related.push_back({waits->place, call_text(mismatch.name) + " is entered here"});
           return true;
         }
@@ -211,25 +243,33 @@ using interpreter::Event;
 using interpreter::EventKind;
 using interpreter::ExitKind;
 
-// May the rank leave the loop whose round this is by anything else than a failure? Branches that it never takes are empty in its record.
+// May the rank leave the loop whose round this is by anything else than a failure? Branches that it never
+// takes are empty in its record.
 bool may_leave(const Block& round, bool in_loop = false, bool in_function = false) {
   return std::any_of(round.events.begin(), round.events.end(), [&](const Event* event) {
     switch (event->kind) {
     case EventKind::exit: {
       const auto& exit = *static_cast<const interpreter::ExitEvent*>(event);
-      return exit.exit == ExitKind::return_ ? !in_function : exit.exit == ExitKind::break_ ? !in_loop : exit.exit == ExitKind::raise && !exit.fails;
+      return exit.exit == ExitKind::return_ ? !in_function
+          : exit.exit == ExitKind::break_   ? !in_loop
+                                            : exit.exit == ExitKind::raise && !exit.fails;
     }
     case EventKind::branch: {
       const auto& branch = *static_cast<const interpreter::BranchEvent*>(event);
       return may_leave(branch.yes, in_loop, in_function) || may_leave(branch.no, in_loop, in_function);
     }
-    case EventKind::call: return may_leave(static_cast<const interpreter::CallEvent*>(event)->body, false, true);
+    case EventKind::call:
+      return may_leave(static_cast<const interpreter::CallEvent*>(event)->body, false, true);
     case EventKind::loop:
-      return std::ranges::any_of(static_cast<const interpreter::LoopEvent*>(event)->rounds, [&](const Block& inner) { return may_leave(inner, true, in_function); });
+      return std::ranges::any_of(static_cast<const interpreter::LoopEvent*>(event)->rounds,
+          [&](const Block& inner) { return may_leave(inner, true, in_function); });
     case EventKind::attempt: {
       const auto& attempt = *static_cast<const interpreter::AttemptEvent*>(event);
-      return may_leave(attempt.body, in_loop, in_function) || may_leave(attempt.orelse, in_loop, in_function) || may_leave(attempt.finally, in_loop, in_function) ||
-             std::ranges::any_of(attempt.handlers, [&](const Block& handler) { return may_leave(handler, in_loop, in_function); });
+      return may_leave(attempt.body, in_loop, in_function) ||
+          may_leave(attempt.orelse, in_loop, in_function) ||
+          may_leave(attempt.finally, in_loop, in_function) ||
+          std::ranges::any_of(attempt.handlers,
+              [&](const Block& handler) { return may_leave(handler, in_loop, in_function); });
     }
     default: return false;
     }
@@ -237,13 +277,14 @@ bool may_leave(const Block& round, bool in_loop = false, bool in_function = fals
 }
 
 // The loop as the rank knows it; null where it enters nothing in it, or leaves it in some round.
-const interpreter::LoopEvent* whole_loop(const Trace& trace, const Round& round) {
-  for (const Act& act : trace.acts)
+const interpreter::LoopEvent* whole_loop(const RankTrace& trace, const Round& round) {
+  for (const CommEvent& act : trace.acts)
     for (const Round& of : act.rounds) {
       if (!same_loop(of, round)) continue;
       const LoopRun* run = run_of(trace, of);
-      const bool whole = run && run->stands_for_many && !run->local && of.loop && of.loop->trips != symbolic::Sharing::local && of.loop->trips != symbolic::Sharing::divergent &&
-                         std::ranges::none_of(of.loop->rounds, [](const Block& each) { return may_leave(each); });
+      const bool whole = run && run->stands_for_many && !run->local && of.loop &&
+          of.loop->trips != symbolic::Sharing::local && of.loop->trips != symbolic::Sharing::divergent &&
+          std::ranges::none_of(of.loop->rounds, [](const Block& each) { return may_leave(each); });
       return whole ? of.loop : nullptr;
     }
   return nullptr;
@@ -255,95 +296,121 @@ bool is_endless(const interpreter::LoopEvent& loop) {
   return kind == syntax::ExprKind::boolean || kind == syntax::ExprKind::integer;
 }
 
-} // namespace
+}  // namespace
 
-bool both_went_through(const Trace& mine, const Trace& theirs, const Round& round) {
-  const interpreter::LoopEvent *const here = whole_loop(mine, round), *const there = whole_loop(theirs, round);
+bool both_went_through(const RankTrace& mine, const RankTrace& theirs, const Round& round) {
+  const interpreter::LoopEvent *const here = whole_loop(mine, round),
+                                      *const there = whole_loop(theirs, round);
   return here && there && here->stmt && here->stmt->kind == syntax::StmtKind::for_;
 }
 
 namespace {
 
 // Does the loop go on as long as it would on any rank, whatever the ranks tell each other in it?
-bool goes_on_by_itself(const Story& story, const Round& round) {
+bool goes_on_by_itself(const JobView& story, const Round& round) {
   const interpreter::LoopEvent& loop = *round.loop;
   if (loop.unrolled && (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_)) return false;
-  if (!loop.stmt || (!loop.unrolled && loop.rounds.size() != 1) || loop.trips == symbolic::Sharing::local || loop.trips == symbolic::Sharing::divergent) return false;
+  if (!loop.stmt || (!loop.unrolled && loop.rounds.size() != 1) || loop.trips == symbolic::Sharing::local ||
+      loop.trips == symbolic::Sharing::divergent)
+    return false;
   if (loop.stmt->kind == syntax::StmtKind::for_ || is_endless(loop)) return true;
   // What a `while` asks may have been received; numbers that are counted were not.
   const syntax::Expr& test = *syntax::as<syntax::WhileStmt>(*loop.stmt).test;
   if (test.kind != syntax::ExprKind::compare) return false;
   bool any = false;
   for (const interpreter::Fact& fact : story.record.facts) {
-    if (fact.place.chunk != round.place.chunk || !test.span.holds(fact.place.span) || fact.place.span == test.span) continue;
+    if (fact.place.chunk != round.place.chunk || !test.span.holds(fact.place.span) ||
+        fact.place.span == test.span)
+      continue;
     const bool measured = fact.value.is(values::Kind::unknown) && fact.value.as<values::Unknown>()->is_number;
-    if (fact.tensor || measured || (!fact.value.is(values::Kind::integer) && !fact.value.is(values::Kind::unknown))) return false;
+    if (fact.tensor || measured ||
+        (!fact.value.is(values::Kind::integer) && !fact.value.is(values::Kind::unknown)))
+      return false;
     any = any || fact.value.is(values::Kind::integer);
   }
   return any;
 }
 
 // Does the rank enter nothing behind its way out that the other does not enter, too?
-bool only_what_both_enter(const Trace& mine, const Trace& theirs, std::size_t from) {
+bool only_what_both_enter(const RankTrace& mine, const RankTrace& theirs, std::size_t from) {
   for (std::size_t i = from; i < mine.acts.size(); ++i)
-    if (std::none_of(theirs.acts.begin(), theirs.acts.end(), [&](const Act& act) { return act.site == mine.acts[i].site; })) return false;
+    if (std::none_of(theirs.acts.begin(), theirs.acts.end(),
+            [&](const CommEvent& act) { return act.site == mine.acts[i].site; }))
+      return false;
   return true;
 }
 
-// What the other enters with the rank in a round that comes after this one, of those that are followed one by one.
-const Act* in_later_round(const Trace& theirs, const Round& round, int rank) {
+// What the other enters with the rank in a round that comes after this one, of those that are followed one by
+// one.
+const CommEvent* in_later_round(const RankTrace& theirs, const Round& round, int rank) {
   const auto later = [&](const Round& of) { return same_loop(of, round) && of.round > round.round; };
-  for (const Act& act : theirs.acts)
-    if (act.what == Act::What::collective && std::ranges::any_of(act.rounds, later) && std::ranges::find(act.members, rank) != act.members.end()) return &act;
+  for (const CommEvent& act : theirs.acts)
+    if (act.what == CommEvent::What::collective && std::ranges::any_of(act.rounds, later) &&
+        std::ranges::find(act.members, rank) != act.members.end())
+      return &act;
   return nullptr;
 }
 
 // The decision of the round by which only the rank's number has it leave, and the other not.
-const Decision* parting(const Trace& mine, const Trace& theirs, const Leaving& exit, const Round& round) {
+const Decision* parting(
+    const RankTrace& mine, const RankTrace& theirs, const PathExit& exit, const Round& round) {
   for (std::size_t i = round.turns; i < exit.turns.size(); ++i) {
     const Decision& decision = mine.decisions[exit.turns[i]];
     // Where it is open whether the rank leaves, the other is known not to.
-    if (std::any_of(theirs.decisions.begin(), theirs.decisions.end(), [&](const Decision& each) { return each.site == decision.site && each.nth == decision.nth && !each.open && each.yes != decision.yes; }))
+    if (std::any_of(theirs.decisions.begin(), theirs.decisions.end(), [&](const Decision& each) {
+          return each.site == decision.site && each.nth == decision.nth && !each.open &&
+              each.yes != decision.yes;
+        }))
       return &decision;
   }
   return nullptr;
 }
 
-} // namespace
+}  // namespace
 
-bool left_by_rank(const Story& story, Mismatch& mismatch) {
+bool left_by_rank(const JobView& story, Mismatch& mismatch) {
   for (int rank = 0; rank < story.size(); ++rank) {
-    const Trace& mine = story.trace(rank);
-    for (const Leaving& exit : mine.exits)
+    const RankTrace& mine = story.trace(rank);
+    for (const PathExit& exit : mine.exits)
       for (const Round& round : exit.rounds) {
         const LoopRun* loop = run_of(mine, round);
-        if (!loop || (loop->stands_for_many && loop->count && *loop->count < 2) || !round.loop || exit.kind == ExitKind::raise || !leaves(mine, exit, round)) continue;
+        if (!loop || (loop->stands_for_many && loop->count && *loop->count < 2) || !round.loop ||
+            exit.kind == ExitKind::raise || !leaves(mine, exit, round))
+          continue;
         for (int other = 0; other < story.size(); ++other) {
-          const Trace& theirs = story.trace(other);
+          const RankTrace& theirs = story.trace(other);
           const Decision* const by = other == rank ? nullptr : parting(mine, theirs, exit, round);
-          const Act* const waits = !by ? nullptr : loop->stands_for_many ? next_in_loop(theirs, round, rank, other) : in_later_round(theirs, round, rank);
+          const CommEvent* const waits = !by ? nullptr
+              : loop->stands_for_many        ? next_in_loop(theirs, round, rank, other)
+                                             : in_later_round(theirs, round, rank);
           if (!waits) continue;
-          const Round& going = *std::find_if(waits->rounds.begin(), waits->rounds.end(), [&](const Round& of) { return same_loop(of, round); });
-          if (!going.loop || !goes_on_by_itself(story, going) || std::ranges::any_of(going.loop->rounds, [](const Block& each) { return may_leave(each); })) continue;
+          const Round& going = *std::find_if(waits->rounds.begin(), waits->rounds.end(),
+              [&](const Round& of) { return same_loop(of, round); });
+          if (!going.loop || !goes_on_by_itself(story, going) ||
+              std::ranges::any_of(going.loop->rounds, [](const Block& each) { return may_leave(each); }))
+            continue;
           if (!is_endless(*going.loop) && !only_what_both_enter(mine, theirs, exit.at)) continue;
           std::vector<int> waiting;
           for (const int member : waits->members)
             if (member == other || parting(mine, story.trace(member), exit, round)) waiting.push_back(member);
-          const bool whenever = std::any_of(exit.turns.begin() + static_cast<std::ptrdiff_t>(round.turns), exit.turns.end(), [&](std::size_t turn) { return mine.decisions[turn].open; });
+          const bool whenever = std::any_of(exit.turns.begin() + static_cast<std::ptrdiff_t>(round.turns),
+              exit.turns.end(), [&](std::size_t turn) { return mine.decisions[turn].open; });
           mismatch.cause = Cause::exit;
           mismatch.by_surprise = true;
-          mismatch.certain = is_endless(*going.loop) || (loop->stands_for_many && going.loop->length && loop->count && !whenever);
+          mismatch.certain = is_endless(*going.loop) ||
+              (loop->stands_for_many && going.loop->length && loop->count && !whenever);
           story.place(mismatch, *waits);
           mismatch.key = exit.site;
           mismatch.place = exit.place;
           mismatch.calls = exit.calls;
-          mismatch.condition = by->place;
-          mismatch.exit = exit.kind;
+          mismatch.detail = Parting{by->place, exit.kind, 0, waits->group == "world"};
           mismatch.event = story.of_main(*waits);
           mismatch.ranks = {rank};
-          mismatch.whole_job = waits->group == "world";
-          mismatch.text = "Only rank " + std::to_string(rank) + " leaves the loop here: in the next iteration " + ranks_do(waiting, story.size(), "waits", "wait") + " in " + call_text(mismatch.name) + story.at_line(waits->place) +
-                          " forever. Make all ranks leave together: `broadcast` what decides.";
+          mismatch.text = "Only rank " + std::to_string(rank) +
+              " leaves the loop here: in the next iteration " +
+              ranks_do(waiting, story.size(), "waits", "wait") + " in " + call_text(mismatch.name) +
+              story.at_line(waits->place) +
+              " forever. Make all ranks leave together: `broadcast` what decides.";
           mismatch.related.push_back({by->place, "by this condition"});
           mismatch.related.push_back({waits->place, call_text(mismatch.name) + " is entered here"});
           return true;
@@ -353,20 +420,24 @@ bool left_by_rank(const Story& story, Mismatch& mismatch) {
   return false;
 }
 
-bool unordered(const Story& story, Mismatch& mismatch) {
-  for (const Act& act : story.trace(0).acts) {
-    if (act.what != Act::What::collective || !act.info || act.info->tensor < 0) continue;
+bool unordered(const JobView& story, Mismatch& mismatch) {
+  for (const CommEvent& act : story.trace(0).acts) {
+    if (act.what != CommEvent::What::collective || !act.info || act.info->tensor < 0) continue;
     // A tensor that is known is the same in every round.
     const auto at = static_cast<std::size_t>(act.info->tensor);
-    if (at >= act.event->arguments.size() || (act.event->arguments[at].is(values::Kind::tensor) && !act.event->arguments[at].as<values::Tensor>()->any_of)) continue;
+    if (at >= act.event->arguments.size() ||
+        (act.event->arguments[at].is(values::Kind::tensor) &&
+            !act.event->arguments[at].as<values::Tensor>()->any_of))
+      continue;
     for (const Round& round : act.rounds) {
       const LoopRun* loop = run_of(story.trace(0), round);
       if (!loop || !loop->any_order) continue;
       mismatch.cause = Cause::order;
       mismatch.certain = false;
       story.place(mismatch, act);
-      mismatch.text = "This loop iterates over a set of strings, whose order differs from process to process: in the same " + call_text(mismatch.name) +
-                      " the ranks send tensors of different names. Sort the set first.";
+      mismatch.text =
+          "This loop iterates over a set of strings, whose order differs from process to process: in the same " +
+          call_text(mismatch.name) + " the ranks send tensors of different names. Sort the set first.";
       mismatch.related.push_back({loop->place, "the loop over the set"});
       return true;
     }
@@ -378,20 +449,23 @@ namespace {
 
 // A loop: which it is, and how many rounds it has for each of the sizes that decide that.
 using Many = std::pair<std::pair<int, int>, std::vector<std::int64_t>>;
-// How often a rank enters each collective of each group, by the loops around of which it is not known how many rounds they have.
+// How often a rank enters each collective of each group, by the loops around of which it is not known how
+// many rounds they have.
 using Often = std::map<std::pair<std::string, std::string_view>, std::map<std::vector<Many>, int>>;
 
 // Nothing: there is a loop whose rounds may differ among the ranks, or which is left.
-std::optional<Often> how_often(const Trace& trace) {
+std::optional<Often> how_often(const RankTrace& trace) {
   if (trace.raised || trace.unsettled || !trace.perhaps.empty()) return std::nullopt;
   Often often;
-  for (const Act& act : trace.acts) {
-    if (act.what != Act::What::collective) continue;
+  for (const CommEvent& act : trace.acts) {
+    if (act.what != CommEvent::What::collective) continue;
     std::vector<Many> loops;
     for (const Round& round : act.rounds) {
       const LoopRun* loop = run_of(trace, round);
       if (!loop || !loop->stands_for_many) continue;
-      if (loop->count || !loop->counts || loop->local || !round.loop || round.loop->trips != symbolic::Sharing::uniform) return std::nullopt;
+      if (loop->count || !loop->counts || loop->local || !round.loop ||
+          round.loop->trips != symbolic::Sharing::uniform)
+        return std::nullopt;
       loops.push_back({{round.site, round.nth}, {loop->counts->rounds.begin(), loop->counts->rounds.end()}});
     }
     ++often[{act.group, act.name}][loops];
@@ -399,11 +473,11 @@ std::optional<Often> how_often(const Trace& trace) {
   return often;
 }
 
-} // namespace
+}  // namespace
 
-bool never_as_often(const World& world) {
+bool never_as_often(const JobRun& world) {
   std::vector<Often> all;
-  for (const Trace& trace : world) {
+  for (const RankTrace& trace : world) {
     auto often = how_often(trace);
     if (!often) return false;
     all.push_back(std::move(*often));
@@ -422,4 +496,4 @@ bool never_as_often(const World& world) {
   return false;
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

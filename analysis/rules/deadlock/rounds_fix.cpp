@@ -9,20 +9,22 @@ using namespace syntax;
 
 namespace {
 
-
-
 // A loader that is gone through at a place of the file.
 const OperationEvent* reading_at(const Record& record, const std::string& path, Span absolute) {
   const OperationEvent* found = nullptr;
   visit_roots(record, [&](const Event& event) {
-    if (event.kind != interpreter::EventKind::operation || !event.place || record.chunk(event.place).path != path || !absolute.holds(record.span(event.place))) return;
+    if (event.kind != interpreter::EventKind::operation || !event.place ||
+        record.chunk(event.place).path != path || !absolute.holds(record.span(event.place)))
+      return;
     const auto& operation = static_cast<const OperationEvent&>(event);
-    if (operation.row->operation == values::Operation::loader_made && operation.row->kind == values::RowKind::method && operation.self.is(values::Kind::instance)) found = &operation;
+    if (operation.row->operation == values::Operation::loader_made &&
+        operation.row->kind == values::RowKind::method && operation.self.is(values::Kind::instance))
+      found = &operation;
   });
   return found;
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Fix> drop_last_batch(const Record& record, const Mismatch& mismatch) {
   if (!mismatch.place || !record.in_file(mismatch.place)) return {};
@@ -40,15 +42,20 @@ std::vector<Fix> drop_last_batch(const Record& record, const Mismatch& mismatch)
     const Record& own = compare_ranks(record).worlds->of(rank, mismatch.world);
     const OperationEvent* theirs = reading_at(own, source.path(), iterable);
     if (!theirs || theirs->arguments.empty()) return {};
-    const auto samples = own.number(theirs->arguments[0]), size = own.number(theirs->self.as<values::Instance>()->attributes.value(values::Name("batch_size")));
-    if (!samples || !size || *size <= 0 || *samples < *size || (batches && *batches != *samples / *size)) return {};
+    const auto samples = own.number(theirs->arguments[0]),
+               size = own.number(
+                   theirs->self.as<values::Instance>()->attributes.value(values::Name("batch_size")));
+    if (!samples || !size || *size <= 0 || *samples < *size || (batches && *batches != *samples / *size))
+      return {};
     batches = *samples / *size;
   }
   const OperationEvent* made = nullptr;
   visit_roots(record, [&](const Event& event) {
     if (event.kind != interpreter::EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
-    if (operation.row->operation == values::Operation::loader_made && operation.row->kind == values::RowKind::class_ && operation.result == reading->self) made = &operation;
+    if (operation.row->operation == values::Operation::loader_made &&
+        operation.row->kind == values::RowKind::class_ && operation.result == reading->self)
+      made = &operation;
   });
   if (!made || !made->expr || !record.in_file(made->place)) return {};
   for (const Keyword& keyword : made->expr->keywords)
@@ -59,7 +66,8 @@ std::vector<Fix> drop_last_batch(const Record& record, const Mismatch& mismatch)
   const std::uint32_t end = there.absolute(made->expr->span).end - 1;
   Fix fix;
   fix.title = "Drop the last batch, which not all ranks have";
-  fix.edits.push_back({{there.path(), {end, end}}, there.slice({end - 1, end}) == "," ? " drop_last=True" : ", drop_last=True"});
+  fix.edits.push_back({{there.path(), {end, end}},
+      there.slice({end - 1, end}) == "," ? " drop_last=True" : ", drop_last=True"});
   return {fix};
 }
 
@@ -74,10 +82,14 @@ std::vector<Fix> join_loop(const Record& record, const Mismatch& mismatch) {
   const OperationEvent* forward = nullptr;
   bool others = false;
   visit_roots(record, [&](const Event& each) {
-    if (each.kind != interpreter::EventKind::operation || each.place.chunk != mismatch.place.chunk || !loop->span.holds(each.place.span)) return;
+    if (each.kind != interpreter::EventKind::operation || each.place.chunk != mismatch.place.chunk ||
+        !loop->span.holds(each.place.span))
+      return;
     const auto& operation = static_cast<const OperationEvent&>(each);
-    const auto* native = operation.self.is(values::Kind::instance) ? operation.self.as<values::Instance>()->native : nullptr;
-    if (operation.row->operation == values::Operation::parallel_forward && operation.expr && native && native->row && native->row->backward) {
+    const auto* native =
+        operation.self.is(values::Kind::instance) ? operation.self.as<values::Instance>()->native : nullptr;
+    if (operation.row->operation == values::Operation::parallel_forward && operation.expr && native &&
+        native->row && native->row->backward) {
       others = others || (forward && !(forward->self == operation.self));
       forward = &operation;
     } else {
@@ -92,16 +104,18 @@ std::vector<Fix> join_loop(const Record& record, const Mismatch& mismatch) {
   const std::string step = source.step(*loop, *loop->body.front());
   Fix fix;
   fix.title = "Let the ranks without batches join the others";
-  fix.edits.push_back({{source.path(), lines}, outer + "with " + std::string(source.text(module)) + ".join():" + source.line_ending() + reindent(source.slice(lines), outer, outer + step)});
+  fix.edits.push_back({{source.path(), lines},
+      outer + "with " + std::string(source.text(module)) + ".join():" + source.line_ending() +
+          reindent(source.slice(lines), outer, outer + step)});
   return {fix};
 }
 
 std::vector<Fix> as_many_rounds(const Record& record, const Mismatch& mismatch) {
   std::vector<Fix> fixes = join_loop(record, mismatch);
   for (Fix& fix : drop_last_batch(record, mismatch)) fixes.push_back(std::move(fix));
-  if (mismatch.exit)
+  if (const auto* parting = mismatch.as<Parting>(); parting && parting->exit)
     for (Fix& fix : agree_first(record, mismatch)) fixes.push_back(std::move(fix));
   return fixes;
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

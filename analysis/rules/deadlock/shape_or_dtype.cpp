@@ -1,32 +1,35 @@
-// deadlock/shape-or-dtype: tensors of one collective that differ in size or dtype among the ranks, and lists that do not have one item for each rank. Every possible run of two,
-// three and four processes is played (see match.hpp): an error is reported only if each run that gets there hangs or fails.
-#include "rules/list.hpp"
+// deadlock/shape-or-dtype: tensors of one collective that differ in size or dtype among the ranks, and lists
+// that do not have one item for each rank. Every possible run of two, three and four processes is played (see
+// match.hpp): an error is reported only if each run that gets there hangs or fails.
 #include "rules/deadlock/match.hpp"
+#include "rules/list.hpp"
 
 namespace stepzero::rules {
 
 namespace {
 void check(const Record& record, Report& report) { tell(record, report, Cause::size, Severity::error); }
-} // namespace
+}  // namespace
 
 constexpr Rule shape_or_dtype = complete({
     .id = "deadlock/shape-or-dtype",
     .severity = Severity::error,
     .summary = "a collective whose tensors differ in size or dtype among the ranks",
-    .why = "The ranks of a collective have to pass tensors with the same number of elements and the same dtype, and all_gather, "
-           "gather and scatter need a list with one tensor for each rank of the group. gloo fails; NCCL hangs or hands out what "
-           "lies behind the tensor.",
+    .why =
+        "The ranks of a collective have to pass tensors with the same number of elements and the same dtype, and all_gather, "
+        "gather and scatter need a list with one tensor for each rank of the group. gloo fails; NCCL hangs or hands out what "
+        "lies behind the tensor.",
     .wrong = "parts = [torch.zeros(2) for _ in range(world_size)]\n"
              "dist.all_gather(parts, torch.zeros(2 + rank))\n",
     .right = "sizes = [torch.zeros(1, dtype=torch.long) for _ in range(world_size)]\n"
              "dist.all_gather(sizes, torch.tensor([2 + rank]))\n"
              "longest = max(int(size) for size in sizes)\n"
              "padded = torch.zeros(longest)\n",
-    .silent = "Sizes that are not known; shapes that differ and hold as many elements where only these count; object collectives, "
-              "which carry anything.",
+    .silent =
+        "Sizes that are not known; shapes that differ and hold as many elements where only these count; object collectives, "
+        "which carry anything.",
     .fix = "None: pad to the longest, or gather objects.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

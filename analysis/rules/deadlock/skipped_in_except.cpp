@@ -1,5 +1,6 @@
-// deadlock/skipped-in-except: an exception of one rank that makes it skip a collective, or enter one alone. Told where the runs
-// of small worlds (see match.hpp) have a rank whose try ends otherwise than that of the others.
+// deadlock/skipped-in-except: an exception of one rank that makes it skip a collective, or enter one alone.
+// Told where the runs of small worlds (see match.hpp) have a rank whose try ends otherwise than that of the
+// others.
 #include "rules/deadlock/match.hpp"
 #include "rules/list.hpp"
 #include "values/internal_rows.hpp"
@@ -13,15 +14,18 @@ namespace {
 
 using namespace interpreter;
 
-// The first collective that the program itself writes there; null: there is none. With `any` everything that communicates counts.
+// The first collective that the program itself writes there; null: there is none. With `any` everything that
+// communicates counts.
 const OperationEvent* first_collective(const Block& block, bool any) {
   const OperationEvent* found = nullptr;
   visit(block, [&](const Event& event) {
     if (found || event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
     const auto* info = operation.row->collective;
-    const bool counts = any ? info || operation.row->message || operation.row->operation == values::Operation::backward || operation.row->operation == values::Operation::unseen_communication
-                            : info && !info->hidden && !info->makes_group && !operation.expected;
+    const bool counts = any
+        ? info || operation.row->message || operation.row->operation == values::Operation::backward ||
+            operation.row->operation == values::Operation::unseen_communication
+        : info && !info->hidden && !info->makes_group && !operation.expected;
     if (counts) found = &operation;
   });
   return found;
@@ -29,9 +33,13 @@ const OperationEvent* first_collective(const Block& block, bool any) {
 
 // Does the handler take what may fail in one process, as the reading of files or the work of a step?
 bool takes_failures(const Record& record, const Block& handler) {
-  const auto* noted = !handler.events.empty() && handler.events.front()->kind == EventKind::operation ? static_cast<const OperationEvent*>(handler.events.front()) : nullptr;
+  const auto* noted = !handler.events.empty() && handler.events.front()->kind == EventKind::operation
+      ? static_cast<const OperationEvent*>(handler.events.front())
+      : nullptr;
   if (!noted || noted->row->path != values::InternalRow::handler) return false;
-  return std::ranges::any_of(noted->arguments, [&](values::Value each) { return each.is(values::Kind::boolean) && record.symbols.decide(each.condition()) == symbolic::Answer::yes; });
+  return std::ranges::any_of(noted->arguments, [&](values::Value each) {
+    return each.is(values::Kind::boolean) && record.symbols.decide(each.condition()) == symbolic::Answer::yes;
+  });
 }
 
 // What nothing decides but who fails: a collective in a handler of a try that has none.
@@ -41,14 +49,23 @@ void tell_of_handlers(const Record& record, Report& report) {
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::attempt) return;
     const auto& attempt = static_cast<const AttemptEvent&>(event);
-    if (!attempt.raised || record.symbols.sharing(attempt.raised) == symbolic::Sharing::uniform || first_collective(attempt.body, true) || first_collective(attempt.orelse, true)) return;
+    if (!attempt.raised || record.symbols.sharing(attempt.raised) == symbolic::Sharing::uniform ||
+        first_collective(attempt.body, true) || first_collective(attempt.orelse, true))
+      return;
     for (const Block& handler : attempt.handlers) {
-      const OperationEvent* entered = takes_failures(record, handler) ? first_collective(handler, false) : nullptr;
-      if (!entered || std::ranges::any_of(found, [&](const Mismatch& mismatch) { return mismatch.place == entered->place || std::ranges::any_of(mismatch.related, [&](const auto& each) { return each.first == attempt.place; }); })) continue;
+      const OperationEvent* entered = takes_failures(record, handler) ? first_collective(handler, false)
+                                                                      : nullptr;
+      if (!entered || std::ranges::any_of(found, [&](const Mismatch& mismatch) {
+            return mismatch.place == entered->place ||
+                std::ranges::any_of(
+                    mismatch.related, [&](const auto& each) { return each.first == attempt.place; });
+          }))
+        continue;
       if (!told.insert({entered->place.chunk, entered->place.span.begin}).second) continue;
       const std::string name(entered->row->collective->name);
       if (Finding* finding = report.add(Severity::information, entered->place, entered->calls,
-                                        "Only the ranks whose `try` fails enter this " + std::string(without_article(name)) + ": where one of them fails alone, it waits forever. Let all ranks enter it after the `try`, with a flag that tells who failed."))
+              "Only the ranks whose `try` fails enter this " + std::string(without_article(name)) +
+                  ": where one of them fails alone, it waits forever. Let all ranks enter it after the `try`, with a flag that tells who failed."))
         report.relate(*finding, attempt.place, "the try");
     }
   });
@@ -59,14 +76,15 @@ void check(const Record& record, Report& report) {
   tell_of_handlers(record, report);
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule skipped_in_except = complete({
     .id = "deadlock/skipped-in-except",
     .severity = Severity::warning,
     .summary = "an exception of one rank makes it skip a collective, or enter one alone",
-    .why = "Exceptions are raised by one rank: its batch is corrupt, its memory is full. A handler that goes on has skipped the collectives "
-           "of the try, in which the other ranks wait; a collective in the handler is entered by that rank alone.",
+    .why =
+        "Exceptions are raised by one rank: its batch is corrupt, its memory is full. A handler that goes on has skipped the collectives "
+        "of the try, in which the other ranks wait; a collective in the handler is entered by that rank alone.",
     .wrong = "try:\n"
              "    loss = train_step(batch)\n"
              "except RuntimeError:\n"
@@ -77,11 +95,12 @@ constexpr Rule skipped_in_except = complete({
              "except RuntimeError:\n"
              "    failed += 1\n"
              "dist.all_reduce(failed)\n",
-    .silent = "A try without collectives in it and in its handlers; a handler that raises again or ends the process; exceptions that every rank "
-              "has (imports, configuration).",
+    .silent =
+        "A try without collectives in it and in its handlers; a handler that raises again or ends the process; exceptions that every rank "
+        "has (imports, configuration).",
     .fix = "None: let every rank enter the collective behind the try, with a flag that tells who failed.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,21 +1,22 @@
-// deadlock/slow-rank: ranks that wait for the long work of another until their time limit is over. Told where it follows from
-// how long the work takes and the limit of the process group (see slow_work.hpp).
-#include "rules/list.hpp"
+// deadlock/slow-rank: ranks that wait for the long work of another until their time limit is over. Told where
+// it follows from how long the work takes and the limit of the process group (see slow_work.hpp).
 #include "rules/deadlock/match.hpp"
+#include "rules/list.hpp"
 
 namespace stepzero::rules {
 
 namespace {
 void check(const Record& record, Report& report) { tell(record, report, Cause::slow, Severity::information); }
-} // namespace
+}  // namespace
 
 constexpr Rule slow_rank = complete({
     .id = "deadlock/slow-rank",
     .severity = Severity::information,
     .summary = "ranks wait for the long work of another",
-    .why = "A rank that waits in a collective gives up when the time limit of its process group is over: ten minutes with NCCL, thirty "
-           "with gloo, if `timeout` says nothing else. A download, or the preparation of a data set, on rank 0 alone can take longer: "
-           "then the job ends, though nothing hangs.",
+    .why =
+        "A rank that waits in a collective gives up when the time limit of its process group is over: ten minutes with NCCL, thirty "
+        "with gloo, if `timeout` says nothing else. A download, or the preparation of a data set, on rank 0 alone can take longer: "
+        "then the job ends, though nothing hangs.",
     .wrong = "dist.init_process_group(\"nccl\", timeout=timedelta(seconds=30))\n"
              "if rank == 0:\n"
              "    snapshot_download(name)\n"
@@ -24,10 +25,12 @@ constexpr Rule slow_rank = complete({
              "if rank == 0:\n"
              "    snapshot_download(name)\n"
              "dist.barrier()\n",
-    .silent = "Groups whose timeout was raised; work that is known to be short; work of all ranks; work behind the last collective.",
-    .fix = "None: pass a longer `timeout` to init_process_group or new_group, or let the other ranks wait for a file.",
+    .silent =
+        "Groups whose timeout was raised; work that is known to be short; work of all ranks; work behind the last collective.",
+    .fix =
+        "None: pass a longer `timeout` to init_process_group or new_group, or let the other ranks wait for a file.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,6 +1,6 @@
 #include "rules/deadlock/slow_work.hpp"
 
-#include "rules/deadlock/player.hpp"
+#include "rules/deadlock/collective_simulator.hpp"
 
 #include <algorithm>
 
@@ -10,8 +10,9 @@ namespace {
 
 constexpr double usual_limit = 600;  // seconds: NCCL's; gloo's is three times as long
 
-bool works_there(const Trace& trace, const Work& work) {
-  return std::any_of(trace.works.begin(), trace.works.end(), [&](const Work& each) { return each.site == work.site; });
+bool works_there(const RankTrace& trace, const Work& work) {
+  return std::any_of(
+      trace.works.begin(), trace.works.end(), [&](const Work& each) { return each.site == work.site; });
 }
 
 std::string in_seconds(double seconds) {
@@ -21,27 +22,32 @@ std::string in_seconds(double seconds) {
   return text + (text == "1" ? " second" : " seconds");
 }
 
-} // namespace
+}  // namespace
 
 namespace {
 // Does the program start its process group where that is seen? Else others set its limit.
 bool starts_group(const Record& record) {
   bool any = false;
   visit_roots(record, [&](const interpreter::Event& event) {
-    any = any || (event.kind == interpreter::EventKind::operation && static_cast<const OperationEvent&>(event).row->operation == values::Operation::group_settings);
+    any = any ||
+        (event.kind == interpreter::EventKind::operation &&
+            static_cast<const OperationEvent&>(event).row->operation == values::Operation::group_settings);
   });
   return any;
 }
-} // namespace
+}  // namespace
 
-std::vector<Mismatch> slow_ranks(const Story& story) {
+std::vector<Mismatch> slow_ranks(const JobView& story) {
   std::vector<Mismatch> found;
-  if (std::none_of(story.world.begin(), story.world.end(), [](const Trace& trace) { return !trace.works.empty(); }) || !starts_group(story.record)) return found;
+  if (std::none_of(story.world.begin(), story.world.end(),
+          [](const RankTrace& trace) { return !trace.works.empty(); }) ||
+      !starts_group(story.record))
+    return found;
   for (int rank = 0; rank < story.size(); ++rank) {
-    const Trace& own = story.trace(rank);
+    const RankTrace& own = story.trace(rank);
     for (std::size_t i = 0; i < own.acts.size(); ++i) {
-      const Act& act = own.acts[i];
-      if (act.what != Act::What::collective || !is_member(act, rank)) continue;
+      const CommEvent& act = own.acts[i];
+      if (act.what != CommEvent::What::collective || !is_member(act, rank)) continue;
       for (const int other : act.members) {
         if (other == rank || other >= story.size()) continue;
         // What this rank does alone since it met the others last.
@@ -50,8 +56,10 @@ std::vector<Mismatch> slow_ranks(const Story& story) {
         const Work* first = nullptr;
         for (const Work& work : own.works) {
           if (work.at > i || works_there(story.trace(other), work)) continue;
-          const auto met = std::find_if(own.acts.begin() + static_cast<std::ptrdiff_t>(work.at), own.acts.end(),
-                                        [&](const Act& each) { return each.what == Act::What::collective && is_member(each, other); });
+          const auto met = std::find_if(own.acts.begin() + static_cast<std::ptrdiff_t>(work.at),
+              own.acts.end(), [&](const CommEvent& each) {
+                return each.what == CommEvent::What::collective && is_member(each, other);
+              });
           if (met == own.acts.end() || &*met != &act) continue;
           if (!first) first = &work;
           unknown = unknown || !work.seconds;
@@ -67,8 +75,10 @@ std::vector<Mismatch> slow_ranks(const Story& story) {
         made.cause = Cause::slow;
         made.world = story.size();
         story.place(made, act);
-        made.text = "Rank " + std::to_string(rank) + " gets here only after its own work" + story.at_line(first->place) + (unknown ? std::string() : ", which takes " + in_seconds(seconds)) + ": rank " +
-                    std::to_string(other) + " waits in this " + call_text(made.name) + " and gives up after " + in_seconds(limit) + ". Give the process group a longer timeout.";
+        made.text = "Rank " + std::to_string(rank) + " gets here only after its own work" +
+            story.at_line(first->place) + (unknown ? std::string() : ", which takes " + in_seconds(seconds)) +
+            ": rank " + std::to_string(other) + " waits in this " + call_text(made.name) +
+            " and gives up after " + in_seconds(limit) + ". Give the process group a longer timeout.";
         made.related.push_back({first->place, "the work of rank " + std::to_string(rank)});
         found.push_back(std::move(made));
         break;
@@ -78,4 +88,4 @@ std::vector<Mismatch> slow_ranks(const Story& story) {
   return found;
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -9,38 +9,48 @@ namespace stepzero::rules {
 
 using namespace interpreter;
 
-Worlds::Worlds(const Record& record, bool by_defaults) : runs_(std::make_unique<Runs>(record, by_defaults)) {}
-Worlds::~Worlds() = default;
+JobExplorer::JobExplorer(const Record& record, bool by_defaults)
+    : runs_(std::make_unique<Runs>(record, by_defaults)) {}
+JobExplorer::~JobExplorer() = default;
 
-bool Worlds::any_about_gradients() const { return runs_->any_about_gradients(); }
+bool JobExplorer::any_about_gradients() const { return runs_->any_about_gradients(); }
 
-const Record& Worlds::of(int rank, int world) { return *runs_->of(rank, world).record; }
+const Record& JobExplorer::of(int rank, int world) { return *runs_->of(rank, world).record; }
 
-bool Worlds::follows_one_round(int rank, int sender, int world) const { return runs_->follows_one_round(rank, sender, world); }
+bool JobExplorer::follows_one_round(int rank, int sender, int world) const {
+  return runs_->follows_one_round(rank, sender, world);
+}
 
 namespace {
-// What may take place takes place on all ranks, or on none, where all come to it. Else it is not known what they do behind it.
-void settle(World& world) {
-  const auto sites = [](const Trace& trace) {
+// What may take place takes place on all ranks, or on none, where all come to it. Else it is not known what
+// they do behind it.
+void settle(JobRun& world) {
+  const auto sites = [](const RankTrace& trace) {
     std::vector<int> made;
     for (const auto& [before, site] : trace.perhaps) made.push_back(site);
     return made;
   };
-  if (std::all_of(world.begin(), world.end(), [&](const Trace& trace) { return sites(trace) == sites(world.front()); })) return;
-  for (Trace& trace : world) {
+  if (std::all_of(world.begin(), world.end(),
+          [&](const RankTrace& trace) { return sites(trace) == sites(world.front()); }))
+    return;
+  for (RankTrace& trace : world) {
     if (trace.perhaps.empty()) continue;
-    trace.settled = trace.unsettled ? std::min(trace.settled, trace.perhaps.front().first) : trace.perhaps.front().first;
+    trace.settled = trace.unsettled ? std::min(trace.settled, trace.perhaps.front().first)
+                                    : trace.perhaps.front().first;
     trace.unsettled = true;
   }
 }
-} // namespace
+}  // namespace
 
 namespace {
 
 // The possible runs of one root in one world.
 class Exploration {
 public:
-  Exploration(Runs& runs, int world, std::size_t limit, const std::function<void(const World&)>& each, Granted granted) : runs_(runs), world_(world), limit_(limit), each_(each), granted_(granted), own_(static_cast<std::size_t>(world)) {}
+  Exploration(Runs& runs, int world, std::size_t limit, const std::function<void(const JobRun&)>& each,
+      Assumption granted)
+      : runs_(runs), world_(world), limit_(limit), each_(each), granted_(granted),
+        own_(static_cast<std::size_t>(world)) {}
 
   // False: the root is not run by every rank alike.
   bool begin(const Root& root) {
@@ -49,7 +59,9 @@ public:
       if (!own.record || own.record->cancelled) return false;
       const Root* same = nullptr;
       for (const auto& other : own.record->roots)
-        if (other->name == root.name && (other->function ? other->function->stmt : nullptr) == (root.function ? root.function->stmt : nullptr)) {
+        if (other->name == root.name &&
+            (other->function ? other->function->stmt : nullptr) ==
+                (root.function ? root.function->stmt : nullptr)) {
           same = other.get();
           break;
         }
@@ -87,7 +99,8 @@ public:
     }
   }
 
-  // The one in which every answer is no, where that is possible: what is counted there comes to its end soonest.
+  // The one in which every answer is no, where that is possible: what is counted there comes to its end
+  // soonest.
   void denying() {
     std::uint64_t never = 0;
     std::size_t asked = 0;
@@ -106,7 +119,7 @@ private:
   };
   enum class Came : std::uint8_t { through, to_a_question, too_far, nowhere };
 
-  Came walk(World& made, Asked& asked) {
+  Came walk(JobRun& made, Asked& asked) {
     for (std::size_t at = 0; at < ranks_.size(); ++at) {
       // What one rank was asked first holds for those that come to the same question.
       symbolic::Supposition supposed(ranks_[at]->record->symbols);
@@ -114,8 +127,11 @@ private:
       for (std::size_t met = 0, before = 0; met == 0 || met != before;) {
         before = ranks_[at]->asked_as.size();
         for (const auto& [key, value] : shared_)
-          if (const auto same = ranks_[at]->asked_as.find(key); same != ranks_[at]->asked_as.end() && !supposed.assume(value ? same->second : ranks_[at]->record->symbols.logical_not(same->second))) return Came::nowhere;
-        one = walk_rank(runs_, *ranks_[at], world_, *blocks_[at], {shared_, own_[at], granted_, false, surprises_ > 0, leave_out_ ? &balanced_ : nullptr}, walked_);
+          if (const auto same = ranks_[at]->asked_as.find(key); same != ranks_[at]->asked_as.end() &&
+              !supposed.assume(value ? same->second : ranks_[at]->record->symbols.logical_not(same->second)))
+            return Came::nowhere;
+        one = walk_rank(runs_, *ranks_[at], world_, *blocks_[at],
+            {shared_, own_[at], granted_, false, surprises_ > 0, leave_out_ ? &balanced_ : nullptr}, walked_);
         met = ranks_[at]->asked_as.size();
         if (one.too_long || one.missing || met == 0) break;
       }
@@ -138,23 +154,28 @@ private:
   // Goes on with an answer, if it is possible; false: not, or what went on came to nothing.
   template <class GoOn> bool with(const Asked& asked, bool value, bool otherwise, const GoOn& go_on) {
     auto& symbols = ranks_[asked.rank]->record->symbols;
-    if (asked.is_shared) shared_[asked.key] = value;
-    else own_[asked.rank][asked.condition] = value;
+    if (asked.is_shared)
+      shared_[asked.key] = value;
+    else
+      own_[asked.rank][asked.condition] = value;
     surprises_ += value && asked.is_surprise;
     const auto under = [&] {
-      const symbolic::Supposition supposed(symbols, value ? asked.condition : symbols.logical_not(asked.condition));
+      const symbolic::Supposition supposed(
+          symbols, value ? asked.condition : symbols.logical_not(asked.condition));
       return supposed.possible() ? go_on() : otherwise;
     };
     const bool done = under();
     surprises_ -= value && asked.is_surprise;
-    if (asked.is_shared) shared_.erase(asked.key);
-    else own_[asked.rank].erase(asked.condition);
+    if (asked.is_shared)
+      shared_.erase(asked.key);
+    else
+      own_[asked.rank].erase(asked.condition);
     return done;
   }
 
   bool choose() {
     if (++explored_ > limit_) return false;
-    World made;
+    JobRun made;
     Asked asked;
     switch (walk(made, asked)) {
     case Came::too_far: return false;
@@ -163,7 +184,10 @@ private:
       const auto go_on = [this] { return choose(); };
       return with(asked, true, true, go_on) && with(asked, false, true, go_on);
     }
-    case Came::through: settle(made); each_(made); return true;
+    case Came::through:
+      settle(made);
+      each_(made);
+      return true;
     }
     return false;
   }
@@ -171,7 +195,7 @@ private:
   bool draw(std::uint64_t& state, std::size_t& asked_so_far) {
     constexpr std::size_t most_asked = 2000;
     if (++asked_so_far > most_asked) return false;
-    World made;
+    JobRun made;
     Asked asked;
     switch (walk(made, asked)) {
     case Came::too_far:
@@ -184,7 +208,10 @@ private:
       const auto go_on = [&] { return draw(state, asked_so_far); };
       return with(asked, first, false, go_on) || with(asked, !first, false, go_on);
     }
-    case Came::through: settle(made); each_(made); return true;
+    case Came::through:
+      settle(made);
+      each_(made);
+      return true;
     }
     return false;
   }
@@ -192,8 +219,8 @@ private:
   Runs& runs_;
   int world_;
   std::size_t limit_;
-  const std::function<void(const World&)>& each_;
-  Granted granted_;
+  const std::function<void(const JobRun&)>& each_;
+  Assumption granted_;
   std::vector<RankRun*> ranks_;
   std::vector<const Block*> blocks_;
   std::vector<bool> cut_off_;
@@ -209,16 +236,19 @@ private:
 constexpr std::size_t drawn = 24;        // runs, where there are too many
 constexpr std::size_t most_agreed = 64;  // ways, before they are drawn
 
-} // namespace
+}  // namespace
 
-bool Worlds::explore(const Root& root, int world, std::size_t limit, const std::function<void(const World&)>& each, Granted granted) {
+bool JobExplorer::explore(const Root& root, int world, std::size_t limit,
+    const std::function<void(const JobRun&)>& each, Assumption granted) {
   Runs& runs = *runs_;
   if (!runs.main().as_rank) return false;
   // Functions that nobody calls are called by who is not seen.
   if (!root.function && exchanged_.insert(world).second) exchange_contents(runs, world, root);
-  Exploration exploration(runs, world, granted == granted_agreement ? std::min(limit, most_agreed) : limit, each, granted);
+  Exploration exploration(
+      runs, world, granted == granted_agreement ? std::min(limit, most_agreed) : limit, each, granted);
   if (!exploration.begin(root)) return false;
-  if (granted != granted_balance && granted != granted_agreement) return !exploration.any_cut_off() && exploration.all();
+  if (granted != granted_balance && granted != granted_agreement)
+    return !exploration.any_cut_off() && exploration.all();
   if (granted != granted_agreement && exploration.all()) return true;
   exploration.leave_out_balanced();
   if (exploration.all()) return true;
@@ -227,4 +257,4 @@ bool Worlds::explore(const Root& root, int world, std::size_t limit, const std::
   return true;
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,20 +1,24 @@
-// deadlock/undefined-on-rank: a name that is assigned on some ranks only, and used by others. Told where the program, run as one
-// process of a small world runs it (see match.hpp), comes to a name of its function that has no value there.
-#include "rules/list.hpp"
+// deadlock/undefined-on-rank: a name that is assigned on some ranks only, and used by others. Told where the
+// program, run as one process of a small world runs it (see match.hpp), comes to a name of its function that
+// has no value there.
 #include "rules/deadlock/fixes.hpp"
+#include "rules/list.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) { tell(record, report, Cause::name, Severity::warning, buffer_for_others); }
-} // namespace
+void check(const Record& record, Report& report) {
+  tell(record, report, Cause::name, Severity::warning, buffer_for_others);
+}
+}  // namespace
 
 constexpr Rule undefined_on_rank = complete({
     .id = "deadlock/undefined-on-rank",
     .severity = Severity::warning,
     .summary = "a name that only some ranks assign is used by others",
-    .why = "A tensor that only rank 0 makes does not exist on the other ranks. Where they pass it to a broadcast, to receive into, "
-           "Python raises UnboundLocalError there, and rank 0 waits in the collective.",
+    .why =
+        "A tensor that only rank 0 makes does not exist on the other ranks. Where they pass it to a broadcast, to receive into, "
+        "Python raises UnboundLocalError there, and rank 0 waits in the collective.",
     .wrong = "if rank == 0:\n"
              "    loss = torch.tensor([evaluate()])\n"
              "dist.broadcast(loss, src=0)\n",
@@ -23,10 +27,12 @@ constexpr Rule undefined_on_rank = complete({
              "else:\n"
              "    loss = torch.zeros(1)  # a buffer to receive into\n"
              "dist.broadcast(loss, src=0)\n",
-    .silent = "Names that are used by the ranks only that assign them; names that may be assigned in a loop or on a path that is not known.",
-    .fix = "Gives the other ranks a buffer of the same shape and dtype, where they are known: right for what is then received into it.",
+    .silent =
+        "Names that are used by the ranks only that assign them; names that may be assigned in a loop or on a path that is not known.",
+    .fix =
+        "Gives the other ranks a buffer of the same shape and dtype, where they are known: right for what is then received into it.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,31 +1,37 @@
-// deadlock/uneven-loop: a loop with collectives whose number of rounds depends on the rank. Every possible run of two,
-// three and four processes is played (see match.hpp): an error is reported only if each run that gets there hangs or fails.
-#include "rules/list.hpp"
+// deadlock/uneven-loop: a loop with collectives whose number of rounds depends on the rank. Every possible
+// run of two, three and four processes is played (see match.hpp): an error is reported only if each run that
+// gets there hangs or fails.
 #include "rules/deadlock/fixes.hpp"
+#include "rules/list.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) { tell(record, report, Cause::rounds, Severity::error, as_many_rounds); }
-} // namespace
+void check(const Record& record, Report& report) {
+  tell(record, report, Cause::rounds, Severity::error, as_many_rounds);
+}
+}  // namespace
 
 constexpr Rule uneven_loop = complete({
     .id = "deadlock/uneven-loop",
     .severity = Severity::error,
     .summary = "a loop with collectives that makes different numbers of rounds on different ranks",
-    .why = "Every round of the loop enters collectives, and a rank that makes one round more waits in the last one for ranks that "
-           "have left. Typical are `range(rank)`, shards of different lengths (`files[rank::world_size]`), and loaders without "
-           "`DistributedSampler` or `drop_last`.",
+    .why =
+        "Every round of the loop enters collectives, and a rank that makes one round more waits in the last one for ranks that "
+        "have left. Typical are `range(rank)`, shards of different lengths (`files[rank::world_size]`), and loaders without "
+        "`DistributedSampler` or `drop_last`.",
     .wrong = "for part in range(rank + 1):\n"
              "    dist.all_reduce(value)\n",
     .right = "for part in range(world_size):\n"
              "    dist.all_reduce(value)\n",
-    .silent = "Loops over the same number of rounds on all ranks, also where it is not known; loops without collectives; rounds that "
-              "were agreed by a reduction.",
-    .fix = "Wraps a loop whose only communication is a DDP module's into its `join()` context; passes `drop_last=True` to a loader that then gives all ranks "
-           "as many batches; lets the ranks agree on a condition by which they leave. Else: drop the last rounds, or pad the shards.",
+    .silent =
+        "Loops over the same number of rounds on all ranks, also where it is not known; loops without collectives; rounds that "
+        "were agreed by a reduction.",
+    .fix =
+        "Wraps a loop whose only communication is a DDP module's into its `join()` context; passes `drop_last=True` to a loader that then gives all ranks "
+        "as many batches; lets the ranks agree on a condition by which they leave. Else: drop the last rounds, or pad the shards.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

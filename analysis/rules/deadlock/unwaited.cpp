@@ -1,14 +1,15 @@
-// deadlock/unwaited: communication that is started and never waited for. Told of programs that are seen wholly, where no
-// possible run of a small world (see match.hpp) waits for it.
-#include "rules/list.hpp"
+// deadlock/unwaited: communication that is started and never waited for. Told of programs that are seen
+// wholly, where no possible run of a small world (see match.hpp) waits for it.
 #include "rules/deadlock/match.hpp"
+#include "rules/list.hpp"
 #include "rules/source.hpp"
 
 namespace stepzero::rules {
 
 namespace {
 
-// Waits at once: behind a call whose result is dropped, or on a line of its own for the name that holds the request.
+// Waits at once: behind a call whose result is dropped, or on a line of its own for the name that holds the
+// request.
 std::vector<Fix> wait_here(const Record& record, const Mismatch& mismatch) {
   if (!record.in_file(mismatch.place)) return {};
   const auto& chunk = record.chunk(mismatch.place);
@@ -17,7 +18,8 @@ std::vector<Fix> wait_here(const Record& record, const Mismatch& mismatch) {
   const syntax::Stmt& stmt = *path.back().stmt;
   const SourceLines source(record, mismatch.place.chunk);
   Fix fix;
-  if (stmt.kind == syntax::StmtKind::expression && syntax::as<syntax::ExpressionStmt>(stmt).value->span == mismatch.place.span) {
+  if (stmt.kind == syntax::StmtKind::expression &&
+      syntax::as<syntax::ExpressionStmt>(stmt).value->span == mismatch.place.span) {
     fix.title = "Wait for it here";
     const syntax::Span call = source.absolute(mismatch.place.span);
     fix.edits.push_back({{source.path(), {call.end, call.end}}, ".wait()"});
@@ -25,35 +27,43 @@ std::vector<Fix> wait_here(const Record& record, const Mismatch& mismatch) {
   }
   if (stmt.kind != syntax::StmtKind::assign || !source.own_line(stmt)) return {};
   const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
-  if (assign.targets.size() != 1 || assign.targets[0]->kind != syntax::ExprKind::name || !(assign.value->span == mismatch.place.span)) return {};
+  if (assign.targets.size() != 1 || assign.targets[0]->kind != syntax::ExprKind::name ||
+      !(assign.value->span == mismatch.place.span))
+    return {};
   const std::string request(syntax::as<syntax::NameExpr>(*assign.targets[0]).id.text());
   const std::uint32_t behind = source.lines(stmt, stmt).end;
   if (!source.slice({behind - 1, behind}).ends_with('\n')) return {};
   fix.title = "Wait for " + request + " here";
-  fix.edits.push_back({{source.path(), {behind, behind}}, source.indentation(stmt) + request + ".wait()" + source.line_ending()});
+  fix.edits.push_back({{source.path(), {behind, behind}},
+      source.indentation(stmt) + request + ".wait()" + source.line_ending()});
   return {fix};
 }
 
-void check(const Record& record, Report& report) { tell(record, report, Cause::request, Severity::warning, wait_here); }
+void check(const Record& record, Report& report) {
+  tell(record, report, Cause::request, Severity::warning, wait_here);
+}
 
-} // namespace
+}  // namespace
 
 constexpr Rule unwaited = complete({
     .id = "deadlock/unwaited",
     .severity = Severity::warning,
     .summary = "communication that is started and never waited for",
-    .why = "`isend`, `irecv` and collectives with `async_op=True` return at once, while the tensor is still being sent or filled. Until "
-           "`wait()` has returned, what is read from it may be old, and what is written to it may be sent instead.",
+    .why =
+        "`isend`, `irecv` and collectives with `async_op=True` return at once, while the tensor is still being sent or filled. Until "
+        "`wait()` has returned, what is read from it may be old, and what is written to it may be sent instead.",
     .wrong = "work = dist.all_reduce(total, async_op=True)\n"
              "mean = total.item() / world_size  # may be read before the sum is there\n",
     .right = "work = dist.all_reduce(total, async_op=True)\n"
              "work.wait()\n"
              "mean = total.item() / world_size\n",
-    .silent = "Requests that are waited for anywhere, also in a list; functions whose callers are not seen and may get the request; programs with a wait() whose "
-              "request is not known, and those that poll.",
-    .fix = "Waits right behind the call. Where to wait is yours to decide: the later, the more work overlaps with the communication.",
+    .silent =
+        "Requests that are waited for anywhere, also in a list; functions whose callers are not seen and may get the request; programs with a wait() whose "
+        "request is not known, and those that poll.",
+    .fix =
+        "Waits right behind the call. Where to wait is yours to decide: the later, the more work overlaps with the communication.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,8 +1,8 @@
 #include "rules/deadlock/walker.hpp"
 
-#include "rules/deadlock/acts.hpp"
 #include "rules/deadlock/balance.hpp"
 #include "rules/deadlock/block_queries.hpp"
+#include "rules/deadlock/comm_events.hpp"
 #include "rules/report.hpp"
 #include "rules/source.hpp"
 #include "values/internal_rows.hpp"
@@ -18,21 +18,25 @@ using values::Operation;
 namespace {
 
 constexpr std::uint64_t most_walked = 400'000;  // events, of one exploration
-constexpr int enough_rounds = 8;             // of a loop that goes on where another rank has left it
-constexpr int most_rounds_deep = 64;         // blocks in blocks
-constexpr int surprising_rounds = 3;         // of a try in a loop: a later one fails as these do
+constexpr int enough_rounds = 8;                // of a loop that goes on where another rank has left it
+constexpr int most_rounds_deep = 64;            // blocks in blocks
+constexpr int surprising_rounds = 3;            // of a try in a loop: a later one fails as these do
 
 enum class Left : std::uint8_t { no, round, loop, call, process };
 
-// A call that ends the process: does it tell its caller of no failure, or may it? Nothing: it is no such call.
+// A call that ends the process: does it tell its caller of no failure, or may it? Nothing: it is no such
+// call.
 std::optional<bool> ends_well(const OperationEvent& event, const symbolic::Context& symbols) {
   constexpr std::string_view status = "status";
-  if (event.row->operation != Operation::fallible || event.row->parameters.empty() || event.row->parameters.front().text() != status || event.arguments.empty()) return std::nullopt;
+  if (event.row->operation != Operation::fallible || event.row->parameters.empty() ||
+      event.row->parameters.front().text() != status || event.arguments.empty())
+    return std::nullopt;
   const std::function<bool(values::Value)> success = [&](values::Value value) {
     switch (value.kind) {
     case values::Kind::integer: return symbols.value(value.integer()).value_or(0) == 0;
     case values::Kind::boolean: return symbols.decide(value.condition()) != Answer::yes;
-    case values::Kind::choice: return success(value.as<values::Choice>()->yes) || success(value.as<values::Choice>()->no);
+    case values::Kind::choice:
+      return success(value.as<values::Choice>()->yes) || success(value.as<values::Choice>()->no);
     case values::Kind::string:
     case values::Kind::real: return false;
     default: return true;
@@ -45,7 +49,8 @@ std::optional<bool> ends_well(const OperationEvent& event, const symbolic::Conte
 class Walker : private BlockQueries {
 public:
   Walker(Runs& runs, RankRun& own, int world, Choices choices, std::uint64_t& walked)
-      : BlockQueries(runs, own), choices_(choices), walked_(walked), acts_(runs, own, world, trace_, [this](Cond condition) { return decide(condition, acts_site_); }) {}
+      : BlockQueries(runs, own), choices_(choices), walked_(walked),
+        acts_(runs, own, world, trace_, [this](Cond condition) { return decide(condition, acts_site_); }) {}
 
   Walked run(const Block& block) {
     acts_.default_groups = choices_.granted == granted_agreement;
@@ -57,7 +62,8 @@ public:
   }
 
 private:
-  // Is the rank asked whether it is one that is not known, the same on all ranks? Only one of them is. Else 0.
+  // Is the rank asked whether it is one that is not known, the same on all ranks? Only one of them is. Else
+  // 0.
   int key_of_rank(Cond condition, int branch_site) {
     if (!about_rank_) return 0;
     const auto comparison = symbols_.comparison(condition);
@@ -97,19 +103,23 @@ private:
   }
 
   Answer leaf(Cond condition, int branch_site) {
-    if (const auto it = taken_for_.find(condition); it != taken_for_.end()) return it->second ? Answer::yes : Answer::no;
+    if (const auto it = taken_for_.find(condition); it != taken_for_.end())
+      return it->second ? Answer::yes : Answer::no;
     if (const Answer answer = symbols_.evaluate(condition, {}); answer != Answer::unknown) return answer;
     // Who communicates has a process group.
-    if (const auto it = record_.conditions.find("torch.distributed.is_initialized"); it != record_.conditions.end() && it->second == condition) return Answer::yes;
+    if (const auto it = record_.conditions.find("torch.distributed.is_initialized");
+        it != record_.conditions.end() && it->second == condition)
+      return Answer::yes;
     if (choices_.granted == granted_rank)
       for (const Cond question : questions_for_rank(record_))
         if (question == condition) return Answer::yes;
-    if (choices_.granted == Granted::defaults)
+    if (choices_.granted == Assumption::defaults)
       if (const Answer answer = by_default(condition); answer != Answer::unknown) return answer;
     if (gradients_of_) {
       trace_.by_gradients = true;
       const int key = runs_.site(Runs::Of::gradients, gradients_of_, 0);
-      if (const auto chosen = choices_.shared.find(key); chosen != choices_.shared.end()) return chosen->second ? Answer::yes : Answer::no;
+      if (const auto chosen = choices_.shared.find(key); chosen != choices_.shared.end())
+        return chosen->second ? Answer::yes : Answer::no;
       if (!missing) {
         missing = condition;
         missing_is_shared = true;
@@ -119,13 +129,19 @@ private:
     }
     const auto sharing = symbols_.sharing(condition);
     const bool seen = !record_.external.contains(condition) && !differs_;
-    const bool uniform = seen && (sharing == symbolic::Sharing::uniform || (sharing == symbolic::Sharing::local && asked_ && runs_.is_decided_alike(own_, *asked_)));
-    if (uniform || (choices_.granted == granted_agreement && may_be_agreed_on(record_, condition, asked_ ? record_.text(asked_->place) : std::string_view{}))) {
+    const bool uniform = seen &&
+        (sharing == symbolic::Sharing::uniform ||
+            (sharing == symbolic::Sharing::local && asked_ && runs_.is_decided_alike(own_, *asked_)));
+    if (uniform ||
+        (choices_.granted == granted_agreement &&
+            may_be_agreed_on(
+                record_, condition, asked_ ? record_.text(asked_->place) : std::string_view{}))) {
       auto [it, fresh] = own_.keys.try_emplace(condition, 0);
       if (fresh) it->second = key_of_rank(condition, branch_site);
       if (it->second && runs_.is_excluded(it->second, choices_.shared)) return Answer::no;
       if (!it->second) it->second = runs_.question(own_, branch_site, condition);
-      if (const auto chosen = choices_.shared.find(it->second); chosen != choices_.shared.end()) return chosen->second ? Answer::yes : Answer::no;
+      if (const auto chosen = choices_.shared.find(it->second); chosen != choices_.shared.end())
+        return chosen->second ? Answer::yes : Answer::no;
       if (!missing) {
         missing = condition;
         missing_is_shared = true;
@@ -133,8 +149,12 @@ private:
       }
       return Answer::unknown;
     }
-    (sharing == symbolic::Sharing::divergent || sharing == symbolic::Sharing::unseen || record_.external.contains(condition) ? unseen_ : locally_) = true;
-    if (const auto chosen = choices_.own.find(condition); chosen != choices_.own.end()) return chosen->second ? Answer::yes : Answer::no;
+    (sharing == symbolic::Sharing::divergent || sharing == symbolic::Sharing::unseen ||
+                record_.external.contains(condition)
+            ? unseen_
+            : locally_) = true;
+    if (const auto chosen = choices_.own.find(condition); chosen != choices_.own.end())
+      return chosen->second ? Answer::yes : Answer::no;
     if (!missing) {
       missing = condition;
       missing_is_shared = false;
@@ -186,7 +206,8 @@ private:
       switch (event->kind) {
       case EventKind::operation: {
         const auto& operation = static_cast<const OperationEvent&>(*event);
-        if (operation.row->path == values::InternalRow::raised && !operation.arguments.empty()) raised_ = operation.arguments.front();
+        if (operation.row->path == values::InternalRow::raised && !operation.arguments.empty())
+          raised_ = operation.arguments.front();
         if (fails_ && runs_.may_fail(own_, operation)) {
           fails_ = false;
           left = Left::process;
@@ -232,8 +253,8 @@ private:
       case EventKind::problem: {
         const auto& problem = static_cast<const ProblemEvent&>(*event);
         if (problem.problem == values::ProblemKind::unbound)
-          trace_.missing.push_back({problem.text, runs_.site(own_, event->place, event->calls), runs_.translate(own_, event->place),
-                                    runs_.translate(own_, event->calls), turns_});
+          trace_.missing.push_back({problem.text, runs_.site(own_, event->place, event->calls),
+              runs_.translate(own_, event->place), runs_.translate(own_, event->calls), turns_});
         break;
       }
       }
@@ -254,12 +275,17 @@ private:
       }
       if (event->kind == EventKind::branch) {
         const auto& branch = static_cast<const BranchEvent&>(*event);
-        const Answer answer = symbols_.form(branch.condition) == symbolic::Context::Form::constant ? symbols_.decide(branch.condition) : Answer::unknown;
+        const Answer answer = symbols_.form(branch.condition) == symbolic::Context::Form::constant
+            ? symbols_.decide(branch.condition)
+            : Answer::unknown;
         if (answer == Answer::unknown) {
           if (!matters(branch.yes) && !matters(branch.no)) continue;
           // Somebody takes what the rank raises by its own data: it goes on otherwise than the others.
-          if (tries_ == 0 || !runs_.differs(own_, branch) || ends_in_exception(branch.yes) == ends_in_exception(branch.no)) return Left::no;
-          if (const Left left = walk_branch(branch); left != Left::no) return left == Left::call ? Left::no : left;
+          if (tries_ == 0 || !runs_.differs(own_, branch) ||
+              ends_in_exception(branch.yes) == ends_in_exception(branch.no))
+            return Left::no;
+          if (const Left left = walk_branch(branch); left != Left::no)
+            return left == Left::call ? Left::no : left;
           continue;
         }
         push_decision(branch, answer == Answer::yes, runs_.site(own_, branch.place, branch.calls), false);
@@ -271,25 +297,36 @@ private:
         continue;
       }
       if (event->kind == EventKind::call) {
-        if (const Left left = certain_end(static_cast<const CallEvent*>(event)->body); left != Left::no) return left;
+        if (const Left left = certain_end(static_cast<const CallEvent*>(event)->body); left != Left::no)
+          return left;
         continue;
       }
-      if (event->kind == EventKind::operation && static_cast<const OperationEvent*>(event)->row->path == values::InternalRow::raised) raised_ = static_cast<const OperationEvent*>(event)->arguments.front();
+      if (event->kind == EventKind::operation &&
+          static_cast<const OperationEvent*>(event)->row->path == values::InternalRow::raised)
+        raised_ = static_cast<const OperationEvent*>(event)->arguments.front();
       if (event->kind == EventKind::operation)
-        if (const auto well = ends_well(static_cast<const OperationEvent&>(*event), symbols_)) ends_well_ = well;
+        if (const auto well = ends_well(static_cast<const OperationEvent&>(*event), symbols_))
+          ends_well_ = well;
       if (event->kind != EventKind::operation && event->kind != EventKind::problem) return Left::no;
     }
     return Left::no;
   }
 
-  // Have all ranks one answer to each part of it, where they agree on what nobody sees, and are there several?
+  // Have all ranks one answer to each part of it, where they agree on what nobody sees, and are there
+  // several?
   bool is_agreed_on(Cond condition, bool part = false) {
     switch (symbols_.form(condition)) {
     case symbolic::Context::Form::constant: return part;
     case symbolic::Context::Form::negation: return is_agreed_on(symbols_.operands(condition)[0], part);
     case symbolic::Context::Form::conjunction:
-    case symbolic::Context::Form::disjunction: return std::ranges::all_of(symbols_.operands(condition), [&](Cond operand) { return is_agreed_on(operand, true); });
-    default: return part && ((symbols_.sharing(condition) == symbolic::Sharing::uniform && !record_.external.contains(condition)) || may_be_agreed_on(record_, condition, record_.text(asked_->place)));
+    case symbolic::Context::Form::disjunction:
+      return std::ranges::all_of(
+          symbols_.operands(condition), [&](Cond operand) { return is_agreed_on(operand, true); });
+    default:
+      return part &&
+          ((symbols_.sharing(condition) == symbolic::Sharing::uniform &&
+               !record_.external.contains(condition)) ||
+              may_be_agreed_on(record_, condition, record_.text(asked_->place)));
     }
   }
   // The parts of a question may come in another order on another rank: it is asked as a whole.
@@ -297,7 +334,8 @@ private:
     if (const Answer answer = symbols_.evaluate(condition, {}); answer != Answer::unknown) return answer;
     const int key = runs_.site(Runs::Of::conditions, branch_site, times_[branch_site]);
     own_.asked_as[key] = condition;
-    if (const auto chosen = choices_.shared.find(key); chosen != choices_.shared.end()) return chosen->second ? Answer::yes : Answer::no;
+    if (const auto chosen = choices_.shared.find(key); chosen != choices_.shared.end())
+      return chosen->second ? Answer::yes : Answer::no;
     if (!missing) {
       missing = condition;
       missing_is_shared = true;
@@ -307,12 +345,14 @@ private:
   }
 
   void push_decision(const BranchEvent& branch, bool yes, int site, bool local) {
-    trace_.decisions.push_back({site, times_[site]++, yes, local, symbols_.form(branch.condition) != symbolic::Context::Form::constant, unseen_, false, false, &branch, runs_.translate(own_, branch.place), branch.calls});
+    trace_.decisions.push_back({site, times_[site]++, yes, local,
+        symbols_.form(branch.condition) != symbolic::Context::Form::constant, unseen_, false, false, &branch,
+        runs_.translate(own_, branch.place), branch.calls});
     turns_.push_back(trace_.decisions.size() - 1);
   }
 
-  // The side to take where it does not matter which: one that enters something. Where one side only tells that something is wrong, the
-  // process goes on by the other.
+  // The side to take where it does not matter which: one that enters something. Where one side only tells
+  // that something is wrong, the process goes on by the other.
   Answer any_side(const BranchEvent& branch, int site) {
     const bool rank_decides = runs_.is_about_rank(own_, branch) || runs_.differs(own_, branch);
     if (tries_ == 0 && !rank_decides && dies(branch.yes) != dies(branch.no)) {
@@ -336,10 +376,14 @@ private:
     const int site = runs_.site(own_, branch.place, branch.calls);
     locally_ = unseen_ = false;
     differs_ = runs_.differs(own_, branch);
-    gradients_of_ = choices_.granted == Granted::gradients && runs_.is_about_gradients(own_, branch) ? runs_.site(own_, branch.place, nullptr) : 0;
+    gradients_of_ = choices_.granted == Assumption::gradients && runs_.is_about_gradients(own_, branch)
+        ? runs_.site(own_, branch.place, nullptr)
+        : 0;
     about_rank_ = runs_.is_about_rank(own_, branch);
     asked_ = &branch;
-    Answer answer = choices_.granted == granted_agreement && !differs_ && is_agreed_on(branch.condition) ? as_one_question(branch.condition, site) : decide(branch.condition, site);
+    Answer answer = choices_.granted == granted_agreement && !differs_ && is_agreed_on(branch.condition)
+        ? as_one_question(branch.condition, site)
+        : decide(branch.condition, site);
     asked_ = nullptr;
     differs_ = about_rank_ = false;
     gradients_of_ = 0;
@@ -361,28 +405,39 @@ private:
     const Place place = runs_.translate(own_, loop.place);
     if (!any) {
       // Its rounds are made, too, though nothing is known to be entered in them.
-      const auto count = !loop.unrolled && loop.length && !loop.rounds.empty() && !leaves(loop.rounds.front()) ? symbols_.value(loop.length) : std::nullopt;
-      if (!loop.rounds.empty()) trace_.loops.push_back({site, nth, 0, place, nullptr, true, count, false, nullptr, false, true});
+      const auto count = !loop.unrolled && loop.length && !loop.rounds.empty() && !leaves(loop.rounds.front())
+          ? symbols_.value(loop.length)
+          : std::nullopt;
+      if (!loop.rounds.empty())
+        trace_.loops.push_back({site, nth, 0, place, nullptr, true, count, false, nullptr, false, true});
       for (const Block& round : loop.rounds) note_silent_loops(round);
       return Left::no;
     }
     const bool certainly = choices_.certain && !loop.unrolled && !loop.first.empty();
     if (!certainly && !loop.unrolled && runs_.is_divergent(own_, loop) && loop.counts.sizes.empty())
-      for (const Block& round : loop.rounds) if (communicates(round)) acts_.unsettle();
+      for (const Block& round : loop.rounds)
+        if (communicates(round)) acts_.unsettle();
     // How many messages there are is not known.
-    if (!certainly && !loop.unrolled && (loop.trips != symbolic::Sharing::uniform || (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)))
-      for (const Block& round : loop.rounds) if (sends(round)) acts_.unsettle();
+    if (!certainly && !loop.unrolled &&
+        (loop.trips != symbolic::Sharing::uniform ||
+            (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)))
+      for (const Block& round : loop.rounds)
+        if (sends(round)) acts_.unsettle();
     const std::size_t entry = trace_.loops.size();
-    LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order, nullptr, !loop.unrolled && loop.stmt && runs_.is_local(own_, loop)};
-    if (!loop.unrolled && loop.length && !leaves(loop.rounds.front())) run.count = symbols_.value(loop.length);
+    LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order,
+        nullptr, !loop.unrolled && loop.stmt && runs_.is_local(own_, loop)};
+    if (!loop.unrolled && loop.length && !leaves(loop.rounds.front()))
+      run.count = symbols_.value(loop.length);
     if (!loop.unrolled && !leaves(loop.rounds.front())) run.counts = &loop.counts;
     const bool none = run.count && *run.count <= 0;
     if (none) run.stands_for_many = false;
     trace_.loops.push_back(std::move(run));
     if (none) return Left::no;
     int number = 0;
-    // Where another rank is seen to end, the first rounds tell whether this one goes on; what follows them is not known.
-    const bool goes_on = certainly || (!loop.unrolled && loop.first.size() >= enough_rounds && runs_.ends_elsewhere(own_, loop));
+    // Where another rank is seen to end, the first rounds tell whether this one goes on; what follows them is
+    // not known.
+    const bool goes_on = certainly ||
+        (!loop.unrolled && loop.first.size() >= enough_rounds && runs_.ends_elsewhere(own_, loop));
     if (goes_on) trace_.loops[entry].stands_for_many = false;
     for (const Block& round : goes_on ? loop.first : loop.rounds) {
       if (goes_on && !certainly && number == enough_rounds) break;
@@ -405,9 +460,12 @@ private:
   void note_silent_loops(const Block& block) {
     for (const Event* event : block.events) {
       ++walked_;
-      if (event->kind == EventKind::loop) walk_loop(static_cast<const LoopEvent&>(*event));
-      else if (event->kind == EventKind::call) note_silent_loops(static_cast<const CallEvent*>(event)->body);
-      else any_in(*event, [&](const Block& part) { return note_silent_loops(part), false; });
+      if (event->kind == EventKind::loop)
+        walk_loop(static_cast<const LoopEvent&>(*event));
+      else if (event->kind == EventKind::call)
+        note_silent_loops(static_cast<const CallEvent*>(event)->body);
+      else
+        any_in(*event, [&](const Block& part) { return note_silent_loops(part), false; });
     }
   }
 
@@ -417,14 +475,20 @@ private:
     const std::size_t decision = trace_.decisions.size();
     const int site = runs_.site(own_, attempt.place, attempt.calls);
     const int nth = times_[site]++;
-    trace_.decisions.push_back({site, nth, true, false, false, false, false, true, nullptr, runs_.translate(own_, attempt.place), attempt.calls});
-    // The other run, in which a file of this rank cannot be read or written, is of interest where that leads past communication.
+    trace_.decisions.push_back({site, nth, true, false, false, false, false, true, nullptr,
+        runs_.translate(own_, attempt.place), attempt.calls});
+    // The other run, in which a file of this rank cannot be read or written, is of interest where that leads
+    // past communication.
     const bool may_surprise = attempt.raised && !fails_ && nth < surprising_rounds;
     const Block* const of_files = may_surprise ? handler_of_files(attempt) : nullptr;
-    const bool may_fail = of_files && fails_in(attempt.body) && (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*of_files));
+    const bool may_fail = of_files && fails_in(attempt.body) &&
+        (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*of_files));
     // … or runs out of memory, which the program itself says.
-    const Block* const exhausted = may_surprise && attempt.exhausted >= 0 && !may_fail ? &attempt.handlers[static_cast<std::size_t>(attempt.exhausted)] : nullptr;
-    const bool may_run_out = exhausted && (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*exhausted));
+    const Block* const exhausted = may_surprise && attempt.exhausted >= 0 && !may_fail
+        ? &attempt.handlers[static_cast<std::size_t>(attempt.exhausted)]
+        : nullptr;
+    const bool may_run_out = exhausted &&
+        (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*exhausted));
     bool fails = false;
     if (may_fail || may_run_out) {
       const auto chosen = choices_.own.find(attempt.raised);
@@ -463,9 +527,13 @@ private:
         trace_.decisions[decision].handled_from = trace_.acts.size();
         for (std::size_t i = exits; i < trace_.exits.size(); ++i)
           trace_.exits[i].caught = trace_.exits[i].caught || trace_.exits[i].kind == ExitKind::raise;
-        const Block* const handler = attempt.caught ? &attempt.handlers.back() : fails ? of_files : handler_of(attempt, std::exchange(raised_, {}));
-        if (handler) left = walk(*handler);
-        else acts_.unsettle();
+        const Block* const handler = attempt.caught ? &attempt.handlers.back()
+            : fails                                 ? of_files
+                                                    : handler_of(attempt, std::exchange(raised_, {}));
+        if (handler)
+          left = walk(*handler);
+        else
+          acts_.unsettle();
       } else if (left == Left::no) {
         left = walk(attempt.orelse);
       }
@@ -480,10 +548,12 @@ private:
   // Does the process stay in the message that it came to last, as nobody sends it?
   bool waits_in(const ExitEvent& exit) const {
     if (trace_.acts.empty() || trace_.acts.back().starts) return false;
-    const Act& act = trace_.acts.back();
-    if (act.what != Act::What::receive && (act.what != Act::What::collective || !act.root)) return false;
+    const CommEvent& act = trace_.acts.back();
+    if (act.what != CommEvent::What::receive && (act.what != CommEvent::What::collective || !act.root))
+      return false;
     const Place last = trace_.acts.back().event->place;
-    return last.chunk == exit.place.chunk && last.span.begin >= exit.place.span.begin && last.span.end <= exit.place.span.end;
+    return last.chunk == exit.place.chunk && last.span.begin >= exit.place.span.begin &&
+        last.span.end <= exit.place.span.end;
   }
 
   // `raise SystemExit(main())`: a status that is not said to be a failure.
@@ -492,13 +562,16 @@ private:
     const auto path = enclosing(*record_.chunk(exit.place).chunk->stmt, exit.place.span);
     if (path.empty() || path.back().stmt->kind != syntax::StmtKind::raise) return false;
     const syntax::Expr* raised = syntax::as<syntax::RaiseStmt>(*path.back().stmt).exception;
-    if (!raised || raised->kind != syntax::ExprKind::call || syntax::as<syntax::CallExpr>(*raised).arguments.empty()) return raised != nullptr;
+    if (!raised || raised->kind != syntax::ExprKind::call ||
+        syntax::as<syntax::CallExpr>(*raised).arguments.empty())
+      return raised != nullptr;
     const syntax::Expr& status = *syntax::as<syntax::CallExpr>(*raised).arguments.front();
-    return status.kind != syntax::ExprKind::string && status.kind != syntax::ExprKind::format && (status.kind != syntax::ExprKind::integer || record_.text({exit.place.chunk, status.span}) == "0");
+    return status.kind != syntax::ExprKind::string && status.kind != syntax::ExprKind::format &&
+        (status.kind != syntax::ExprKind::integer || record_.text({exit.place.chunk, status.span}) == "0");
   }
 
   Left leave(const ExitEvent& exit) {
-    Leaving leaving;
+    PathExit leaving;
     leaving.kind = exit.exit;
     leaving.site = runs_.site(own_, exit.place, exit.calls);
     leaving.place = runs_.translate(own_, exit.place);
@@ -522,7 +595,7 @@ private:
 
   Choices choices_;
   std::uint64_t& walked_;
-  Trace trace_;
+  RankTrace trace_;
   Acts acts_;
   std::vector<std::size_t> turns_;
   std::vector<Round> rounds_;
@@ -532,27 +605,30 @@ private:
   int missing_key = 0;
   bool missing_is_surprise = false;
   bool too_long = false;
-  values::Value raised_;                // by the last way out that is an exception
+  values::Value raised_;  // by the last way out that is an exception
   bool locally_ = false, unseen_ = false;
-  bool differs_ = false;                // the condition that is decided is known to differ among ranks by their data
-  int gradients_of_ = 0;                // the place of the branch that is decided, where that only asks whether there are gradients
+  bool differs_ = false;  // the condition that is decided is known to differ among ranks by their data
+  int gradients_of_ =
+      0;  // the place of the branch that is decided, where that only asks whether there are gradients
   int tries_ = 0;                       // around, that take exceptions
   bool about_rank_ = false;             // it is a comparison with the rank
   const BranchEvent* asked_ = nullptr;  // the branch that is decided
   int acts_site_ = 0;                   // of the operation that is looked at
   std::unordered_map<Cond, bool> taken_for_;
-  bool fails_ = false;                  // the next thing that may fail in this process does
+  bool fails_ = false;  // the next thing that may fail in this process does
   int nesting_ = 0;
-  bool waits_ = false;                  // forever, for a message
-  std::optional<bool> ends_well_;       // the call that ends the process, at which it is, tells its caller of no failure
-  bool started_ = false;                // the default process group was made
-  bool ended_well_ = false;             // the last way out was such an end
+  bool waits_ = false;  // forever, for a message
+  std::optional<bool>
+      ends_well_;            // the call that ends the process, at which it is, tells its caller of no failure
+  bool started_ = false;     // the default process group was made
+  bool ended_well_ = false;  // the last way out was such an end
 };
 
-} // namespace
+}  // namespace
 
-Walked walk_rank(Runs& runs, RankRun& own, int world, const Block& block, Choices choices, std::uint64_t& walked) {
+Walked walk_rank(
+    Runs& runs, RankRun& own, int world, const Block& block, Choices choices, std::uint64_t& walked) {
   return Walker(runs, own, world, choices, walked).run(block);
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

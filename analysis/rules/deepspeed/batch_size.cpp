@@ -1,4 +1,5 @@
-// deepspeed/batch-size: the three batch sizes of the configuration contradict each other for every number of processes.
+// deepspeed/batch-size: the three batch sizes of the configuration contradict each other for every number of
+// processes.
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
 #include "rules/list.hpp"
@@ -24,10 +25,12 @@ Size size(const Node& root, std::string_view key) {
 void judge(const Document& document, DocumentReport& report) {
   const Node& root = document.root;
   if (document.is_broken) return;  // what is missing may stand in what cannot be read
-  const Size whole = size(root, "train_batch_size"), micro = size(root, "train_micro_batch_size_per_gpu"), steps = size(root, "gradient_accumulation_steps");
+  const Size whole = size(root, "train_batch_size"), micro = size(root, "train_micro_batch_size_per_gpu"),
+             steps = size(root, "gradient_accumulation_steps");
   for (const Size* each : {&whole, &micro, &steps})
     if (each->value && *each->value <= 0) {
-      report.add(Severity::error, each->field->value.span, "DeepSpeed asserts that `" + each->field->key + "` is greater than 0");
+      report.add(Severity::error, each->field->value.span,
+          "DeepSpeed asserts that `" + each->field->key + "` is greater than 0");
       return;
     }
   if (!whole.field && !micro.field) {
@@ -39,7 +42,8 @@ void judge(const Document& document, DocumentReport& report) {
       for (const Field& field : table.fields) completed = completed || is_auto(&field.value);
     });
     if (!completed && root.span.end > root.span.begin)
-      report.add(Severity::warning, {root.span.begin, root.span.begin + 1}, "neither `train_batch_size` nor `train_micro_batch_size_per_gpu` is given: DeepSpeed refuses the configuration, unless the program adds one of them");
+      report.add(Severity::warning, {root.span.begin, root.span.begin + 1},
+          "neither `train_batch_size` nor `train_micro_batch_size_per_gpu` is given: DeepSpeed refuses the configuration, unless the program adds one of them");
     return;
   }
   if (!whole.value || (!micro.value && !steps.value)) return;
@@ -50,7 +54,10 @@ void judge(const Document& document, DocumentReport& report) {
   if (*whole.value % product == 0) return;
   std::string made = micro.value ? std::to_string(*micro.value) + " per process" : "";
   if (steps.value) made += (made.empty() ? "" : " × ") + std::to_string(*steps.value) + " accumulation steps";
-  Finding& finding = report.add(Severity::error, whole.field->value.span, "`train_batch_size` of " + std::to_string(*whole.value) + " is no multiple of " + made + (micro.value && steps.value ? " = " + std::to_string(product) : "") + ": no number of processes makes it so, and DeepSpeed asserts that it is");
+  Finding& finding = report.add(Severity::error, whole.field->value.span,
+      "`train_batch_size` of " + std::to_string(*whole.value) + " is no multiple of " + made +
+          (micro.value && steps.value ? " = " + std::to_string(product) : "") +
+          ": no number of processes makes it so, and DeepSpeed asserts that it is");
   if (micro.value) report.relate(finding, micro.field->key_span, "samples per process");
   if (steps.value) report.relate(finding, steps.field->key_span, "accumulation steps");
 }
@@ -61,19 +68,23 @@ void check(const Record& record, Report& report) {
   check_program(record, report, batch_size, judge);
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule batch_size = complete({
     .id = "deepspeed/batch-size",
     .severity = Severity::error,
     .summary = "the batch sizes of DeepSpeed's configuration contradict each other",
-    .why = "DeepSpeed asserts that `train_batch_size` is `train_micro_batch_size_per_gpu` × `gradient_accumulation_steps` × the number of "
-           "data-parallel processes: \"Check batch related parameters. train_batch_size is not equal to micro_batch_per_gpu * "
-           "gradient_acc_step * world_size\". Where two of them are given, the third is made of them, and must come out whole.",
-    .wrong = "{\n  \"train_batch_size\": 100,\n  \"train_micro_batch_size_per_gpu\": 8,\n  \"gradient_accumulation_steps\": 4\n}\n",
+    .why =
+        "DeepSpeed asserts that `train_batch_size` is `train_micro_batch_size_per_gpu` × `gradient_accumulation_steps` × the number of "
+        "data-parallel processes: \"Check batch related parameters. train_batch_size is not equal to micro_batch_per_gpu * "
+        "gradient_acc_step * world_size\". Where two of them are given, the third is made of them, and must come out whole.",
+    .wrong =
+        "{\n  \"train_batch_size\": 100,\n  \"train_micro_batch_size_per_gpu\": 8,\n  \"gradient_accumulation_steps\": 4\n}\n",
     .right = "{\n  \"train_micro_batch_size_per_gpu\": 8,\n  \"gradient_accumulation_steps\": 4\n}\n",
-    .silent = "Sizes that are \"auto\"; one section alone, which a program puts together with the rest; sizes that some number of processes fulfills, where the launch is not known.",
-    .fix = "None yet: which of the sizes was meant cannot be seen. Leave out `train_batch_size`: it follows from the others.",
+    .silent =
+        "Sizes that are \"auto\"; one section alone, which a program puts together with the rest; sizes that some number of processes fulfills, where the launch is not known.",
+    .fix =
+        "None yet: which of the sizes was meant cannot be seen. Leave out `train_batch_size`: it follows from the others.",
     .fix_kind = FixKind::none,
     .check = check,
 });
@@ -81,4 +92,4 @@ constexpr Rule batch_size = complete({
 extern const DocumentCheck batch_size_check;
 const DocumentCheck batch_size_check = {&batch_size, Role::deepspeed, check_document};
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

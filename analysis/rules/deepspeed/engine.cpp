@@ -1,8 +1,8 @@
 // deepspeed/engine: a step of the loop that the engine of DeepSpeed cannot make, or makes itself.
 #include "rules/list.hpp"
-#include "rules/loop/parts.hpp"
-#include "rules/loop/training.hpp"
 #include "rules/report.hpp"
+#include "rules/training/parts.hpp"
+#include "rules/training/training.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -15,19 +15,24 @@ using values::Operation;
 
 namespace {
 
-constexpr std::string_view engine_steps[] = {"deepspeed.DeepSpeedEngine.backward", "deepspeed.DeepSpeedEngine.step"};
+constexpr std::string_view engine_steps[] = {
+    "deepspeed.DeepSpeedEngine.backward", "deepspeed.DeepSpeedEngine.step"};
 
 bool is_engine_step(const OperationEvent& event) {
-  return event.row && std::find(std::begin(engine_steps), std::end(engine_steps), event.row->path) != std::end(engine_steps);
+  return event.row &&
+      std::find(std::begin(engine_steps), std::end(engine_steps), event.row->path) != std::end(engine_steps);
 }
 
 // ZeRO keeps the gradients in buffers of its own: the parameters have none.
 bool shares_gradients(const Record& record, Value engine) {
   const Value stage = attribute(engine, values::EngineState::stage);
-  return stage.is(Kind::integer) && record.symbols.compare(symbolic::Compare::ge, stage.integer(), record.symbols.constant(1)) == symbolic::Answer::yes;
+  return stage.is(Kind::integer) &&
+      record.symbols.compare(symbolic::Compare::ge, stage.integer(), record.symbols.constant(1)) ==
+      symbolic::Answer::yes;
 }
 
-// A step of the optimizer that the program makes itself, beside those that the engine makes in `engine.step()`.
+// A step of the optimizer that the program makes itself, beside those that the engine makes in
+// `engine.step()`.
 void check_steps(const Record& record, Report& report) {
   std::vector<values::Place> of_engine;
   visit_roots(record, [&](const Event& event) {
@@ -39,11 +44,17 @@ void check_steps(const Record& record, Report& report) {
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
-    if (!operation.row || operation.row->operation != Operation::optimizer_step || !operation.self.is(Kind::instance) || !attribute(operation.self, values::EngineState::engine)) return;
-    if (std::find(of_engine.begin(), of_engine.end(), event.place) != of_engine.end() || !once(event.place)) return;
+    if (!operation.row || operation.row->operation != Operation::optimizer_step ||
+        !operation.self.is(Kind::instance) || !attribute(operation.self, values::EngineState::engine))
+      return;
+    if (std::find(of_engine.begin(), of_engine.end(), event.place) != of_engine.end() || !once(event.place))
+      return;
     report.add(Severity::warning, event.place, event.calls,
-               std::string("This optimizer belongs to the engine of DeepSpeed, which steps it in `engine.step()`, with the accumulation, the loss scale and the schedule of its configuration. ") +
-                   (of_engine.empty() ? "A step of its own leaves them out, and under ZeRO finds no gradients: call `engine.step()`" : "This is a second step beside it: take it out"));
+        std::string(
+            "This optimizer belongs to the engine of DeepSpeed, which steps it in `engine.step()`, with the accumulation, the loss scale and the schedule of its configuration. ") +
+            (of_engine.empty()
+                    ? "A step of its own leaves them out, and under ZeRO finds no gradients: call `engine.step()`"
+                    : "This is a second step beside it: take it out"));
   });
 }
 
@@ -60,12 +71,18 @@ void check_states(const Record& record, Report& report) {
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
-    if (!operation.row || operation.row->operation != Operation::state_taken || operation.row->path.find("Optimizer") != std::string_view::npos || !operation.self.is(Kind::instance)) return;
-    const Value engine = attribute(operation.self, values::EngineState::engine), stage = attribute(engine.is(Kind::instance) ? engine : operation.self, values::EngineState::stage);
-    const bool is_sharded = stage.is(Kind::integer) && record.symbols.compare(symbolic::Compare::ge, stage.integer(), record.symbols.constant(3)) == symbolic::Answer::yes;
+    if (!operation.row || operation.row->operation != Operation::state_taken ||
+        operation.row->path.find("Optimizer") != std::string_view::npos || !operation.self.is(Kind::instance))
+      return;
+    const Value engine = attribute(operation.self, values::EngineState::engine),
+                stage = attribute(
+                    engine.is(Kind::instance) ? engine : operation.self, values::EngineState::stage);
+    const bool is_sharded = stage.is(Kind::integer) &&
+        record.symbols.compare(symbolic::Compare::ge, stage.integer(), record.symbols.constant(3)) ==
+            symbolic::Answer::yes;
     if (!is_sharded || !once(event.place)) return;
     report.add(Severity::warning, event.place, event.calls,
-               "Under ZeRO-3 the parameters of the module are empty outside of its forward: each rank holds a part of them, and this state holds tensors of size 0. Save with `engine.save_16bit_model` or `engine.save_checkpoint` on all ranks, or gather with `deepspeed.zero.GatheredParameters`");
+        "Under ZeRO-3 the parameters of the module are empty outside of its forward: each rank holds a part of them, and this state holds tensors of size 0. Save with `engine.save_16bit_model` or `engine.save_checkpoint` on all ranks, or gather with `deepspeed.zero.GatheredParameters`");
   });
 }
 
@@ -76,53 +93,65 @@ void check(const Record& record, Report& report) {
     if (event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
     if (!operation.row || !operation.self.is(Kind::instance) || !is_engine_step(operation)) return;
-    if (std::none_of(engines.begin(), engines.end(), [&](Value engine) { return engine.object() == operation.self.object(); })) engines.push_back(operation.self);
+    if (std::none_of(engines.begin(), engines.end(),
+            [&](Value engine) { return engine.object() == operation.self.object(); }))
+      engines.push_back(operation.self);
     if (told || !attribute(operation.self, values::EngineState::no_optimizer)) return;
     told = &operation;
     report.add(Severity::error, event.place, event.calls,
-               "The engine has no optimizer: neither is one handed to `deepspeed.initialize`, nor does the configuration name one. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\"");
+        "The engine has no optimizer: neither is one handed to `deepspeed.initialize`, nor does the configuration name one. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\"");
   });
   check_steps(record, report);
   check_states(record, report);
-  if (std::none_of(engines.begin(), engines.end(), [&](Value engine) { return shares_gradients(record, engine); })) return;
+  if (std::none_of(
+          engines.begin(), engines.end(), [&](Value engine) { return shares_gradients(record, engine); }))
+    return;
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
-    if (!operation.row || operation.row->operation != Operation::clip_gradients || !operation.row->path.starts_with("torch.nn.utils.") || operation.arguments.empty()) return;
+    if (!operation.row || operation.row->operation != Operation::clip_gradients ||
+        !operation.row->path.starts_with("torch.nn.utils.") || operation.arguments.empty())
+      return;
     Parts clipped;
     clipped.add(operation.arguments[0]);
     for (const Value engine : engines) {
       const Value model = attribute(engine, values::EngineState::model);
-      if (!shares_gradients(record, engine) || !(clipped.found.contains(engine.object()) || (model && clipped.found.contains(model.object())))) continue;
+      if (!shares_gradients(record, engine) ||
+          !(clipped.found.contains(engine.object()) || (model && clipped.found.contains(model.object()))))
+        continue;
       report.add(Severity::warning, event.place, event.calls,
-                 "Under ZeRO the gradients lie in buffers of the engine and not in the parameters: this clips nothing. Set `gradient_clipping` in the configuration");
+          "Under ZeRO the gradients lie in buffers of the engine and not in the parameters: this clips nothing. Set `gradient_clipping` in the configuration");
       break;
     }
   });
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule deepspeed_engine = complete({
     .id = "deepspeed/engine",
     .severity = Severity::error,
-    .summary = "the engine of DeepSpeed is asked to train without an optimizer, or the program does by hand what the engine does",
-    .why = "The engine makes backward, step and clipping itself. Without an optimizer it can only run forward: \"must provide optimizer during "
-           "init in order to use backward\", or \"zero stage 1 requires an optimizer\". From stage 1 on the gradients lie in buffers of the "
-           "engine: `torch.nn.utils.clip_grad_norm_` finds none and returns 0, and `optimizer.step()` moves nothing. Under ZeRO-3 the parameters "
-           "are parted as well: `engine.module.state_dict()` holds tensors of size 0.",
+    .summary =
+        "the engine of DeepSpeed is asked to train without an optimizer, or the program does by hand what the engine does",
+    .why =
+        "The engine makes backward, step and clipping itself. Without an optimizer it can only run forward: \"must provide optimizer during "
+        "init in order to use backward\", or \"zero stage 1 requires an optimizer\". From stage 1 on the gradients lie in buffers of the "
+        "engine: `torch.nn.utils.clip_grad_norm_` finds none and returns 0, and `optimizer.step()` moves nothing. Under ZeRO-3 the parameters "
+        "are parted as well: `engine.module.state_dict()` holds tensors of size 0.",
     .wrong = "config = {\"train_batch_size\": 32, \"zero_optimization\": {\"stage\": 2}}\n"
              "engine, _, _, _ = deepspeed.initialize(model=model, config=config)\n"
              "loss = engine(x).mean()\n"
              "engine.backward(loss)\n",
-    .right = "config = {\"train_batch_size\": 32, \"zero_optimization\": {\"stage\": 2}, \"optimizer\": {\"type\": \"AdamW\"}}\n"
-             "engine, _, _, _ = deepspeed.initialize(model=model, config=config, model_parameters=model.parameters())\n"
-             "loss = engine(x).mean()\n"
-             "engine.backward(loss)\n",
-    .silent = "Configurations that the run does not see: files that are named on the command line, dicts that others fill in.",
+    .right =
+        "config = {\"train_batch_size\": 32, \"zero_optimization\": {\"stage\": 2}, \"optimizer\": {\"type\": \"AdamW\"}}\n"
+        "engine, _, _, _ = deepspeed.initialize(model=model, config=config, model_parameters=model.parameters())\n"
+        "loss = engine(x).mean()\n"
+        "engine.backward(loss)\n",
+    .silent =
+        "Configurations that the run does not see: files that are named on the command line, dicts that others fill in.",
     .fix = "None yet: which optimizer is meant cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

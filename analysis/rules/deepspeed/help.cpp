@@ -1,7 +1,7 @@
 // Hover and completion at the keys of configurations: those of DeepSpeed here.
+#include "rules/launch/help.hpp"
 #include "rules/config/accelerate_help.hpp"
 #include "rules/deepspeed/sections.hpp"
-#include "rules/launch/help.hpp"
 
 namespace stepzero::rules {
 
@@ -13,10 +13,13 @@ std::string help_of(const Key& key) {
   std::string text = "`" + std::string(key.name) + "`";
   if (const std::string type = shown_type(key); !type.empty()) text += ": " + type;
   text += "\n\n";
-  if (const std::string_view purpose = deepspeed::purpose(key.section, key.name); !purpose.empty()) text += std::string(purpose) + "\n\n";
+  if (const std::string_view purpose = deepspeed::purpose(key.section, key.name); !purpose.empty())
+    text += std::string(purpose) + "\n\n";
   if (!key.instead.empty()) text += "Deprecated: write `" + std::string(key.instead) + "`.\n\n";
   if (key.type == KeyType::removed) text += std::string(asked) + " has removed it.\n\n";
-  return text + "Read by DeepSpeed from `" + (key.section.empty() ? "the configuration" : std::string(key.section)) + "`: [its documentation](https://www.deepspeed.ai/docs/config-json/).";
+  return text + "Read by DeepSpeed from `" +
+      (key.section.empty() ? "the configuration" : std::string(key.section)) +
+      "`: [its documentation](https://www.deepspeed.ai/docs/config-json/).";
 }
 
 // What may be written as the value, besides numbers and names of one's own: keys whose types do not say it.
@@ -32,11 +35,13 @@ constexpr Values values_of_keys[] = {
 
 // The key in front of a value that begins at the place or is begun there; empty if there is none.
 std::string key_before(std::string_view text, std::size_t at) {
-  while (at > 0 && text[at - 1] != ':' && text[at - 1] != ',' && text[at - 1] != '{' && text[at - 1] != '\n') --at;
+  while (at > 0 && text[at - 1] != ':' && text[at - 1] != ',' && text[at - 1] != '{' && text[at - 1] != '\n')
+    --at;
   if (at == 0 || text[at - 1] != ':') return {};
   const std::size_t end = text.rfind('"', at - 1);
   const std::size_t begin = end == std::string_view::npos || end == 0 ? end : text.rfind('"', end - 1);
-  return begin == std::string_view::npos ? std::string() : std::string(text.substr(begin + 1, end - begin - 1));
+  return begin == std::string_view::npos ? std::string()
+                                         : std::string(text.substr(begin + 1, end - begin - 1));
 }
 
 std::vector<KeyChoice> value_choices(std::string_view section, const std::string& name) {
@@ -44,7 +49,8 @@ std::vector<KeyChoice> value_choices(std::string_view section, const std::string
   const Key* key = find_key(section, name);
   if (!key) return choices;
   const auto add = [&](std::string_view value, bool quoted) {
-    choices.push_back({quoted ? '"' + std::string(value) + '"' : std::string(value), value == key->default_value ? "the default" : "", help_of(*key), true});
+    choices.push_back({quoted ? '"' + std::string(value) + '"' : std::string(value),
+        value == key->default_value ? "the default" : "", help_of(*key), true});
   };
   std::string_view all = key->choices;
   for (const Values& each : values_of_keys)
@@ -58,7 +64,7 @@ std::vector<KeyChoice> value_choices(std::string_view section, const std::string
   return choices;
 }
 
-} // namespace
+}  // namespace
 
 std::optional<KeyHelp> key_help(Role role, const Document& document, std::uint32_t offset) {
   std::optional<KeyHelp> found;
@@ -95,11 +101,15 @@ std::vector<KeyChoice> key_choices(Role role, const Document& document, std::uin
   if (in_value) return choices;
   // Behind a colon stands a value.
   std::size_t before = offset;
-  while (before > 0 && text[before - 1] != '\n' && text[before - 1] != ',' && text[before - 1] != '{' && text[before - 1] != ':') --before;
+  while (before > 0 && text[before - 1] != '\n' && text[before - 1] != ',' && text[before - 1] != '{' &&
+      text[before - 1] != ':')
+    --before;
   if (before > 0 && text[before - 1] == ':') return choices;
   for (const Key& key : keys())
-    if (key.section == section && key.type != KeyType::removed && key.instead.empty() && !around->find(key.name)) choices.push_back({std::string(key.name), shown_type(key), help_of(key)});
+    if (key.section == section && key.type != KeyType::removed && key.instead.empty() &&
+        !around->find(key.name))
+      choices.push_back({std::string(key.name), shown_type(key), help_of(key)});
   return choices;
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

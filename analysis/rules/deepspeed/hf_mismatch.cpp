@@ -1,4 +1,5 @@
-// deepspeed/hf-mismatch: what the command line tells the Trainer of transformers is not what DeepSpeed's configuration says.
+// deepspeed/hf-mismatch: what the command line tells the Trainer of transformers is not what DeepSpeed's
+// configuration says.
 #include "rules/deepspeed/sections.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
@@ -17,14 +18,19 @@ using documents::Word;
 using launch::LaunchLine;
 
 struct Pair {
-  std::string_view argument;             // of the Trainer
-  std::vector<std::string_view> keys;    // where the configuration has it
+  std::string_view argument;           // of the Trainer
+  std::vector<std::string_view> keys;  // where the configuration has it
 };
 const std::vector<Pair>& pairs() {
   static const std::vector<Pair> all = {
-      {"per_device_train_batch_size", {"train_micro_batch_size_per_gpu"}}, {"gradient_accumulation_steps", {"gradient_accumulation_steps"}}, {"max_grad_norm", {"gradient_clipping"}},
-      {"learning_rate", {"optimizer", "params", "lr"}},                    {"weight_decay", {"optimizer", "params", "weight_decay"}},        {"adam_epsilon", {"optimizer", "params", "eps"}},
-      {"fp16", {"fp16", "enabled"}},                                       {"bf16", {"bf16", "enabled"}},
+      {"per_device_train_batch_size", {"train_micro_batch_size_per_gpu"}},
+      {"gradient_accumulation_steps", {"gradient_accumulation_steps"}},
+      {"max_grad_norm", {"gradient_clipping"}},
+      {"learning_rate", {"optimizer", "params", "lr"}},
+      {"weight_decay", {"optimizer", "params", "weight_decay"}},
+      {"adam_epsilon", {"optimizer", "params", "eps"}},
+      {"fp16", {"fp16", "enabled"}},
+      {"bf16", {"bf16", "enabled"}},
   };
   return all;
 }
@@ -43,7 +49,8 @@ const Word* argument(const LaunchLine& line, std::string_view name, Word& value)
       found = &word;
       value = {};
       value.span = value.written = word.written;
-      if (i + 1 < line.arguments.size() && !line.arguments[i + 1].text.starts_with("--")) value = line.arguments[i + 1];
+      if (i + 1 < line.arguments.size() && !line.arguments[i + 1].text.starts_with("--"))
+        value = line.arguments[i + 1];
     }
   }
   return found;
@@ -52,7 +59,8 @@ const Word* argument(const LaunchLine& line, std::string_view name, Word& value)
 bool is_same(const Word& given, const Node& configured) {
   if (configured.is(Node::Kind::boolean)) {
     if (given.text.empty()) return configured.truth;
-    const auto truth = given.text == "True" || given.text == "true" || given.text == "1" || given.text == "yes";
+    const auto truth = given.text == "True" || given.text == "true" || given.text == "1" ||
+        given.text == "yes";
     return truth == configured.truth;
   }
   if (!configured.is_number() || !given.is_known()) return true;
@@ -74,7 +82,8 @@ const Field* field_at(const Node& root, const std::vector<std::string_view>& key
 // Does the script hand its arguments to the Trainer's own?
 bool reads_training_arguments(const DocumentInput& input, const LaunchLine& line) {
   if (!line.script || !line.script->is_known()) return false;
-  const auto path = launch::script_file(input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
+  const auto path = launch::script_file(
+      input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
   const auto module = path ? input.sources.module(*path) : nullptr;
   return module && module->text->bytes().find("HfArgumentParser") != std::string::npos;
 }
@@ -82,8 +91,11 @@ bool reads_training_arguments(const DocumentInput& input, const LaunchLine& line
 void check_document(const DocumentInput& input, DocumentReport& report) {
   for (const LaunchLine& line : launch::launch_lines(input.document.script)) {
     Word file;
-    if (!argument(line, "deepspeed", file) || !file.is_known() || !file.text.ends_with(".json") || !reads_training_arguments(input, line)) continue;
-    const auto path = launch::script_file(input.sources, input.path, line.command->folder, file.text, false, input.read);
+    if (!argument(line, "deepspeed", file) || !file.is_known() || !file.text.ends_with(".json") ||
+        !reads_training_arguments(input, line))
+      continue;
+    const auto path = launch::script_file(
+        input.sources, input.path, line.command->folder, file.text, false, input.read);
     const auto configured = path ? input.other(*path) : std::nullopt;
     if (!configured || configured->is_broken) continue;
     for (const Pair& pair : pairs()) {
@@ -93,30 +105,38 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
       if (!word || !given.is_known() || is_same(given, field->value)) continue;
       std::string key;
       for (const std::string_view part : pair.keys) key += (key.empty() ? "" : ".") + std::string(part);
-      Finding& finding = report.add(given.by_default || word->by_default ? Severity::warning : Severity::error, given.written,
-                                    "`--" + std::string(pair.argument) + (given.text.empty() ? "" : " " + given.text) + "` is not what `" + path->substr(path->rfind('/') + 1) + "` says of `" + key +
-                                        "`: the Trainer refuses configurations that mismatch its arguments. Write \"auto\" there, and it fills the value in");
+      Finding& finding = report.add(
+          given.by_default || word->by_default ? Severity::warning : Severity::error, given.written,
+          "`--" + std::string(pair.argument) + (given.text.empty() ? "" : " " + given.text) +
+              "` is not what `" + path->substr(path->rfind('/') + 1) + "` says of `" + key +
+              "`: the Trainer refuses configurations that mismatch its arguments. Write \"auto\" there, and it fills the value in");
       report.relate(finding, {*path, field->value.span}, "the configuration says so here");
-      finding.fixes.push_back({"Write \"auto\" in the configuration", false, {{{*path, field->value.span}, "\"auto\""}}});
+      finding.fixes.push_back(
+          {"Write \"auto\" in the configuration", false, {{{*path, field->value.span}, "\"auto\""}}});
     }
   }
 }
 
 void check(const Record& record, Report& report) {
-  report_specialised(record, report, hf_mismatch.id, [](const ProblemEvent& problem) { return problem.text; });
+  report_specialised(
+      record, report, hf_mismatch.id, [](const ProblemEvent& problem) { return problem.text; });
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule hf_mismatch = complete({
     .id = "deepspeed/hf-mismatch",
     .severity = Severity::error,
     .summary = "the Trainer's arguments and DeepSpeed's configuration say different things",
-    .why = "The Trainer of transformers compares its arguments with the configuration, and refuses what differs: \"Please correct the following "
-           "DeepSpeed config values that mismatch TrainingArguments values\". A value of \"auto\" is filled in from the arguments.",
-    .wrong = "#!/bin/bash\n# ds_config.json says \"train_micro_batch_size_per_gpu\": 4\ndeepspeed train.py --deepspeed ds_config.json --per_device_train_batch_size 8\n",
-    .right = "#!/bin/bash\n# ds_config.json says \"train_micro_batch_size_per_gpu\": \"auto\"\ndeepspeed train.py --deepspeed ds_config.json --per_device_train_batch_size 8\n",
-    .silent = "\"auto\"; arguments that the command line does not give; scripts without HfArgumentParser; files that are not found.",
+    .why =
+        "The Trainer of transformers compares its arguments with the configuration, and refuses what differs: \"Please correct the following "
+        "DeepSpeed config values that mismatch TrainingArguments values\". A value of \"auto\" is filled in from the arguments.",
+    .wrong =
+        "#!/bin/bash\n# ds_config.json says \"train_micro_batch_size_per_gpu\": 4\ndeepspeed train.py --deepspeed ds_config.json --per_device_train_batch_size 8\n",
+    .right =
+        "#!/bin/bash\n# ds_config.json says \"train_micro_batch_size_per_gpu\": \"auto\"\ndeepspeed train.py --deepspeed ds_config.json --per_device_train_batch_size 8\n",
+    .silent =
+        "\"auto\"; arguments that the command line does not give; scripts without HfArgumentParser; files that are not found.",
     .fix = "Offers to write \"auto\" in the configuration.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
@@ -125,4 +145,4 @@ constexpr Rule hf_mismatch = complete({
 extern const DocumentCheck hf_mismatch_check;
 const DocumentCheck hf_mismatch_check = {&hf_mismatch, Role::script, check_document};
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

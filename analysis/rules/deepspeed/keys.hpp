@@ -1,5 +1,5 @@
-// What the configuration of DeepSpeed may hold: the keys, their types and defaults, as the package itself told them to
-// tests/jobs/record_deepspeed.py, and in our words what the most important ones mean.
+// What the configuration of DeepSpeed may hold: the keys, their types and defaults, as the package itself
+// told them to tests/jobs/record_deepspeed.py, and in our words what the most important ones mean.
 #pragma once
 
 #include <limits>
@@ -14,14 +14,15 @@ enum class KeyType : unsigned char { any, boolean, integer, number, text, list, 
 constexpr double unbounded = -std::numeric_limits<double>::infinity();
 
 struct Key {
-  std::string_view section;   // "", "zero_optimization", "zero_optimization.offload_param"; "scheduler.params:WarmupLR"
+  std::string_view
+      section;  // "", "zero_optimization", "zero_optimization.offload_param"; "scheduler.params:WarmupLR"
   std::string_view name;
   KeyType type;
   std::string_view default_value;  // empty: none, or it is made by code
   double least;
-  std::string_view choices;   // "none|cpu|nvme"
-  std::string_view instead;   // what replaces a deprecated key
-  bool strict;                // another key in the section is refused
+  std::string_view choices;  // "none|cpu|nvme"
+  std::string_view instead;  // what replaces a deprecated key
+  bool strict;               // another key in the section is refused
 };
 
 // The version that was asked.
@@ -41,4 +42,4 @@ std::string shown_type(const Key& key);
 // What it means; empty for most.
 std::string_view purpose(std::string_view section, std::string_view name);
 
-} // namespace stepzero::rules::deepspeed
+}  // namespace stepzero::rules::deepspeed

@@ -20,7 +20,8 @@ void judge(const Document& document, DocumentReport& report) {
   const Field* fp16 = enabled(root, "fp16");
   const Field* bf16 = enabled(root, root.find("bf16") ? "bf16" : "bfloat16");
   if (fp16 && bf16) {
-    Finding& finding = report.add(Severity::error, bf16->value.span, "bf16 and fp16 are both enabled: DeepSpeed asserts that they are not. Keep bf16 where the GPUs have it; its range needs no loss scale");
+    Finding& finding = report.add(Severity::error, bf16->value.span,
+        "bf16 and fp16 are both enabled: DeepSpeed asserts that they are not. Keep bf16 where the GPUs have it; its range needs no loss scale");
     report.relate(finding, fp16->value.span, "fp16 is enabled here");
     report.fix(finding, "Disable fp16", false, fp16->value.span, "false");
     report.fix(finding, "Disable bf16", false, bf16->value.span, "false");
@@ -30,7 +31,8 @@ void judge(const Document& document, DocumentReport& report) {
   const Node* half = root.at("fp16");
   if (!fp16 || !half) return;
   if (const Node* scale = half->at("loss_scale"); scale && scale->is_number() && scale->number() == 1)
-    report.add(Severity::warning, scale->span, "a fixed `loss_scale` of 1 leaves the gradients of float16 unscaled: small ones become zero. 0 adapts the scale");
+    report.add(Severity::warning, scale->span,
+        "a fixed `loss_scale` of 1 leaves the gradients of float16 unscaled: small ones become zero. 0 adapts the scale");
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
@@ -38,15 +40,18 @@ void check(const Record& record, Report& report) {
   check_program(record, report, deepspeed_precision, judge);
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule deepspeed_precision = complete({
     .id = "deepspeed/precision",
     .severity = Severity::error,
-    .summary = "DeepSpeed's configuration asks for two precisions at once, or for float16 without a scaled loss",
-    .why = "\"bfloat16 and fp16 modes cannot be simultaneously enabled\": DeepSpeed asserts it where it reads the configuration. With float16 the "
-           "loss has to be scaled, or gradients below 6e-8 are lost.",
-    .wrong = "{\n  \"train_batch_size\": 32,\n  \"fp16\": {\"enabled\": true},\n  \"bf16\": {\"enabled\": true}\n}\n",
+    .summary =
+        "DeepSpeed's configuration asks for two precisions at once, or for float16 without a scaled loss",
+    .why =
+        "\"bfloat16 and fp16 modes cannot be simultaneously enabled\": DeepSpeed asserts it where it reads the configuration. With float16 the "
+        "loss has to be scaled, or gradients below 6e-8 are lost.",
+    .wrong =
+        "{\n  \"train_batch_size\": 32,\n  \"fp16\": {\"enabled\": true},\n  \"bf16\": {\"enabled\": true}\n}\n",
     .right = "{\n  \"train_batch_size\": 32,\n  \"bf16\": {\"enabled\": true}\n}\n",
     .silent = "\"auto\", which the Trainer fills in.",
     .fix = "Offers to disable either of them.",
@@ -57,4 +62,4 @@ constexpr Rule deepspeed_precision = complete({
 extern const DocumentCheck deepspeed_precision_check;
 const DocumentCheck deepspeed_precision_check = {&deepspeed_precision, Role::deepspeed, check_document};
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,9 +1,9 @@
 #include "rules/deepspeed/program.hpp"
 
 #include "rules/deepspeed/sections.hpp"
-#include "rules/loop/parts.hpp"
-#include "rules/loop/training.hpp"
 #include "rules/source.hpp"
+#include "rules/training/parts.hpp"
+#include "rules/training/training.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -24,7 +24,8 @@ const syntax::DictExpr* display_of(const Record& record, Place place) {
   if (!chunk.chunk || !chunk.chunk->stmt) return nullptr;
   const syntax::DictExpr* found = nullptr;
   for_each_expression(*chunk.chunk->stmt, [&](const syntax::Expr& expr) {
-    if (expr.kind == syntax::ExprKind::dict && expr.span == place.span) found = &syntax::as<syntax::DictExpr>(expr);
+    if (expr.kind == syntax::ExprKind::dict && expr.span == place.span)
+      found = &syntax::as<syntax::DictExpr>(expr);
   });
   return found;
 }
@@ -41,14 +42,17 @@ public:
     switch (value.kind) {
     case Kind::none: made.kind = Node::Kind::null; break;
     case Kind::boolean:
-      if (const auto known = record_.symbols.decide(value.condition()); known != symbolic::Answer::unknown) made.kind = Node::Kind::boolean, made.truth = known == symbolic::Answer::yes;
+      if (const auto known = record_.symbols.decide(value.condition()); known != symbolic::Answer::unknown)
+        made.kind = Node::Kind::boolean, made.truth = known == symbolic::Answer::yes;
       break;
     case Kind::integer:
       if (const auto number = record_.number(value)) made.kind = Node::Kind::integer, made.integer = *number;
       break;
     case Kind::real: made.kind = Node::Kind::real, made.real = value.real(); break;
     case Kind::string: made.kind = Node::Kind::text, made.text = value.text(); break;
-    case Kind::dict: if (depth < deepest) table(value, made, depth); break;
+    case Kind::dict:
+      if (depth < deepest) table(value, made, depth);
+      break;
     default: break;
     }
     return made;
@@ -60,7 +64,8 @@ private:
     const values::DictState& state = *values::Heap::dict_state(dict);
     if (state.open) is_whole = false, into.has_other_keys = true;
     const Place born = dict.object()->born;
-    const syntax::DictExpr* display = born && record_.chunk(born).path == path_ ? display_of(record_, born) : nullptr;
+    const syntax::DictExpr* display = born && record_.chunk(born).path == path_ ? display_of(record_, born)
+                                                                                : nullptr;
     if (display) into.span = record_.span(born);
     for (const auto& [key, value] : state.items) {
       if (!key.is(Kind::string)) {
@@ -74,7 +79,9 @@ private:
       Span of_value = into.span;
       for (std::size_t i = 0; display && i < display->items.size(); ++i) {
         const syntax::DictItem& item = display->items[i];
-        if (!item.key || item.key->kind != syntax::ExprKind::string || syntax::as<syntax::StringExpr>(*item.key).value != key.text()) continue;
+        if (!item.key || item.key->kind != syntax::ExprKind::string ||
+            syntax::as<syntax::StringExpr>(*item.key).value != key.text())
+          continue;
         field.key_span = record_.span({born.chunk, item.key->span});
         of_value = record_.span({born.chunk, item.value->span});
       }
@@ -90,7 +97,9 @@ private:
 Place place_of(const Record& record, const std::string& path, Span span) {
   for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
     const auto& chunk = record.chunks[i];
-    if (chunk.path == path && chunk.statement() && chunk.offset + chunk.chunk->stmt->span.begin <= span.begin && span.end <= chunk.offset + chunk.chunk->stmt->span.end)
+    if (chunk.path == path && chunk.statement() &&
+        chunk.offset + chunk.chunk->stmt->span.begin <= span.begin &&
+        span.end <= chunk.offset + chunk.chunk->stmt->span.end)
       return {i, {span.begin - chunk.offset, span.end - chunk.offset}};
   }
   return {};
@@ -100,8 +109,10 @@ Place place_of(const Record& record, const std::string& path, Span span) {
 void as_python(Finding& finding) {
   for (Fix& fix : finding.fixes)
     for (auto& edit : fix.edits) {
-      if (edit.new_text == "false") edit.new_text = "False";
-      else if (edit.new_text == "true") edit.new_text = "True";
+      if (edit.new_text == "false")
+        edit.new_text = "False";
+      else if (edit.new_text == "true")
+        edit.new_text = "True";
     }
 }
 
@@ -114,7 +125,8 @@ void each_configured(const Record& record, const std::function<void(const Config
   visit_roots(record, [&](const Event& event) {
     if (event.kind != interpreter::EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
-    if (!operation.row || operation.row->path != "deepspeed.initialize" || !operation.result.is(Kind::tuple)) return;
+    if (!operation.row || operation.row->path != "deepspeed.initialize" || !operation.result.is(Kind::tuple))
+      return;
     const auto& items = operation.result.as<values::Tuple>()->items;
     if (items.empty() || !items[0].is(Kind::instance)) return;
     const Value config = attribute(items[0], values::EngineState::config);
@@ -122,9 +134,10 @@ void each_configured(const Record& record, const std::function<void(const Config
   });
 }
 
-} // namespace
+}  // namespace
 
-void check_program(const Record& record, Report& report, const Rule& rule, void (*judge)(const Document& document, DocumentReport& report)) {
+void check_program(const Record& record, Report& report, const Rule& rule,
+    void (*judge)(const Document& document, DocumentReport& report)) {
   each_configured(record, [&](const Configured& one) {
     if (!attribute(one.engine, values::EngineState::by_program)) return;
     const Place born = one.config.object()->born;
@@ -140,12 +153,14 @@ void check_program(const Record& record, Report& report, const Rule& rule, void 
     judge(document, own);
     for (Finding& finding : found) {
       const Place where = place_of(record, path, finding.where.span);
-      Finding* told = where ? report.add(finding.severity, where, one.event->calls, std::move(finding.message)) : nullptr;
+      Finding* told =
+          where ? report.add(finding.severity, where, one.event->calls, std::move(finding.message)) : nullptr;
       if (!told) continue;
       const bool is_there = told->where.path == path && told->where.span == finding.where.span;
       as_python(finding);
       told->related.insert(told->related.end(), finding.related.begin(), finding.related.end());
-      if (is_there && written_out && finding.where.span != document.root.span) told->fixes = std::move(finding.fixes);
+      if (is_there && written_out && finding.where.span != document.root.span)
+        told->fixes = std::move(finding.fixes);
       report.relate(*told, one.event->place, "the engine is configured here");
     }
   });
@@ -157,16 +172,29 @@ void check_batch_of_launch(const Record& record, Report& report) {
     if (!world) return;
     Reading reading(record, record.chunk(one.event->place).path);
     const Node root = reading.node(one.config, record.span(one.event->place));
-    const auto whole = integer(root.at("train_batch_size")), micro = integer(root.at("train_micro_batch_size_per_gpu")), steps = integer(root.at("gradient_accumulation_steps"));
-    if (!reading.is_whole || !whole || (root.find("train_micro_batch_size_per_gpu") && !micro) || (root.find("gradient_accumulation_steps") && !steps)) return;
+    const auto whole = integer(root.at("train_batch_size")),
+               micro = integer(root.at("train_micro_batch_size_per_gpu")),
+               steps = integer(root.at("gradient_accumulation_steps"));
+    if (!reading.is_whole || !whole || (root.find("train_micro_batch_size_per_gpu") && !micro) ||
+        (root.find("gradient_accumulation_steps") && !steps))
+      return;
     const std::int64_t each = micro.value_or(1) * steps.value_or(1);
-    if (*whole <= 0 || micro.value_or(1) <= 0 || steps.value_or(1) <= 0 || micro.value_or(1) > 1'000'000 || steps.value_or(1) > 1'000'000 || *whole % each != 0) return;
+    if (*whole <= 0 || micro.value_or(1) <= 0 || steps.value_or(1) <= 0 || micro.value_or(1) > 1'000'000 ||
+        steps.value_or(1) > 1'000'000 || *whole % each != 0)
+      return;
     const bool fits = micro && steps ? *whole == each * *world : *whole % (each * *world) == 0;
     if (fits) return;
-    const std::string parts = std::to_string(*world) + (*world == 1 ? " process" : " processes") + (micro ? " × " + std::to_string(*micro) + " samples" : "") + (steps ? " × " + std::to_string(*steps) + " accumulation steps" : "");
-    Finding* told = report.add(Severity::error, one.event->place, one.event->calls, parts + (micro && steps ? " are " + std::to_string(each * *world) + ", not" : " do not divide") + " the `train_batch_size` of " + std::to_string(*whole) + " that the configuration asks for: DeepSpeed asserts that they " + (micro && steps ? "are equal" : "do"));
-    if (const Place born = one.config.object()->born; told && born && display_of(record, born)) report.relate(*told, born, "the configuration");
+    const std::string parts = std::to_string(*world) + (*world == 1 ? " process" : " processes") +
+        (micro ? " × " + std::to_string(*micro) + " samples" : "") +
+        (steps ? " × " + std::to_string(*steps) + " accumulation steps" : "");
+    Finding* told = report.add(Severity::error, one.event->place, one.event->calls,
+        parts + (micro && steps ? " are " + std::to_string(each * *world) + ", not" : " do not divide") +
+            " the `train_batch_size` of " + std::to_string(*whole) +
+            " that the configuration asks for: DeepSpeed asserts that they " +
+            (micro && steps ? "are equal" : "do"));
+    if (const Place born = one.config.object()->born; told && born && display_of(record, born))
+      report.relate(*told, born, "the configuration");
   });
 }
 
-} // namespace stepzero::rules::deepspeed
+}  // namespace stepzero::rules::deepspeed

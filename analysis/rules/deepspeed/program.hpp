@@ -1,5 +1,5 @@
-// Configurations that a program hands to `deepspeed.initialize` as dicts: the rules of the file read them as if they stood in one, and find
-// the keys where the dict is written out.
+// Configurations that a program hands to `deepspeed.initialize` as dicts: the rules of the file read them as
+// if they stood in one, and find the keys where the dict is written out.
 #pragma once
 
 #include "rules/documents/check.hpp"
@@ -7,8 +7,9 @@
 
 namespace stepzero::rules::deepspeed {
 
-void check_program(const Record& record, Report& report, const Rule& rule, void (*judge)(const Document& document, DocumentReport& report));
+void check_program(const Record& record, Report& report, const Rule& rule,
+    void (*judge)(const Document& document, DocumentReport& report));
 // The batch sizes against the processes of a known launch.
 void check_batch_of_launch(const Record& record, Report& report);
 
-} // namespace stepzero::rules::deepspeed
+}  // namespace stepzero::rules::deepspeed

@@ -9,7 +9,8 @@ namespace stepzero::rules::deepspeed {
 
 namespace {
 
-void descend(const Node& root, const std::string& section, const Node& table, const std::function<void(std::string_view, const Node&)>& each) {
+void descend(const Node& root, const std::string& section, const Node& table,
+    const std::function<void(std::string_view, const Node&)>& each) {
   each(section, table);
   for (const Field& field : table.fields) {
     if (!field.value.is(Node::Kind::table)) continue;
@@ -18,7 +19,7 @@ void descend(const Node& root, const std::string& section, const Node& table, co
   }
 }
 
-} // namespace
+}  // namespace
 
 std::string section_of(const Node& root, std::string_view section, std::string_view key) {
   if (section.empty()) return key == "bfloat16" ? "bf16" : std::string(key);
@@ -38,14 +39,16 @@ bool is_auto(const Node* value) { return value && value->is_text("auto"); }
 std::optional<std::int64_t> integer(const Node* value) {
   if (!value) return std::nullopt;
   if (value->is(Node::Kind::integer)) return value->integer;
-  if (value->is(Node::Kind::real) && value->real == std::floor(value->real) && std::abs(value->real) < 1e18) return static_cast<std::int64_t>(value->real);
+  if (value->is(Node::Kind::real) && value->real == std::floor(value->real) && std::abs(value->real) < 1e18)
+    return static_cast<std::int64_t>(value->real);
   return std::nullopt;
 }
 
 std::optional<bool> truth(const Node* value) {
   if (!value) return std::nullopt;
   if (value->is(Node::Kind::boolean)) return value->truth;
-  if (value->is(Node::Kind::integer) && (value->integer == 0 || value->integer == 1)) return value->integer == 1;
+  if (value->is(Node::Kind::integer) && (value->integer == 0 || value->integer == 1))
+    return value->integer == 1;
   if (!value->is(Node::Kind::text)) return std::nullopt;
   std::string text = value->text;
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -64,4 +67,4 @@ std::optional<std::int64_t> stage_of(const Node& root) {
   return stage ? integer(stage) : 0;
 }
 
-} // namespace stepzero::rules::deepspeed
+}  // namespace stepzero::rules::deepspeed

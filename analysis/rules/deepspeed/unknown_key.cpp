@@ -13,7 +13,8 @@ using namespace deepspeed;
 
 std::string place_of(std::string_view section) {
   const std::size_t colon = section.find(':');
-  if (colon != std::string_view::npos) return "the parameters of `" + std::string(section.substr(colon + 1)) + "`";
+  if (colon != std::string_view::npos)
+    return "the parameters of `" + std::string(section.substr(colon + 1)) + "`";
   return section.empty() ? "the configuration" : "`" + std::string(section) + "`";
 }
 
@@ -21,40 +22,58 @@ std::string place_of(std::string_view section) {
 std::string_view at_home_in(std::string_view section, std::string_view name) {
   if (name == "enabled" || name == "type" || name == "params") return {};
   for (const Key& key : keys())
-    if (key.name == name && key.section != section && key.type != KeyType::removed && key.section.find(':') == std::string_view::npos) return key.section;
+    if (key.name == name && key.section != section && key.type != KeyType::removed &&
+        key.section.find(':') == std::string_view::npos)
+      return key.section;
   return section;  // none
 }
 
-// Keys that were put into one wrong table, where they are read in another: told at the first. Which tables refuse what they do not know depends on the version.
-void misplaced(const std::vector<const Field*>& fields, std::string_view section, std::string_view home, DocumentReport& report) {
+// Keys that were put into one wrong table, where they are read in another: told at the first. Which tables
+// refuse what they do not know depends on the version.
+void misplaced(const std::vector<const Field*>& fields, std::string_view section, std::string_view home,
+    DocumentReport& report) {
   std::string names;
-  for (std::size_t i = 0; i < fields.size(); ++i) names += (i == 0 ? "" : i + 1 == fields.size() ? " and " : ", ") + ("`" + fields[i]->key + "`");
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    names += (i == 0 ? "" : i + 1 == fields.size() ? " and " : ", ") + ("`" + fields[i]->key + "`");
   const bool several = fields.size() > 1;
   const bool refused = is_strict(section), always = refused && !was_open(section);
-  Finding& finding = report.add(always ? Severity::error : Severity::warning, fields[0]->key_span, names + (several ? " belong" : " belongs") + " in `" + std::string(home) + "`: in " + place_of(section) + " " +
-                                    (refused ? (always ? "DeepSpeed" : std::string(asked)) + " refuses " + (several ? "them" : "it") + (always ? "" : std::string(", and older versions pass over ") + (several ? "them" : "it"))
-                                             : std::string(several ? "they are" : "it is") + " not read"));
-  for (std::size_t i = 1; i < fields.size(); ++i) report.relate(finding, fields[i]->key_span, "this one, too");
+  Finding& finding = report.add(always ? Severity::error : Severity::warning, fields[0]->key_span,
+      names + (several ? " belong" : " belongs") + " in `" + std::string(home) + "`: in " +
+          place_of(section) + " " +
+          (refused ? (always ? "DeepSpeed" : std::string(asked)) + " refuses " + (several ? "them" : "it") +
+                      (always ? ""
+                              : std::string(", and older versions pass over ") + (several ? "them" : "it"))
+                   : std::string(several ? "they are" : "it is") + " not read"));
+  for (std::size_t i = 1; i < fields.size(); ++i)
+    report.relate(finding, fields[i]->key_span, "this one, too");
 }
 
 // `broken`: something around it cannot be read, so that keys may seem to stand where they do not.
-void unknown(const Field& field, const Node& table, std::string_view section, bool broken, DocumentReport& report) {
+void unknown(
+    const Field& field, const Node& table, std::string_view section, bool broken, DocumentReport& report) {
   const std::string name = "`" + field.key + "`";
   const std::string refused = "DeepSpeed refuses unknown keys in " + place_of(section);
   const bool strict = is_strict(section) && !broken, always = strict && !was_open(section);
   const std::string_view meant = documents::nearest(field.key, names_of(section));
   if (!meant.empty()) {
     Finding& finding = report.add(always ? Severity::error : Severity::warning, field.key_span,
-                                  (strict ? refused + ": " + name + " is none" : "DeepSpeed reads no key " + name + " in " + place_of(section) + ", and says nothing of it") + ". Did you mean `" + std::string(meant) + "`?");
-    const bool is_there = std::ranges::any_of(table.fields, [&](const Field& each) { return each.key == meant; });
-    if (!is_there) report.fix(finding, "Rename to " + std::string(meant), documents::is_slip(field.key, meant), field.key_span, '"' + std::string(meant) + '"');
+        (strict ? refused + ": " + name + " is none"
+                : "DeepSpeed reads no key " + name + " in " + place_of(section) +
+                    ", and says nothing of it") +
+            ". Did you mean `" + std::string(meant) + "`?");
+    const bool is_there = std::ranges::any_of(
+        table.fields, [&](const Field& each) { return each.key == meant; });
+    if (!is_there)
+      report.fix(finding, "Rename to " + std::string(meant), documents::is_slip(field.key, meant),
+          field.key_span, '"' + std::string(meant) + '"');
     return;
   }
   if (broken) return;
   if (strict)
     report.add(Severity::warning, field.key_span, refused + "; " + std::string(asked) + " knows no " + name);
   else if (section.empty() && !field.key.starts_with('_') && field.key.find("comment") == std::string::npos)
-    report.add(Severity::information, field.key_span, std::string(asked) + " reads no key " + name + ": it has no effect on the training");
+    report.add(Severity::information, field.key_span,
+        std::string(asked) + " reads no key " + name + ": it has no effect on the training");
 }
 
 void judge(const Document& document, DocumentReport& report) {
@@ -64,20 +83,28 @@ void judge(const Document& document, DocumentReport& report) {
     for (const Field& field : table.fields) {
       if (const auto [first, is_new] = seen.try_emplace(field.key, &field); !is_new) {
         if (document.is_broken) continue;
-        Finding& finding = report.add(Severity::error, field.key_span, "`" + field.key + "` stands twice in " + place_of(section) + ": DeepSpeed refuses a file with duplicate keys");
+        Finding& finding = report.add(Severity::error, field.key_span,
+            "`" + field.key + "` stands twice in " + place_of(section) +
+                ": DeepSpeed refuses a file with duplicate keys");
         report.relate(finding, first->second->key_span, "it stands here first");
         continue;
       }
       const Key* key = find_key(section, field.key);
-      const std::string_view home = key || document.is_broken || !documents::nearest(field.key, names_of(section)).empty() ? section : at_home_in(section, field.key);
+      const std::string_view home = key || document.is_broken ||
+              !documents::nearest(field.key, names_of(section)).empty()
+          ? section
+          : at_home_in(section, field.key);
       if (!home.empty() && home != section) {
         elsewhere[home].push_back(&field);
       } else if (!key) {
         unknown(field, table, section, document.is_broken, report);
       } else if (key->type == KeyType::removed) {
-        report.add(Severity::warning, field.key_span, std::string(asked) + " has removed `" + field.key + "` and refuses a configuration that holds it; older versions read it");
+        report.add(Severity::warning, field.key_span,
+            std::string(asked) + " has removed `" + field.key +
+                "` and refuses a configuration that holds it; older versions read it");
       } else if (!key->instead.empty()) {
-        report.add(Severity::information, field.key_span, "`" + field.key + "` is deprecated: write `" + std::string(key->instead) + "`");
+        report.add(Severity::information, field.key_span,
+            "`" + field.key + "` is deprecated: write `" + std::string(key->instead) + "`");
       }
     }
     for (const auto& [home, fields] : elsewhere) misplaced(fields, section, home, report);
@@ -85,23 +112,23 @@ void judge(const Document& document, DocumentReport& report) {
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
-void check(const Record& record, Report& report) {
-  check_program(record, report, unknown_key, judge);
-}
+void check(const Record& record, Report& report) { check_program(record, report, unknown_key, judge); }
 
-} // namespace
+}  // namespace
 
 constexpr Rule unknown_key = complete({
     .id = "deepspeed/unknown-key",
     .severity = Severity::error,
     .summary = "a key of DeepSpeed's configuration that DeepSpeed does not read, or refuses",
-    .why = "At its top level DeepSpeed looks for the keys that it knows and passes over all others: a misspelt `gradient_clipping` trains "
-           "without clipping, and nothing says so. In `zero_optimization`, `fp16`, `bf16` and the monitors an unknown key is refused: \"Extra "
-           "inputs are not permitted\". A key that stands twice is refused anywhere: \"Duplicate keys in DeepSpeed config\".",
+    .why =
+        "At its top level DeepSpeed looks for the keys that it knows and passes over all others: a misspelt `gradient_clipping` trains "
+        "without clipping, and nothing says so. In `zero_optimization`, `fp16`, `bf16` and the monitors an unknown key is refused: \"Extra "
+        "inputs are not permitted\". A key that stands twice is refused anywhere: \"Duplicate keys in DeepSpeed config\".",
     .wrong = "{\n  \"train_batch_size\": 32,\n  \"gradient_cliping\": 1.0\n}\n",
     .right = "{\n  \"train_batch_size\": 32,\n  \"gradient_clipping\": 1.0\n}\n",
-    .silent = "Files that are no configuration of DeepSpeed by their keys or their name; the parameters of optimizers, which are the "
-              "optimizer's own.",
+    .silent =
+        "Files that are no configuration of DeepSpeed by their keys or their name; the parameters of optimizers, which are the "
+        "optimizer's own.",
     .fix = "Renames the key to the known one that is nearest.",
     .fix_kind = FixKind::always_right,
     .check = check,
@@ -110,4 +137,4 @@ constexpr Rule unknown_key = complete({
 extern const DocumentCheck unknown_key_check;
 const DocumentCheck unknown_key_check = {&unknown_key, Role::deepspeed, check_document};
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -15,7 +15,8 @@ using namespace deepspeed;
 const Node* offloads_to(const Node& zero, std::string_view key) {
   const Node* table = zero.at(key);
   const Node* device = table ? table->at("device") : nullptr;
-  return device && device->is(Node::Kind::text) && device->text != "none" && device->text != "auto" ? device : nullptr;
+  return device && device->is(Node::Kind::text) && device->text != "none" && device->text != "auto" ? device
+                                                                                                    : nullptr;
 }
 
 void check_offload(const Node& zero, std::int64_t stage, DocumentReport& report) {
@@ -26,13 +27,19 @@ void check_offload(const Node& zero, std::int64_t stage, DocumentReport& report)
     const Field& field = *zero.find(key);
     const Node* path = field.value.at("nvme_path");
     if (key == "offload_param" && stage < 3)
-      report.add(Severity::warning, field.key_span, "only stage 3 splits the parameters and reads `offload_param`; " + at_stage + " it has no effect and the parameters stay on the GPU");
+      report.add(Severity::warning, field.key_span,
+          "only stage 3 splits the parameters and reads `offload_param`; " + at_stage +
+              " it has no effect and the parameters stay on the GPU");
     else if (stage == 0)
-      report.add(Severity::warning, field.key_span, "stage 0 shares nothing and does not read `offload_optimizer`: the optimizer's states stay on the GPU");
+      report.add(Severity::warning, field.key_span,
+          "stage 0 shares nothing and does not read `offload_optimizer`: the optimizer's states stay on the GPU");
     else if (device->text == "nvme" && stage < 3)
-      report.add(Severity::warning, device->span, at_stage + " the optimizer's states are offloaded to the memory of the host, whatever the device: only stage 3 writes them to a disk");
+      report.add(Severity::warning, device->span,
+          at_stage +
+              " the optimizer's states are offloaded to the memory of the host, whatever the device: only stage 3 writes them to a disk");
     else if (device->text == "nvme" && (!path || path->is(Node::Kind::null)))
-      report.add(Severity::error, device->span, "offloading to nvme needs `nvme_path`, the folder on the disk: without it DeepSpeed fails where it makes its path");
+      report.add(Severity::error, device->span,
+          "offloading to nvme needs `nvme_path`, the folder on the disk: without it DeepSpeed fails where it makes its path");
   }
 }
 
@@ -41,42 +48,54 @@ void judge(const Document& document, DocumentReport& report) {
   const std::optional<std::int64_t> stage = stage_of(root);
   if (!stage || *stage < 0 || *stage > 3) return;
   // These two are asserted of the stage by the configuration itself.
-  for (const auto& [section, key] : std::array<std::pair<std::string_view, std::string_view>, 3>{{{"bf16", "bf16_master_weights_and_grads"}, {"bf16", "bf16_optimizer_states"}, {"fp16", "fp16_master_weights_and_grads"}}}) {
+  for (const auto& [section, key] :
+      std::array<std::pair<std::string_view, std::string_view>, 3>{{{"bf16", "bf16_master_weights_and_grads"},
+          {"bf16", "bf16_optimizer_states"}, {"fp16", "fp16_master_weights_and_grads"}}}) {
     const Node* table = root.at(section);
     const Field* field = table ? table->find(key) : nullptr;
-    if (field && truth(&field->value) == true && *stage == 0) report.add(Severity::error, field->key_span, "`" + std::string(key) + "` is supported with stage 1, 2 or 3 of ZeRO only: DeepSpeed asserts it");
+    if (field && truth(&field->value) == true && *stage == 0)
+      report.add(Severity::error, field->key_span,
+          "`" + std::string(key) + "` is supported with stage 1, 2 or 3 of ZeRO only: DeepSpeed asserts it");
   }
   const Node* zero = root.at("zero_optimization");
   if (!zero || !zero->is(Node::Kind::table)) return;
   check_offload(*zero, *stage, report);
   const Node* offload = zero->at("offload_optimizer");
-  if (const Field* ratio = offload ? offload->find("ratio") : nullptr; ratio && ratio->value.is_number() && ratio->value.number() < 1 && *stage != 3)
-    report.add(Severity::error, ratio->value.span, "a `ratio` below 1 is supported with stage 3 only: DeepSpeed asserts it");
-  if (const Field* norm = zero->find("compute_grad_norm"); norm && truth(&norm->value) == false && *stage != 1 && *stage != 2)
-    report.add(Severity::error, norm->value.span, "`compute_grad_norm` may be off with stage 1 or 2 only: DeepSpeed refuses it");
-  if (const Field* legacy = zero->find("legacy_stage1"); legacy && truth(&legacy->value) == true && *stage > 0)
-    report.add(Severity::error, legacy->value.span, "the old stage 1 is not supported since DeepSpeed 0.5.9: it raises where the optimizer is made");
+  if (const Field* ratio = offload ? offload->find("ratio") : nullptr;
+      ratio && ratio->value.is_number() && ratio->value.number() < 1 && *stage != 3)
+    report.add(Severity::error, ratio->value.span,
+        "a `ratio` below 1 is supported with stage 3 only: DeepSpeed asserts it");
+  if (const Field* norm = zero->find("compute_grad_norm");
+      norm && truth(&norm->value) == false && *stage != 1 && *stage != 2)
+    report.add(Severity::error, norm->value.span,
+        "`compute_grad_norm` may be off with stage 1 or 2 only: DeepSpeed refuses it");
+  if (const Field* legacy = zero->find("legacy_stage1");
+      legacy && truth(&legacy->value) == true && *stage > 0)
+    report.add(Severity::error, legacy->value.span,
+        "the old stage 1 is not supported since DeepSpeed 0.5.9: it raises where the optimizer is made");
   if (const Node* op = root.at("gradient_allreduce_op"); op && op->is_text("sum") && *stage == 3)
     report.add(Severity::error, op->span, "stage 3 averages gradients only: DeepSpeed refuses \"sum\"");
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
-void check(const Record& record, Report& report) {
-  check_program(record, report, zero_options, judge);
-}
+void check(const Record& record, Report& report) { check_program(record, report, zero_options, judge); }
 
-} // namespace
+}  // namespace
 
 constexpr Rule zero_options = complete({
     .id = "deepspeed/zero-options",
     .severity = Severity::error,
     .summary = "options of ZeRO that its stage does not read, or refuses",
-    .why = "Each stage of ZeRO reads its own options and passes over the others: `offload_param` below stage 3 offloads nothing, and memory runs "
-           "out although the file says otherwise. Some combinations are asserted against: \"Partial offloading only supported for ZeRO Stage "
-           "3.\"",
-    .wrong = "{\n  \"train_batch_size\": 32,\n  \"zero_optimization\": {\"stage\": 2, \"offload_param\": {\"device\": \"cpu\"}}\n}\n",
-    .right = "{\n  \"train_batch_size\": 32,\n  \"zero_optimization\": {\"stage\": 3, \"offload_param\": {\"device\": \"cpu\"}}\n}\n",
-    .silent = "`\"device\": \"none\"`; `stage3_…` options at other stages, which many files carry along; a stage that is \"auto\".",
+    .why =
+        "Each stage of ZeRO reads its own options and passes over the others: `offload_param` below stage 3 offloads nothing, and memory runs "
+        "out although the file says otherwise. Some combinations are asserted against: \"Partial offloading only supported for ZeRO Stage "
+        "3.\"",
+    .wrong =
+        "{\n  \"train_batch_size\": 32,\n  \"zero_optimization\": {\"stage\": 2, \"offload_param\": {\"device\": \"cpu\"}}\n}\n",
+    .right =
+        "{\n  \"train_batch_size\": 32,\n  \"zero_optimization\": {\"stage\": 3, \"offload_param\": {\"device\": \"cpu\"}}\n}\n",
+    .silent =
+        "`\"device\": \"none\"`; `stage3_…` options at other stages, which many files carry along; a stage that is \"auto\".",
     .fix = "None yet: whether the stage or the option is wrong cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,
@@ -85,4 +104,4 @@ constexpr Rule zero_options = complete({
 extern const DocumentCheck zero_options_check;
 const DocumentCheck zero_options_check = {&zero_options, Role::deepspeed, check_document};
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -15,23 +15,28 @@ namespace stepzero::rules {
 namespace {
 
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+  return std::any_of(words.begin(), words.end(),
+      [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
 // Keys that only a configuration of DeepSpeed has; or several that together mean one.
 bool is_deepspeed(std::string_view path, const Node& root) {
   if (!root.is(Node::Kind::table)) return false;
-  const auto known = std::count_if(root.fields.begin(), root.fields.end(), [](const Field& field) { return deepspeed::find_key("", field.key) != nullptr; });
+  const auto known = std::count_if(root.fields.begin(), root.fields.end(),
+      [](const Field& field) { return deepspeed::find_key("", field.key) != nullptr; });
   // Another program's configuration may hold keys that it hands to DeepSpeed: most are its own.
   if (2 * known < static_cast<std::ptrdiff_t>(root.fields.size()) || root.find("autotuning")) return false;
   if (root.find("zero_optimization") || root.find("train_micro_batch_size_per_gpu")) return true;
   int usual = 0;
-  for (const std::string_view key : {"train_batch_size", "gradient_accumulation_steps", "steps_per_print", "fp16", "bf16", "gradient_clipping", "wall_clock_breakdown", "optimizer", "scheduler"}) usual += root.find(key) != nullptr;
+  for (const std::string_view key : {"train_batch_size", "gradient_accumulation_steps", "steps_per_print",
+           "fp16", "bf16", "gradient_clipping", "wall_clock_breakdown", "optimizer", "scheduler"})
+    usual += root.find(key) != nullptr;
   if (root.find("train_batch_size") && usual >= 3) return true;
   // Its name says so.
   std::string name(path.substr(path.rfind('/') + 1));
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (!contains_any(name, {"ds_config", "deepspeed", "dsconfig", "zero2", "zero3", "ds_zero", "zero_stage"})) return false;
+  if (!contains_any(name, {"ds_config", "deepspeed", "dsconfig", "zero2", "zero3", "ds_zero", "zero_stage"}))
+    return false;
   return known > 0;
 }
 
@@ -39,25 +44,33 @@ bool is_deepspeed(std::string_view path, const Node& root) {
 bool is_of_trainer(const Node& root) {
   if (!root.is(Node::Kind::table) || !root.find("output_dir")) return false;
   constexpr int enough = 4;
-  return std::count_if(root.fields.begin(), root.fields.end(), [](const Field& field) { return field.key.find('_') != std::string::npos && libraries::training_argument(field.key, true); }) >= enough;
+  return std::count_if(root.fields.begin(), root.fields.end(), [](const Field& field) {
+    return field.key.find('_') != std::string::npos && libraries::training_argument(field.key, true);
+  }) >= enough;
 }
 
-} // namespace
+}  // namespace
 
 Role role_of(const std::string& path, const Document& document) {
   using documents::Language;
   switch (document.language) {
   case Language::json:
     if (!document.script.commands.empty()) return Role::script;
-    return is_deepspeed(path, document.root) ? Role::deepspeed : is_of_trainer(document.root) ? Role::training_arguments : Role::nothing;
+    return is_deepspeed(path, document.root) ? Role::deepspeed
+        : is_of_trainer(document.root)       ? Role::training_arguments
+                                             : Role::nothing;
   case Language::yaml:
     if (!document.script.commands.empty()) return Role::script;
-    if (document.root.find("distributed_type") && document.root.find("compute_environment")) return Role::accelerate;
+    if (document.root.find("distributed_type") && document.root.find("compute_environment"))
+      return Role::accelerate;
     if (!lightning::trainer_tables(document.root).empty()) return Role::lightning;
     return is_of_trainer(document.root) ? Role::training_arguments : Role::nothing;
   case Language::make:
-  case Language::docker: return launch::launch_lines(document.script).empty() && document.script.exports.empty() ? Role::nothing : Role::script;
-  case Language::environment:  case Language::shell: return Role::script;
+  case Language::docker:
+    return launch::launch_lines(document.script).empty() && document.script.exports.empty() ? Role::nothing
+                                                                                            : Role::script;
+  case Language::environment:
+  case Language::shell: return Role::script;
   case Language::none: break;
   }
   return Role::nothing;
@@ -81,8 +94,9 @@ Finding& DocumentReport::add(Severity severity, Span where, std::string message)
   return finding;
 }
 
-void DocumentReport::fix(Finding& finding, std::string title, bool preferred, Span where, std::string new_text) const {
+void DocumentReport::fix(
+    Finding& finding, std::string title, bool preferred, Span where, std::string new_text) const {
   finding.fixes.push_back({std::move(title), preferred, {{{path_, where}, std::move(new_text)}}});
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,5 +1,5 @@
-// What a rule of documents is given and where it writes what it found. A rule that reads configurations and scripts has a check of them
-// here; the descriptor of the rule stays the one that list.hpp has.
+// What a rule of documents is given and where it writes what it found. A rule that reads configurations and
+// scripts has a check of them here; the descriptor of the rule stays the one that list.hpp has.
 #pragma once
 
 #include "documents/document.hpp"
@@ -19,12 +19,12 @@ using syntax::Span;
 
 // What a document is treated as: its name, its keys or its commands say so.
 enum class Role : std::uint8_t {
-  nothing,    // no rule reads it
-  deepspeed,  // the configuration of DeepSpeed
-  accelerate, // what `accelerate config` writes
+  nothing,             // no rule reads it
+  deepspeed,           // the configuration of DeepSpeed
+  accelerate,          // what `accelerate config` writes
   training_arguments,  // arguments of the Trainer of transformers
-  lightning,  // what LightningCLI reads, or tables that a Trainer of Lightning is made of
-  script,     // a script of the shell
+  lightning,           // what LightningCLI reads, or tables that a Trainer of Lightning is made of
+  script,              // a script of the shell
 };
 Role role_of(const std::string& path, const Document& document);
 
@@ -41,11 +41,16 @@ struct DocumentInput {
 
 class DocumentReport {
 public:
-  DocumentReport(const std::string& path, const Rule& rule, std::vector<Finding>& findings) : path_(path), rule_(rule), findings_(findings) {}
+  DocumentReport(const std::string& path, const Rule& rule, std::vector<Finding>& findings)
+      : path_(path), rule_(rule), findings_(findings) {}
 
   Finding& add(Severity severity, Span where, std::string message);
-  void relate(Finding& finding, Span where, std::string message) const { relate(finding, {path_, where}, std::move(message)); }
-  void relate(Finding& finding, Location where, std::string message) const { finding.related.push_back({std::move(where), std::move(message)}); }
+  void relate(Finding& finding, Span where, std::string message) const {
+    relate(finding, {path_, where}, std::move(message));
+  }
+  void relate(Finding& finding, Location where, std::string message) const {
+    finding.related.push_back({std::move(where), std::move(message)});
+  }
   // One edit of this document.
   void fix(Finding& finding, std::string title, bool preferred, Span where, std::string new_text) const;
 
@@ -72,11 +77,11 @@ struct KeyHelp {
 };
 std::optional<KeyHelp> key_help(Role role, const Document& document, std::uint32_t offset);
 struct KeyChoice {
-  std::string key;      // as it is inserted, with its quotes
-  std::string detail;   // type and default
+  std::string key;     // as it is inserted, with its quotes
+  std::string detail;  // type and default
   std::string help;
   bool is_value = false;  // of the key in front of it: inserted as it is
 };
 std::vector<KeyChoice> key_choices(Role role, const Document& document, std::uint32_t offset);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

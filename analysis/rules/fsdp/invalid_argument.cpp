@@ -1,7 +1,7 @@
 // fsdp/invalid-argument: what FullyShardedDataParallel or fully_shard refuses.
 #include "rules/fsdp/wraps.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/parts.hpp"
+#include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ using values::Kind;
 
 namespace {
 
-constexpr std::string_view taken[] = {"module", "mesh", "reshard_after_forward", "shard_placement_fn", "mp_policy", "offload_policy", "ignored_params", "dp_mesh_dims"};
+constexpr std::string_view taken[] = {"module", "mesh", "reshard_after_forward", "shard_placement_fn",
+    "mp_policy", "offload_policy", "ignored_params", "dp_mesh_dims"};
 // Arguments of FullyShardedDataParallel, and what became of them.
 constexpr std::array<std::string_view, 2> became[] = {
     {"auto_wrap_policy", "call `fully_shard` on each layer first, then on the model"},
@@ -33,11 +34,15 @@ constexpr std::array<std::string_view, 2> became[] = {
 
 bool is_container(Value module) {
   const auto* object = module.is(Kind::instance) ? module.as<Instance>() : nullptr;
-  return object && !object->cls && object->native && (object->native->path == "torch.nn.ModuleList" || object->native->path == "torch.nn.ModuleDict");
+  return object && !object->cls && object->native &&
+      (object->native->path == "torch.nn.ModuleList" || object->native->path == "torch.nn.ModuleDict");
 }
-bool is_symbol(Value value, std::string_view ending) { return value.is(Kind::library) && value.as<values::LibrarySymbol>()->path.ends_with(ending); }
+bool is_symbol(Value value, std::string_view ending) {
+  return value.is(Kind::library) && value.as<values::LibrarySymbol>()->path.ends_with(ending);
+}
 bool is_object_of(Value value, std::string_view path) {
-  return value.is(Kind::instance) && value.as<Instance>()->native && value.as<Instance>()->native->path == path;
+  return value.is(Kind::instance) && value.as<Instance>()->native &&
+      value.as<Instance>()->native->path == path;
 }
 
 // Of fully_shard: why it raises; empty if it does not.
@@ -49,11 +54,17 @@ std::string why_in_place(const Wrap& wrap) {
   for (const syntax::Keyword& each : call.keywords) {
     const std::string_view name = each.name.text();
     if (name.empty() || std::find(std::begin(taken), std::end(taken), name) != std::end(taken)) continue;
-    const auto old = std::find_if(std::begin(became), std::end(became), [&](const auto& one) { return one[0] == name; });
-    return "`fully_shard` takes no argument `" + std::string(name) + "`: \"got an unexpected keyword argument\"" + (old == std::end(became) ? "." : "; " + std::string((*old)[1]) + ".");
+    const auto old = std::find_if(
+        std::begin(became), std::end(became), [&](const auto& one) { return one[0] == name; });
+    return "`fully_shard` takes no argument `" + std::string(name) +
+        "`: \"got an unexpected keyword argument\"" +
+        (old == std::end(became) ? "." : "; " + std::string((*old)[1]) + ".");
   }
-  const bool starred = std::any_of(call.arguments.begin(), call.arguments.end(), [](const syntax::Expr* each) { return each->kind == syntax::ExprKind::starred; });
-  if (call.arguments.size() > 1 && !starred) return "`fully_shard` takes the module by its place and everything else by its name: \"takes 1 positional argument but " + std::to_string(call.arguments.size()) + " were given\".";
+  const bool starred = std::any_of(call.arguments.begin(), call.arguments.end(),
+      [](const syntax::Expr* each) { return each->kind == syntax::ExprKind::starred; });
+  if (call.arguments.size() > 1 && !starred)
+    return "`fully_shard` takes the module by its place and everything else by its name: \"takes 1 positional argument but " +
+        std::to_string(call.arguments.size()) + " were given\".";
   if (is_object_of(wrap.option("mp_policy"), "torch.distributed.fsdp.MixedPrecision"))
     return "`MixedPrecision` belongs to `FullyShardedDataParallel`, and `fully_shard` does not read it: inputs and parameters then differ in type. Pass a `MixedPrecisionPolicy`.";
   return {};
@@ -62,17 +73,24 @@ std::string why_in_place(const Wrap& wrap) {
 // Of FullyShardedDataParallel.
 std::string why_wrapped(const Record& record, const Wrap& wrap) {
   const Value sends = wrap.option("sync_module_states");
-  const bool sent = sends.is(Kind::boolean) && record.symbols.decide(sends.condition()) == symbolic::Answer::yes;
-  if (sent && attribute(wrap.event->self, values::WrapperState::on_cpu) && wrap.leaves_out("device_id") && wrap.leaves_out("param_init_fn"))
+  const bool sent = sends.is(Kind::boolean) &&
+      record.symbols.decide(sends.condition()) == symbolic::Answer::yes;
+  if (sent && attribute(wrap.event->self, values::WrapperState::on_cpu) && wrap.leaves_out("device_id") &&
+      wrap.leaves_out("param_init_fn"))
     return "`sync_module_states=True` sends the weights from GPU to GPU, and the module is on the CPU: \"The module has CPU parameters or buffers when `sync_module_states=True`\". Pass `device_id=torch.cuda.current_device()`, or move the module first.";
   const Value policy = wrap.option("auto_wrap_policy");
   if (is_symbol(policy, ".transformer_auto_wrap_policy"))
     return "`transformer_auto_wrap_policy` has to be told which classes are layers: \"missing 1 required positional argument: 'transformer_layer_cls'\". Pass `functools.partial(transformer_auto_wrap_policy, transformer_layer_cls={Block})`, or `ModuleWrapPolicy({Block})`.";
-  if (policy.is(Kind::list) || policy.is(Kind::tuple)) return "`auto_wrap_policy` is a function or a policy, and a list of classes is neither: it is \"not callable\". Pass `ModuleWrapPolicy` of them.";
-  if (is_symbol(policy, ".ModuleWrapPolicy")) return "`ModuleWrapPolicy` is given as the class itself: make one of the layers' classes, `ModuleWrapPolicy({Block})`.";
+  if (policy.is(Kind::list) || policy.is(Kind::tuple))
+    return "`auto_wrap_policy` is a function or a policy, and a list of classes is neither: it is \"not callable\". Pass `ModuleWrapPolicy` of them.";
+  if (is_symbol(policy, ".ModuleWrapPolicy"))
+    return "`ModuleWrapPolicy` is given as the class itself: make one of the layers' classes, `ModuleWrapPolicy({Block})`.";
   const Value strategy = wrap.option("sharding_strategy");
-  if (strategy.is(Kind::string)) return "`sharding_strategy` is a member of `ShardingStrategy`, and a text is none: KeyError. Pass `ShardingStrategy." + std::string(strategy.text()) + "`.";
-  if (is_symbol(strategy, ".HYBRID_SHARD") && wrap.leaves_out("process_group") && wrap.leaves_out("device_mesh") && wrap.leaves_out("auto_wrap_policy"))
+  if (strategy.is(Kind::string))
+    return "`sharding_strategy` is a member of `ShardingStrategy`, and a text is none: KeyError. Pass `ShardingStrategy." +
+        std::string(strategy.text()) + "`.";
+  if (is_symbol(strategy, ".HYBRID_SHARD") && wrap.leaves_out("process_group") &&
+      wrap.leaves_out("device_mesh") && wrap.leaves_out("auto_wrap_policy"))
     return "`HYBRID_SHARD` without an `auto_wrap_policy` has to be told its groups: \"Manual wrapping with ShardingStrategy.HYBRID_SHARD requires explicit specification of process group or device_mesh\".";
   if (is_object_of(wrap.option("mixed_precision"), "torch.distributed.fsdp.MixedPrecisionPolicy"))
     return "`MixedPrecisionPolicy` belongs to `fully_shard`, and `FullyShardedDataParallel` refuses it: AttributeError. Pass `MixedPrecision`.";
@@ -87,7 +105,9 @@ const Wrap* earlier(const std::vector<Wrap>& wraps, std::size_t index) {
   for (std::size_t i = 0; i < index; ++i) {
     const Wrap& other = wraps[i];
     // On another way, or of a module that is made anew in each round, it may not be the same one.
-    if (!other.in_place || !other.turns.empty() || !wrap.turns.empty() || !other.module.is(Kind::instance) || other.event->place == wrap.event->place) continue;
+    if (!other.in_place || !other.turns.empty() || !wrap.turns.empty() || !other.module.is(Kind::instance) ||
+        other.event->place == wrap.event->place)
+      continue;
     Parts parts;
     parts.add(other.module);
     if (parts.complete && parts.found.contains(object)) return &other;
@@ -106,8 +126,9 @@ void check(const Record& record, Report& report) {
       std::string why = wrap.in_place ? why_in_place(wrap) : why_wrapped(record, wrap);
       if (why.empty() && wrap.in_place && (before = earlier(wraps, i))) {
         const bool same = before->module.object() == wrap.module.object();
-        why = same ? "`fully_shard` has already been applied to this module: \"can only be applied to a module once\"."
-                   : "This module is a part of one that is sharded already, and its parameters belong to that one: `fully_shard` fails here. Shard the parts first, and the whole last.";
+        why = same
+            ? "`fully_shard` has already been applied to this module: \"can only be applied to a module once\"."
+            : "This module is a part of one that is sharded already, and its parameters belong to that one: `fully_shard` fails here. Shard the parts first, and the whole last.";
       }
       if (why.empty() || !once(wrap.event->place)) continue;
       Finding* finding = report.add(Severity::error, wrap.event->place, wrap.event->calls, std::move(why));
@@ -116,21 +137,24 @@ void check(const Record& record, Report& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule fsdp_invalid_argument = complete({
     .id = "fsdp/invalid-argument",
     .severity = Severity::error,
-    .summary = "an argument, a module or an order of calls that `fully_shard` or FullyShardedDataParallel refuses",
-    .why = "`fully_shard` of today and `FullyShardedDataParallel` share neither their arguments nor their policies, and both raise over what they do not take: "
-           "containers without a forward, a module that is sharded twice, a part that is sharded after the whole, a policy that was not told its layers, "
-           "`HYBRID_SHARD` without groups, `sync_module_states=True` for a module on the CPU without a `device_id`. Each was asked of PyTorch 2.13 with two processes.",
+    .summary =
+        "an argument, a module or an order of calls that `fully_shard` or FullyShardedDataParallel refuses",
+    .why =
+        "`fully_shard` of today and `FullyShardedDataParallel` share neither their arguments nor their policies, and both raise over what they do not take: "
+        "containers without a forward, a module that is sharded twice, a part that is sharded after the whole, a policy that was not told its layers, "
+        "`HYBRID_SHARD` without groups, `sync_module_states=True` for a module on the CPU without a `device_id`. Each was asked of PyTorch 2.13 with two processes.",
     .wrong = "fully_shard(model)\nfor block in model.blocks:\n    fully_shard(block)\n",
     .right = "for block in model.blocks:\n    fully_shard(block)\nfully_shard(model)\n",
-    .silent = "Modules of which it is not known where they are; calls with `**options` that the text does not decide; modules on branches; `size_based_auto_wrap_policy`, which is a policy as it stands.",
+    .silent =
+        "Modules of which it is not known where they are; calls with `**options` that the text does not decide; modules on branches; `size_based_auto_wrap_policy`, which is a policy as it stands.",
     .fix = "None: what was meant has to be said in other words.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

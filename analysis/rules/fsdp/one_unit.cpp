@@ -1,7 +1,7 @@
 // fsdp/one-unit: a model of many layers that is sharded as one piece.
 #include "rules/fsdp/wraps.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/parts.hpp"
+#include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -17,21 +17,32 @@ namespace {
 constexpr std::size_t many = 4;  // layers
 
 // Layers of PyTorch that hold several layers themselves, as those of the program's own do.
-constexpr std::string_view large_layers[] = {"torch.nn.TransformerEncoderLayer", "torch.nn.TransformerDecoderLayer", "torch.nn.Transformer"};
+constexpr std::string_view large_layers[] = {
+    "torch.nn.TransformerEncoderLayer", "torch.nn.TransformerDecoderLayer", "torch.nn.Transformer"};
 
 bool is_layer(Value item) {
   const auto* object = item.is(Kind::instance) ? item.as<Instance>() : nullptr;
-  return object && (object->cls || (object->native && std::ranges::find(large_layers, object->native->path) != std::end(large_layers)));
+  return object &&
+      (object->cls ||
+          (object->native &&
+              std::ranges::find(large_layers, object->native->path) != std::end(large_layers)));
 }
 bool is_row_of_layers(const Instance& part) {
-  if (!part.native || (part.native->path != "torch.nn.ModuleList" && part.native->path != "torch.nn.Sequential")) return false;
+  if (!part.native ||
+      (part.native->path != "torch.nn.ModuleList" && part.native->path != "torch.nn.Sequential"))
+    return false;
   const Value items = attribute(&part, values::ContainerState::items);
-  return items.is(Kind::list) && static_cast<std::size_t>(std::ranges::count_if(values::Heap::list_state(items)->items, is_layer)) >= many;
+  return items.is(Kind::list) &&
+      static_cast<std::size_t>(std::ranges::count_if(values::Heap::list_state(items)->items, is_layer)) >=
+      many;
 }
 
 // nn.TransformerEncoder(layer, 12)
 bool is_stack(const Record& record, const Instance& part) {
-  if (!part.native || (part.native->path != "torch.nn.TransformerEncoder" && part.native->path != "torch.nn.TransformerDecoder")) return false;
+  if (!part.native ||
+      (part.native->path != "torch.nn.TransformerEncoder" &&
+          part.native->path != "torch.nn.TransformerDecoder"))
+    return false;
   const auto layers = record.number(attribute(&part, "num_layers"));
   return layers && *layers >= static_cast<std::int64_t>(many);
 }
@@ -44,9 +55,12 @@ std::string layers_of(const Record& record, const Instance& module, int depth = 
     if (!slot->value.is(Kind::instance) || name.text().starts_with('$')) continue;
     const Instance& part = *slot->value.as<Instance>();
     if (is_row_of_layers(part)) return "`" + std::string(name.text()) + "`";
-    if (part.native && (part.native->path == "torch.nn.ModuleList" || part.native->path == "torch.nn.Sequential")) continue;
+    if (part.native &&
+        (part.native->path == "torch.nn.ModuleList" || part.native->path == "torch.nn.Sequential"))
+      continue;
     if (depth < 3) {
-      if (const std::string inner = layers_of(record, part, depth + 1); !inner.empty()) return "`" + std::string(name.text()) + "." + inner.substr(1);
+      if (const std::string inner = layers_of(record, part, depth + 1); !inner.empty())
+        return "`" + std::string(name.text()) + "." + inner.substr(1);
     }
   }
   return {};
@@ -68,32 +82,38 @@ void check(const Record& record, Report& report) {
   for (const auto& root : record.roots) {
     const std::vector<Wrap> wraps = wraps_in(record, *root);
     for (const Wrap& wrap : wraps) {
-      if (!wrap.module.is(Kind::instance) || (!wrap.in_place && !wrap.leaves_out("auto_wrap_policy"))) continue;
+      if (!wrap.module.is(Kind::instance) || (!wrap.in_place && !wrap.leaves_out("auto_wrap_policy")))
+        continue;
       const Instance& module = *wrap.module.as<Instance>();
       const std::string layers = layers_of(record, module);
       if (layers.empty() || is_sharded_inside(module, wraps) || !once(wrap.event->place)) continue;
       report.add(Severity::information, wrap.event->place, wrap.event->calls,
-                 wrap.in_place ? "Only the whole model is sharded, so each forward gathers all parameters at once and keeps them until the backward. Call `fully_shard` on each layer of " + layers + " first: then one layer is gathered at a time, while the one before computes."
-                               : "Without an `auto_wrap_policy` the whole model is one unit: each forward gathers all parameters at once and keeps them until the backward. Pass `ModuleWrapPolicy` of the class of the layers of " + layers + ": then one layer is gathered at a time, while the one before computes.");
+          wrap.in_place
+              ? "Only the whole model is sharded, so each forward gathers all parameters at once and keeps them until the backward. Call `fully_shard` on each layer of " +
+                  layers + " first: then one layer is gathered at a time, while the one before computes."
+              : "Without an `auto_wrap_policy` the whole model is one unit: each forward gathers all parameters at once and keeps them until the backward. Pass `ModuleWrapPolicy` of the class of the layers of " +
+                  layers + ": then one layer is gathered at a time, while the one before computes.");
     }
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule fsdp_one_unit = complete({
     .id = "fsdp/one-unit",
     .severity = Severity::information,
     .summary = "a model of many layers is sharded as one unit, and gathered as one",
-    .why = "FSDP gathers the parameters of a unit before its forward and again before its backward. A model that is one unit needs room for all of its "
-           "parameters at once, which is what sharding was to avoid, and nothing can be sent while something is computed. With a unit for each "
-           "layer the peak is one layer, and the next one comes meanwhile.",
+    .why =
+        "FSDP gathers the parameters of a unit before its forward and again before its backward. A model that is one unit needs room for all of its "
+        "parameters at once, which is what sharding was to avoid, and nothing can be sent while something is computed. With a unit for each "
+        "layer the peak is one layer, and the next one comes meanwhile.",
     .wrong = "model = FullyShardedDataParallel(transformer)\n",
     .right = "model = FullyShardedDataParallel(transformer, auto_wrap_policy=ModuleWrapPolicy({Block}))\n",
-    .silent = "Models without a row of at least four layers of their own; models of which a part is sharded, too; policies that are not known.",
+    .silent =
+        "Models without a row of at least four layers of their own; models of which a part is sharded, too; policies that are not known.",
     .fix = "None: which class is a layer has to be chosen.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

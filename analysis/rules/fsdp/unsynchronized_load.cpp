@@ -21,9 +21,12 @@ struct Loading {
 
 void collect(const Block& block, std::vector<Loading>& loadings, std::vector<Turn>& turns) {
   for (const Event* event : block.events) {
-    if (event->kind == EventKind::operation && static_cast<const OperationEvent*>(event)->row->operation == Operation::state_put) loadings.push_back({static_cast<const OperationEvent*>(event), turns});
+    if (event->kind == EventKind::operation &&
+        static_cast<const OperationEvent*>(event)->row->operation == Operation::state_put)
+      loadings.push_back({static_cast<const OperationEvent*>(event), turns});
     if (event->kind == EventKind::call) collect(static_cast<const CallEvent*>(event)->body, loadings, turns);
-    if (event->kind == EventKind::attempt) collect(static_cast<const AttemptEvent*>(event)->body, loadings, turns);
+    if (event->kind == EventKind::attempt)
+      collect(static_cast<const AttemptEvent*>(event)->body, loadings, turns);
     if (event->kind != EventKind::branch) continue;
     const auto* branch = static_cast<const BranchEvent*>(event);
     for (const bool yes : {true, false}) {
@@ -37,15 +40,20 @@ void collect(const Block& block, std::vector<Loading>& loadings, std::vector<Tur
 // The branch that only some ranks take; null if all do, as far as is known.
 const BranchEvent* of_some_ranks(const Record& record, const Loading& loading) {
   for (const Turn& turn : loading.turns)
-    if (turn.branch->condition && record.symbols.sharing(turn.branch->condition) == symbolic::Sharing::divergent) return turn.branch;
+    if (turn.branch->condition &&
+        record.symbols.sharing(turn.branch->condition) == symbolic::Sharing::divergent)
+      return turn.branch;
   return nullptr;
 }
 
 // Does something on the branch's other side, or after it, give the other ranks the same?
-bool evened_out(const std::vector<Loading>& loadings, const Loading& loading, const BranchEvent* branch, const Record& record) {
+bool evened_out(const std::vector<Loading>& loadings, const Loading& loading, const BranchEvent* branch,
+    const Record& record) {
   return std::any_of(loadings.begin(), loadings.end(), [&](const Loading& other) {
-    if (other.event == loading.event || other.event->self.object() != loading.event->self.object()) return false;
-    const bool across = std::any_of(other.turns.begin(), other.turns.end(), [&](const Turn& turn) { return turn.branch == branch; });
+    if (other.event == loading.event || other.event->self.object() != loading.event->self.object())
+      return false;
+    const bool across = std::any_of(
+        other.turns.begin(), other.turns.end(), [&](const Turn& turn) { return turn.branch == branch; });
     return across || !of_some_ranks(record, other);
   });
 }
@@ -68,13 +76,21 @@ void check(const Record& record, Report& report) {
       if (operation.row->collective && operation.row->collective->sends_from_root) sent.push_back(&operation);
     });
     for (const Wrap& wrap : wraps) {
-      if (!wrap.module.is(Kind::instance) || !sent.empty() || (!wrap.in_place && !wrap.is_false(record, "sync_module_states"))) continue;
+      if (!wrap.module.is(Kind::instance) || !sent.empty() ||
+          (!wrap.in_place && !wrap.is_false(record, "sync_module_states")))
+        continue;
       for (const Loading& loading : loadings) {
-        const BranchEvent* branch = loading.event->self.object() == wrap.module.object() ? of_some_ranks(record, loading) : nullptr;
-        if (!branch || evened_out(loadings, loading, branch, record) || order[loading.event] > order[wrap.event] || !once(wrap.event->place)) continue;
+        const BranchEvent* branch =
+            loading.event->self.object() == wrap.module.object() ? of_some_ranks(record, loading) : nullptr;
+        if (!branch || evened_out(loadings, loading, branch, record) ||
+            order[loading.event] > order[wrap.event] || !once(wrap.event->place))
+          continue;
         Finding* finding = report.add(Severity::warning, wrap.event->place, wrap.event->calls,
-                                      std::string("Only some ranks load these weights, and each rank keeps the part of its own model: the sharded model is put together of loaded and of freshly initialized parts. ") +
-                                          (wrap.in_place ? "Load on every rank, or use `set_model_state_dict` with `broadcast_from_rank0=True` after sharding." : "Pass `sync_module_states=True`, or load on every rank."));
+            std::string(
+                "Only some ranks load these weights, and each rank keeps the part of its own model: the sharded model is put together of loaded and of freshly initialized parts. ") +
+                (wrap.in_place
+                        ? "Load on every rank, or use `set_model_state_dict` with `broadcast_from_rank0=True` after sharding."
+                        : "Pass `sync_module_states=True`, or load on every rank."));
         if (!finding) continue;
         report.relate(*finding, loading.event->place, "only the ranks that take this branch load");
       }
@@ -82,20 +98,25 @@ void check(const Record& record, Report& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule fsdp_unsynchronized_load = complete({
     .id = "fsdp/unsynchronized-load",
     .severity = Severity::warning,
     .summary = "only some ranks load the weights of a model that is then sharded from every rank's own copy",
-    .why = "Sharding sends nothing: each rank keeps its part of the model that it has. Where only rank 0 has loaded the weights, the parts of all other ranks are "
-           "what they were initialized to, and the model is neither. `sync_module_states=True` sends the weights of rank 0 to all ranks first.",
-    .wrong = "if rank == 0:\n    model.load_state_dict(torch.load(path))\nmodel = FullyShardedDataParallel(model)\n",
-    .right = "if rank == 0:\n    model.load_state_dict(torch.load(path))\nmodel = FullyShardedDataParallel(model, sync_module_states=True, device_id=local_rank)\n",
-    .silent = "`sync_module_states=True`, or one that is not known; ranks that load in another way; programs that broadcast anything themselves.",
-    .fix = "None: with `sync_module_states=True` the model also has to be on its GPU, or `device_id` be given.",
+    .why =
+        "Sharding sends nothing: each rank keeps its part of the model that it has. Where only rank 0 has loaded the weights, the parts of all other ranks are "
+        "what they were initialized to, and the model is neither. `sync_module_states=True` sends the weights of rank 0 to all ranks first.",
+    .wrong =
+        "if rank == 0:\n    model.load_state_dict(torch.load(path))\nmodel = FullyShardedDataParallel(model)\n",
+    .right =
+        "if rank == 0:\n    model.load_state_dict(torch.load(path))\nmodel = FullyShardedDataParallel(model, sync_module_states=True, device_id=local_rank)\n",
+    .silent =
+        "`sync_module_states=True`, or one that is not known; ranks that load in another way; programs that broadcast anything themselves.",
+    .fix =
+        "None: with `sync_module_states=True` the model also has to be on its GPU, or `device_id` be given.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,6 +1,6 @@
 #include "rules/fsdp/wraps.hpp"
 
-#include "rules/loop/parts.hpp"
+#include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::string_view wrapper_class = "torch.distributed.fsdp.FullyShardedDataParallel";
 
-bool is_wrap(const OperationEvent& event) { return event.row && (event.row->path == wrapper_class || event.row->operation == Operation::sharded); }
+bool is_wrap(const OperationEvent& event) {
+  return event.row && (event.row->path == wrapper_class || event.row->operation == Operation::sharded);
+}
 
 void add(std::vector<Wrap>& wraps, const OperationEvent& event, std::vector<Turn> turns, bool in_attempt) {
   Wrap wrap;
@@ -31,7 +33,8 @@ void collect(const Block& block, std::vector<Wrap>& wraps, std::vector<Turn>& tu
   for (const Event* event : block.events) {
     switch (event->kind) {
     case EventKind::operation:
-      if (const auto& operation = static_cast<const OperationEvent&>(*event); is_wrap(operation)) add(wraps, operation, turns, in_attempt);
+      if (const auto& operation = static_cast<const OperationEvent&>(*event); is_wrap(operation))
+        add(wraps, operation, turns, in_attempt);
       break;
     case EventKind::branch: {
       const auto* branch = static_cast<const BranchEvent*>(event);
@@ -43,9 +46,12 @@ void collect(const Block& block, std::vector<Wrap>& wraps, std::vector<Turn>& tu
       break;
     }
     case EventKind::loop:
-      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) collect(round, wraps, turns, in_attempt);
+      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds)
+        collect(round, wraps, turns, in_attempt);
       break;
-    case EventKind::call: collect(static_cast<const CallEvent*>(event)->body, wraps, turns, in_attempt); break;
+    case EventKind::call:
+      collect(static_cast<const CallEvent*>(event)->body, wraps, turns, in_attempt);
+      break;
     case EventKind::attempt: {
       const auto* attempt = static_cast<const AttemptEvent*>(event);
       collect(attempt->body, wraps, turns, in_attempt || !attempt->handlers.empty());
@@ -60,7 +66,7 @@ void collect(const Block& block, std::vector<Wrap>& wraps, std::vector<Turn>& tu
   }
 }
 
-} // namespace
+}  // namespace
 
 Value Wrap::option(std::string_view name) const {
   for (std::size_t i = 0; i < event->row->parameters.size() && i < event->arguments.size(); ++i)
@@ -70,7 +76,10 @@ Value Wrap::option(std::string_view name) const {
 
 bool Wrap::leaves_out(std::string_view name) const {
   // `**options` may hold anything.
-  if (!event->expr || std::any_of(event->expr->keywords.begin(), event->expr->keywords.end(), [](const syntax::Keyword& each) { return each.name.text().empty(); })) return false;
+  if (!event->expr ||
+      std::any_of(event->expr->keywords.begin(), event->expr->keywords.end(),
+          [](const syntax::Keyword& each) { return each.name.text().empty(); }))
+    return false;
   const Value given = option(name);
   return !given || given.is(Kind::none);
 }
@@ -82,7 +91,8 @@ bool Wrap::is_false(const Record& record, std::string_view name) const {
 }
 
 bool is_wrapper(Value value) {
-  return value.is(Kind::instance) && value.as<Instance>()->native && value.as<Instance>()->native->path == wrapper_class;
+  return value.is(Kind::instance) && value.as<Instance>()->native &&
+      value.as<Instance>()->native->path == wrapper_class;
 }
 
 std::vector<Wrap> wraps_in(const Record&, const Root& root) {
@@ -92,9 +102,9 @@ std::vector<Wrap> wraps_in(const Record&, const Root& root) {
   return wraps;
 }
 
-std::vector<Wrap> wraps_in(const Scene& scene) {
+std::vector<Wrap> wraps_in(const TrainingRoot& scene) {
   std::vector<Wrap> wraps;
-  for (const Happening& each : scene.all)
+  for (const TrainingEvent& each : scene.all)
     if (is_wrap(*each.event)) add(wraps, *each.event, each.turns, each.in_attempt);
   return wraps;
 }
@@ -106,11 +116,13 @@ std::string condition_of(const Record& record, const Wrap& wrap, const std::vect
     const auto same = [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; };
     if (std::any_of(around.begin(), around.end(), same)) continue;
     const syntax::Stmt* stmt = turn.branch->stmt;
-    const std::string_view text = stmt && stmt->kind == syntax::StmtKind::if_ ? record.text({turn.branch->place.chunk, static_cast<const syntax::IfStmt*>(stmt)->test->span}) : std::string_view();
+    const std::string_view text = stmt && stmt->kind == syntax::StmtKind::if_
+        ? record.text({turn.branch->place.chunk, static_cast<const syntax::IfStmt*>(stmt)->test->span})
+        : std::string_view();
     if (text.empty() || text.size() > 60) return " on the branch that shards";
     return std::string(turn.yes ? " where `" : " unless `") + std::string(text) + "`";
   }
   return {};
 }
 
-} // namespace stepzero::rules::fsdp
+}  // namespace stepzero::rules::fsdp

@@ -8,11 +8,14 @@ using documents::Chars;
 
 namespace {
 
-bool is_like_a_number(std::string_view word) { return word.size() > 1 && word[0] == '-' && (word[1] == '.' || (word[1] >= '0' && word[1] <= '9')); }
+bool is_like_a_number(std::string_view word) {
+  return word.size() > 1 && word[0] == '-' && (word[1] == '.' || (word[1] >= '0' && word[1] <= '9'));
+}
 
 class Sight {
 public:
-  Sight(const Word& word, const ScriptOptions& options, int parser) : word_(word), options_(options), parser_(parser) {}
+  Sight(const Word& word, const ScriptOptions& options, int parser)
+      : word_(word), options_(options), parser_(parser) {}
 
   Seen see() const {
     Seen made;
@@ -31,7 +34,9 @@ public:
     }
     std::size_t same = 0;
     for (const DeclaredOption& option : options_.options)
-      if (is_of(option) && std::find(option.flags.begin(), option.flags.end(), made.flag.text) != option.flags.end()) made.option = &option, ++same;
+      if (is_of(option) &&
+          std::find(option.flags.begin(), option.flags.end(), made.flag.text) != option.flags.end())
+        made.option = &option, ++same;
     if (same == 1) return made.kind = WordKind::flag, made;
     if (same > 1) return made.kind = WordKind::unsure_flag, made;
     if (is_like_a_number(text)) return made;
@@ -41,7 +46,8 @@ public:
       made.option = begun.front();
       return made.kind = begun.size() == 1 ? WordKind::flag : WordKind::unsure_flag, made;
     }
-    if (text.find(' ') != std::string::npos && equals == text.size()) return made.kind = WordKind::value, made;
+    if (text.find(' ') != std::string::npos && equals == text.size())
+      return made.kind = WordKind::value, made;
     made.kind = WordKind::other_flag;
     return made;
   }
@@ -50,7 +56,10 @@ public:
   std::vector<const DeclaredOption*> begun_by(const std::string& text) const {
     std::vector<const DeclaredOption*> found;
     for (const DeclaredOption& option : options_.options)
-      if (options_.abbreviations && is_of(option) && std::any_of(option.flags.begin(), option.flags.end(), [&](const std::string& name) { return name.starts_with(text); })) found.push_back(&option);
+      if (options_.abbreviations && is_of(option) &&
+          std::any_of(option.flags.begin(), option.flags.end(),
+              [&](const std::string& name) { return name.starts_with(text); }))
+        found.push_back(&option);
     return found;
   }
 
@@ -60,9 +69,13 @@ public:
     if (text.starts_with("-h")) return made;
     for (const DeclaredOption& option : options_.options)
       for (const std::string& name : option.flags)
-        if (is_of(option) && !name.starts_with("--") && (text.starts_with(name.substr(0, 2)) || name.starts_with(text))) return made;
-    if (text.find(' ') != std::string::npos) made.kind = WordKind::value;
-    else if (options_.one_parser && !options_.of_dataclasses) made.kind = WordKind::other_flag;
+        if (is_of(option) && !name.starts_with("--") &&
+            (text.starts_with(name.substr(0, 2)) || name.starts_with(text)))
+          return made;
+    if (text.find(' ') != std::string::npos)
+      made.kind = WordKind::value;
+    else if (options_.one_parser && !options_.of_dataclasses)
+      made.kind = WordKind::other_flag;
     return made;
   }
 
@@ -74,8 +87,10 @@ private:
   const int parser_;
 };
 
-} // namespace
+}  // namespace
 
-Seen see(const Word& word, const ScriptOptions& options, int parser) { return Sight(word, options, parser).see(); }
+Seen see(const Word& word, const ScriptOptions& options, int parser) {
+  return Sight(word, options, parser).see();
+}
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

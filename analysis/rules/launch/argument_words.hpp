@@ -1,4 +1,5 @@
-// What a word of a launch is to the parser of its script: an option, a value, or something that the text does not decide.
+// What a word of a launch is to the parser of its script: an option, a value, or something that the text does
+// not decide.
 #pragma once
 
 #include "documents/shell.hpp"
@@ -11,9 +12,9 @@ namespace stepzero::rules::launch {
 using documents::Word;
 
 enum class WordKind : unsigned char {
-  flag,       // an option that is known
-  other_flag, // one that the script has not
-  unsure_flag,// begins like one; which, or how many words it takes, is not known
+  flag,         // an option that is known
+  other_flag,   // one that the script has not
+  unsure_flag,  // begins like one; which, or how many words it takes, is not known
   value,
   unsure,     // one word that may be anything
   any,        // any number of them
@@ -26,8 +27,7 @@ struct Seen {
   std::optional<Word> attached;  // --lr=3, -l3
 };
 
-
 // `parser`: the one of the script, or that of a command.
 Seen see(const Word& word, const ScriptOptions& options, int parser);
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

@@ -21,11 +21,16 @@ std::string quoted(const std::string& text) { return '"' + text + '"'; }
 
 class Reading {
 public:
-  Reading(const LaunchLine& line, const ScriptOptions& options, const std::string& path, DocumentReport& report) : line_(line), options_(options), path_(path), report_(report), words_(line.arguments) {}
+  Reading(
+      const LaunchLine& line, const ScriptOptions& options, const std::string& path, DocumentReport& report)
+      : line_(line), options_(options), path_(path), report_(report), words_(line.arguments) {}
 
   void run() {
     // HfArgumentParser: a file that holds the arguments.
-    if (options_.of_dataclasses && words_.size() == 1 && (words_[0].text.ends_with(".json") || words_[0].text.ends_with(".yaml") || words_[0].text.ends_with(".yml"))) return;
+    if (options_.of_dataclasses && words_.size() == 1 &&
+        (words_[0].text.ends_with(".json") || words_[0].text.ends_with(".yaml") ||
+            words_[0].text.ends_with(".yml")))
+      return;
     read(0);
     tell_unknown(unknown_);
     tell_unknown(unknown_by_default_);
@@ -43,8 +48,14 @@ private:
     while (at_ < words_.size() && !finished_) {
       const Seen word = seen(at_);
       switch (word.kind) {
-      case WordKind::flag: ++at_; option(word); break;
-      case WordKind::other_flag: ++at_; other(word); break;
+      case WordKind::flag:
+        ++at_;
+        option(word);
+        break;
+      case WordKind::other_flag:
+        ++at_;
+        other(word);
+        break;
       case WordKind::unsure_flag:
         // Which option it is may not matter for whether it is given.
         if (word.option) given_.insert(word.option);
@@ -108,7 +119,8 @@ private:
       return;
     }
     if (options_.of_click && option.arity == Arity::one) {
-      if (at_ < words_.size() && words_[at_].text.find(Chars::words) == std::string::npos) judge_value(option, word.flag, words_[at_++]);
+      if (at_ < words_.size() && words_[at_].text.find(Chars::words) == std::string::npos)
+        judge_value(option, word.flag, words_[at_++]);
       return;
     }
     take(option, word.flag);
@@ -116,9 +128,17 @@ private:
 
   void attached(const DeclaredOption& option, const Word& flag, const Word& value) {
     if (option.arity == Arity::none) {
-      if (value.is_known() && !options_.of_click) refuse(value, "`" + flag.text + "` takes no value, and the script ends over " + quoted(value.text) + ": \"ignored explicit argument\"", option);
+      if (value.is_known() && !options_.of_click)
+        refuse(value,
+            "`" + flag.text + "` takes no value, and the script ends over " + quoted(value.text) +
+                ": \"ignored explicit argument\"",
+            option);
     } else if (option.arity == Arity::number && option.count != 1) {
-      refuse(value, "`" + flag.text + "` takes " + std::to_string(option.count) + " values, and the script ends over one: \"expected " + std::to_string(option.count) + " arguments\"", option);
+      refuse(value,
+          "`" + flag.text + "` takes " + std::to_string(option.count) +
+              " values, and the script ends over one: \"expected " + std::to_string(option.count) +
+              " arguments\"",
+          option);
     } else {
       judge_value(option, flag, value);
     }
@@ -137,9 +157,12 @@ private:
       ++there;
     }
     std::size_t least = 1, most = there;
-    if (option.arity == Arity::one) most = 1;
-    else if (option.arity == Arity::number) least = most = static_cast<std::size_t>(option.count);
-    else if (option.arity != Arity::some) least = 0, most = option.arity == Arity::optional ? 1 : there;
+    if (option.arity == Arity::one)
+      most = 1;
+    else if (option.arity == Arity::number)
+      least = most = static_cast<std::size_t>(option.count);
+    else if (option.arity != Arity::some)
+      least = 0, most = option.arity == Arity::optional ? 1 : there;
     if (there < least) {
       at_ += there;
       if (!is_sure || options_.of_click) {
@@ -147,8 +170,14 @@ private:
         return;
       }
       const std::string wanted = least == 1 ? "a value" : std::to_string(least) + " values";
-      refuse(flag, "`" + flag.text + "` takes " + wanted + ", and this launch gives " + (there == 0 ? "none" : std::to_string(there)) + ": the script ends with \"expected " +
-                       (option.arity == Arity::some ? "at least one argument" : least == 1 ? "one argument" : std::to_string(least) + " arguments") + '"', option);
+      refuse(flag,
+          "`" + flag.text + "` takes " + wanted + ", and this launch gives " +
+              (there == 0 ? "none" : std::to_string(there)) + ": the script ends with \"expected " +
+              (option.arity == Arity::some ? "at least one argument"
+                      : least == 1         ? "one argument"
+                                           : std::to_string(least) + " arguments") +
+              '"',
+          option);
       return;
     }
     most = std::min(most, there);
@@ -160,21 +189,29 @@ private:
   void judge_value(const DeclaredOption& option, const Word& flag, const Word& value) {
     if (!value.is_known() || option.arity == Arity::unknown) return;
     std::string why;
-    const bool of_version = option.where.path.empty();  // an argument of the Trainer: another version may take more
+    const bool of_version =
+        option.where.path.empty();  // an argument of the Trainer: another version may take more
     if (of_version && !option.choices.empty() && !is_choice(option, value.text)) {
-      const std::string_view meant = documents::nearest(value.text, std::vector<std::string_view>(option.choices.begin(), option.choices.end()));
-      if (!meant.empty()) refuse(value, "the Trainer knows no `" + flag.text + "` of " + quoted(value.text) + ", and ends over it: did you mean " + quoted(std::string(meant)) + "?", option, true);
+      const std::string_view meant = documents::nearest(
+          value.text, std::vector<std::string_view>(option.choices.begin(), option.choices.end()));
+      if (!meant.empty())
+        refuse(value,
+            "the Trainer knows no `" + flag.text + "` of " + quoted(value.text) +
+                ", and ends over it: did you mean " + quoted(std::string(meant)) + "?",
+            option, true);
       return;
     }
     if (!option.choices.empty() && !is_choice(option, value.text)) {
       why = "is one of ";
-      for (const std::string& choice : option.choices) why += (&choice == &option.choices.front() ? "" : ", ") + choice;
+      for (const std::string& choice : option.choices)
+        why += (&choice == &option.choices.front() ? "" : ", ") + choice;
     } else if (option.type == "int" && !reads_as_int(value.text)) {
       why = "takes an integer";
     } else if (option.type == "float" && !reads_as_float(value.text)) {
       why = "takes a number";
     }
-    if (!why.empty()) refuse(value, "`" + flag.text + "` " + why + "; the script ends over " + quoted(value.text), option);
+    if (!why.empty())
+      refuse(value, "`" + flag.text + "` " + why + "; the script ends over " + quoted(value.text), option);
   }
   static bool is_choice(const DeclaredOption& option, const std::string& text) {
     if (option.type != "int" && !option.type.empty() && option.type != "str") return true;
@@ -182,15 +219,20 @@ private:
     const auto number = option.type == "int" ? int_of(text) : std::nullopt;
     if (!number) return false;
     const std::int64_t value = *number;
-    return std::any_of(option.choices.begin(), option.choices.end(), [value](const std::string& choice) { return int_of(choice).value_or(value + 1) == value; });
+    return std::any_of(option.choices.begin(), option.choices.end(),
+        [value](const std::string& choice) { return int_of(choice).value_or(value + 1) == value; });
   }
 
   // A value that is the default itself does not count as given; which that is, only a flag says for sure.
   void judge_exclusive(const DeclaredOption& option, const Word& flag) {
-    if (option.exclusive == 0 || !options_.one_parser || (option.arity != Arity::none && option.has_default)) return;
+    if (option.exclusive == 0 || !options_.one_parser || (option.arity != Arity::none && option.has_default))
+      return;
     for (const auto& [other, word] : exclusive_) {
       if (other->exclusive != option.exclusive || other == &option) continue;
-      refuse(flag, "`" + flag.text + "` and `" + word.text + "` exclude each other: the script ends with \"not allowed with argument\"", option, word.by_default);
+      refuse(flag,
+          "`" + flag.text + "` and `" + word.text +
+              "` exclude each other: the script ends with \"not allowed with argument\"",
+          option, word.by_default);
       return;
     }
     exclusive_.emplace_back(&option, flag);
@@ -213,7 +255,9 @@ private:
       const DeclaredOption& option = *positionals_[next_++];
       judge_value(option, named(option), given);
       given_.insert(&option);
-      while (option.arity == Arity::some && at_ < words_.size() && (seen(at_).kind == WordKind::value || seen(at_).kind == WordKind::unsure)) judge_value(option, named(option), words_[at_++]);
+      while (option.arity == Arity::some && at_ < words_.size() &&
+          (seen(at_).kind == WordKind::value || seen(at_).kind == WordKind::unsure))
+        judge_value(option, named(option), words_[at_++]);
       return;
     }
     // Once for all that follow each other.
@@ -231,15 +275,22 @@ private:
   void left_over(std::size_t place, const DeclaredOption* after) {
     if (options_.of_click) return;
     const Word& word = words_[place];
-    std::string why = "`" + file_of(path_) + "` takes no " + (positionals_.empty() ? "" : "other ") + "argument without a flag";
+    std::string why = "`" + file_of(path_) + "` takes no " + (positionals_.empty() ? "" : "other ") +
+        "argument without a flag";
     const bool of_flag = after && after->arity == Arity::none;
-    if (of_flag) why = "`" + words_[place - 1].text + "` takes no value";
-    else if (after && after->arity == Arity::number) why = "`" + after->flags.front() + "` takes " + std::to_string(after->count) + " values";
-    Finding& finding = report_.add(word.by_default || by_default_ ? Severity::warning : Severity::error, word.written, why + ": " + quoted(word.text) + " is left over, and the script ends with \"unrecognized arguments\"");
+    if (of_flag)
+      why = "`" + words_[place - 1].text + "` takes no value";
+    else if (after && after->arity == Arity::number)
+      why = "`" + after->flags.front() + "` takes " + std::to_string(after->count) + " values";
+    Finding& finding = report_.add(word.by_default || by_default_ ? Severity::warning : Severity::error,
+        word.written,
+        why + ": " + quoted(word.text) +
+            " is left over, and the script ends with \"unrecognized arguments\"");
     if (after) report_.relate(finding, after->where, "declared here");
     // What stood for yes says nothing.
     const auto stands_here = [](const Word& each) { return each.written == each.span; };
-    if (of_flag && (word.text == "true" || word.text == "True" || word.text == "1") && stands_here(word) && stands_here(words_[place - 1]) && place + 1 == at_)
+    if (of_flag && (word.text == "true" || word.text == "True" || word.text == "1") && stands_here(word) &&
+        stands_here(words_[place - 1]) && place + 1 == at_)
       report_.fix(finding, "Remove " + word.text, true, {words_[place - 1].span.end, word.span.end}, "");
   }
 
@@ -250,7 +301,8 @@ private:
       return;
     }
     const Commands& commands = *commands_;
-    const auto named = std::find_if(commands.names.begin(), commands.names.end(), [&](const auto& each) { return each.first == given.text; });
+    const auto named = std::find_if(commands.names.begin(), commands.names.end(),
+        [&](const auto& each) { return each.first == given.text; });
     if (named != commands.names.end()) {
       if (!may_give_any_) tell_missing(true);
       read(named->second);
@@ -260,13 +312,18 @@ private:
     finished_ = true;
     std::vector<std::string_view> names;
     std::string listed;
-    for (const auto& [name, parser] : commands.names) names.push_back(name), listed += (listed.empty() ? "" : ", ") + name;
+    for (const auto& [name, parser] : commands.names)
+      names.push_back(name), listed += (listed.empty() ? "" : ", ") + name;
     if (names.empty()) return;
     const std::string_view meant = documents::nearest(given.text, names);
-    Finding& finding = report_.add(word.flag.by_default || by_default_ ? Severity::warning : Severity::error, given.written,
-                                   "`" + file_of(path_) + "` has no command `" + given.text + "`, and ends over it" + (meant.empty() ? ": it is one of " + listed : ". Did you mean `" + std::string(meant) + "`?"));
+    Finding& finding = report_.add(word.flag.by_default || by_default_ ? Severity::warning : Severity::error,
+        given.written,
+        "`" + file_of(path_) + "` has no command `" + given.text + "`, and ends over it" +
+            (meant.empty() ? ": it is one of " + listed : ". Did you mean `" + std::string(meant) + "`?"));
     report_.relate(finding, commands.where, "the commands are declared here");
-    if (!meant.empty() && given.written.end - given.written.begin == given.text.size()) report_.fix(finding, "Rename to " + std::string(meant), documents::is_slip(given.text, meant), given.written, std::string(meant));
+    if (!meant.empty() && given.written.end - given.written.begin == given.text.size())
+      report_.fix(finding, "Rename to " + std::string(meant), documents::is_slip(given.text, meant),
+          given.written, std::string(meant));
   }
 
   // ------------------------------------------------------------- what is not known
@@ -288,25 +345,40 @@ private:
     if (former_.empty()) return;
     std::string listed, since;
     for (const auto& [flag, old] : former_) {
-      listed += (listed.empty() ? "`" : ", `") + flag.text + "`" + (old->instead.empty() ? "" : " (today `" + std::string(old->instead) + "`)");
+      listed += (listed.empty() ? "`" : ", `") + flag.text + "`" +
+          (old->instead.empty() ? "" : " (today `" + std::string(old->instead) + "`)");
       since = since.empty() || old->since == since ? old->since : std::string("4.46 and 5");
     }
-    Finding& finding = report_.add(Severity::information, former_.front().first.written, "The Trainer's arguments of transformers " + since + " and later have no " + listed + ": the script ends over " + (former_.size() > 1 ? "them" : "it"));
-    for (std::size_t i = 1; i < former_.size(); ++i) report_.relate(finding, former_[i].first.written, "`" + former_[i].first.text + "` is given here");
+    Finding& finding = report_.add(Severity::information, former_.front().first.written,
+        "The Trainer's arguments of transformers " + since + " and later have no " + listed +
+            ": the script ends over " + (former_.size() > 1 ? "them" : "it"));
+    for (std::size_t i = 1; i < former_.size(); ++i)
+      report_.relate(finding, former_[i].first.written, "`" + former_[i].first.text + "` is given here");
   }
 
   void other(const Seen& word) {
     // What follows may be its value, or have a place of its own.
-    while (at_ < words_.size() && (seen(at_).kind == WordKind::value || seen(at_).kind == WordKind::unsure)) ++at_, places_known_ = false;
+    while (at_ < words_.size() && (seen(at_).kind == WordKind::value || seen(at_).kind == WordKind::unsure))
+      ++at_, places_known_ = false;
     const Word& flag = word.flag;
-    if (const DeclaredOption* elsewhere = options_.find(flag.text); elsewhere && elsewhere->parser == 0 && parser_ != 0)
-      return refuse(flag, "`" + flag.text + "` is an option of the script and none of this command: the script ends over it here. Write it before the command", *elsewhere);
+    if (const DeclaredOption* elsewhere = options_.find(flag.text);
+        elsewhere && elsewhere->parser == 0 && parser_ != 0)
+      return refuse(flag,
+          "`" + flag.text +
+              "` is an option of the script and none of this command: the script ends over it here. Write it before the command",
+          *elsewhere);
     const std::string dashed = flag.text.starts_with("--") ? flag.text : "-" + flag.text;
     const std::vector<std::string_view> known = names();
-    const bool is_one_dash = dashed != flag.text && std::find(known.begin(), known.end(), dashed) != known.end();
-    const std::string_view meant = is_one_dash ? std::string_view(*std::find(known.begin(), known.end(), dashed)) : flag.text.size() < 4 ? std::string_view() : documents::nearest(flag.text, known);
+    const bool is_one_dash = dashed != flag.text &&
+        std::find(known.begin(), known.end(), dashed) != known.end();
+    const std::string_view meant = is_one_dash
+        ? std::string_view(*std::find(known.begin(), known.end(), dashed))
+        : flag.text.size() < 4 ? std::string_view()
+                               : documents::nearest(flag.text, known);
     // The Trainer's arguments are those of one version of transformers.
-    const libraries::FormerArgument* old = options_.of_dataclasses && options_.find("--per_device_train_batch_size") ? former_of(flag.text) : nullptr;
+    const libraries::FormerArgument* old =
+        options_.of_dataclasses && options_.find("--per_device_train_batch_size") ? former_of(flag.text)
+                                                                                  : nullptr;
     if (old && !old->since.empty()) {
       former_.emplace_back(flag, old);
       return;
@@ -318,39 +390,57 @@ private:
     }
     const DeclaredOption* there = nullptr;
     for (const DeclaredOption& option : options_.options)
-      if (is_of(option) && std::find(option.flags.begin(), option.flags.end(), meant) != option.flags.end()) there = &option;
+      if (is_of(option) && std::find(option.flags.begin(), option.flags.end(), meant) != option.flags.end())
+        there = &option;
     begun_.push_back(std::string(meant));
     const bool may_be_older = options_.of_dataclasses && there->where.path.empty();
-    Finding& finding = report_.add(flag.by_default || may_be_older ? Severity::warning : Severity::error, flag.written,
-                                   "`" + file_of(path_) + "` declares no argument `" + flag.text + "` and ends over it" + end_over(false) + ". Did you mean `" + std::string(meant) + "`?");
-    if (!there->where.path.empty()) report_.relate(finding, there->where, "`" + std::string(meant) + "` is declared here");
+    Finding& finding = report_.add(flag.by_default || may_be_older ? Severity::warning : Severity::error,
+        flag.written,
+        "`" + file_of(path_) + "` declares no argument `" + flag.text + "` and ends over it" +
+            end_over(false) + ". Did you mean `" + std::string(meant) + "`?");
+    if (!there->where.path.empty())
+      report_.relate(finding, there->where, "`" + std::string(meant) + "` is declared here");
     const std::size_t whole = flag.text.size() + (word.attached ? 1 + word.attached->text.size() : 0);
     if (flag.written.end - flag.written.begin == whole)
-      report_.fix(finding, "Rename to " + std::string(meant), is_one_dash || documents::is_slip(flag.text, meant), {flag.written.begin, flag.written.begin + static_cast<std::uint32_t>(flag.text.size())}, std::string(meant));
+      report_.fix(finding, "Rename to " + std::string(meant),
+          is_one_dash || documents::is_slip(flag.text, meant),
+          {flag.written.begin, flag.written.begin + static_cast<std::uint32_t>(flag.text.size())},
+          std::string(meant));
   }
 
   // What the reader of the command line says of it. Fire calls the function first.
   std::string end_over(bool many) const {
-    if (options_.of_fire) return std::string(", after the function has run without ") + (many ? "them" : "it") + ": \"Could not consume arg\"";
-    return options_.of_dataclasses || options_.of_click ? "" : options_.of_tyro ? ": \"Unrecognized options\"" : ": \"unrecognized arguments\"";
+    if (options_.of_fire)
+      return std::string(", after the function has run without ") + (many ? "them" : "it") +
+          ": \"Could not consume arg\"";
+    return options_.of_dataclasses || options_.of_click ? ""
+        : options_.of_tyro                              ? ": \"Unrecognized options\""
+                                                        : ": \"unrecognized arguments\"";
   }
 
   // argparse ends once, over all of them.
   void tell_unknown(const std::vector<Word>& unknown) {
     if (unknown.empty()) return;
     std::string listed;
-    for (std::size_t i = 0; i < unknown.size(); ++i) listed += (i == 0 ? "`" : i + 1 < unknown.size() ? ", `" : " and `") + unknown[i].text + "`";
+    for (std::size_t i = 0; i < unknown.size(); ++i)
+      listed += (i == 0 ? "`" : i + 1 < unknown.size() ? ", `" : " and `") + unknown[i].text + "`";
     const bool many = unknown.size() > 1;
-    Finding& finding = report_.add(unknown.front().by_default ? Severity::warning : Severity::error, unknown.front().written,
-                                   "`" + file_of(path_) + "` declares no " + (many ? "arguments " : "argument ") + listed + " and ends over " + (many ? "them" : "it") + end_over(many));
-    for (std::size_t i = 1; i < unknown.size(); ++i) report_.relate(finding, unknown[i].written, "`" + unknown[i].text + "` is given here");
+    Finding& finding = report_.add(unknown.front().by_default ? Severity::warning : Severity::error,
+        unknown.front().written,
+        "`" + file_of(path_) + "` declares no " + (many ? "arguments " : "argument ") + listed +
+            " and ends over " + (many ? "them" : "it") + end_over(many));
+    for (std::size_t i = 1; i < unknown.size(); ++i)
+      report_.relate(finding, unknown[i].written, "`" + unknown[i].text + "` is given here");
   }
 
   // ------------------------------------------------------------- what is missing
   bool is_given(const DeclaredOption& option) const {
     if (given_.contains(&option)) return true;
     return std::any_of(begun_.begin(), begun_.end(), [&](const std::string& text) {
-      return std::any_of(option.flags.begin(), option.flags.end(), [&](const std::string& name) { return name == text || (text.size() > 2 && name.starts_with(text)) || (name.size() == 2 && text.starts_with(name)); });
+      return std::any_of(option.flags.begin(), option.flags.end(), [&](const std::string& name) {
+        return name == text || (text.size() > 2 && name.starts_with(text)) ||
+            (name.size() == 2 && text.starts_with(name));
+      });
     });
   }
 
@@ -364,14 +454,26 @@ private:
     };
     for (const DeclaredOption& option : options_.options) {
       // What an imported module declares may belong to a program of its own.
-      if (!is_of(option) || option.is_conditional || (option.where.path != path_ && !options_.of_dataclasses)) continue;
+      if (!is_of(option) || option.is_conditional || (option.where.path != path_ && !options_.of_dataclasses))
+        continue;
       const bool placed = option.is_positional();
-      if (placed ? !places_known_ || (option.arity != Arity::one && option.arity != Arity::some) || (options_.of_click && !option.is_required) : !option.is_required) continue;
+      if (placed ? !places_known_ || (option.arity != Arity::one && option.arity != Arity::some) ||
+                  (options_.of_click && !option.is_required)
+                 : !option.is_required)
+        continue;
       if (!is_given(option)) note(option.flags.front(), option.where);
     }
-    if (commands_ && !before_command && commands_->is_required && places_known_ && commands_->where.path == path_) note("a command", commands_->where);
+    if (commands_ && !before_command && commands_->is_required && places_known_ &&
+        commands_->where.path == path_)
+      note("a command", commands_->where);
     if (first) {
-      Finding& finding = report_.add(Severity::error, line_.script->written, "`" + file_of(path_) + "` requires " + missing + ", and this launch does not give it: the script ends with \"" + (options_.of_click ? "Missing option" : options_.of_tyro ? "Required options" : "the following arguments are required") + '"');
+      Finding& finding = report_.add(Severity::error, line_.script->written,
+          "`" + file_of(path_) + "` requires " + missing +
+              ", and this launch does not give it: the script ends with \"" +
+              (options_.of_click         ? "Missing option"
+                      : options_.of_tyro ? "Required options"
+                                         : "the following arguments are required") +
+              '"');
       report_.relate(finding, *first, "declared here");
     }
     tell_missing_groups();
@@ -383,18 +485,22 @@ private:
       bool is_any_given = false;
       for (const DeclaredOption& option : options_.options) {
         if (option.exclusive != group || !is_of(option)) continue;
-        is_any_given = is_any_given || is_given(option) || option.is_conditional || option.where.path != path_;
+        is_any_given = is_any_given || is_given(option) || option.is_conditional ||
+            option.where.path != path_;
         listed += (listed.empty() ? "`" : ", `") + option.flags.front() + "`";
         one = &option;
       }
       if (!one || is_any_given) continue;
-      Finding& finding = report_.add(Severity::error, line_.script->written, "`" + file_of(path_) + "` requires one of " + listed + ", and this launch gives none: the script ends with \"one of the arguments … is required\"");
+      Finding& finding = report_.add(Severity::error, line_.script->written,
+          "`" + file_of(path_) + "` requires one of " + listed +
+              ", and this launch gives none: the script ends with \"one of the arguments … is required\"");
       report_.relate(finding, one->where, "declared here");
     }
   }
 
   void refuse(const Word& where, std::string message, const DeclaredOption& option, bool by_default = false) {
-    Finding& finding = report_.add(where.by_default || by_default ? Severity::warning : Severity::error, where.written, std::move(message));
+    Finding& finding = report_.add(where.by_default || by_default ? Severity::warning : Severity::error,
+        where.written, std::move(message));
     if (!option.where.path.empty()) report_.relate(finding, option.where, "declared here");
   }
 
@@ -408,23 +514,27 @@ private:
   std::vector<const DeclaredOption*> positionals_;
   const Commands* commands_ = nullptr;
   std::set<const DeclaredOption*> given_;
-  std::vector<std::string> begun_;                     // beginnings of names that are given
+  std::vector<std::string> begun_;  // beginnings of names that are given
   std::vector<std::pair<const DeclaredOption*, Word>> exclusive_;
-  const DeclaredOption* after_ = nullptr;              // the option whose words end here
+  const DeclaredOption* after_ = nullptr;  // the option whose words end here
   bool places_known_ = false, may_give_any_ = false, finished_ = false, by_default_ = false;
   std::vector<std::pair<Word, const libraries::FormerArgument*>> former_;
-  std::vector<Word> unknown_, unknown_by_default_;     // what a variable's default gives need not be given
+  std::vector<Word> unknown_, unknown_by_default_;  // what a variable's default gives need not be given
 };
 
-} // namespace
+}  // namespace
 
-void judge_arguments(const LaunchLine& line, const ScriptOptions& options, const std::string& path, DocumentReport& report) { Reading(line, options, path, report).run(); }
+void judge_arguments(
+    const LaunchLine& line, const ScriptOptions& options, const std::string& path, DocumentReport& report) {
+  Reading(line, options, path, report).run();
+}
 
 std::vector<std::string_view> beginnings(const ScriptOptions& options, std::string_view flag) {
   std::vector<std::string_view> found;
   for (const std::string_view name : options.names())
-    if (name.starts_with(flag) && std::find(found.begin(), found.end(), name) == found.end()) found.push_back(name);
+    if (name.starts_with(flag) && std::find(found.begin(), found.end(), name) == found.end())
+      found.push_back(name);
   return found;
 }
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

@@ -20,4 +20,4 @@ private:
   bool open_ = false;
 };
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

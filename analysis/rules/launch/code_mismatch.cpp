@@ -1,4 +1,5 @@
-// launch/code-mismatch: what a launch says and what the program's own call says are two things, and one of them is passed over or refused.
+// launch/code-mismatch: what a launch says and what the program's own call says are two things, and one of
+// them is passed over or refused.
 #include "rules/documents/check.hpp"
 #include "rules/launch/declarations.hpp"
 #include "rules/launch/line.hpp"
@@ -22,8 +23,8 @@ enum class Then : std::uint8_t { code, refused };
 
 struct Pair {
   Launcher launcher;
-  std::string_view option;     // of the launcher, and of its configuration
-  std::string_view maker;      // the class whose constructor takes the same
+  std::string_view option;  // of the launcher, and of its configuration
+  std::string_view maker;   // the class whose constructor takes the same
   std::string_view argument;
   std::string_view otherwise;  // the default, which says nothing
   Then then;
@@ -63,50 +64,76 @@ std::optional<Said> said_in_code(const DocumentInput& input, const std::string& 
   for (const syntax::Item& item : module->items) {
     if (!item.chunk->stmt) continue;
     for_each_expression(*item.chunk->stmt, [&](const Expr& expr) {
-      if (expr.kind != ExprKind::call || last_name(*static_cast<const syntax::CallExpr&>(expr).function) != pair.maker) return;
+      if (expr.kind != ExprKind::call ||
+          last_name(*static_cast<const syntax::CallExpr&>(expr).function) != pair.maker)
+        return;
       ++calls;
       for (const syntax::Keyword& each : static_cast<const syntax::CallExpr&>(expr).keywords)
         if (each.name.text() == pair.argument)
-          if (const auto text = written(*each.value)) found = Said{*text, {script, {each.span.begin + item.offset, each.span.end + item.offset}}};
+          if (const auto text = written(*each.value))
+            found = Said{*text, {script, {each.span.begin + item.offset, each.span.end + item.offset}}};
     });
   }
   return calls == 1 ? found : std::nullopt;
 }
 
 // The option on the command line, or in the configuration that the launch names.
-std::optional<Said> said_by_launch(const DocumentInput& input, const LaunchLine& line, std::string_view option) {
-  if (const Word* given = line.value(option)) return given->is_known() ? std::optional(Said{given->text, {input.path, given->written}, given->by_default}) : std::nullopt;
+std::optional<Said> said_by_launch(
+    const DocumentInput& input, const LaunchLine& line, std::string_view option) {
+  if (const Word* given = line.value(option))
+    return given->is_known()
+        ? std::optional(Said{given->text, {input.path, given->written}, given->by_default})
+        : std::nullopt;
   const Word* file = line.launcher == Launcher::accelerate ? line.value("config_file") : nullptr;
   if (!file || !file->is_known() || !line.is_whole) return std::nullopt;
-  const auto path = script_file(input.sources, input.path, line.command->folder, file->text, false, input.read);
+  const auto path = script_file(
+      input.sources, input.path, line.command->folder, file->text, false, input.read);
   const auto document = path ? input.other(*path) : std::nullopt;
   const Field* field = document && !document->is_broken ? document->root.find(option) : nullptr;
-  return field && field->value.is(Node::Kind::text) ? std::optional(Said{field->value.text, {*path, field->value.span}, file->by_default}) : std::nullopt;
+  return field && field->value.is(Node::Kind::text)
+      ? std::optional(Said{field->value.text, {*path, field->value.span}, file->by_default})
+      : std::nullopt;
 }
 
-void tell(const LaunchLine& line, const Pair& pair, const Said& launch, const Said& code, const std::string& script, const std::string& path, DocumentReport& report) {
-  const std::string call = pair.maker.data() + std::string("(") + std::string(pair.argument) + "=" + code.text + ")", name = script.substr(script.rfind('/') + 1);
+void tell(const LaunchLine& line, const Pair& pair, const Said& launch, const Said& code,
+    const std::string& script, const std::string& path, DocumentReport& report) {
+  const std::string call = pair.maker.data() + std::string("(") + std::string(pair.argument) + "=" +
+      code.text + ")",
+                    name = script.substr(script.rfind('/') + 1);
   const Span at = launch.where.path == path ? launch.where.span : line.command->words[line.first].span;
-  const std::string what = "the launch asks for `" + std::string(pair.option) + "` " + launch.text + ", and `" + name + "` makes `" + call + "`";
-  Finding& finding = report.add(pair.then == Then::refused && !launch.by_default ? Severity::error : Severity::warning, at,
-                                pair.then == Then::refused ? what + ": Fabric refuses two values, \"it conflicts with the value set through the CLI\". Remove one of them"
-                                                           : what + ": the argument in the program counts, and the launch is passed over. Remove one of them");
+  const std::string what = "the launch asks for `" + std::string(pair.option) + "` " + launch.text +
+      ", and `" + name + "` makes `" + call + "`";
+  Finding& finding = report.add(
+      pair.then == Then::refused && !launch.by_default ? Severity::error : Severity::warning, at,
+      pair.then == Then::refused
+          ? what +
+              ": Fabric refuses two values, \"it conflicts with the value set through the CLI\". Remove one of them"
+          : what + ": the argument in the program counts, and the launch is passed over. Remove one of them");
   report.relate(finding, code.where, "the program says it here");
-  if (launch.where.path != path) report.relate(finding, launch.where, "the configuration of the launch says it here");
+  if (launch.where.path != path)
+    report.relate(finding, launch.where, "the configuration of the launch says it here");
 }
 
 // Arguments of transformers' Trainer count before the precision of accelerate's configuration.
-void judge_trainer(const DocumentInput& input, const LaunchLine& line, const std::string& script, DocumentReport& report) {
-  if (line.launcher != Launcher::accelerate || !mentions(input.sources, script, {"TrainingArguments"}, input.read)) return;
+void judge_trainer(
+    const DocumentInput& input, const LaunchLine& line, const std::string& script, DocumentReport& report) {
+  if (line.launcher != Launcher::accelerate ||
+      !mentions(input.sources, script, {"TrainingArguments"}, input.read))
+    return;
   const auto launch = said_by_launch(input, line, "mixed_precision");
   if (!launch || (launch->text != "fp16" && launch->text != "bf16")) return;
   for (std::size_t i = 0; i < line.arguments.size(); ++i) {
     const Word& word = line.arguments[i];
     const std::string flag = word.text.substr(0, word.text.find('='));
     if (flag != "--fp16" && flag != "--bf16") continue;
-    const std::string value = flag.size() < word.text.size() ? word.text.substr(flag.size() + 1) : i + 1 < line.arguments.size() && !line.arguments[i + 1].text.starts_with('-') ? line.arguments[i + 1].text : "true";
+    const std::string value = flag.size() < word.text.size() ? word.text.substr(flag.size() + 1)
+        : i + 1 < line.arguments.size() && !line.arguments[i + 1].text.starts_with('-')
+        ? line.arguments[i + 1].text
+        : "true";
     if ((value != "true" && value != "True" && value != "1") || flag.substr(2) == launch->text) continue;
-    Finding& finding = report.add(Severity::warning, word.written, "the launch asks accelerate for `mixed_precision` " + launch->text + ", and the Trainer is given `" + flag + "`: the Trainer's argument counts. Make them one");
+    Finding& finding = report.add(Severity::warning, word.written,
+        "the launch asks accelerate for `mixed_precision` " + launch->text + ", and the Trainer is given `" +
+            flag + "`: the Trainer's argument counts. Make them one");
     report.relate(finding, launch->where, "accelerate is asked for " + launch->text + " here");
     return;
   }
@@ -114,28 +141,33 @@ void judge_trainer(const DocumentInput& input, const LaunchLine& line, const std
 
 void check_document(const DocumentInput& input, DocumentReport& report) {
   for (const LaunchLine& line : launch_lines(input.document.script)) {
-    if ((line.launcher != Launcher::accelerate && line.launcher != Launcher::fabric) || !line.script || !line.script->is_known()) continue;
-    const auto script = script_file(input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
+    if ((line.launcher != Launcher::accelerate && line.launcher != Launcher::fabric) || !line.script ||
+        !line.script->is_known())
+      continue;
+    const auto script = script_file(
+        input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
     if (!script) continue;
     for (const Pair& pair : pairs) {
       if (pair.launcher != line.launcher) continue;
       const auto code = said_in_code(input, *script, pair);
       const auto launch = code ? said_by_launch(input, line, pair.option) : std::nullopt;
-      if (launch && launch->text != code->text && code->text != pair.otherwise) tell(line, pair, *launch, *code, *script, input.path, report);
+      if (launch && launch->text != code->text && code->text != pair.otherwise)
+        tell(line, pair, *launch, *code, *script, input.path, report);
     }
     judge_trainer(input, line, *script, report);
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule code_mismatch = complete({
     .id = "launch/code-mismatch",
     .severity = Severity::error,
     .summary = "the launch and the program's own call ask for two different things",
-    .why = "`Accelerator(mixed_precision=\"bf16\")` takes what the program hands over, and passes over `accelerate launch --mixed_precision fp16` and its configuration without a word; so does the "
-           "Trainer with `--bf16`. Who reads the launch believes that the run was another one. `Fabric(devices=4)` under `fabric run --devices 2` raises \"it conflicts with the value set through the "
-           "CLI\". As accelerate 1.15 and lightning 2.6 read them.",
+    .why =
+        "`Accelerator(mixed_precision=\"bf16\")` takes what the program hands over, and passes over `accelerate launch --mixed_precision fp16` and its configuration without a word; so does the "
+        "Trainer with `--bf16`. Who reads the launch believes that the run was another one. `Fabric(devices=4)` under `fabric run --devices 2` raises \"it conflicts with the value set through the "
+        "CLI\". As accelerate 1.15 and lightning 2.6 read them.",
     .wrong = "#!/bin/bash\n# train.py: fabric = Fabric(devices=4)\nfabric run --devices 2 train.py\n",
     .right = "#!/bin/bash\n# train.py: fabric = Fabric()\nfabric run --devices 2 train.py\n",
     .silent = "Values that are not literals; programs that make several; arguments that have their default.",
@@ -147,4 +179,4 @@ constexpr Rule code_mismatch = complete({
 extern const DocumentCheck code_mismatch_check;
 const DocumentCheck code_mismatch_check = {&code_mismatch, Role::script, check_document};
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -11,7 +11,9 @@ using namespace syntax;
 
 namespace {
 
-std::string_view slice(std::string_view text, Span span, std::uint32_t offset) { return text.substr(span.begin + offset, span.end - span.begin); }
+std::string_view slice(std::string_view text, Span span, std::uint32_t offset) {
+  return text.substr(span.begin + offset, span.end - span.begin);
+}
 
 const Expr* keyword(const CallExpr& call, std::string_view name) {
   for (const Keyword& each : call.keywords)
@@ -22,7 +24,8 @@ const Expr* keyword(const CallExpr& call, std::string_view name) {
 // "Optional[int]", "int | None" as "int".
 std::string plain_type(std::string type) {
   std::erase(type, ' ');
-  if (type.starts_with("Optional[") || type.starts_with("typing.Optional[")) type = type.substr(type.find('[') + 1), type.pop_back();
+  if (type.starts_with("Optional[") || type.starts_with("typing.Optional["))
+    type = type.substr(type.find('[') + 1), type.pop_back();
   if (type.ends_with("|None")) type.erase(type.size() - 5);
   return type;
 }
@@ -83,15 +86,24 @@ void add_training_arguments(bool of_sequences, ScriptOptions& into) {
       made.choices.emplace_back(rest.substr(0, bar));
       rest.remove_prefix(std::min(bar + 1, rest.size()));
     }
-    made.arity = each.takes == "one" ? Arity::one : each.takes == "none" ? Arity::none : each.takes == "optional" ? Arity::optional : Arity::unknown;
+    made.arity = each.takes == "one" ? Arity::one
+        : each.takes == "none"       ? Arity::none
+        : each.takes == "optional"   ? Arity::optional
+                                     : Arity::unknown;
   }
 }
 
-bool add_class(const DataClasses& classes, const std::string& name, ScriptOptions& into, std::set<std::string>& seen) {
+bool add_class(
+    const DataClasses& classes, const std::string& name, ScriptOptions& into, std::set<std::string>& seen) {
   if (!seen.insert(name).second) return true;
   if (const auto found = classes.find(name); found != classes.end()) {
     for (const DataField& field : found->second.fields) add_field(field, into);
-    return std::all_of(found->second.bases.begin(), found->second.bases.end(), [&](const std::string& base) { return base == "object" || add_class(classes, base == name && base.ends_with("TrainingArguments") ? "transformers." + base : base, into, seen); });
+    return std::all_of(found->second.bases.begin(), found->second.bases.end(), [&](const std::string& base) {
+      return base == "object" ||
+          add_class(classes,
+              base == name && base.ends_with("TrainingArguments") ? "transformers." + base : base, into,
+              seen);
+    });
   }
   const std::string last = name.substr(name.rfind('.') + 1);
   if (last != "TrainingArguments" && last != "Seq2SeqTrainingArguments") return false;
@@ -108,13 +120,15 @@ std::vector<std::string> spellings(const std::string& prefix, const std::string&
   return all;
 }
 
-bool add_tyro_field(const DataClasses& classes, const DataField& field, const std::string& prefix, bool has_default, ScriptOptions& into, int depth) {
+bool add_tyro_field(const DataClasses& classes, const DataField& field, const std::string& prefix,
+    bool has_default, ScriptOptions& into, int depth) {
   const std::string type = plain_type(field.type);
   DeclaredOption made;
   made.flags = spellings(prefix, field.name);
   made.where = field.where;
   made.has_default = has_default || field.has_default;
-  const bool is_optional = type.size() + 6 < field.type.size() || field.type.find('|') != std::string::npos || field.type.find("Optional") != std::string::npos;
+  const bool is_optional = type.size() + 6 < field.type.size() || field.type.find('|') != std::string::npos ||
+      field.type.find("Optional") != std::string::npos;
   const auto nested = classes.find(type);
   if (type == "bool" && !is_optional) {
     made.arity = Arity::none;
@@ -128,13 +142,18 @@ bool add_tyro_field(const DataClasses& classes, const DataField& field, const st
     made.arity = Arity::one;
   } else if (made.choices = literals_of(type); !made.choices.empty()) {
     if (is_optional) made.choices.clear();
-  } else if (nested != classes.end() && std::any_of(nested->second.bases.begin(), nested->second.bases.end(), [](const std::string& base) { return base.ends_with("Enum"); })) {
+  } else if (nested != classes.end() &&
+      std::any_of(nested->second.bases.begin(), nested->second.bases.end(),
+          [](const std::string& base) { return base.ends_with("Enum"); })) {
     made.arity = Arity::unknown;
   } else if (nested != classes.end() && !is_optional && !nested->second.fields.empty()) {
     return add_tyro_options(classes, type, prefix + field.name + ".", made.has_default, into, depth + 1);
   } else {
-    constexpr std::string_view several[] = {"list[", "List[", "tuple[", "Tuple[", "Sequence[", "set[", "Set[", "typing.List[", "typing.Tuple["};
-    if (std::none_of(std::begin(several), std::end(several), [&](std::string_view each) { return type.starts_with(each); })) return false;
+    constexpr std::string_view several[] = {
+        "list[", "List[", "tuple[", "Tuple[", "Sequence[", "set[", "Set[", "typing.List[", "typing.Tuple["};
+    if (std::none_of(std::begin(several), std::end(several),
+            [&](std::string_view each) { return type.starts_with(each); }))
+      return false;
     made.arity = Arity::unknown;
   }
   made.is_required = !made.has_default && made.arity == Arity::one;
@@ -142,15 +161,19 @@ bool add_tyro_field(const DataClasses& classes, const DataField& field, const st
   return true;
 }
 
-} // namespace
+}  // namespace
 
-bool add_tyro_options(const DataClasses& classes, const std::string& name, const std::string& prefix, bool has_default, ScriptOptions& into, int depth) {
+bool add_tyro_options(const DataClasses& classes, const std::string& name, const std::string& prefix,
+    bool has_default, ScriptOptions& into, int depth) {
   constexpr int deepest = 5;
   const auto found = classes.find(name);
   if (found == classes.end() || depth > deepest) return false;
   for (const std::string& base : found->second.bases)
-    if (base != "object" && !add_tyro_options(classes, base, prefix, has_default, into, depth + 1)) return false;
-  return std::all_of(found->second.fields.begin(), found->second.fields.end(), [&](const DataField& field) { return add_tyro_field(classes, field, prefix, has_default, into, depth); });
+    if (base != "object" && !add_tyro_options(classes, base, prefix, has_default, into, depth + 1))
+      return false;
+  return std::all_of(found->second.fields.begin(), found->second.fields.end(), [&](const DataField& field) {
+    return add_tyro_field(classes, field, prefix, has_default, into, depth);
+  });
 }
 
 bool add_simple_options(const DataClasses& classes, const std::string& name, ScriptOptions& into, int depth) {
@@ -158,7 +181,9 @@ bool add_simple_options(const DataClasses& classes, const std::string& name, Scr
   const auto found = classes.find(name);
   if (found == classes.end() || depth > deepest) return false;
   for (const std::string& base : found->second.bases)
-    if (base != "object" && base != "transformers.Serializable" && base != "Serializable" && !add_simple_options(classes, base, into, depth + 1)) return false;
+    if (base != "object" && base != "transformers.Serializable" && base != "Serializable" &&
+        !add_simple_options(classes, base, into, depth + 1))
+      return false;
   for (const DataField& field : found->second.fields) {
     const std::string type = plain_type(field.type), flag = "--" + field.name;
     if (type.starts_with("ClassVar")) continue;
@@ -183,12 +208,17 @@ bool add_simple_options(const DataClasses& classes, const std::string& name, Scr
   return true;
 }
 
-void collect_class(const ClassStmt& cls, const std::string& path, std::string_view text, std::uint32_t offset, DataClasses& into) {
+void collect_class(const ClassStmt& cls, const std::string& path, std::string_view text, std::uint32_t offset,
+    DataClasses& into) {
   DataClass made;
   for (const Expr* base : cls.bases) {
-    if (base->kind == ExprKind::name) made.bases.emplace_back(static_cast<const NameExpr&>(*base).id.text());
-    else if (base->kind == ExprKind::attribute) made.bases.push_back("transformers." + std::string(static_cast<const AttributeExpr&>(*base).attribute.text()));
-    else made.bases.emplace_back("?");
+    if (base->kind == ExprKind::name)
+      made.bases.emplace_back(static_cast<const NameExpr&>(*base).id.text());
+    else if (base->kind == ExprKind::attribute)
+      made.bases.push_back(
+          "transformers." + std::string(static_cast<const AttributeExpr&>(*base).attribute.text()));
+    else
+      made.bases.emplace_back("?");
   }
   for (const Stmt* stmt : cls.body) {
     if (stmt->kind != StmtKind::ann_assign) continue;
@@ -202,22 +232,28 @@ void collect_class(const ClassStmt& cls, const std::string& path, std::string_vi
     if (value && value->kind == ExprKind::call) {
       const auto& call = static_cast<const CallExpr&>(*value);
       const Expr* given = keyword(call, "default");
-      const bool spread = std::any_of(call.keywords.begin(), call.keywords.end(), [](const Keyword& each) { return each.name.text().empty(); });
+      const bool spread = std::any_of(call.keywords.begin(), call.keywords.end(),
+          [](const Keyword& each) { return each.name.text().empty(); });
       // A function of the program's own may pass a default on.
-      const bool is_field = call.function->kind == ExprKind::name ? static_cast<const NameExpr&>(*call.function).id.text() == "field" : call.function->kind == ExprKind::attribute && static_cast<const AttributeExpr&>(*call.function).attribute.text() == "field";
+      const bool is_field = call.function->kind == ExprKind::name
+          ? static_cast<const NameExpr&>(*call.function).id.text() == "field"
+          : call.function->kind == ExprKind::attribute &&
+              static_cast<const AttributeExpr&>(*call.function).attribute.text() == "field";
       field.has_default = given || keyword(call, "default_factory") || spread || !is_field;
       value = given;
     } else {
       field.has_default = value != nullptr;
     }
-    field.is_true = value && value->kind == ExprKind::boolean && static_cast<const BooleanExpr&>(*value).value;
+    field.is_true = value && value->kind == ExprKind::boolean &&
+        static_cast<const BooleanExpr&>(*value).value;
   }
   into[std::string(cls.name.text())] = std::move(made);
 }
 
 bool add_options(const DataClasses& classes, const std::vector<std::string>& names, ScriptOptions& into) {
   std::set<std::string> seen;
-  return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return add_class(classes, name, into, seen); });
+  return std::all_of(names.begin(), names.end(),
+      [&](const std::string& name) { return add_class(classes, name, into, seen); });
 }
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

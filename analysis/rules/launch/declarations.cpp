@@ -25,25 +25,33 @@ Arity arity_named(std::string_view word) {
   return Arity::unknown;
 }
 
-} // namespace
+}  // namespace
 
 std::string_view last_name(const Expr& function) {
   if (function.kind == ExprKind::attribute) return as<AttributeExpr>(function).attribute.text();
   if (function.kind == ExprKind::name) return as<NameExpr>(function).id.text();
   return {};
 }
-std::string_view literal(const Expr* expr) { return expr && expr->kind == ExprKind::string ? as<StringExpr>(*expr).value : std::string_view(); }
+std::string_view literal(const Expr* expr) {
+  return expr && expr->kind == ExprKind::string ? as<StringExpr>(*expr).value : std::string_view();
+}
 const Expr* keyword(const CallExpr& call, std::string_view name) {
   for (const Keyword& each : call.keywords)
     if (each.name.text() == name) return each.value;
   return nullptr;
 }
 bool spreads(const CallExpr& call) {
-  return std::any_of(call.keywords.begin(), call.keywords.end(), [](const Keyword& each) { return each.name.text().empty(); }) ||
-         std::any_of(call.arguments.begin(), call.arguments.end(), [](const Expr* each) { return each->kind == ExprKind::starred; });
+  return std::any_of(call.keywords.begin(), call.keywords.end(),
+             [](const Keyword& each) { return each.name.text().empty(); }) ||
+      std::any_of(call.arguments.begin(), call.arguments.end(),
+          [](const Expr* each) { return each->kind == ExprKind::starred; });
 }
-bool is_true(const Expr* expr) { return expr && expr->kind == ExprKind::boolean && as<BooleanExpr>(*expr).value; }
-bool is_false(const Expr* expr) { return expr && expr->kind == ExprKind::boolean && !as<BooleanExpr>(*expr).value; }
+bool is_true(const Expr* expr) {
+  return expr && expr->kind == ExprKind::boolean && as<BooleanExpr>(*expr).value;
+}
+bool is_false(const Expr* expr) {
+  return expr && expr->kind == ExprKind::boolean && !as<BooleanExpr>(*expr).value;
+}
 
 void Declarations::read_constants(const Module& module) {
   constants_.clear();
@@ -55,31 +63,42 @@ void Declarations::read_constants(const Module& module) {
   for (const Item& item : module.items) {
     if (!item.chunk->stmt) continue;
     if (item.chunk->stmt->kind == StmtKind::assign)
-      for (const Expr* target : as<AssignStmt>(*item.chunk->stmt).targets) note(*target, as<AssignStmt>(*item.chunk->stmt).value);
-    if (item.chunk->stmt->kind == StmtKind::aug_assign) note(*as<AugAssignStmt>(*item.chunk->stmt).target, nullptr);
-    if (item.chunk->stmt->kind == StmtKind::ann_assign) note(*as<AnnAssignStmt>(*item.chunk->stmt).target, as<AnnAssignStmt>(*item.chunk->stmt).value);
+      for (const Expr* target : as<AssignStmt>(*item.chunk->stmt).targets)
+        note(*target, as<AssignStmt>(*item.chunk->stmt).value);
+    if (item.chunk->stmt->kind == StmtKind::aug_assign)
+      note(*as<AugAssignStmt>(*item.chunk->stmt).target, nullptr);
+    if (item.chunk->stmt->kind == StmtKind::ann_assign)
+      note(*as<AnnAssignStmt>(*item.chunk->stmt).target, as<AnnAssignStmt>(*item.chunk->stmt).value);
   }
 }
 
 std::optional<std::vector<const Expr*>> Declarations::elements(const Expr* expr) const {
   if (expr && expr->kind == ExprKind::name)
-    if (const auto known = constants_.find(as<NameExpr>(*expr).id.text()); known != constants_.end()) expr = known->second;
+    if (const auto known = constants_.find(as<NameExpr>(*expr).id.text()); known != constants_.end())
+      expr = known->second;
   List<const Expr*> list;
-  if (expr && expr->kind == ExprKind::list) list = as<ListExpr>(*expr).elements;
-  else if (expr && expr->kind == ExprKind::tuple) list = as<TupleExpr>(*expr).elements;
-  else return std::nullopt;
+  if (expr && expr->kind == ExprKind::list)
+    list = as<ListExpr>(*expr).elements;
+  else if (expr && expr->kind == ExprKind::tuple)
+    list = as<TupleExpr>(*expr).elements;
+  else
+    return std::nullopt;
   return std::vector<const Expr*>(list.begin(), list.end());
 }
 
 std::optional<std::string> Declarations::text(const Expr& expr, const Bindings& bound) const {
   switch (expr.kind) {
   case ExprKind::string: return std::string(as<StringExpr>(expr).value);
-  case ExprKind::integer: return as<IntegerExpr>(expr).fits ? std::optional(std::to_string(as<IntegerExpr>(expr).value)) : std::nullopt;
+  case ExprKind::integer:
+    return as<IntegerExpr>(expr).fits ? std::optional(std::to_string(as<IntegerExpr>(expr).value))
+                                      : std::nullopt;
   case ExprKind::name: {
     const std::string_view name = as<NameExpr>(expr).id.text();
     if (const auto known = bound.find(name); known != bound.end()) return text(*known->second, {});
     const auto known = constants_.find(name);
-    return known == constants_.end() || !known->second || known->second->kind != ExprKind::string ? std::nullopt : text(*known->second, {});
+    return known == constants_.end() || !known->second || known->second->kind != ExprKind::string
+        ? std::nullopt
+        : text(*known->second, {});
   }
   case ExprKind::format: {
     if (!as<FormatExpr>(expr).plain) return std::nullopt;
@@ -100,11 +119,14 @@ std::optional<std::string> Declarations::text(const Expr& expr, const Bindings& 
   case ExprKind::call: {
     // name.replace("_", "-")
     const auto& call = as<CallExpr>(expr);
-    if (call.function->kind != ExprKind::attribute || last_name(*call.function) != "replace" || call.arguments.size() != 2) return std::nullopt;
+    if (call.function->kind != ExprKind::attribute || last_name(*call.function) != "replace" ||
+        call.arguments.size() != 2)
+      return std::nullopt;
     auto made = text(*as<AttributeExpr>(*call.function).object, bound);
     const std::string_view from = literal(call.arguments[0]), to = literal(call.arguments[1]);
     if (!made || from.empty() || call.arguments[1]->kind != ExprKind::string) return std::nullopt;
-    for (std::size_t at = 0; (at = made->find(from, at)) != std::string::npos; at += to.size()) made->replace(at, from.size(), to);
+    for (std::size_t at = 0; (at = made->find(from, at)) != std::string::npos; at += to.size())
+      made->replace(at, from.size(), to);
     return made;
   }
   default: return std::nullopt;
@@ -136,7 +158,8 @@ std::vector<Declarations::Bindings> Declarations::rounds(const std::vector<const
   return all;
 }
 
-std::optional<Declarations::Receiver> Declarations::receiver(const CallExpr& call, const CallSite& site, const Bindings& bound) const {
+std::optional<Declarations::Receiver> Declarations::receiver(
+    const CallExpr& call, const CallSite& site, const Bindings& bound) const {
   if (call.function->kind != ExprKind::attribute) return std::nullopt;
   const Expr& object = *as<AttributeExpr>(*call.function).object;
   if (const auto made = results_.find(&object); made != results_.end()) return made->second;
@@ -144,7 +167,8 @@ std::optional<Declarations::Receiver> Declarations::receiver(const CallExpr& cal
   // for each in (train, evaluate): each.add_argument(…)
   if (const auto known = bound.find(name); known != bound.end()) name = dotted(*known->second);
   for (const std::string& scope : {site.function, site.path})
-    if (const auto known = names_.find(scope + "\n" + name); !name.empty() && known != names_.end()) return known->second;
+    if (const auto known = names_.find(scope + "\n" + name); !name.empty() && known != names_.end())
+      return known->second;
   return std::nullopt;
 }
 
@@ -178,7 +202,8 @@ bool Declarations::call(const CallExpr& call, const CallSite& site) {
   Receiver of = known.value_or(Receiver{});
   if (name == "add_mutually_exclusive_group") {
     of.exclusive = ++groups_;
-    if (is_true(keyword(call, "required")) && !site.is_conditional) made_.required_groups.insert(of.exclusive);
+    if (is_true(keyword(call, "required")) && !site.is_conditional)
+      made_.required_groups.insert(of.exclusive);
   }
   results_[&call] = of;
   return true;
@@ -188,13 +213,17 @@ void Declarations::parser(const CallExpr& call, const CallSite& site) {
   ++parsers_;
   made_in_ = site.function;
   results_[&call] = {};
-  if (spreads(call) || keyword(call, "parents") || keyword(call, "fromfile_prefix_chars") || keyword(call, "prefix_chars") || keyword(call, "exit_on_error")) open_ = true;
+  if (spreads(call) || keyword(call, "parents") || keyword(call, "fromfile_prefix_chars") ||
+      keyword(call, "prefix_chars") || keyword(call, "exit_on_error"))
+    open_ = true;
   if (is_false(keyword(call, "allow_abbrev"))) made_.abbreviations = false;
 }
 
 void Declarations::add_commands(const CallExpr& call, const CallSite& site) {
   const auto known = receiver(call, site);
-  if (!known || known->commands >= 0 || site.is_conditional || spreads(call) || keyword(call, "parser_class") || keyword(call, "action")) open_ = true;
+  if (!known || known->commands >= 0 || site.is_conditional || spreads(call) ||
+      keyword(call, "parser_class") || keyword(call, "action"))
+    open_ = true;
   Commands& made = made_.commands.emplace_back();
   made.of_parser = known ? known->parser : 0;
   made.is_required = is_true(keyword(call, "required"));
@@ -204,7 +233,9 @@ void Declarations::add_commands(const CallExpr& call, const CallSite& site) {
 
 void Declarations::add_parser(const CallExpr& call, const CallSite& site) {
   const auto known = receiver(call, site);
-  if (!known || known->commands < 0 || spreads(call) || keyword(call, "parents") || keyword(call, "prefix_chars") || keyword(call, "allow_abbrev") || call.arguments.empty() || !site.loops.empty()) {
+  if (!known || known->commands < 0 || spreads(call) || keyword(call, "parents") ||
+      keyword(call, "prefix_chars") || keyword(call, "allow_abbrev") || call.arguments.empty() ||
+      !site.loops.empty()) {
     open_ = true;
     return;
   }
@@ -212,8 +243,10 @@ void Declarations::add_parser(const CallExpr& call, const CallSite& site) {
   const int parser = all_parsers_++;
   results_[&call] = {parser, 0, -1};
   const auto add = [&](const Expr& expr) {
-    if (const auto name = text(expr, {})) commands.names.emplace_back(*name, parser);
-    else open_ = true;
+    if (const auto name = text(expr, {}))
+      commands.names.emplace_back(*name, parser);
+    else
+      open_ = true;
   };
   add(*call.arguments[0]);
   const Expr* aliases = keyword(call, "aliases");
@@ -245,7 +278,9 @@ bool Declarations::option(const CallExpr& call, const CallSite& site, const Bind
   }
   if (made.flags.empty()) return false;
   values_of(made, call, bound);
-  if (literal(keyword(call, "nargs")) == "..." || (keyword(call, "nargs") && last_name(*keyword(call, "nargs")) == "REMAINDER")) return false;
+  if (literal(keyword(call, "nargs")) == "..." ||
+      (keyword(call, "nargs") && last_name(*keyword(call, "nargs")) == "REMAINDER"))
+    return false;
   made.is_required = is_true(keyword(call, "required"));
   const Expr* otherwise = keyword(call, "default");
   made.has_default = spreads(call) || (otherwise && otherwise->kind != ExprKind::none);
@@ -256,14 +291,21 @@ bool Declarations::option(const CallExpr& call, const CallSite& site, const Bind
 
 void Declarations::values_of(DeclaredOption& option, const CallExpr& call, const Bindings& bound) const {
   if (const Expr* nargs = keyword(call, "nargs")) {
-    if (nargs->kind == ExprKind::integer) option.arity = Arity::number, option.count = static_cast<int>(std::clamp<std::int64_t>(as<IntegerExpr>(*nargs).value, 0, 1000));
-    else if (nargs->kind == ExprKind::string) option.arity = arity_named(literal(nargs));
-    else if (nargs->kind != ExprKind::none) option.arity = arity_named(last_name(*nargs));
+    if (nargs->kind == ExprKind::integer)
+      option.arity = Arity::number,
+      option.count = static_cast<int>(std::clamp<std::int64_t>(as<IntegerExpr>(*nargs).value, 0, 1000));
+    else if (nargs->kind == ExprKind::string)
+      option.arity = arity_named(literal(nargs));
+    else if (nargs->kind != ExprKind::none)
+      option.arity = arity_named(last_name(*nargs));
   }
   if (const Expr* action = keyword(call, "action")) {
     const std::string_view way = literal(action);
-    if (way == "store_true" || way == "store_false" || way == "store_const" || way == "append_const" || way == "count") option.arity = Arity::none;
-    else if (way == "help" || way == "version") option.arity = Arity::none, option.ends = true;
+    if (way == "store_true" || way == "store_false" || way == "store_const" || way == "append_const" ||
+        way == "count")
+      option.arity = Arity::none;
+    else if (way == "help" || way == "version")
+      option.arity = Arity::none, option.ends = true;
     else if (way.empty() && last_name(*action) == "BooleanOptionalAction") {
       option.arity = Arity::none;
       for (std::size_t i = 0, size = option.flags.size(); i < size; ++i)
@@ -282,7 +324,10 @@ void Declarations::values_of(DeclaredOption& option, const CallExpr& call, const
   const auto choices = elements(keyword(call, "choices"));
   for (std::size_t i = 0; choices && i < choices->size(); ++i) {
     const Expr& each = *(*choices)[i];
-    const auto one = each.kind == ExprKind::string || each.kind == ExprKind::integer || each.kind == ExprKind::name ? text(each, bound) : std::nullopt;
+    const auto one = each.kind == ExprKind::string || each.kind == ExprKind::integer ||
+            each.kind == ExprKind::name
+        ? text(each, bound)
+        : std::nullopt;
     if (!one) {
       option.choices.clear();
       break;
@@ -291,4 +336,4 @@ void Declarations::values_of(DeclaredOption& option, const CallExpr& call, const
   }
 }
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

@@ -1,4 +1,5 @@
-// The calls of argparse in a program: parsers, groups, commands and arguments, with the loops over literals that make several of one call.
+// The calls of argparse in a program: parsers, groups, commands and arguments, with the loops over literals
+// that make several of one call.
 #pragma once
 
 #include "rules/launch/parsers.hpp"
@@ -13,10 +14,10 @@ namespace stepzero::rules::launch {
 // Where a call stands.
 struct CallSite {
   const std::string& path;
-  std::uint32_t offset;                                // of the chunk in its file
-  std::string function;                                // that it stands in, by its path and beginning; the path alone: the module
+  std::uint32_t offset;  // of the chunk in its file
+  std::string function;  // that it stands in, by its path and beginning; the path alone: the module
   bool is_conditional = false;
-  std::vector<const syntax::ForStmt*> loops;           // around it, outermost first
+  std::vector<const syntax::ForStmt*> loops;  // around it, outermost first
 };
 
 class Declarations {
@@ -40,7 +41,8 @@ private:
   };
   using Bindings = std::map<std::string_view, const syntax::Expr*>;
 
-  std::optional<Receiver> receiver(const syntax::CallExpr& call, const CallSite& site, const Bindings& bound = {}) const;
+  std::optional<Receiver> receiver(
+      const syntax::CallExpr& call, const CallSite& site, const Bindings& bound = {}) const;
   void parser(const syntax::CallExpr& call, const CallSite& site);
   void add_commands(const syntax::CallExpr& call, const CallSite& site);
   void add_parser(const syntax::CallExpr& call, const CallSite& site);
@@ -53,10 +55,10 @@ private:
   std::vector<Bindings> rounds(const std::vector<const syntax::ForStmt*>& loops) const;
 
   ScriptOptions& made_;
-  std::map<std::string_view, const syntax::Expr*> constants_;        // null: assigned more than once
+  std::map<std::string_view, const syntax::Expr*> constants_;  // null: assigned more than once
   std::map<const syntax::Expr*, Receiver> results_;
-  std::map<std::string, Receiver, std::less<>> names_;               // by the function and the text
-  std::string made_in_;                                              // the function that makes the parser
+  std::map<std::string, Receiver, std::less<>> names_;  // by the function and the text
+  std::string made_in_;                                 // the function that makes the parser
   int parsers_ = 0, all_parsers_ = 1, groups_ = 0;
   bool open_ = false, unnamed_ = false;
 };
@@ -69,4 +71,4 @@ bool spreads(const syntax::CallExpr& call);
 bool is_true(const syntax::Expr* expr);
 bool is_false(const syntax::Expr* expr);
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

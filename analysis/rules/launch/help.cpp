@@ -14,19 +14,27 @@ struct Reader {
   std::string_view prefix, who, page;
 };
 constexpr Reader readers[] = {
-    {"TORCH_NCCL_", "PyTorch where it makes groups of NCCL", "https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html"},
+    {"TORCH_NCCL_", "PyTorch where it makes groups of NCCL",
+        "https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html"},
     {"TORCH_", "PyTorch", "https://docs.pytorch.org/docs/stable/torch_environment_variables.html"},
     {"PYTORCH_", "PyTorch", "https://docs.pytorch.org/docs/stable/torch_environment_variables.html"},
     {"NCCL_", "NCCL", "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"},
-    {"CUDA_", "CUDA", "https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-environment-variables"},
-    {"OMP_", "OpenMP, which PyTorch computes with on the CPU", "https://www.openmp.org/spec-html/5.0/openmpch6.html"},
-    {"HF_", "the libraries of Hugging Face", "https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables"},
+    {"CUDA_", "CUDA",
+        "https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-environment-variables"},
+    {"OMP_", "OpenMP, which PyTorch computes with on the CPU",
+        "https://www.openmp.org/spec-html/5.0/openmpch6.html"},
+    {"HF_", "the libraries of Hugging Face",
+        "https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables"},
     {"TRANSFORMERS_", "transformers", "https://huggingface.co/docs/transformers/installation"},
     {"TOKENIZERS_", "tokenizers", "https://huggingface.co/docs/tokenizers"},
-    {"MASTER_", "`init_process_group`, for where the ranks meet", "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization"},
-    {"WORLD_SIZE", "`init_process_group`: the number of all processes", "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization"},
-    {"RANK", "`init_process_group`: the number of this process", "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization"},
-    {"LOCAL_RANK", "programs: the number of this process on its node, and of its GPU. torchrun sets it", "https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables"},
+    {"MASTER_", "`init_process_group`, for where the ranks meet",
+        "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization"},
+    {"WORLD_SIZE", "`init_process_group`: the number of all processes",
+        "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization"},
+    {"RANK", "`init_process_group`: the number of this process",
+        "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization"},
+    {"LOCAL_RANK", "programs: the number of this process on its node, and of its GPU. torchrun sets it",
+        "https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables"},
 };
 
 std::string listed(std::string_view choices) {
@@ -43,23 +51,32 @@ std::string help_of(const KnownVariable& variable) {
   std::string text = "`" + std::string(variable.name) + "`";
   if (!variable.choices.empty()) text += ": one of " + listed(variable.choices);
   text += "\n\n";
-  if (!variable.instead.empty()) text += "It has another name now: `" + std::string(variable.instead) + "`.\n\n";
+  if (!variable.instead.empty())
+    text += "It has another name now: `" + std::string(variable.instead) + "`.\n\n";
   if (!variable.left_on.empty()) text += "Where it is on, " + std::string(variable.left_on) + ".\n\n";
-  const auto* reader = std::ranges::find_if(readers, [&](const Reader& each) { return variable.name.starts_with(each.prefix); });
-  return reader == std::end(readers) ? text : text + "Read by " + std::string(reader->who) + ": [documentation](" + std::string(reader->page) + ").";
+  const auto* reader = std::ranges::find_if(
+      readers, [&](const Reader& each) { return variable.name.starts_with(each.prefix); });
+  return reader == std::end(readers) ? text
+                                     : text + "Read by " + std::string(reader->who) + ": [documentation](" +
+          std::string(reader->page) + ").";
 }
 
 std::string help_of(const LauncherOption& option) {
   std::string text = "`" + std::string(option.name) + "` of " + std::string(name(option.launcher)) + ": ";
-  if (option.takes == Takes::none) text += "a switch";
-  else if (!option.choices.empty()) text += "one of " + listed(option.choices);
-  else text += option.kind == ValueKind::integer ? "an integer" : option.kind == ValueKind::number ? "a number" : "a text";
+  if (option.takes == Takes::none)
+    text += "a switch";
+  else if (!option.choices.empty())
+    text += "one of " + listed(option.choices);
+  else
+    text += option.kind == ValueKind::integer ? "an integer"
+        : option.kind == ValueKind::number    ? "a number"
+                                              : "a text";
   return text + (option.takes == Takes::several ? ", or several" : "") + ".";
 }
 
 bool holds(Span span, std::uint32_t offset) { return span.begin <= offset && offset < span.end; }
 
-} // namespace
+}  // namespace
 
 std::optional<KeyHelp> word_help(const Document& document, std::uint32_t offset) {
   const auto of_setting = [&](const documents::Setting& set) -> std::optional<KeyHelp> {
@@ -73,10 +90,12 @@ std::optional<KeyHelp> word_help(const Document& document, std::uint32_t offset)
       if (auto help = of_setting(set)) return help;
   for (const LaunchLine& line : launch_lines(document.script))
     for (const GivenOption& given : line.options) {
-      const Span flag{given.flag.written.begin, std::min(given.flag.written.end, given.flag.written.begin + static_cast<std::uint32_t>(given.flag.text.size()))};
+      const Span flag{given.flag.written.begin,
+          std::min(given.flag.written.end,
+              given.flag.written.begin + static_cast<std::uint32_t>(given.flag.text.size()))};
       if (given.option && holds(flag, offset)) return KeyHelp{flag, help_of(*given.option)};
     }
   return std::nullopt;
 }
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

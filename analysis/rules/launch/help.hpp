@@ -9,4 +9,4 @@ namespace stepzero::rules::launch {
 
 std::optional<KeyHelp> word_help(const Document& document, std::uint32_t offset);
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

@@ -19,29 +19,39 @@ struct Main {
   std::string folder, name;
 };
 
-std::string_view text_of(const Expr& expr) { return expr.kind == ExprKind::string ? static_cast<const StringExpr&>(expr).value : std::string_view(); }
+std::string_view text_of(const Expr& expr) {
+  return expr.kind == ExprKind::string ? static_cast<const StringExpr&>(expr).value : std::string_view();
+}
 
 // @hydra.main(config_path="conf", config_name="config")
-std::optional<Main> main_of(const program::Sources& sources, const std::string& script, std::set<std::string>& read) {
+std::optional<Main> main_of(
+    const program::Sources& sources, const std::string& script, std::set<std::string>& read) {
   read.insert(script);
   const auto module = sources.module(script);
   // What the program registers itself, or sets open, is not in the files.
-  if (!module || module->text->bytes().find("hydra") == std::string::npos || module->text->bytes().find("ConfigStore") != std::string::npos) return std::nullopt;
+  if (!module || module->text->bytes().find("hydra") == std::string::npos ||
+      module->text->bytes().find("ConfigStore") != std::string::npos)
+    return std::nullopt;
   std::optional<Main> found;
   for (const Item& item : module->items) {
     if (!item.chunk->stmt) continue;
     const auto look = [&](const Expr& expr) {
       if (expr.kind != ExprKind::call) return;
       const auto& call = static_cast<const CallExpr&>(expr);
-      if (call.function->kind != ExprKind::attribute || static_cast<const AttributeExpr&>(*call.function).attribute.text() != "main") return;
+      if (call.function->kind != ExprKind::attribute ||
+          static_cast<const AttributeExpr&>(*call.function).attribute.text() != "main")
+        return;
       const Expr* object = static_cast<const AttributeExpr&>(*call.function).object;
-      if (object->kind != ExprKind::name || static_cast<const NameExpr&>(*object).id.text() != "hydra") return;
+      if (object->kind != ExprKind::name || static_cast<const NameExpr&>(*object).id.text() != "hydra")
+        return;
       Main made;
       for (const Keyword& each : call.keywords) {
         if (each.name.text() == "config_path") made.folder = text_of(*each.value);
         if (each.name.text() == "config_name") made.name = text_of(*each.value);
       }
-      if (!made.name.empty() && !made.folder.empty() && made.folder.find("..") == std::string::npos && !made.folder.starts_with('/')) found = std::move(made);
+      if (!made.name.empty() && !made.folder.empty() && made.folder.find("..") == std::string::npos &&
+          !made.folder.starts_with('/'))
+        found = std::move(made);
     };
     for_each_statement(*item.chunk->stmt, [&](const Stmt& stmt) {
       if (stmt.kind == StmtKind::function)
@@ -50,7 +60,8 @@ std::optional<Main> main_of(const program::Sources& sources, const std::string& 
   }
   if (!found) return std::nullopt;
   while (found->folder.starts_with("./")) found->folder.erase(0, 2);
-  found->folder = script.substr(0, script.rfind('/')) + (found->folder == "." || found->folder.empty() ? "" : "/" + found->folder);
+  found->folder = script.substr(0, script.rfind('/')) +
+      (found->folder == "." || found->folder.empty() ? "" : "/" + found->folder);
   if (found->name.ends_with(".yaml")) found->name.erase(found->name.size() - 5);
   return found;
 }
@@ -66,13 +77,15 @@ public:
   Composition(const DocumentInput& input, std::string folder) : input_(input), folder_(std::move(folder)) {}
 
   bool is_known = true;
-  std::map<std::string, Leaf> keys;         // by their dotted names
+  std::map<std::string, Leaf> keys;  // by their dotted names
 
   // Chosen on the command line: "model" is "large".
   std::map<std::string, std::string> chosen;
 
   bool is_group(const std::string& name) const { return input_.sources.is_folder(folder_ + "/" + name); }
-  bool has_option(const std::string& group, const std::string& option) const { return input_.sources.is_file(file_of(group, option)); }
+  bool has_option(const std::string& group, const std::string& option) const {
+    return input_.sources.is_file(file_of(group, option));
+  }
 
   void add(const std::string& group, const std::string& name, std::string package, int depth = 0) {
     const std::string path = file_of(group, name);
@@ -94,7 +107,9 @@ public:
   }
 
 private:
-  std::string file_of(const std::string& group, const std::string& name) const { return folder_ + "/" + (group.empty() ? "" : group + "/") + name + ".yaml"; }
+  std::string file_of(const std::string& group, const std::string& name) const {
+    return folder_ + "/" + (group.empty() ? "" : group + "/") + name + ".yaml";
+  }
 
   // "# @package model.small"
   static std::string package_in(std::string_view text) {
@@ -110,35 +125,47 @@ private:
   void add_default(const std::string& group, const Node& item, const std::string& package, int depth) {
     if (item.is(Node::Kind::text)) {
       if (item.text == "_self_") return;
-      if (item.text.find('@') != std::string::npos || item.text.starts_with('/') || item.text.find("${") != std::string::npos) is_known = false;
-      else add(group, item.text, package, depth + 1);
+      if (item.text.find('@') != std::string::npos || item.text.starts_with('/') ||
+          item.text.find("${") != std::string::npos)
+        is_known = false;
+      else
+        add(group, item.text, package, depth + 1);
       return;
     }
     if (!item.is(Node::Kind::table) || item.fields.size() != 1) return void(is_known = false);
     std::string name = item.fields.front().key;
     bool is_optional = false;
     for (const std::string_view prefix : {"optional ", "override "})
-      if (name.starts_with(prefix)) is_optional = is_optional || prefix == "optional ", name.erase(0, prefix.size());
+      if (name.starts_with(prefix))
+        is_optional = is_optional || prefix == "optional ", name.erase(0, prefix.size());
     // Hydra's own groups, and plugins.
     if (name.starts_with("hydra") || name.starts_with("/hydra")) return;
     std::string under;
     bool is_placed = false;
-    if (const std::size_t at = name.find('@'); at != std::string::npos) under = name.substr(at + 1), name.erase(at), is_placed = true;
-    if (name.starts_with('/')) name.erase(0, 1);
-    else if (!group.empty()) name = group + "/" + name;
+    if (const std::size_t at = name.find('@'); at != std::string::npos)
+      under = name.substr(at + 1), name.erase(at), is_placed = true;
+    if (name.starts_with('/'))
+      name.erase(0, 1);
+    else if (!group.empty())
+      name = group + "/" + name;
     const Node& value = item.fields.front().value;
     std::string option = value.is(Node::Kind::text) ? value.text : "";
     if (const auto given = chosen.find(name); given != chosen.end()) option = given->second;
     if (option.ends_with(".yaml")) option.erase(option.size() - 5);
-    if (value.is(Node::Kind::list) || option.find("${") != std::string::npos || item.fields.front().key.starts_with("override ")) return void(is_known = false);
+    if (value.is(Node::Kind::list) || option.find("${") != std::string::npos ||
+        item.fields.front().key.starts_with("override "))
+      return void(is_known = false);
     if (option.empty() || option == "???" || option == "null") return;
     if (is_optional && !has_option(name, option)) return;
     std::string where = name;
     std::replace(where.begin(), where.end(), '/', '.');
     if (is_placed) {
-      if (under == "_global_") where.clear();
-      else if (under == "_here_" || under.find('_') == 0) is_known = false;
-      else where = (package.empty() ? "" : package + ".") + under;
+      if (under == "_global_")
+        where.clear();
+      else if (under == "_here_" || under.find('_') == 0)
+        is_known = false;
+      else
+        where = (package.empty() ? "" : package + ".") + under;
     }
     add(name, option, where, depth + 1);
   }
@@ -156,7 +183,9 @@ private:
       Leaf& leaf = keys[(prefix.empty() ? "" : prefix + ".") + field.key];
       leaf.where = {path, field.value.span};
       leaf.is_missing = field.value.is_text("???");
-      leaf.is_open = leaf.is_open || (field.value.is(Node::Kind::text) && field.value.text.find("${") != std::string::npos) || field.value.is(Node::Kind::unknown);
+      leaf.is_open = leaf.is_open ||
+          (field.value.is(Node::Kind::text) && field.value.text.find("${") != std::string::npos) ||
+          field.value.is(Node::Kind::unknown);
       if (!field.value.is(Node::Kind::table)) continue;
       leaf.is_table = true;
       add_table(field.value, (prefix.empty() ? "" : prefix + ".") + field.key, path, false);
@@ -173,7 +202,8 @@ struct Override {
 };
 
 // Plain overrides, "key=value"; nothing where another form decides what the configuration is.
-std::optional<std::vector<Override>> overrides_of(const LaunchLine& line, Main& main, std::set<std::string>& added) {
+std::optional<std::vector<Override>> overrides_of(
+    const LaunchLine& line, Main& main, std::set<std::string>& added) {
   std::vector<Override> found;
   for (std::size_t i = 0; i < line.arguments.size(); ++i) {
     const Word& word = line.arguments[i];
@@ -205,24 +235,34 @@ std::optional<std::vector<Override>> overrides_of(const LaunchLine& line, Main& 
   return found;
 }
 
-} // namespace
+}  // namespace
 
-void judge_overrides(const DocumentInput& input, const LaunchLine& line, const std::string& script, DocumentReport& report) {
+void judge_overrides(
+    const DocumentInput& input, const LaunchLine& line, const std::string& script, DocumentReport& report) {
   auto main = main_of(input.sources, script, input.read);
   if (!main) return;
   std::set<std::string> added;
   const auto overrides = overrides_of(line, *main, added);
   if (!overrides) return;
   Composition composition(input, main->folder);
-  const auto is_choice = [&](const Override& each) { return composition.is_group(each.key) || each.key.find('@') != std::string::npos; };
+  const auto is_choice = [&](const Override& each) {
+    return composition.is_group(each.key) || each.key.find('@') != std::string::npos;
+  };
   for (const Override& each : *overrides)
     if (is_choice(each)) {
       // Several, or one that is not known: which keys there are depends on it.
-      if (each.value.find_first_of(",[\x01") != std::string::npos || each.key.find('@') != std::string::npos) return;
+      if (each.value.find_first_of(",[\x01") != std::string::npos || each.key.find('@') != std::string::npos)
+        return;
       composition.chosen[each.key] = each.value;
       const bool is_named = each.value != "null" && !each.value.empty();
-      if (!is_named || composition.has_option(each.key, each.value.ends_with(".yaml") ? each.value.substr(0, each.value.size() - 5) : each.value)) continue;
-      report.add(each.word->by_default ? Severity::warning : Severity::error, each.word->written, "there is no `" + each.key + "/" + each.value + ".yaml` beside the configuration of `" + script.substr(script.rfind('/') + 1) + "`: Hydra ends with \"Could not find '" + each.key + "/" + each.value + "'\"");
+      if (!is_named ||
+          composition.has_option(each.key,
+              each.value.ends_with(".yaml") ? each.value.substr(0, each.value.size() - 5) : each.value))
+        continue;
+      report.add(each.word->by_default ? Severity::warning : Severity::error, each.word->written,
+          "there is no `" + each.key + "/" + each.value + ".yaml` beside the configuration of `" +
+              script.substr(script.rfind('/') + 1) + "`: Hydra ends with \"Could not find '" + each.key +
+              "/" + each.value + "'\"");
       return;
     }
   composition.add("", main->name, "");
@@ -231,33 +271,48 @@ void judge_overrides(const DocumentInput& input, const LaunchLine& line, const s
   if (!composition.is_known || composition.keys.empty()) return;
   const auto& keys = composition.keys;
   for (const Override& each : *overrides) {
-    if (is_choice(each) || each.key.starts_with("hydra.") || each.key.find('/') != std::string::npos || keys.contains(each.key)) continue;
+    if (is_choice(each) || each.key.starts_with("hydra.") || each.key.find('/') != std::string::npos ||
+        keys.contains(each.key))
+      continue;
     // A part of what an interpolation or `+key` puts there.
     bool may_be = false;
     for (std::size_t dot = each.key.find('.'); dot != std::string::npos; dot = each.key.find('.', dot + 1)) {
       const auto around = keys.find(each.key.substr(0, dot));
-      may_be = may_be || added.contains(each.key.substr(0, dot)) || (around != keys.end() && around->second.is_open);
-      may_be = may_be || (dot + 1 < each.key.size() && std::isdigit(static_cast<unsigned char>(each.key[dot + 1])));
+      may_be = may_be || added.contains(each.key.substr(0, dot)) ||
+          (around != keys.end() && around->second.is_open);
+      may_be = may_be ||
+          (dot + 1 < each.key.size() && std::isdigit(static_cast<unsigned char>(each.key[dot + 1])));
     }
     if (may_be || each.key.find('[') != std::string::npos) continue;
-    const std::string around = each.key.rfind('.') == std::string::npos ? "" : each.key.substr(0, each.key.rfind('.') + 1);
+    const std::string around =
+        each.key.rfind('.') == std::string::npos ? "" : each.key.substr(0, each.key.rfind('.') + 1);
     std::vector<std::string_view> beside;
     for (const auto& [key, leaf] : keys)
       if (key.starts_with(around) && key.find('.', around.size()) == std::string::npos) beside.push_back(key);
     const std::string meant(documents::nearest(each.key, beside));
-    Finding& finding = report.add(each.word->by_default ? Severity::warning : Severity::error, each.word->written,
-                                  "the configuration of `" + script.substr(script.rfind('/') + 1) + "` has no key `" + each.key + "`, and Hydra refuses to override it: \"Could not override '" + each.key + "'\". " +
-                                      (meant.empty() ? "`+" + each.key + "=…` adds one" : "Did you mean `" + meant + "`?"));
+    Finding& finding = report.add(each.word->by_default ? Severity::warning : Severity::error,
+        each.word->written,
+        "the configuration of `" + script.substr(script.rfind('/') + 1) + "` has no key `" + each.key +
+            "`, and Hydra refuses to override it: \"Could not override '" + each.key + "'\". " +
+            (meant.empty() ? "`+" + each.key + "=…` adds one" : "Did you mean `" + meant + "`?"));
     const Span written = each.word->written;
-    if (!meant.empty() && written.end - written.begin == each.word->text.size()) report.fix(finding, "Rename to " + meant, documents::is_slip(each.key, meant), {written.begin, written.begin + static_cast<std::uint32_t>(each.key.size())}, meant);
+    if (!meant.empty() && written.end - written.begin == each.word->text.size())
+      report.fix(finding, "Rename to " + meant, documents::is_slip(each.key, meant),
+          {written.begin, written.begin + static_cast<std::uint32_t>(each.key.size())}, meant);
   }
   for (const auto& [key, leaf] : keys) {
-    const auto gives = [&](const Override& each) { return each.key == key || key.starts_with(each.key + "."); };
-    if (!leaf.is_missing || std::any_of(overrides->begin(), overrides->end(), gives) || added.contains(key)) continue;
-    Finding& finding = report.add(Severity::warning, line.script->written, "`" + key + "` is `???` in the configuration, and this launch does not give it: whoever reads it fails with \"Missing mandatory value: " + key + "\"");
+    const auto gives = [&](const Override& each) {
+      return each.key == key || key.starts_with(each.key + ".");
+    };
+    if (!leaf.is_missing || std::any_of(overrides->begin(), overrides->end(), gives) || added.contains(key))
+      continue;
+    Finding& finding = report.add(Severity::warning, line.script->written,
+        "`" + key +
+            "` is `???` in the configuration, and this launch does not give it: whoever reads it fails with \"Missing mandatory value: " +
+            key + "\"");
     report.relate(finding, leaf.where, "it has to be given");
     break;
   }
 }
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

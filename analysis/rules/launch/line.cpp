@@ -19,7 +19,9 @@ constexpr LauncherOption all[] = {
 };
 
 // Programs that run the program that follows on the line.
-constexpr std::string_view wrappers[] = {"srun", "mpirun", "mpiexec", "nohup", "env", "time", "exec", "sudo", "numactl", "nsys", "taskset", "stdbuf", "unbuffer", "timeout", "nice", "singularity", "apptainer", "docker", "poetry", "uv", "pipenv", "conda", "pdsh", "aprun", "jsrun"};
+constexpr std::string_view wrappers[] = {"srun", "mpirun", "mpiexec", "nohup", "env", "time", "exec", "sudo",
+    "numactl", "nsys", "taskset", "stdbuf", "unbuffer", "timeout", "nice", "singularity", "apptainer",
+    "docker", "poetry", "uv", "pipenv", "conda", "pdsh", "aprun", "jsrun"};
 
 std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 bool is_python(std::string_view word) {
@@ -36,14 +38,20 @@ std::string plain(std::string_view option) {
 }
 
 const LauncherOption* find_option(Launcher launcher, std::string_view name) {
-  const auto is = [&](const LauncherOption& option) { return option.launcher == launcher && option.name == name; };
-  if (const auto found = std::find_if(std::begin(all), std::end(all), is); found != std::end(all)) return found;
+  const auto is = [&](const LauncherOption& option) {
+    return option.launcher == launcher && option.name == name;
+  };
+  if (const auto found = std::find_if(std::begin(all), std::end(all), is); found != std::end(all))
+    return found;
   // argparse takes the beginning of a name for the whole where only one has it; accelerate does not.
-  if (launcher == Launcher::accelerate || launcher == Launcher::fabric || launcher == Launcher::colossalai || !name.starts_with("--") || name.size() < 4) return nullptr;
+  if (launcher == Launcher::accelerate || launcher == Launcher::fabric || launcher == Launcher::colossalai ||
+      !name.starts_with("--") || name.size() < 4)
+    return nullptr;
   const LauncherOption* one = nullptr;
   std::set<std::string> meant;
   for (const LauncherOption& option : all)
-    if (option.launcher == launcher && option.name.starts_with(name)) one = &option, meant.insert(plain(option.name));
+    if (option.launcher == launcher && option.name.starts_with(name))
+      one = &option, meant.insert(plain(option.name));
   return meant.size() == 1 ? one : nullptr;
 }
 
@@ -56,16 +64,26 @@ public:
 
   std::optional<LaunchLine> read() {
     const std::string_view program = file_of(words_[at_++].text);
-    if (program == "torchrun") line_.launcher = Launcher::torchrun;
-    else if (program == "deepspeed" || program == "deepspeed.pt" || program == "ds") line_.launcher = Launcher::deepspeed;
-    else if (program == "accelerate" && at_ < words_.size() && words_[at_].text == "launch") line_.launcher = Launcher::accelerate, ++at_;
-    else if (program == "accelerate-launch") line_.launcher = Launcher::accelerate;
-    else if (program == "fabric" && at_ < words_.size() && words_[at_].text == "run") line_.launcher = Launcher::fabric, ++at_;
-    else if (program == "colossalai" && at_ < words_.size() && words_[at_].text == "run") line_.launcher = Launcher::colossalai, ++at_;
+    if (program == "torchrun")
+      line_.launcher = Launcher::torchrun;
+    else if (program == "deepspeed" || program == "deepspeed.pt" || program == "ds")
+      line_.launcher = Launcher::deepspeed;
+    else if (program == "accelerate" && at_ < words_.size() && words_[at_].text == "launch")
+      line_.launcher = Launcher::accelerate, ++at_;
+    else if (program == "accelerate-launch")
+      line_.launcher = Launcher::accelerate;
+    else if (program == "fabric" && at_ < words_.size() && words_[at_].text == "run")
+      line_.launcher = Launcher::fabric, ++at_;
+    else if (program == "colossalai" && at_ < words_.size() && words_[at_].text == "run")
+      line_.launcher = Launcher::colossalai, ++at_;
     // The name that `fabric run` had before lightning 2.3.
-    else if (program == "lightning" && at_ + 1 < words_.size() && words_[at_].text == "run" && words_[at_ + 1].text == "model") line_.launcher = Launcher::fabric, at_ += 2;
-    else if (is_python(program)) return of_python();
-    else return std::nullopt;
+    else if (program == "lightning" && at_ + 1 < words_.size() && words_[at_].text == "run" &&
+        words_[at_ + 1].text == "model")
+      line_.launcher = Launcher::fabric, at_ += 2;
+    else if (is_python(program))
+      return of_python();
+    else
+      return std::nullopt;
     return launched();
   }
 
@@ -77,10 +95,14 @@ private:
       if (word == "-m" && at_ + 1 < words_.size()) {
         const std::string& module = words_[at_ + 1].text;
         at_ += 2;
-        if (module == "torch.distributed.run" || module == "torch.distributed.elastic.multiprocessing") line_.launcher = Launcher::torchrun;
-        else if (module == "torch.distributed.launch") line_.launcher = Launcher::torch_launch;
-        else if (module == "accelerate.commands.launch") line_.launcher = Launcher::accelerate;
-        else if (module == "deepspeed.launcher.runner") line_.launcher = Launcher::deepspeed;
+        if (module == "torch.distributed.run" || module == "torch.distributed.elastic.multiprocessing")
+          line_.launcher = Launcher::torchrun;
+        else if (module == "torch.distributed.launch")
+          line_.launcher = Launcher::torch_launch;
+        else if (module == "accelerate.commands.launch")
+          line_.launcher = Launcher::accelerate;
+        else if (module == "deepspeed.launcher.runner")
+          line_.launcher = Launcher::deepspeed;
         else {
           line_.is_module = true;
           line_.script = words_[at_ - 1];
@@ -90,9 +112,12 @@ private:
         return launched();
       }
       if (word == "-c" || word == "-") return std::nullopt;
-      if (word == "-W" || word == "-X") at_ += 2;
-      else if (word.starts_with('-')) ++at_;
-      else break;
+      if (word == "-W" || word == "-X")
+        at_ += 2;
+      else if (word.starts_with('-'))
+        ++at_;
+      else
+        break;
     }
     if (at_ >= words_.size() || !words_[at_].text.ends_with(".py")) return std::nullopt;
     line_.script = words_[at_++];
@@ -142,8 +167,11 @@ private:
     if (!given.option) {
       line_.is_whole = false;
       // Whether it takes a value is not known: the next word is one unless it is the script.
-      if (!given.value && at_ < words_.size() && !words_[at_].text.starts_with('-') && !words_[at_].text.ends_with(".py")) ++at_;
-    } else if (!given.value && given.option->takes != Takes::none && at_ < words_.size() && (given.option->takes == Takes::one || !words_[at_].text.starts_with('-'))) {
+      if (!given.value && at_ < words_.size() && !words_[at_].text.starts_with('-') &&
+          !words_[at_].text.ends_with(".py"))
+        ++at_;
+    } else if (!given.value && given.option->takes != Takes::none && at_ < words_.size() &&
+        (given.option->takes == Takes::one || !words_[at_].text.starts_with('-'))) {
       given.value = words_[at_++];
     }
     const std::string name = plain(given.option ? given.option->name : std::string_view(given.flag.text));
@@ -163,15 +191,20 @@ bool begins_launch(const std::vector<Word>& words, std::size_t i) {
   if (i > 0 && words[i - 1].text.starts_with("--") && words[i - 1].text.ends_with("launcher")) return false;
   const std::string_view program = file_of(words[i].text);
   if (program == "torchrun" || program == "deepspeed" || program == "accelerate-launch") return true;
-  if ((program == "accelerate" && i + 1 < words.size() && words[i + 1].text == "launch") || (program == "fabric" && i + 1 < words.size() && words[i + 1].text == "run")) return true;
-  if ((program == "colossalai" || program == "lightning") && i + 1 < words.size() && words[i + 1].text == "run") return true;
+  if ((program == "accelerate" && i + 1 < words.size() && words[i + 1].text == "launch") ||
+      (program == "fabric" && i + 1 < words.size() && words[i + 1].text == "run"))
+    return true;
+  if ((program == "colossalai" || program == "lightning") && i + 1 < words.size() &&
+      words[i + 1].text == "run")
+    return true;
   return is_python(program);
 }
 
-} // namespace
+}  // namespace
 
 std::string_view name(Launcher launcher) {
-  constexpr std::string_view names[] = {"python", "torchrun", "torch.distributed.launch", "accelerate launch", "deepspeed", "fabric run", "colossalai run"};
+  constexpr std::string_view names[] = {"python", "torchrun", "torch.distributed.launch", "accelerate launch",
+      "deepspeed", "fabric run", "colossalai run"};
   return names[static_cast<int>(launcher)];
 }
 
@@ -185,7 +218,8 @@ std::vector<std::string_view> options_of(Launcher launcher) {
 std::optional<std::int64_t> to_number(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return !text.empty() && failure == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  return !text.empty() && failure == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                                     : std::nullopt;
 }
 
 const Word* LaunchLine::value(std::string_view wanted) const {
@@ -199,7 +233,8 @@ std::optional<std::int64_t> LaunchLine::number(std::string_view wanted) const {
   return found ? to_number(found->text) : std::nullopt;
 }
 bool LaunchLine::has(std::string_view wanted) const {
-  return std::any_of(options.begin(), options.end(), [&](const GivenOption& given) { return given.option && plain(given.option->name) == wanted; });
+  return std::any_of(options.begin(), options.end(),
+      [&](const GivenOption& given) { return given.option && plain(given.option->name) == wanted; });
 }
 
 std::optional<std::int64_t> LaunchLine::processes_per_node() const {
@@ -211,7 +246,8 @@ std::optional<std::int64_t> LaunchLine::processes_per_node() const {
   case Launcher::deepspeed: return number("num_gpus");
   case Launcher::accelerate: {
     const auto all_processes = number("num_processes"), machines = number("num_machines");
-    if (!all_processes || (machines && (*machines <= 0 || *all_processes % *machines != 0))) return std::nullopt;
+    if (!all_processes || (machines && (*machines <= 0 || *all_processes % *machines != 0)))
+      return std::nullopt;
     return *all_processes / machines.value_or(1);
   }
   case Launcher::colossalai: return number("nproc_per_node");
@@ -221,7 +257,10 @@ std::optional<std::int64_t> LaunchLine::processes_per_node() const {
   return std::nullopt;
 }
 std::optional<std::int64_t> LaunchLine::nodes() const {
-  const std::string_view option = launcher == Launcher::torchrun || launcher == Launcher::torch_launch ? "nnodes" : launcher == Launcher::accelerate ? "num_machines" : "num_nodes";
+  const std::string_view option = launcher == Launcher::torchrun || launcher == Launcher::torch_launch
+      ? "nnodes"
+      : launcher == Launcher::accelerate ? "num_machines"
+                                         : "num_nodes";
   if (value(option)) return number(option);
   if (launcher == Launcher::colossalai && (has("host") || has("H") || has("hostfile"))) return std::nullopt;
   return is_whole ? std::optional<std::int64_t>(1) : std::nullopt;
@@ -255,4 +294,4 @@ const documents::Setting* set_for(const ShellCommand& command, std::string_view 
   return nullptr;
 }
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

@@ -1,5 +1,5 @@
-// What a command of the shell launches: the script, its arguments, and how many processes run it. The options of launchers are data,
-// taken from their real parsers by tests/jobs/record_launchers.py.
+// What a command of the shell launches: the script, its arguments, and how many processes run it. The options
+// of launchers are data, taken from their real parsers by tests/jobs/record_launchers.py.
 #pragma once
 
 #include "documents/shell.hpp"
@@ -11,14 +11,22 @@
 
 namespace stepzero::rules::launch {
 
-enum class Launcher : unsigned char { python, torchrun, torch_launch, accelerate, deepspeed, fabric, colossalai };
+enum class Launcher : unsigned char {
+  python,
+  torchrun,
+  torch_launch,
+  accelerate,
+  deepspeed,
+  fabric,
+  colossalai
+};
 std::string_view name(Launcher launcher);
 
 enum class Takes : unsigned char { none, one, optional, several };
 enum class ValueKind : unsigned char { text, integer, number };
 struct LauncherOption {
   Launcher launcher;
-  std::string_view name;   // "--nnodes", "-m"
+  std::string_view name;  // "--nnodes", "-m"
   Takes takes;
   ValueKind kind;
   std::string_view choices;
@@ -30,16 +38,16 @@ struct GivenOption {
   const LauncherOption* option = nullptr;  // null: the launcher has none of this name
   documents::Word flag;                    // "--nnodes" of "--nnodes=2"
   std::optional<documents::Word> value;
-  bool is_sure = true;                     // nothing in front of it that is not known, and may hold the script
+  bool is_sure = true;  // nothing in front of it that is not known, and may hold the script
 };
 
 struct LaunchLine {
   const documents::ShellCommand* command = nullptr;
   Launcher launcher{};
-  std::string wrapper;                     // "srun", "mpirun"; empty: none
-  std::size_t first = 0;                   // the launcher's word
-  std::vector<GivenOption> options;        // of the launcher
-  std::optional<documents::Word> script;   // "train.py", or the name of a module
+  std::string wrapper;                    // "srun", "mpirun"; empty: none
+  std::size_t first = 0;                  // the launcher's word
+  std::vector<GivenOption> options;       // of the launcher
+  std::optional<documents::Word> script;  // "train.py", or the name of a module
   bool is_module = false;
   std::vector<documents::Word> arguments;  // of the script
   bool is_whole = true;                    // every word in front of the script is known
@@ -61,4 +69,4 @@ const documents::Setting* set_for(const documents::ShellCommand& command, std::s
 
 std::optional<std::int64_t> to_number(std::string_view text);
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

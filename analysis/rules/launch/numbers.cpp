@@ -34,7 +34,7 @@ bool take_digits(std::string_view& text) {
   return at > 0 && !underscore;
 }
 
-} // namespace
+}  // namespace
 
 bool reads_as_int(std::string_view text) {
   if (is_other(text)) return true;
@@ -46,7 +46,8 @@ bool reads_as_float(std::string_view text) {
   if (is_other(text)) return true;
   std::string_view rest = bare(text);
   std::string lower(rest);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+      [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (lower == "inf" || lower == "infinity" || lower == "nan") return true;
   const auto begins_digit = [&] { return !rest.empty() && (is_digit(rest.front()) || rest.front() == '_'); };
   bool any = false;
@@ -79,4 +80,4 @@ std::optional<std::int64_t> int_of(std::string_view text) {
   return negative ? -value : value;
 }
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

@@ -13,4 +13,4 @@ bool reads_as_float(std::string_view text);
 // The number, where it is a small one.
 std::optional<std::int64_t> int_of(std::string_view text);
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

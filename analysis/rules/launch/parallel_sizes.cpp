@@ -1,5 +1,6 @@
-// launch/parallel-sizes: sizes that a launch hands to Megatron or torchtitan, and that these refuse together. What they ask of each other is
-// data, read in their sources; the numbers are those of the command line alone.
+// launch/parallel-sizes: sizes that a launch hands to Megatron or torchtitan, and that these refuse together.
+// What they ask of each other is data, read in their sources; the numbers are those of the command line
+// alone.
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
@@ -18,55 +19,83 @@ using namespace launch;
 using documents::Word;
 
 enum class Trainer : std::uint8_t { megatron, torchtitan };
-// multiple: the one is divisible by the product of the others. at_least: it is as large as the other. apart: not both are given. together:
-// the one needs the other. gone: it is refused, whatever is given besides.
+// multiple: the one is divisible by the product of the others. at_least: it is as large as the other. apart:
+// not both are given. together: the one needs the other. gone: it is refused, whatever is given besides.
 enum class Asks : std::uint8_t { multiple, at_least, apart, together, gone };
 
 struct Demand {
   Trainer trainer;
   Asks asks;
-  std::string_view one;       // an option without its dashes; "world": the number of processes
-  std::string_view others;    // options: those that are not given count as 1 where the product is asked for
-  std::string_view unless;    // beginnings of options that lift the demand
-  std::string_view answer;    // what the program ends with
+  std::string_view one;     // an option without its dashes; "world": the number of processes
+  std::string_view others;  // options: those that are not given count as 1 where the product is asked for
+  std::string_view unless;  // beginnings of options that lift the demand
+  std::string_view answer;  // what the program ends with
   bool in_every_version = true;
 };
 
-// Megatron-LM: validate_args of megatron/training/arguments.py, TransformerConfig and num_microbatches_calculator of core 0.14; those marked as
-// of every version are the same in Megatron-LM 2.5 (2021) and in Megatron-DeepSpeed. torchtitan: ParallelDims, 0.2.
-constexpr std::string_view uneven = "deepspeed pipeline-model-parallel-split-rank pipeline-model-parallel-layout decoder- encoder- account-for- standalone-embedding-stage hybrid- target- spec yaml-cfg heterogeneous";
-constexpr std::string_view other_sizes = "rampup-batch-size decrease-batch-size ds-sequence-parallel-size tensor-parallel-num-weight-shards gtp- encoder-tensor encoder-pipeline step-batch-size yaml-cfg hierarchical";
+// Megatron-LM: validate_args of megatron/training/arguments.py, TransformerConfig and
+// num_microbatches_calculator of core 0.14; those marked as of every version are the same in Megatron-LM 2.5
+// (2021) and in Megatron-DeepSpeed. torchtitan: ParallelDims, 0.2.
+constexpr std::string_view uneven =
+    "deepspeed pipeline-model-parallel-split-rank pipeline-model-parallel-layout decoder- encoder- account-for- standalone-embedding-stage hybrid- target- spec yaml-cfg heterogeneous";
+constexpr std::string_view other_sizes =
+    "rampup-batch-size decrease-batch-size ds-sequence-parallel-size tensor-parallel-num-weight-shards gtp- encoder-tensor encoder-pipeline step-batch-size yaml-cfg hierarchical";
 constexpr Demand demands[] = {
-    {Trainer::megatron, Asks::multiple, "world", "tensor-model-parallel-size", "yaml-cfg encoder-tensor", "world size is not divisible by tensor model parallel size"},
-    {Trainer::megatron, Asks::multiple, "world", "tensor-model-parallel-size pipeline-model-parallel-size context-parallel-size", "yaml-cfg encoder-tensor encoder-pipeline", "world size is not divisible by total_model_size", false},
-    {Trainer::megatron, Asks::multiple, "num-attention-heads", "tensor-model-parallel-size", "yaml-cfg heterogeneous", "num_attention_heads must be a multiple of tensor_model_parallel_size"},
-    {Trainer::megatron, Asks::multiple, "num-attention-heads", "num-key-value-heads", "yaml-cfg", "AssertionError"},
-    {Trainer::megatron, Asks::multiple, "hidden-size", "num-attention-heads", "kv-channels yaml-cfg heterogeneous", "AssertionError"},
-    {Trainer::megatron, Asks::multiple, "num-layers", "pipeline-model-parallel-size", uneven, "Number of layers should be divisible by the pipeline-model-parallel size"},
-    {Trainer::megatron, Asks::multiple, "num-experts", "expert-model-parallel-size", "yaml-cfg", "Number of experts should be a multiple of expert model parallel_size"},
-    {Trainer::megatron, Asks::multiple, "seq-length", "2 context-parallel-size", "yaml-cfg hybrid-context", "seq-length should be a multiple of 2 * context-parallel-size"},
-    {Trainer::megatron, Asks::multiple, "global-batch-size", "micro-batch-size", other_sizes, "global batch size is not divisible by micro batch size"},
-    {Trainer::megatron, Asks::multiple, "global-batch-size", "micro-batch-size data", other_sizes, "global batch size is not divisible by micro batch size times data parallel size"},
-    {Trainer::megatron, Asks::at_least, "max-position-embeddings", "seq-length", "yaml-cfg", "max_position_embeddings must be greater than or equal to seq_length"},
+    {Trainer::megatron, Asks::multiple, "world", "tensor-model-parallel-size", "yaml-cfg encoder-tensor",
+        "world size is not divisible by tensor model parallel size"},
+    {Trainer::megatron, Asks::multiple, "world",
+        "tensor-model-parallel-size pipeline-model-parallel-size context-parallel-size",
+        "yaml-cfg encoder-tensor encoder-pipeline", "world size is not divisible by total_model_size", false},
+    {Trainer::megatron, Asks::multiple, "num-attention-heads", "tensor-model-parallel-size",
+        "yaml-cfg heterogeneous", "num_attention_heads must be a multiple of tensor_model_parallel_size"},
+    {Trainer::megatron, Asks::multiple, "num-attention-heads", "num-key-value-heads", "yaml-cfg",
+        "AssertionError"},
+    {Trainer::megatron, Asks::multiple, "hidden-size", "num-attention-heads",
+        "kv-channels yaml-cfg heterogeneous", "AssertionError"},
+    {Trainer::megatron, Asks::multiple, "num-layers", "pipeline-model-parallel-size", uneven,
+        "Number of layers should be divisible by the pipeline-model-parallel size"},
+    {Trainer::megatron, Asks::multiple, "num-experts", "expert-model-parallel-size", "yaml-cfg",
+        "Number of experts should be a multiple of expert model parallel_size"},
+    {Trainer::megatron, Asks::multiple, "seq-length", "2 context-parallel-size", "yaml-cfg hybrid-context",
+        "seq-length should be a multiple of 2 * context-parallel-size"},
+    {Trainer::megatron, Asks::multiple, "global-batch-size", "micro-batch-size", other_sizes,
+        "global batch size is not divisible by micro batch size"},
+    {Trainer::megatron, Asks::multiple, "global-batch-size", "micro-batch-size data", other_sizes,
+        "global batch size is not divisible by micro batch size times data parallel size"},
+    {Trainer::megatron, Asks::at_least, "max-position-embeddings", "seq-length", "yaml-cfg",
+        "max_position_embeddings must be greater than or equal to seq_length"},
     {Trainer::megatron, Asks::at_least, "lr", "min-lr", "yaml-cfg", "AssertionError"},
     {Trainer::megatron, Asks::apart, "fp16", "bf16", "", "AssertionError"},
-    {Trainer::megatron, Asks::apart, "train-samples", "train-iters", "skip-train", "expected iteration-based training"},
-    {Trainer::megatron, Asks::apart, "lr-decay-samples", "train-iters", "skip-train", "expected iteration-based learning rate decay"},
-    {Trainer::megatron, Asks::apart, "lr-warmup-samples", "train-iters", "skip-train", "expected iteration-based learning rate warmup"},
-    {Trainer::megatron, Asks::apart, "lr-decay-iters", "train-samples", "skip-train", "expected sample-based learning rate decay"},
-    {Trainer::megatron, Asks::apart, "lr-warmup-iters", "train-samples", "skip-train", "expected sample-based learning rate warmup"},
-    {Trainer::megatron, Asks::together, "expert-model-parallel-size", "num-experts", "yaml-cfg use-checkpoint-args", "num_experts must be non None to use expert model parallelism", false},
-    {Trainer::megatron, Asks::together, "fp16-lm-cross-entropy", "fp16", "yaml-cfg", "lm cross entropy in fp16 only support in fp16 mode"},
-    {Trainer::megatron, Asks::together, "save", "save-interval", "yaml-cfg skip-train", "AssertionError", false},
-    {Trainer::megatron, Asks::gone, "batch-size", "micro-batch-size", "", "--batch-size argument is no longer valid, use --micro-batch-size instead"},
-    {Trainer::megatron, Asks::gone, "model-parallel-size", "tensor-model-parallel-size", "", "--model-parallel-size is no longer valid, use --tensor-model-parallel-size instead"},
+    {Trainer::megatron, Asks::apart, "train-samples", "train-iters", "skip-train",
+        "expected iteration-based training"},
+    {Trainer::megatron, Asks::apart, "lr-decay-samples", "train-iters", "skip-train",
+        "expected iteration-based learning rate decay"},
+    {Trainer::megatron, Asks::apart, "lr-warmup-samples", "train-iters", "skip-train",
+        "expected iteration-based learning rate warmup"},
+    {Trainer::megatron, Asks::apart, "lr-decay-iters", "train-samples", "skip-train",
+        "expected sample-based learning rate decay"},
+    {Trainer::megatron, Asks::apart, "lr-warmup-iters", "train-samples", "skip-train",
+        "expected sample-based learning rate warmup"},
+    {Trainer::megatron, Asks::together, "expert-model-parallel-size", "num-experts",
+        "yaml-cfg use-checkpoint-args", "num_experts must be non None to use expert model parallelism",
+        false},
+    {Trainer::megatron, Asks::together, "fp16-lm-cross-entropy", "fp16", "yaml-cfg",
+        "lm cross entropy in fp16 only support in fp16 mode"},
+    {Trainer::megatron, Asks::together, "save", "save-interval", "yaml-cfg skip-train", "AssertionError",
+        false},
+    {Trainer::megatron, Asks::gone, "batch-size", "micro-batch-size", "",
+        "--batch-size argument is no longer valid, use --micro-batch-size instead"},
+    {Trainer::megatron, Asks::gone, "model-parallel-size", "tensor-model-parallel-size", "",
+        "--model-parallel-size is no longer valid, use --tensor-model-parallel-size instead"},
     {Trainer::torchtitan, Asks::multiple, "world",
-     "parallelism.data-parallel-replicate-degree parallelism.data-parallel-shard-degree parallelism.context-parallel-degree parallelism.tensor-parallel-degree parallelism.pipeline-parallel-degree", "comm.mode",
-     "Invalid parallel dims"},
+        "parallelism.data-parallel-replicate-degree parallelism.data-parallel-shard-degree parallelism.context-parallel-degree parallelism.tensor-parallel-degree parallelism.pipeline-parallel-degree",
+        "comm.mode", "Invalid parallel dims"},
 };
 
 // Options that only Megatron has under these names, of which every launch of it gives several.
-constexpr std::string_view of_megatron[] = {"micro-batch-size", "tensor-model-parallel-size", "pipeline-model-parallel-size", "num-attention-heads", "num-layers", "hidden-size", "max-position-embeddings", "seq-length", "global-batch-size", "ffn-hidden-size"};
+constexpr std::string_view of_megatron[] = {"micro-batch-size", "tensor-model-parallel-size",
+    "pipeline-model-parallel-size", "num-attention-heads", "num-layers", "hidden-size",
+    "max-position-embeddings", "seq-length", "global-batch-size", "ffn-hidden-size"};
 constexpr std::size_t enough = 4;
 
 template <class Each> void each_word(std::string_view list, const Each& each) {
@@ -78,7 +107,7 @@ template <class Each> void each_word(std::string_view list, const Each& each) {
 }
 
 struct Given {
-  Word flag;                       // as it is written; of the processes: the number of them
+  Word flag;  // as it is written; of the processes: the number of them
   std::optional<Word> value;
   std::optional<double> number;
   bool by_default = false;
@@ -104,7 +133,9 @@ public:
       } else if (i + 1 < words.size() && !words[i + 1].text.starts_with("--")) {
         made.value = words[i + 1];
         // Several values are one for each kind of layer.
-        if (i + 2 < words.size() && !words[i + 2].text.starts_with("--") && words[i + 2].text.find(documents::Chars::words) == std::string::npos) made.value->text.clear();
+        if (i + 2 < words.size() && !words[i + 2].text.starts_with("--") &&
+            words[i + 2].text.find(documents::Chars::words) == std::string::npos)
+          made.value->text.clear();
       }
       made.by_default = made.flag.by_default || (made.value && made.value->by_default);
       if (made.value && made.value->is_known()) made.number = number_of(made.value->text);
@@ -119,7 +150,11 @@ public:
   }
   bool has_one_of(std::string_view beginnings) const {
     bool any = false;
-    each_word(beginnings, [&](std::string_view begin) { any = any || std::any_of(given_.begin(), given_.end(), [&](const auto& each) { return each.first.starts_with(begin); }); });
+    each_word(beginnings, [&](std::string_view begin) {
+      any = any || std::any_of(given_.begin(), given_.end(), [&](const auto& each) {
+        return each.first.starts_with(begin);
+      });
+    });
     return any;
   }
   bool is_open() const { return is_open_; }
@@ -128,14 +163,18 @@ private:
   static std::optional<double> number_of(const std::string& text) {
     char* end = nullptr;
     const double number = std::strtod(text.c_str(), &end);
-    return !text.empty() && *end == '\0' && std::isfinite(number) && std::abs(number) < 1e15 ? std::optional(number) : std::nullopt;
+    return !text.empty() && *end == '\0' && std::isfinite(number) && std::abs(number) < 1e15
+        ? std::optional(number)
+        : std::nullopt;
   }
 
   void add_world(const LaunchLine& line) {
     if (line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) return;
     const auto nodes = line.nodes(), processes = line.processes_per_node();
     const Word *per_node = line.value("nproc_per_node"), *of_nodes = line.value("nnodes");
-    if (!nodes || !processes || !per_node || *nodes < 1 || *processes < 1 || (!line.wrapper.empty() && !of_nodes)) return;
+    if (!nodes || !processes || !per_node || *nodes < 1 || *processes < 1 ||
+        (!line.wrapper.empty() && !of_nodes))
+      return;
     Given made;
     made.flag = *per_node;
     made.number = static_cast<double>(*nodes) * static_cast<double>(*processes);
@@ -144,7 +183,7 @@ private:
   }
 
   std::map<std::string, Given> given_;
-  bool is_open_ = false;   // options may be given besides that are not known
+  bool is_open_ = false;  // options may be given besides that are not known
 };
 
 std::string shown(double number) {
@@ -153,48 +192,70 @@ std::string shown(double number) {
   text.erase(text.find_last_not_of('0') + 1);
   return text;
 }
-std::string named(std::string_view name, const Given& given) { return name == "world" ? shown(*given.number) + " processes" : "`" + given.flag.text + (given.number ? " " + (given.value ? given.value->text : shown(*given.number)) : "") + "`"; }
+std::string named(std::string_view name, const Given& given) {
+  return name == "world" ? shown(*given.number) + " processes"
+                         : "`" + given.flag.text +
+          (given.number ? " " + (given.value ? given.value->text : shown(*given.number)) : "") + "`";
+}
 
 class Judgment {
 public:
-  Judgment(Trainer trainer, const Sizes& sizes, DocumentReport& report) : trainer_(trainer), sizes_(sizes), report_(report) {}
+  Judgment(Trainer trainer, const Sizes& sizes, DocumentReport& report)
+      : trainer_(trainer), sizes_(sizes), report_(report) {}
 
   void run() {
     for (const Demand& demand : demands) {
       // What lifts these demands is often among the words that are not known.
-      const bool may_be_lifted = sizes_.is_open() && (demand.unless == uneven || demand.unless == other_sizes);
+      const bool may_be_lifted = sizes_.is_open() &&
+          (demand.unless == uneven || demand.unless == other_sizes);
       if (demand.trainer != trainer_ || may_be_lifted || sizes_.has_one_of(demand.unless)) continue;
       const Given* one = sizes_.find(demand.one);
       if (!one) continue;
       switch (demand.asks) {
       case Asks::multiple: judge_multiple(demand, *one); break;
       case Asks::at_least:
-        if (const Given* other = sizes_.find(demand.others); other && one->number && other->number && *one->number < *other->number)
-          tell(demand, *one, {other}, named(demand.one, *one) + " is less than " + named(demand.others, *other));
+        if (const Given* other = sizes_.find(demand.others);
+            other && one->number && other->number && *one->number < *other->number)
+          tell(demand, *one, {other},
+              named(demand.one, *one) + " is less than " + named(demand.others, *other));
         break;
       case Asks::apart:
-        if (const Given* other = sizes_.find(demand.others); other && !is_zero(*one) && !is_zero(*other)) tell(demand, *one, {other}, "`" + one->flag.text + "` and `" + other->flag.text + "` exclude each other");
+        if (const Given* other = sizes_.find(demand.others); other && !is_zero(*one) && !is_zero(*other))
+          tell(demand, *one, {other},
+              "`" + one->flag.text + "` and `" + other->flag.text + "` exclude each other");
         break;
       case Asks::together:
-        if (!sizes_.find(demand.others) && !sizes_.is_open() && (!one->value || !one->number || *one->number > 1)) tell(demand, *one, {}, "`" + one->flag.text + "` needs `--" + std::string(demand.others) + "`, which this launch does not give");
+        if (!sizes_.find(demand.others) && !sizes_.is_open() &&
+            (!one->value || !one->number || *one->number > 1))
+          tell(demand, *one, {},
+              "`" + one->flag.text + "` needs `--" + std::string(demand.others) +
+                  "`, which this launch does not give");
         break;
-      case Asks::gone: tell(demand, *one, {}, "`" + one->flag.text + "` is refused; it is `--" + std::string(demand.others) + "` today"); break;
+      case Asks::gone:
+        tell(demand, *one, {},
+            "`" + one->flag.text + "` is refused; it is `--" + std::string(demand.others) + "` today");
+        break;
       }
     }
   }
 
 private:
   static bool is_zero(const Given& given) { return given.number && *given.number == 0; }
-  static bool is_count(const Given* given) { return given && given->number && *given->number >= 1 && *given->number == std::floor(*given->number); }
+  static bool is_count(const Given* given) {
+    return given && given->number && *given->number >= 1 && *given->number == std::floor(*given->number);
+  }
 
   // Processes that hold the same part of the model; nothing if that is not known.
   std::optional<double> copies() const {
     const Given* world = sizes_.find("world");
     if (!is_count(world) || sizes_.is_open()) return std::nullopt;
     double of_model = 1;
-    for (const std::string_view name : {"tensor-model-parallel-size", "pipeline-model-parallel-size", "context-parallel-size"})
-      if (const Given* size = sizes_.find(name); size && !is_count(size)) return std::nullopt;
-      else if (size) of_model *= *size->number;
+    for (const std::string_view name :
+        {"tensor-model-parallel-size", "pipeline-model-parallel-size", "context-parallel-size"})
+      if (const Given* size = sizes_.find(name); size && !is_count(size))
+        return std::nullopt;
+      else if (size)
+        of_model *= *size->number;
     return std::fmod(*world->number, of_model) == 0 ? std::optional(*world->number / of_model) : std::nullopt;
   }
 
@@ -216,7 +277,8 @@ private:
       if (name == "data") {
         const auto number = copies();
         is_known = is_known && number && *number > 1;
-        if (number) given.push_back(sizes_.find("world")), take(*number, shown(*number) + " data-parallel processes");
+        if (number)
+          given.push_back(sizes_.find("world")), take(*number, shown(*number) + " data-parallel processes");
         return;
       }
       const Given* size = sizes_.find(name);
@@ -225,27 +287,39 @@ private:
       if (*size->number > 1) take(*size->number, "`" + size->flag.text + "`");
     });
     // A factor of one divides everything; so does what an earlier demand has told of.
-    if (!is_known || given.empty() || product <= 1 || std::fmod(*one.number, product) == 0 || (count < 2 && demand.others.find(' ') != std::string_view::npos && told_.contains(demand.one))) return;
+    if (!is_known || given.empty() || product <= 1 || std::fmod(*one.number, product) == 0 ||
+        (count < 2 && demand.others.find(' ') != std::string_view::npos && told_.contains(demand.one)))
+      return;
     if (demand.one == "seq-length" && count < 2) return;
     if (!told_.insert(demand.one).second) return;
-    tell(demand, one, given, named(demand.one, one) + (demand.one == "world" ? " are" : " is") + " not divisible by " + factors + (count > 1 ? " = " + numbers + " = " + shown(product) : " = " + numbers));
+    tell(demand, one, given,
+        named(demand.one, one) + (demand.one == "world" ? " are" : " is") + " not divisible by " + factors +
+            (count > 1 ? " = " + numbers + " = " + shown(product) : " = " + numbers));
   }
 
-  void tell(const Demand& demand, const Given& one, const std::vector<const Given*>& others, const std::string& what) {
+  void tell(const Demand& demand, const Given& one, const std::vector<const Given*>& others,
+      const std::string& what) {
     bool sure = !one.by_default && !sizes_.is_open() && demand.in_every_version;
     for (const Given* other : others) sure = sure && !other->by_default;
     const std::string who = trainer_ == Trainer::megatron ? "Megatron" : "torchtitan";
-    const std::string answer = demand.answer == "AssertionError" ? who + " ends with an AssertionError before the first step" : who + " ends before the first step: \"" + std::string(demand.answer) + "\"";
+    const std::string answer = demand.answer == "AssertionError"
+        ? who + " ends with an AssertionError before the first step"
+        : who + " ends before the first step: \"" + std::string(demand.answer) + "\"";
     // Of two options, the one that is asked too much.
     const Given& at = demand.one == "world" && !others.empty() ? *others.back() : one;
     const Word& where = at.value ? *at.value : at.flag;
-    Finding& finding = report_.add(sure ? Severity::error : Severity::warning, where.written, what + ". " + answer + (sizes_.is_open() ? ", unless the words that are not known say otherwise" : ""));
+    Finding& finding = report_.add(sure ? Severity::error : Severity::warning, where.written,
+        what + ". " + answer +
+            (sizes_.is_open() ? ", unless the words that are not known say otherwise" : ""));
     const auto relate = [&](const Given& given, const std::string& text) {
       const Word& word = given.value ? *given.value : given.flag;
       if (word.written != where.written) report_.relate(finding, word.written, text);
     };
     if (&at != &one) relate(one, "the processes of the job");
-    for (const Given* other : others) relate(*other, other == sizes_.find("world") ? std::string("the processes of the job") : "`" + other->flag.text + "` is given here");
+    for (const Given* other : others)
+      relate(*other,
+          other == sizes_.find("world") ? std::string("the processes of the job")
+                                        : "`" + other->flag.text + "` is given here");
   }
 
   const Trainer trainer_;
@@ -258,11 +332,18 @@ std::optional<Trainer> trainer_of(const DocumentInput& input, const LaunchLine& 
   if (!line.script) return std::nullopt;
   const auto is_of = [&](std::string_view package) {
     if (line.script->text.find(package) != std::string::npos) return true;
-    const auto scripts = line.script->is_known() ? script_files(input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read) : std::vector<std::string>{};
-    return scripts.empty() || std::any_of(scripts.begin(), scripts.end(), [&](const std::string& script) { return mentions(input.sources, script, {package}, input.read); });
+    const auto scripts = line.script->is_known()
+        ? script_files(
+              input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read)
+        : std::vector<std::string>{};
+    return scripts.empty() || std::any_of(scripts.begin(), scripts.end(), [&](const std::string& script) {
+      return mentions(input.sources, script, {package}, input.read);
+    });
   };
-  if (sizes.has_one_of("parallelism.")) return is_of("torchtitan") ? std::optional(Trainer::torchtitan) : std::nullopt;
-  const auto given = static_cast<std::size_t>(std::count_if(std::begin(of_megatron), std::end(of_megatron), [&](std::string_view name) { return sizes.find(name) != nullptr; }));
+  if (sizes.has_one_of("parallelism."))
+    return is_of("torchtitan") ? std::optional(Trainer::torchtitan) : std::nullopt;
+  const auto given = static_cast<std::size_t>(std::count_if(std::begin(of_megatron), std::end(of_megatron),
+      [&](std::string_view name) { return sizes.find(name) != nullptr; }));
   return given >= enough && is_of("megatron") ? std::optional(Trainer::megatron) : std::nullopt;
 }
 
@@ -273,20 +354,25 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule launch_parallel_sizes = complete({
     .id = "launch/parallel-sizes",
     .severity = Severity::error,
-    .summary = "sizes that a launch hands to Megatron or torchtitan do not divide each other, or options exclude each other",
-    .why = "Megatron shares the processes of a job out over tensor, pipeline, context and data parallelism, the heads of attention over tensor parallelism, the "
-           "layers over the stages of the pipeline, the experts over expert parallelism, and the global batch over micro batches and copies of the model. What does not divide "
-           "ends the job with an AssertionError on all nodes, after the queue, the start of the containers and the rendezvous. The same holds for `--fp16` with `--bf16`, iterations with samples, "
-           "a sequence that is longer than `--max-position-embeddings`. torchtitan multiplies its degrees to the number of processes. As Megatron-LM core 0.14 and torchtitan 0.2 ask it.",
-    .wrong = "#!/bin/bash\ntorchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 1024 --num-attention-heads 12 \\\n  --seq-length 1024 --max-position-embeddings 1024 --micro-batch-size 4 --tensor-model-parallel-size 8\n",
-    .right = "#!/bin/bash\ntorchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 1024 --num-attention-heads 16 \\\n  --seq-length 1024 --max-position-embeddings 1024 --micro-batch-size 4 --tensor-model-parallel-size 8\n",
-    .silent = "Numbers that the text does not decide; layouts of uneven pipelines, and DeepSpeed's pipeline, which takes any number of layers; batches that ramp up; programs of another kind with options "
-              "of these names.",
+    .summary =
+        "sizes that a launch hands to Megatron or torchtitan do not divide each other, or options exclude each other",
+    .why =
+        "Megatron shares the processes of a job out over tensor, pipeline, context and data parallelism, the heads of attention over tensor parallelism, the "
+        "layers over the stages of the pipeline, the experts over expert parallelism, and the global batch over micro batches and copies of the model. What does not divide "
+        "ends the job with an AssertionError on all nodes, after the queue, the start of the containers and the rendezvous. The same holds for `--fp16` with `--bf16`, iterations with samples, "
+        "a sequence that is longer than `--max-position-embeddings`. torchtitan multiplies its degrees to the number of processes. As Megatron-LM core 0.14 and torchtitan 0.2 ask it.",
+    .wrong =
+        "#!/bin/bash\ntorchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 1024 --num-attention-heads 12 \\\n  --seq-length 1024 --max-position-embeddings 1024 --micro-batch-size 4 --tensor-model-parallel-size 8\n",
+    .right =
+        "#!/bin/bash\ntorchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 1024 --num-attention-heads 16 \\\n  --seq-length 1024 --max-position-embeddings 1024 --micro-batch-size 4 --tensor-model-parallel-size 8\n",
+    .silent =
+        "Numbers that the text does not decide; layouts of uneven pipelines, and DeepSpeed's pipeline, which takes any number of layers; batches that ramp up; programs of another kind with options "
+        "of these names.",
     .fix = "None: which of the sizes was meant cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check_no_run,
@@ -295,4 +381,4 @@ constexpr Rule launch_parallel_sizes = complete({
 extern const DocumentCheck launch_parallel_sizes_check;
 const DocumentCheck launch_parallel_sizes_check = {&launch_parallel_sizes, Role::script, check_document};
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

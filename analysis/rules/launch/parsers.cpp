@@ -18,11 +18,17 @@ namespace {
 constexpr std::size_t most_modules = 400;
 
 // Packages that read the command line in a way of their own, or make parsers that take more.
-constexpr std::string_view other_readers[] = {"fire", "click", "typer", "hydra", "absl", "jsonargparse", "configargparse", "draccus", "pyrallis", "docopt", "plac", "gflags", "tap", "argh", "yacs", "clize", "cyclopts", "chz", "datargs", "omegaconf.cli"};
+constexpr std::string_view other_readers[] = {"fire", "click", "typer", "hydra", "absl", "jsonargparse",
+    "configargparse", "draccus", "pyrallis", "docopt", "plac", "gflags", "tap", "argh", "yacs", "clize",
+    "cyclopts", "chz", "datargs", "omegaconf.cli"};
 // Calls behind which options come from elsewhere.
-constexpr std::string_view other_makers[] = {"parse_known_args", "parse_known_intermixed_args", "add_argparse_args", "from_argparse_args", "register_and_parse", "parse_args_into_dataclasses", "set_parser", "add_cli_args"};
+constexpr std::string_view other_makers[] = {"parse_known_args", "parse_known_intermixed_args",
+    "add_argparse_args", "from_argparse_args", "register_and_parse", "parse_args_into_dataclasses",
+    "set_parser", "add_cli_args"};
 
-bool is_one_of(std::string_view text, const auto& list) { return std::find(std::begin(list), std::end(list), text) != std::end(list); }
+bool is_one_of(std::string_view text, const auto& list) {
+  return std::find(std::begin(list), std::end(list), text) != std::end(list);
+}
 
 class Collector {
 public:
@@ -32,10 +38,13 @@ public:
     is_main_ = true;
     visit(path);
     is_main_ = false;
-    // What can add an option once, can add any: the other modules are of no interest then, unless the parser is of another kind.
+    // What can add an option once, can add any: the other modules are of no interest then, unless the parser
+    // is of another kind.
     const auto module = sources_.module(path);
     const std::string_view text = module ? std::string_view(module->text->bytes()) : std::string_view();
-    const bool is_of_argparse = text.find("HfArgumentParser") == std::string_view::npos && text.find("click.") == std::string_view::npos && text.find("tyro.cli(") == std::string_view::npos && text.find("Fire(") == std::string_view::npos && text.find("typer") == std::string_view::npos;
+    const bool is_of_argparse = text.find("HfArgumentParser") == std::string_view::npos &&
+        text.find("click.") == std::string_view::npos && text.find("tyro.cli(") == std::string_view::npos &&
+        text.find("Fire(") == std::string_view::npos && text.find("typer") == std::string_view::npos;
     while (!waiting_.empty() && seen_.size() < most_modules && !(open_ && is_of_argparse)) {
       const std::string next = waiting_.back();
       waiting_.pop_back();
@@ -52,7 +61,8 @@ public:
     if (imports_tyro_) {
       made_.of_tyro = made_.one_parser = true;
       made_.abbreviations = false;
-      made_.closed = tyro_classes_.size() == 1 && declared_.parsers() == 0 && !open_ && !tyro_open_ && waiting_.empty() && add_tyro_options(classes_, tyro_classes_.front(), "", tyro_default_, made_);
+      made_.closed = tyro_classes_.size() == 1 && declared_.parsers() == 0 && !open_ && !tyro_open_ &&
+          waiting_.empty() && add_tyro_options(classes_, tyro_classes_.front(), "", tyro_default_, made_);
       return std::move(made_);
     }
     if (reads_signature_ && declared_.parsers() == 0 && click_.commands() == 0 && signatures_.add()) {
@@ -67,14 +77,18 @@ public:
     }
     // Names of another kind, groups that the command line chooses, and prefixes are not followed.
     bool all_simple = true;
-    for (const std::string& name : simple_classes_) all_simple = all_simple && add_simple_options(classes_, name, made_);
-    const bool handed_out = std::any_of(handed_to_.begin(), handed_to_.end(), [&](const std::string& name) { return !functions_.contains(name); });
+    for (const std::string& name : simple_classes_)
+      all_simple = all_simple && add_simple_options(classes_, name, made_);
+    const bool handed_out = std::any_of(handed_to_.begin(), handed_to_.end(),
+        [&](const std::string& name) { return !functions_.contains(name); });
     if (imports_simple_ && simple_parsed_ && declared_.parsers() == 0) {
       made_.one_parser = simple_classes_.size() == 1;
       made_.closed = made_.one_parser && all_simple && !simple_open_ && !open_ && waiting_.empty();
       return std::move(made_);
     }
-    made_.closed = parses_ && declared_.parsers() > 0 && all_simple && !simple_open_ && !open_ && !declared_.is_open() && !handed_out && waiting_.empty() && (made_.commands.empty() || declared_.parsers() == 1);
+    made_.closed = parses_ && declared_.parsers() > 0 && all_simple && !simple_open_ && !open_ &&
+        !declared_.is_open() && !handed_out && waiting_.empty() &&
+        (made_.commands.empty() || declared_.parsers() == 1);
     made_.one_parser = declared_.parsers() == 1;
     return std::move(made_);
   }
@@ -89,10 +103,16 @@ private:
     const std::string& text = module->text->bytes();
     for (const std::string_view way : {"sys.argv", "import_module(", "__import__(", "exec("})
       if (text.find(way) != std::string::npos) open_ = true;
-    if (text.find("sys.argv.") != std::string::npos || text.find("sys.argv =") != std::string::npos || text.find("sys.argv +=") != std::string::npos) hf_open_ = argv_open_ = true;
-    if (text.find("tyro.conf") != std::string::npos || text.find("tyro.extras") != std::string::npos || text.find("from tyro") != std::string::npos || text.find("TyroConstructor") != std::string::npos) tyro_open_ = true;
+    if (text.find("sys.argv.") != std::string::npos || text.find("sys.argv =") != std::string::npos ||
+        text.find("sys.argv +=") != std::string::npos)
+      hf_open_ = argv_open_ = true;
+    if (text.find("tyro.conf") != std::string::npos || text.find("tyro.extras") != std::string::npos ||
+        text.find("from tyro") != std::string::npos || text.find("TyroConstructor") != std::string::npos)
+      tyro_open_ = true;
     if (text.find("simple_parsing") != std::string::npos)
-      for (const std::string_view way : {"alias", "subgroups(", "subparsers(", "dash_variants", "prefix", "conflict_resolution", "config_path", "ChoicesParser"}) simple_open_ = simple_open_ || text.find(way) != std::string::npos;
+      for (const std::string_view way : {"alias", "subgroups(", "subparsers(", "dash_variants", "prefix",
+               "conflict_resolution", "config_path", "ChoicesParser"})
+        simple_open_ = simple_open_ || text.find(way) != std::string::npos;
     declared_.read_constants(*module);
     for (const Item& item : module->items) {
       if (!item.chunk->stmt) continue;
@@ -102,12 +122,15 @@ private:
       loops_.clear();
       for_each_statement(*item.chunk->stmt, [&](const Stmt& stmt) { around(stmt); });
       for_each_statement(*item.chunk->stmt, [&](const Stmt& stmt) {
-        if (stmt.kind == StmtKind::class_) collect_class(static_cast<const ClassStmt&>(stmt), path, text, item.offset, classes_);
+        if (stmt.kind == StmtKind::class_)
+          collect_class(static_cast<const ClassStmt&>(stmt), path, text, item.offset, classes_);
         statement(stmt, path);
       });
       for (const Step& step : steps_of(*item.chunk->stmt)) {
-        if (step.target) declared_.bind(*step.target, *step.value, site(path, step.value->span));
-        else call(static_cast<const CallExpr&>(*step.value), path);
+        if (step.target)
+          declared_.bind(*step.target, *step.value, site(path, step.value->span));
+        else
+          call(static_cast<const CallExpr&>(*step.value), path);
       }
     }
   }
@@ -127,10 +150,12 @@ private:
       if (stmt.kind == StmtKind::function)
         for (const Expr* decorator : static_cast<const FunctionStmt&>(stmt).decorators) add_call(*decorator);
       if (stmt.kind == StmtKind::assign)
-        for (const Expr* target : static_cast<const AssignStmt&>(stmt).targets) steps.push_back({stmt.span.end, stmt.span.end, target, static_cast<const AssignStmt&>(stmt).value});
+        for (const Expr* target : static_cast<const AssignStmt&>(stmt).targets)
+          steps.push_back({stmt.span.end, stmt.span.end, target, static_cast<const AssignStmt&>(stmt).value});
     });
     for_each_expression(all, add_call);
-    std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.at != b.at ? a.at < b.at : a.end < b.end; });
+    std::stable_sort(steps.begin(), steps.end(),
+        [](const Step& a, const Step& b) { return a.at != b.at ? a.at < b.at : a.end < b.end; });
     return steps;
   }
 
@@ -138,19 +163,26 @@ private:
   void around(const Stmt& stmt) {
     if (stmt.kind == StmtKind::function) functions_around_.push_back(stmt.span);
     if (stmt.kind == StmtKind::for_) loops_.push_back(&static_cast<const ForStmt&>(stmt));
-    const bool chooses = stmt.kind == StmtKind::if_ || stmt.kind == StmtKind::for_ || stmt.kind == StmtKind::while_ || stmt.kind == StmtKind::try_;
+    const bool chooses = stmt.kind == StmtKind::if_ || stmt.kind == StmtKind::for_ ||
+        stmt.kind == StmtKind::while_ || stmt.kind == StmtKind::try_;
     // `if __name__ == "__main__":` holds for what is launched.
-    if (chooses && !(stmt.kind == StmtKind::if_ && static_cast<const IfStmt&>(stmt).test->kind == ExprKind::compare && last_name(*static_cast<const CompareExpr&>(*static_cast<const IfStmt&>(stmt).test).left) == "__name__")) conditions_.push_back(stmt.span);
+    if (chooses &&
+        !(stmt.kind == StmtKind::if_ && static_cast<const IfStmt&>(stmt).test->kind == ExprKind::compare &&
+            last_name(*static_cast<const CompareExpr&>(*static_cast<const IfStmt&>(stmt).test).left) ==
+                "__name__"))
+      conditions_.push_back(stmt.span);
   }
   static bool holds(const std::vector<Span>& spans, Span inner) {
-    return std::any_of(spans.begin(), spans.end(), [&](Span each) { return each.begin <= inner.begin && inner.end <= each.end; });
+    return std::any_of(spans.begin(), spans.end(),
+        [&](Span each) { return each.begin <= inner.begin && inner.end <= each.end; });
   }
   // The innermost function, by its path and beginning; empty: the module.
   std::string function_of(const std::string& path, Span inner) const {
     std::uint32_t begin = 0;
     bool any = false;  // spans count from the beginning of the item
     for (const Span each : functions_around_)
-      if (each.begin <= inner.begin && inner.end <= each.end && (!any || each.begin > begin)) begin = each.begin, any = true;
+      if (each.begin <= inner.begin && inner.end <= each.end && (!any || each.begin > begin))
+        begin = each.begin, any = true;
     return path + (any ? ":" + std::to_string(offset_ + begin) : "");
   }
 
@@ -158,7 +190,8 @@ private:
     const auto names_reader = [&](const Name& first) {
       imports_tyro_ = imports_tyro_ || first.text() == "tyro";
       imports_simple_ = imports_simple_ || first.text() == "simple_parsing";
-      reads_signature_ = reads_signature_ || (is_main_ && (first.text() == "fire" || first.text() == "typer"));
+      reads_signature_ = reads_signature_ ||
+          (is_main_ && (first.text() == "fire" || first.text() == "typer"));
       if (is_one_of(first.text(), other_readers)) open_ = true;
     };
     if (stmt.kind == StmtKind::import) {
@@ -167,14 +200,18 @@ private:
     } else if (stmt.kind == StmtKind::import_from) {
       const auto& from = static_cast<const ImportFromStmt&>(stmt);
       if (from.level == 0 && !from.module.empty()) names_reader(from.module.front());
-      const bool of_argparse = from.module.size() == 1 && (from.module[0].text() == "argparse" || from.module[0].text() == "simple_parsing");
+      const bool of_argparse = from.module.size() == 1 &&
+          (from.module[0].text() == "argparse" || from.module[0].text() == "simple_parsing");
       for (const Alias& alias : from.names) {
         // A parser of another package's own takes more options.
         const std::string_view name = alias.path.empty() ? std::string_view() : alias.path.front().text();
-        if (name.find("rgumentParser") != std::string_view::npos && name != "HfArgumentParser" && !of_argparse) open_ = hf_open_ = true;
+        if (name.find("rgumentParser") != std::string_view::npos && name != "HfArgumentParser" &&
+            !of_argparse)
+          open_ = hf_open_ = true;
       }
     } else if (stmt.kind == StmtKind::function) {
-      if (const auto module = is_main_ ? sources_.module(path) : nullptr) signatures_.function(static_cast<const FunctionStmt&>(stmt), path, module->text->bytes(), offset_);
+      if (const auto module = is_main_ ? sources_.module(path) : nullptr)
+        signatures_.function(static_cast<const FunctionStmt&>(stmt), path, module->text->bytes(), offset_);
       functions_.insert(std::string(static_cast<const FunctionStmt&>(stmt).name.text()));
     } else if (stmt.kind == StmtKind::class_) {
       const auto& cls = static_cast<const ClassStmt&>(stmt);
@@ -197,11 +234,16 @@ private:
   void call(const CallExpr& call, const std::string& path) {
     const std::string_view name = last_name(*call.function);
     if (declared_.call(call, site(path, call.span)) || of_dataclasses(name, call)) return;
-    if (click_.call(call, path, offset_) || of_tyro(name, call) || of_simple(name, call) || (is_main_ && signatures_.call(call))) return;
+    if (click_.call(call, path, offset_) || of_tyro(name, call) || of_simple(name, call) ||
+        (is_main_ && signatures_.call(call)))
+      return;
     if (name == "parse_args") {
-      if (call.arguments.empty() && call.keywords.empty()) parses_ = true;
-      else if (!call.arguments.empty() && call.arguments[0]->kind != ExprKind::none) open_ = true;  // another command line
-      else parses_ = true;
+      if (call.arguments.empty() && call.keywords.empty())
+        parses_ = true;
+      else if (!call.arguments.empty() && call.arguments[0]->kind != ExprKind::none)
+        open_ = true;  // another command line
+      else
+        parses_ = true;
       return;
     }
     if (name == "add_config_arguments") {
@@ -213,11 +255,17 @@ private:
       }
       return;
     }
-    if (is_one_of(name, other_makers) || (name.find("rgumentParser") != std::string_view::npos && name != "ArgumentParser") || name == "ArgParser") open_ = true;
+    if (is_one_of(name, other_makers) ||
+        (name.find("rgumentParser") != std::string_view::npos && name != "ArgumentParser") ||
+        name == "ArgParser")
+      open_ = true;
     // Who is handed the parser may add to it: functions whose text is not seen.
     const auto hands = [&](const Expr* argument) {
-      const std::string_view given = argument ? argument->kind == ExprKind::name ? last_name(*argument) : std::string_view() : std::string_view();
-      if (given.find("parser") != std::string_view::npos || given.find("Parser") != std::string_view::npos) handed_to_.insert(std::string(name));
+      const std::string_view given = argument
+          ? argument->kind == ExprKind::name ? last_name(*argument) : std::string_view()
+          : std::string_view();
+      if (given.find("parser") != std::string_view::npos || given.find("Parser") != std::string_view::npos)
+        handed_to_.insert(std::string(name));
     };
     for (const Expr* argument : call.arguments) hands(argument);
     for (const Keyword& each : call.keywords) hands(each.value);
@@ -225,23 +273,30 @@ private:
 
   // parser.add_arguments(Options, dest="options"), simple_parsing.parse(Options)
   bool of_simple(std::string_view name, const CallExpr& call) {
-    const bool parses = name == "parse" && call.function->kind == ExprKind::attribute && last_name(*static_cast<const AttributeExpr&>(*call.function).object) == "simple_parsing";
+    const bool parses = name == "parse" && call.function->kind == ExprKind::attribute &&
+        last_name(*static_cast<const AttributeExpr&>(*call.function).object) == "simple_parsing";
     if (name != "add_arguments" && !parses) return false;
     const bool is_class = !call.arguments.empty() && call.arguments[0]->kind == ExprKind::name;
     simple_classes_.emplace_back(is_class ? last_name(*call.arguments[0]) : std::string_view("?"));
     simple_parsed_ = simple_parsed_ || parses;
-    for (const Keyword& each : call.keywords) simple_open_ = simple_open_ || (each.name.text() != "dest" && each.name.text() != "default" && each.name.text() != "config_class");
+    for (const Keyword& each : call.keywords)
+      simple_open_ = simple_open_ ||
+          (each.name.text() != "dest" && each.name.text() != "default" && each.name.text() != "config_class");
     return true;
   }
 
   // tyro.cli(Args)
   bool of_tyro(std::string_view name, const CallExpr& call) {
-    if (name != "cli" || call.function->kind != ExprKind::attribute || last_name(*static_cast<const AttributeExpr&>(*call.function).object) != "tyro") return false;
+    if (name != "cli" || call.function->kind != ExprKind::attribute ||
+        last_name(*static_cast<const AttributeExpr&>(*call.function).object) != "tyro")
+      return false;
     const bool is_class = call.arguments.size() == 1 && call.arguments[0]->kind == ExprKind::name;
     tyro_classes_.emplace_back(is_class ? last_name(*call.arguments[0]) : std::string_view("?"));
     for (const Keyword& each : call.keywords) {
-      if (each.name.text() == "default") tyro_default_ = true;
-      else if (each.name.text() != "description" && each.name.text() != "prog") tyro_open_ = true;
+      if (each.name.text() == "default")
+        tyro_default_ = true;
+      else if (each.name.text() != "description" && each.name.text() != "prog")
+        tyro_open_ = true;
     }
     return true;
   }
@@ -253,20 +308,28 @@ private:
       const Expr* given = call.arguments.empty() ? keyword(call, "dataclass_types") : call.arguments[0];
       List<const Expr*> classes;
       std::vector<const Expr*> one;
-      if (given && given->kind == ExprKind::tuple) classes = static_cast<const TupleExpr&>(*given).elements;
-      else if (given && given->kind == ExprKind::list) classes = static_cast<const ListExpr&>(*given).elements;
-      else one.push_back(given);
+      if (given && given->kind == ExprKind::tuple)
+        classes = static_cast<const TupleExpr&>(*given).elements;
+      else if (given && given->kind == ExprKind::list)
+        classes = static_cast<const ListExpr&>(*given).elements;
+      else
+        one.push_back(given);
       for (const Expr* each : classes) one.push_back(each);
       for (const Expr* each : one) {
-        if (each && each->kind == ExprKind::name) hf_classes_.emplace_back(last_name(*each));
-        else if (each && each->kind == ExprKind::attribute) hf_classes_.push_back("transformers." + std::string(last_name(*each)));
-        else hf_open_ = true, hf_classes_.emplace_back("?");
+        if (each && each->kind == ExprKind::name)
+          hf_classes_.emplace_back(last_name(*each));
+        else if (each && each->kind == ExprKind::attribute)
+          hf_classes_.push_back("transformers." + std::string(last_name(*each)));
+        else
+          hf_open_ = true, hf_classes_.emplace_back("?");
       }
       return true;
     }
     if (name == "parse_args_into_dataclasses") {
       hf_parses_ = true;
-      if (keyword(call, "return_remaining_strings") || keyword(call, "args") || keyword(call, "args_filename") || !call.arguments.empty()) hf_open_ = true;
+      if (keyword(call, "return_remaining_strings") || keyword(call, "args") ||
+          keyword(call, "args_filename") || !call.arguments.empty())
+        hf_open_ = true;
       open_ = true;
       return true;
     }
@@ -280,7 +343,9 @@ private:
   ClickOptions click_{made_};
   SignatureOptions signatures_{made_};
   DataClasses classes_;
-  bool is_main_ = false, reads_signature_ = false;   // of the launched file itself; its command line may be a function's signature
+  bool is_main_ = false,
+       reads_signature_ =
+           false;  // of the launched file itself; its command line may be a function's signature
   std::vector<std::string> hf_classes_, tyro_classes_, simple_classes_;
   bool imports_simple_ = false, simple_open_ = false, simple_parsed_ = false;
   bool imports_tyro_ = false, tyro_open_ = false, tyro_default_ = false;
@@ -294,7 +359,7 @@ private:
   bool hf_parses_ = false, hf_open_ = false, argv_open_ = false;
 };
 
-} // namespace
+}  // namespace
 
 const DeclaredOption* ScriptOptions::find(std::string_view flag) const {
   for (const DeclaredOption& option : options)
@@ -310,6 +375,9 @@ std::vector<std::string_view> ScriptOptions::names() const {
   return made;
 }
 
-ScriptOptions options_of_script(const program::Sources& sources, const std::string& path, std::set<std::string>& read) { return Collector(sources, read).collect(path); }
+ScriptOptions options_of_script(
+    const program::Sources& sources, const std::string& path, std::set<std::string>& read) {
+  return Collector(sources, read).collect(path);
+}
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

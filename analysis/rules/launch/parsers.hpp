@@ -1,5 +1,5 @@
-// Which options a script of Python reads, as far as its text and that of the modules that it imports decide it: what `add_argument` is
-// handed anywhere in them. Only where nothing else can add one is the list closed.
+// Which options a script of Python reads, as far as its text and that of the modules that it imports decide
+// it: what `add_argument` is handed anywhere in them. Only where nothing else can add one is the list closed.
 #pragma once
 
 #include "program/sources.hpp"
@@ -17,18 +17,18 @@ namespace stepzero::rules::launch {
 enum class Arity : unsigned char { one, none, optional, any, some, number, unknown };
 
 struct DeclaredOption {
-  std::vector<std::string> flags;       // "--lr", "-l"; of a positional argument its name
-  std::vector<std::string> choices;     // empty: any, or not known
-  std::string type;                     // "int", "float"; empty: a text; "?": not known
+  std::vector<std::string> flags;    // "--lr", "-l"; of a positional argument its name
+  std::vector<std::string> choices;  // empty: any, or not known
+  std::string type;                  // "int", "float"; empty: a text; "?": not known
   Arity arity = Arity::one;
-  int count = 1;                        // of Arity::number
+  int count = 1;  // of Arity::number
   bool is_required = false;
-  bool is_conditional = false;          // added on a branch, or by a function that may not be called
-  bool has_default = false;             // another one than None
-  bool ends = false;                    // --help, --version: the program prints, and ends
-  int parser = 0;                       // the one that reads it: 0 is the script's, others are of its commands
-  int exclusive = 0;                    // the group of options of which one alone may be given; 0: none
-  Location where;                       // of the call
+  bool is_conditional = false;  // added on a branch, or by a function that may not be called
+  bool has_default = false;     // another one than None
+  bool ends = false;            // --help, --version: the program prints, and ends
+  int parser = 0;               // the one that reads it: 0 is the script's, others are of its commands
+  int exclusive = 0;            // the group of options of which one alone may be given; 0: none
+  Location where;               // of the call
 
   bool is_positional() const { return !flags.front().starts_with('-'); }
   bool takes_one() const { return arity == Arity::one; }
@@ -43,22 +43,23 @@ struct Commands {
 };
 
 struct ScriptOptions {
-  bool closed = false;                  // no other option is taken
-  bool abbreviations = true;            // the beginning of a name is enough
-  bool one_parser = false;              // all options are of one parser, and of those of its commands
-  bool of_dataclasses = false;          // HfArgumentParser makes it
+  bool closed = false;          // no other option is taken
+  bool abbreviations = true;    // the beginning of a name is enough
+  bool one_parser = false;      // all options are of one parser, and of those of its commands
+  bool of_dataclasses = false;  // HfArgumentParser makes it
   bool of_click = false;
-  bool of_tyro = false;                 // tyro.cli(Class)
-  bool of_fire = false;                 // fire.Fire(function)
+  bool of_tyro = false;  // tyro.cli(Class)
+  bool of_fire = false;  // fire.Fire(function)
   std::vector<DeclaredOption> options;
   std::vector<Commands> commands;
-  std::set<int> required_groups;        // exclusive groups of which one option has to be given
+  std::set<int> required_groups;  // exclusive groups of which one option has to be given
 
   const DeclaredOption* find(std::string_view flag) const;
-  std::vector<std::string_view> names() const;   // with two dashes
+  std::vector<std::string_view> names() const;  // with two dashes
 };
 
 // `read` gets the paths that were asked for.
-ScriptOptions options_of_script(const program::Sources& sources, const std::string& path, std::set<std::string>& read);
+ScriptOptions options_of_script(
+    const program::Sources& sources, const std::string& path, std::set<std::string>& read);
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

@@ -24,13 +24,15 @@ constexpr std::string_view of_lists[] = {"run", "Popen", "call", "check_call", "
 constexpr std::string_view of_texts[] = {"system", "popen", "getoutput", "getstatusoutput"};
 constexpr int deepest = 8;
 
-bool is_one_of(std::string_view text, const auto& list) { return std::find(std::begin(list), std::end(list), text) != std::end(list); }
+bool is_one_of(std::string_view text, const auto& list) {
+  return std::find(std::begin(list), std::end(list), text) != std::end(list);
+}
 
 // What a name stands for in one function, or in the module.
 struct Binding {
-  const Expr* value = nullptr;   // null: more than one, or none that is known
-  bool grows = false;            // words are added behind it
-  std::uint32_t offset = 0;      // of the statement that the value stands in
+  const Expr* value = nullptr;  // null: more than one, or none that is known
+  bool grows = false;           // words are added behind it
+  std::uint32_t offset = 0;     // of the statement that the value stands in
 };
 using Scope = std::map<std::string_view, Binding>;
 
@@ -63,17 +65,23 @@ private:
     };
     switch (stmt.kind) {
     case StmtKind::assign:
-      for (const Expr* target : static_cast<const AssignStmt&>(stmt).targets) note(*target, static_cast<const AssignStmt&>(stmt).value);
+      for (const Expr* target : static_cast<const AssignStmt&>(stmt).targets)
+        note(*target, static_cast<const AssignStmt&>(stmt).value);
       break;
-    case StmtKind::ann_assign: note(*static_cast<const AnnAssignStmt&>(stmt).target, static_cast<const AnnAssignStmt&>(stmt).value); break;
+    case StmtKind::ann_assign:
+      note(*static_cast<const AnnAssignStmt&>(stmt).target, static_cast<const AnnAssignStmt&>(stmt).value);
+      break;
     case StmtKind::aug_assign:
-      if (const Expr& target = *static_cast<const AugAssignStmt&>(stmt).target; target.kind == ExprKind::name) into[static_cast<const NameExpr&>(target).id.text()].grows = true;
+      if (const Expr& target = *static_cast<const AugAssignStmt&>(stmt).target; target.kind == ExprKind::name)
+        into[static_cast<const NameExpr&>(target).id.text()].grows = true;
       break;
     case StmtKind::for_: note(*static_cast<const ForStmt&>(stmt).target, nullptr); break;
     case StmtKind::expression: {
       // cmd.append(word), cmd.extend(words); of all other methods nothing is known.
       const Expr* value = static_cast<const ExpressionStmt&>(stmt).value;
-      if (value->kind != ExprKind::call || static_cast<const CallExpr&>(*value).function->kind != ExprKind::attribute) break;
+      if (value->kind != ExprKind::call ||
+          static_cast<const CallExpr&>(*value).function->kind != ExprKind::attribute)
+        break;
       const auto& method = static_cast<const AttributeExpr&>(*static_cast<const CallExpr&>(*value).function);
       if (method.object->kind != ExprKind::name) break;
       Binding& bound = into[static_cast<const NameExpr&>(*method.object).id.text()];
@@ -118,9 +126,12 @@ private:
   void call(const CallExpr& call) {
     if (call.function->kind != ExprKind::attribute || call.arguments.empty()) return;
     const auto& function = static_cast<const AttributeExpr&>(*call.function);
-    const std::string_view owner = function.object->kind == ExprKind::name ? static_cast<const NameExpr&>(*function.object).id.text() : std::string_view();
+    const std::string_view owner = function.object->kind == ExprKind::name
+        ? static_cast<const NameExpr&>(*function.object).id.text()
+        : std::string_view();
     const bool takes_list = owner == "subprocess" && is_one_of(function.attribute.text(), of_lists);
-    const bool takes_text = (owner == "os" || owner == "subprocess") && is_one_of(function.attribute.text(), of_texts);
+    const bool takes_text = (owner == "os" || owner == "subprocess") &&
+        is_one_of(function.attribute.text(), of_texts);
     if (!takes_list && !takes_text) return;
     ShellCommand made;
     made.span = absolute(call.span);
@@ -146,7 +157,8 @@ private:
         word.text = chars.text;
         word.span = word.written = made.span;
         word.by_default = elsewhere;
-        if (!chars.at.empty() && chars.at.back() - chars.at.front() < 2 * chars.at.size() + 2) word.written = {chars.at.front(), chars.at.back() + 1};
+        if (!chars.at.empty() && chars.at.back() - chars.at.front() < 2 * chars.at.size() + 2)
+          word.written = {chars.at.front(), chars.at.back() + 1};
       }
       into_.commands.push_back(std::move(one));
     }
@@ -155,7 +167,9 @@ private:
   // ------------------------------------------------------------- words
   Binding bound(const Expr& name) const {
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
-      if (const auto found = (*scope)->find(static_cast<const NameExpr&>(name).id.text()); found != (*scope)->end()) return found->second;
+      if (const auto found = (*scope)->find(static_cast<const NameExpr&>(name).id.text());
+          found != (*scope)->end())
+        return found->second;
     return {};
   }
 
@@ -166,7 +180,9 @@ private:
     switch (expr.kind) {
     case ExprKind::list:
     case ExprKind::tuple: {
-      const List<const Expr*> elements = expr.kind == ExprKind::list ? static_cast<const ListExpr&>(expr).elements : static_cast<const TupleExpr&>(expr).elements;
+      const List<const Expr*> elements = expr.kind == ExprKind::list
+          ? static_cast<const ListExpr&>(expr).elements
+          : static_cast<const TupleExpr&>(expr).elements;
       for (const Expr* each : elements) {
         if (each->kind == ExprKind::starred) {
           if (!words(*static_cast<const StarredExpr&>(*each).value, into, depth + 1)) open();
@@ -197,7 +213,8 @@ private:
       // shlex.split("…"), "…".split()
       const auto& made = static_cast<const CallExpr&>(expr);
       if (made.function->kind != ExprKind::attribute || last_name(*made.function) != "split") return false;
-      const Expr* source = made.arguments.empty() ? static_cast<const AttributeExpr&>(*made.function).object : made.arguments[0];
+      const Expr* source = made.arguments.empty() ? static_cast<const AttributeExpr&>(*made.function).object
+                                                  : made.arguments[0];
       Chars script;
       if (!text(*source, script, depth + 1)) return false;
       const auto commands = documents::inline_commands(script);
@@ -216,7 +233,8 @@ private:
     switch (expr.kind) {
     case ExprKind::string: {
       const std::string_view value = static_cast<const StringExpr&>(expr).value;
-      const std::uint32_t length = expr.span.end - expr.span.begin, size = static_cast<std::uint32_t>(value.size());
+      const std::uint32_t length = expr.span.end - expr.span.begin,
+                          size = static_cast<std::uint32_t>(value.size());
       // The quotes around it: what has escapes, or several parts, has no place for each letter.
       const bool is_plain = length == size || length == size + 2 || length == size + 6;
       const std::uint32_t quotes = is_plain ? (length - size) / 2 : 0;
@@ -225,8 +243,10 @@ private:
     }
     case ExprKind::format:
       for (const Expr* part : static_cast<const FormatExpr&>(expr).parts) {
-        if (part->kind == ExprKind::string) text(*part, into, depth + 1);
-        else into.add(Chars::hole, absolute(part->span).begin);
+        if (part->kind == ExprKind::string)
+          text(*part, into, depth + 1);
+        else
+          into.add(Chars::hole, absolute(part->span).begin);
       }
       return true;
     case ExprKind::attribute:
@@ -259,12 +279,16 @@ private:
   bool conditional_ = false;
 };
 
-} // namespace
+}  // namespace
 
 bool may_start_commands(std::string_view text) {
-  if (text.find("subprocess.") == std::string_view::npos && text.find("os.system(") == std::string_view::npos && text.find("os.popen(") == std::string_view::npos) return false;
-  constexpr std::string_view launchers[] = {"torchrun", "torch.distributed", "accelerate", "deepspeed", "sys.executable", "\"python", "'python", "python "};
-  return std::any_of(std::begin(launchers), std::end(launchers), [&](std::string_view each) { return text.find(each) != std::string_view::npos; });
+  if (text.find("subprocess.") == std::string_view::npos &&
+      text.find("os.system(") == std::string_view::npos && text.find("os.popen(") == std::string_view::npos)
+    return false;
+  constexpr std::string_view launchers[] = {"torchrun", "torch.distributed", "accelerate", "deepspeed",
+      "sys.executable", "\"python", "'python", "python "};
+  return std::any_of(std::begin(launchers), std::end(launchers),
+      [&](std::string_view each) { return text.find(each) != std::string_view::npos; });
 }
 
 Script commands_of_program(const Module& module) {
@@ -273,4 +297,4 @@ Script commands_of_program(const Module& module) {
   return made;
 }
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

@@ -1,4 +1,5 @@
-// The commands that a program of Python starts, as far as their words stand in its text: `subprocess.run([…])`, `os.system("…")`.
+// The commands that a program of Python starts, as far as their words stand in its text:
+// `subprocess.run([…])`, `os.system("…")`.
 #pragma once
 
 #include "documents/shell.hpp"
@@ -12,4 +13,4 @@ namespace stepzero::rules::launch {
 bool may_start_commands(std::string_view text);
 documents::Script commands_of_program(const syntax::Module& module);
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

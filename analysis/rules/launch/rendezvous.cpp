@@ -28,20 +28,28 @@ void check_port(const LaunchLine& line, DocumentReport& report) {
   const Word* port = port_of(line);
   if (!port || !port->is_known()) return;
   const auto number = to_number(port->text);
-  if (!number) report.add(port->by_default ? Severity::warning : Severity::error, port->written, "the port `" + port->text + "` is no number: the launcher refuses it");
-  else if (*number > last_port || *number < 0) report.add(port->by_default ? Severity::warning : Severity::error, port->written, "there is no port " + port->text + ": the highest is 65535, and the processes never meet");
+  if (!number)
+    report.add(port->by_default ? Severity::warning : Severity::error, port->written,
+        "the port `" + port->text + "` is no number: the launcher refuses it");
+  else if (*number > last_port || *number < 0)
+    report.add(port->by_default ? Severity::warning : Severity::error, port->written,
+        "there is no port " + port->text + ": the highest is 65535, and the processes never meet");
 }
 
 // How many processes srun is asked for, where the command says it.
 std::optional<std::int64_t> tasks_of_srun(const LaunchLine& line, const Slurm& batch) {
-  const auto of_batch = [](const std::optional<SlurmNumber>& asked) { return asked ? asked->value : std::nullopt; };
+  const auto of_batch = [](const std::optional<SlurmNumber>& asked) {
+    return asked ? asked->value : std::nullopt;
+  };
   const auto value = [&](std::string_view brief, std::string_view name) -> std::optional<std::int64_t> {
     const auto& words = line.command->words;
     for (std::size_t i = 1; i < line.first; ++i) {
       const std::string& word = words[i].text;
       if ((word == brief || word == name) && i + 1 < line.first) return to_number(words[i + 1].text);
-      if (word.starts_with(std::string(name) + "=")) return to_number(std::string_view(word).substr(name.size() + 1));
-      if (word.size() > brief.size() && word.starts_with(brief) && !word.starts_with("--")) return to_number(std::string_view(word).substr(brief.size()));
+      if (word.starts_with(std::string(name) + "="))
+        return to_number(std::string_view(word).substr(name.size() + 1));
+      if (word.size() > brief.size() && word.starts_with(brief) && !word.starts_with("--"))
+        return to_number(std::string_view(word).substr(brief.size()));
     }
     return std::nullopt;
   };
@@ -51,46 +59,66 @@ std::optional<std::int64_t> tasks_of_srun(const LaunchLine& line, const Slurm& b
   if (each) return *each * nodes.value_or(of_batch(batch.nodes).value_or(1));
   if (const auto tasks = of_batch(batch.tasks)) return tasks;
   const auto per_node = of_batch(batch.tasks_per_node);
-  return per_node ? std::optional(*per_node * nodes.value_or(of_batch(batch.nodes).value_or(1))) : std::nullopt;
+  return per_node ? std::optional(*per_node * nodes.value_or(of_batch(batch.nodes).value_or(1)))
+                  : std::nullopt;
 }
 
-bool is_of_this_machine(std::string_view address) { return address.empty() || address == "localhost" || address == "127.0.0.1" || address.starts_with("localhost:") || address.starts_with("127.0.0.1:"); }
+bool is_of_this_machine(std::string_view address) {
+  return address.empty() || address == "localhost" || address == "127.0.0.1" ||
+      address.starts_with("localhost:") || address.starts_with("127.0.0.1:");
+}
 
 void check_nodes(const LaunchLine& line, DocumentReport& report) {
-  if ((line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) || !line.is_whole || line.has("standalone")) return;
+  if ((line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) || !line.is_whole ||
+      line.has("standalone"))
+    return;
   const auto nodes = line.nodes();
   const Word* given = line.value("nnodes");
   if (!nodes || *nodes < 2 || !given || given->by_default) return;
   const Word* backend = line.value("rdzv_backend");
   const Word* endpoint = line.value("rdzv_endpoint");
   const Word* address = line.value("master_addr");
-  for (const std::string_view name : {"PET_NODE_RANK", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "PET_RDZV_BACKEND"})
+  for (const std::string_view name :
+      {"PET_NODE_RANK", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "PET_RDZV_BACKEND"})
     if (set_for(*line.command, name)) return;
   const bool is_static = !backend || backend->text == "static";
   if (is_static && !line.has("node_rank") && !endpoint) {
-    report.add(Severity::warning, given->written, "a job of " + given->text + " nodes needs `--node_rank` on each of them, or `--rdzv_backend c10d` with `--rdzv_endpoint`: every node takes itself for node 0, and waits");
+    report.add(Severity::warning, given->written,
+        "a job of " + given->text +
+            " nodes needs `--node_rank` on each of them, or `--rdzv_backend c10d` with `--rdzv_endpoint`: every node takes itself for node 0, and waits");
     return;
   }
   const Word* place = is_static ? address : endpoint;
   if (is_static && !address && endpoint) place = endpoint;
   if (place ? place->is_known() && is_of_this_machine(place->text) : is_static)
     report.add(Severity::warning, place ? place->written : given->written,
-               std::string("the nodes of a job of ") + given->text + " meet at the address of node 0; " + (place ? "`" + place->text + "`" : "127.0.0.1, which stands where `--master_addr` is not given,") + " is each node itself");
+        std::string("the nodes of a job of ") + given->text + " meet at the address of node 0; " +
+            (place ? "`" + place->text + "`"
+                   : "127.0.0.1, which stands where `--master_addr` is not given,") +
+            " is each node itself");
 }
 
-// srun numbers the processes as SLURM does: SLURM_PROCID, and no RANK. Who makes a group from the environment has to be told by the script.
+// srun numbers the processes as SLURM does: SLURM_PROCID, and no RANK. Who makes a group from the environment
+// has to be told by the script.
 void check_srun(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
-  if (line.launcher != Launcher::python || line.wrapper != "srun" || !line.script || !line.script->is_known() || set_for(*line.command, "RANK") || input.document.text->bytes().find("RANK=") != std::string::npos) return;
+  if (line.launcher != Launcher::python || line.wrapper != "srun" || !line.script ||
+      !line.script->is_known() || set_for(*line.command, "RANK") ||
+      input.document.text->bytes().find("RANK=") != std::string::npos)
+    return;
   const auto tasks = tasks_of_srun(line, read_slurm(input.document));
   if (!tasks || *tasks < 2) return;
-  const auto path = script_file(input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
+  const auto path = script_file(
+      input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
   if (!path || !mentions(input.sources, *path, {"init_process_group("}, input.read)) return;
   // What knows SLURM, MPI or files, or hands the processes on to a framework or to others.
-  const auto others = {"SLURM", "submitit", "hostlist", "mpi4py", "OMPI_", "PMI_", "init_method", "rank=", "store=", "environ[\"RANK\"] =", "environ['RANK'] =", "setdefault(\"RANK\"", "environ.update", "mp.spawn", "subprocess",
-                       "accelerate", "lightning", "deepspeed", "Trainer", "ray.", "composer"};
+  const auto others = {"SLURM", "submitit", "hostlist", "mpi4py", "OMPI_", "PMI_", "init_method",
+      "rank=", "store=", "environ[\"RANK\"] =", "environ['RANK'] =", "setdefault(\"RANK\"", "environ.update",
+      "mp.spawn", "subprocess", "accelerate", "lightning", "deepspeed", "Trainer", "ray.", "composer"};
   for (const std::string_view word : others)
     if (mentions(input.sources, *path, {word}, input.read)) return;
-  Finding& finding = report.add(Severity::warning, line.script->written, "srun starts " + std::to_string(*tasks) + " processes and sets SLURM_PROCID, not `RANK`: `init_process_group` raises \"environment variable RANK expected, but not set\". Launch with torchrun on each node, or set `RANK`, `WORLD_SIZE` and `LOCAL_RANK` from SLURM's variables");
+  Finding& finding = report.add(Severity::warning, line.script->written,
+      "srun starts " + std::to_string(*tasks) +
+          " processes and sets SLURM_PROCID, not `RANK`: `init_process_group` raises \"environment variable RANK expected, but not set\". Launch with torchrun on each node, or set `RANK`, `WORLD_SIZE` and `LOCAL_RANK` from SLURM's variables");
   report.relate(finding, line.command->words.front().span, "srun starts them here");
 }
 
@@ -107,35 +135,44 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     check_nodes(line, report);
     check_srun(input, line, report);
     if (line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) continue;
-    if (!line.is_whole || line.command->is_conditional || !line.wrapper.empty() || line.has("standalone") || line.has("rdzv_endpoint") || line.has("rdzv_backend")) continue;
+    if (!line.is_whole || line.command->is_conditional || !line.wrapper.empty() || line.has("standalone") ||
+        line.has("rdzv_endpoint") || line.has("rdzv_backend"))
+      continue;
     const Word* port = port_of(line);
     if (port && !port->is_known()) continue;
     const std::string own = port ? port->text : "29500";
     for (const Job& other : behind)
       if (other.port == own && line.script && other.line->script) {
-        Finding& finding = report.add(Severity::warning, port ? port->written : line.command->words[line.first].span,
-                                      "two jobs of one machine meet at port " + own + (port ? "" : ", which stands where `--master_port` is not given") + ": the second fails with \"address already in use\" while the first runs");
-        report.relate(finding, other.line->command->words[other.line->first].span, "this one still runs: it was started with `&`");
+        Finding& finding = report.add(Severity::warning,
+            port ? port->written : line.command->words[line.first].span,
+            "two jobs of one machine meet at port " + own +
+                (port ? "" : ", which stands where `--master_port` is not given") +
+                ": the second fails with \"address already in use\" while the first runs");
+        report.relate(finding, other.line->command->words[other.line->first].span,
+            "this one still runs: it was started with `&`");
         break;
       }
     std::size_t end = line.command->span.end;
     while (end < text.size() && (text[end] == ' ' || text[end] == '\t')) ++end;
-    const bool in_background = end < text.size() && text[end] == '&' && (end + 1 == text.size() || text[end + 1] != '&');
+    const bool in_background = end < text.size() && text[end] == '&' &&
+        (end + 1 == text.size() || text[end + 1] != '&');
     if (in_background) behind.push_back({&line, own});
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule rendezvous = complete({
     .id = "launch/rendezvous",
     .severity = Severity::error,
     .summary = "the processes of a launch cannot find each other",
-    .why = "All processes of a job connect to one address and one port on node 0. A port above 65535 does not exist; with 127.0.0.1 each node waits "
-           "for itself; a node without a number of its own is node 0 as well; srun alone numbers no rank. Nothing fails at once: the job waits until a time limit ends it, "
-           "after 10 or 30 minutes.",
+    .why =
+        "All processes of a job connect to one address and one port on node 0. A port above 65535 does not exist; with 127.0.0.1 each node waits "
+        "for itself; a node without a number of its own is node 0 as well; srun alone numbers no rank. Nothing fails at once: the job waits until a time limit ends it, "
+        "after 10 or 30 minutes.",
     .wrong = "#!/bin/bash\ntorchrun --nnodes 2 --nproc_per_node 8 train.py\n",
-    .right = "#!/bin/bash\ntorchrun --nnodes 2 --nproc_per_node 8 --node_rank $NODE_RANK --master_addr $MASTER_ADDR train.py\n",
+    .right =
+        "#!/bin/bash\ntorchrun --nnodes 2 --nproc_per_node 8 --node_rank $NODE_RANK --master_addr $MASTER_ADDR train.py\n",
     .silent = "Launches of which not every word is known; jobs of one node.",
     .fix = "None yet: the address is not in the text.",
     .fix_kind = FixKind::none,
@@ -145,4 +182,4 @@ constexpr Rule rendezvous = complete({
 extern const DocumentCheck rendezvous_check;
 const DocumentCheck rendezvous_check = {&rendezvous, Role::script, check_document};
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -21,19 +21,25 @@ std::string normal(std::string_view path) {
     const std::size_t end = std::min(path.find('/'), path.size());
     const std::string_view part = path.substr(0, end);
     path.remove_prefix(std::min(end + 1, path.size()));
-    if (part == ".." && !parts.empty()) parts.pop_back();
-    else if (!part.empty() && part != "." && part != "..") parts.push_back(part);
+    if (part == ".." && !parts.empty())
+      parts.pop_back();
+    else if (!part.empty() && part != "." && part != "..")
+      parts.push_back(part);
   }
   std::string text;
   for (const std::string_view part : parts) text += "/" + std::string(part);
   return text;
 }
 
-bool leads_nowhere(std::string_view path) { return path.find_first_of("\x01\x02") != std::string_view::npos || path.starts_with('/') || path.find("..") != std::string_view::npos; }
+bool leads_nowhere(std::string_view path) {
+  return path.find_first_of("\x01\x02") != std::string_view::npos || path.starts_with('/') ||
+      path.find("..") != std::string_view::npos;
+}
 
-} // namespace
+}  // namespace
 
-std::vector<std::string> script_files(const program::Sources& sources, const std::string& shell_script, const std::string& folder, const std::string& written, bool is_module, std::set<std::string>& read) {
+std::vector<std::string> script_files(const program::Sources& sources, const std::string& shell_script,
+    const std::string& folder, const std::string& written, bool is_module, std::set<std::string>& read) {
   std::string relative = written;
   if (is_module) {
     std::replace(relative.begin(), relative.end(), '.', '/');
@@ -42,7 +48,8 @@ std::vector<std::string> script_files(const program::Sources& sources, const std
   while (relative.starts_with("./")) relative.erase(0, 2);
   const std::string own = shell_script.substr(0, shell_script.rfind('/'));
   // From the folder of the script itself, or one that it went to from there.
-  const bool from_own = relative.starts_with(documents::Chars::own), gone_from_own = folder.starts_with(documents::Chars::own);
+  const bool from_own = relative.starts_with(documents::Chars::own),
+             gone_from_own = folder.starts_with(documents::Chars::own);
   if ((from_own || gone_from_own) && !relative.starts_with('/')) {
     const std::string whole = from_own ? own + relative.substr(1) : own + folder.substr(1) + "/" + relative;
     if (whole.find_first_of("\x01\x02\x03") != std::string::npos) return {};
@@ -65,32 +72,42 @@ std::vector<std::string> script_files(const program::Sources& sources, const std
     if (sources.is_file(path)) into.push_back(std::move(path));
   };
   std::size_t folders = 0;
-  for (std::string at = own; !at.empty() && folders < most_folders; at = at.substr(0, at.rfind('/')), ++folders) {
+  for (std::string at = own; !at.empty() && folders < most_folders;
+      at = at.substr(0, at.rfind('/')), ++folders) {
     if (!gone.empty()) look(at + "/" + gone, found_where_it_went);
     look(at, found);
-    const bool is_root = std::find(sources.roots().begin(), sources.roots().end(), at) != sources.roots().end();
+    const bool is_root = std::find(sources.roots().begin(), sources.roots().end(), at) !=
+        sources.roots().end();
     if (is_root && at != own) break;
   }
   return found_where_it_went.empty() ? found : found_where_it_went;
 }
 
-std::optional<std::string> script_file(const program::Sources& sources, const std::string& shell_script, const std::string& folder, const std::string& written, bool is_module, std::set<std::string>& read) {
+std::optional<std::string> script_file(const program::Sources& sources, const std::string& shell_script,
+    const std::string& folder, const std::string& written, bool is_module, std::set<std::string>& read) {
   std::vector<std::string> found = script_files(sources, shell_script, folder, written, is_module, read);
   if (found.size() != 1) return std::nullopt;
   return std::move(found.front());
 }
 
-documents::ShellReader reader_of(const program::Sources& sources, const std::string& shell_script, std::set<std::string>& read) {
+documents::ShellReader reader_of(
+    const program::Sources& sources, const std::string& shell_script, std::set<std::string>& read) {
   return [&](const std::string& written) -> std::shared_ptr<const std::string> {
     std::vector<std::string> paths = script_files(sources, shell_script, "", written, false, read);
-    const auto is_own = [&](const std::string& path) { return std::any_of(sources.roots().begin(), sources.roots().end(), [&](const std::string& root) { return path.starts_with(root + "/"); }); };
+    const auto is_own = [&](const std::string& path) {
+      return std::any_of(sources.roots().begin(), sources.roots().end(),
+          [&](const std::string& root) { return path.starts_with(root + "/"); });
+    };
     if (paths.size() > 1) std::erase_if(paths, [&](const std::string& path) { return !is_own(path); });
-    const auto module = paths.size() == 1 && paths.front() != shell_script && !paths.front().ends_with(".py") ? sources.module(paths.front()) : nullptr;
+    const auto module = paths.size() == 1 && paths.front() != shell_script && !paths.front().ends_with(".py")
+        ? sources.module(paths.front())
+        : nullptr;
     return module ? std::shared_ptr<const std::string>(module->text, &module->text->bytes()) : nullptr;
   };
 }
 
-std::vector<std::string> imported_by(const program::Sources& sources, const Stmt& stmt, const std::string& path, std::set<std::string>& read) {
+std::vector<std::string> imported_by(
+    const program::Sources& sources, const Stmt& stmt, const std::string& path, std::set<std::string>& read) {
   std::vector<std::string> found, tried;
   const program::Imports imports(sources, tried);
   const auto add = [&](const std::optional<program::Target>& target) {
@@ -105,7 +122,8 @@ std::vector<std::string> imported_by(const program::Sources& sources, const Stmt
     for (const Alias& alias : as<ImportStmt>(stmt).names) add(imports.absolute(names_of(alias.path), path));
   } else if (stmt.kind == StmtKind::import_from) {
     const auto& from = as<ImportFromStmt>(stmt);
-    const auto target = from.level > 0 ? imports.relative(from.level, names_of(from.module), path) : imports.absolute(names_of(from.module), path);
+    const auto target = from.level > 0 ? imports.relative(from.level, names_of(from.module), path)
+                                       : imports.absolute(names_of(from.module), path);
     add(target);
     for (const Alias& alias : from.names)
       if (target && !alias.path.empty()) add(imports.within(*target, alias.path.front().text()));
@@ -114,7 +132,8 @@ std::vector<std::string> imported_by(const program::Sources& sources, const Stmt
   return found;
 }
 
-bool mentions(const program::Sources& sources, const std::string& path, std::initializer_list<std::string_view> words, std::set<std::string>& read) {
+bool mentions(const program::Sources& sources, const std::string& path,
+    std::initializer_list<std::string_view> words, std::set<std::string>& read) {
   std::set<std::string> seen;
   std::vector<std::string> waiting = {path};
   while (!waiting.empty() && seen.size() < most_modules) {
@@ -125,7 +144,9 @@ bool mentions(const program::Sources& sources, const std::string& path, std::ini
     const auto module = sources.module(next);
     if (!module) continue;
     const std::string& text = module->text->bytes();
-    if (std::any_of(words.begin(), words.end(), [&](std::string_view word) { return text.find(word) != std::string::npos; })) return true;
+    if (std::any_of(words.begin(), words.end(),
+            [&](std::string_view word) { return text.find(word) != std::string::npos; }))
+      return true;
     for (const Item& item : module->items)
       if (item.chunk->stmt)
         for_each_statement(*item.chunk->stmt, [&](const Stmt& stmt) {
@@ -135,4 +156,4 @@ bool mentions(const program::Sources& sources, const std::string& path, std::ini
   return !waiting.empty();
 }
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

@@ -18,10 +18,13 @@ std::string shown(std::string_view choices) {
   return text;
 }
 std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+      [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return text;
 }
-bool is_on(const std::string& text) { return text == "1" || text == "true" || text == "True" || text == "ON"; }
+bool is_on(const std::string& text) {
+  return text == "1" || text == "true" || text == "True" || text == "ON";
+}
 
 // A name that no library reads.
 void judge_name(std::string_view name, std::vector<SettingProblem>& into) {
@@ -29,7 +32,9 @@ void judge_name(std::string_view name, std::vector<SettingProblem>& into) {
   const std::string_view meant = documents::nearest(name, variable_names());
   // A name of the program's own may be near one of them: only a letter or two make a slip.
   if (meant.empty() || syntax::letters_between(name, meant) > 2 || meant.size() < 9) return;
-  into.push_back({Severity::warning, false, "no library reads `" + std::string(name) + "`: did you mean `" + std::string(meant) + "`?", std::string(meant), false});
+  into.push_back({Severity::warning, false,
+      "no library reads `" + std::string(name) + "`: did you mean `" + std::string(meant) + "`?",
+      std::string(meant), false});
 }
 
 // "max_split_size_mb:128,expandable_segments:True"
@@ -39,20 +44,31 @@ void judge_allocator(std::string_view name, std::string_view value, std::vector<
     const std::size_t comma = std::min(rest.find(','), rest.size());
     const std::string_view one = rest.substr(0, comma);
     rest.remove_prefix(std::min(comma + 1, rest.size()));
-    if (one.find('[') != std::string_view::npos || one.find(']') != std::string_view::npos) return;  // a list of sizes has commas of its own
+    if (one.find('[') != std::string_view::npos || one.find(']') != std::string_view::npos)
+      return;  // a list of sizes has commas of its own
     std::string_view key = one.substr(0, one.find(':'));
     while (key.starts_with(' ')) key.remove_prefix(1);
     while (key.ends_with(' ')) key.remove_suffix(1);
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       const std::string_view meant = documents::nearest(key, known);
-      if (!meant.empty()) into.push_back({Severity::warning, true, "the allocator has no option `" + std::string(key) + "` in `" + std::string(name) + "`, and PyTorch refuses it where CUDA begins: did you mean `" + std::string(meant) + "`?", "", false});
-    } else if (const std::string_view given = one.find(':') == std::string_view::npos ? std::string_view() : one.substr(one.find(':') + 1); key == "expandable_segments" && given != "True" && given != "False") {
-      into.push_back({Severity::warning, true, "`expandable_segments` is True or False, written like this; PyTorch refuses \"" + std::string(given) + "\" where CUDA begins", "", false});
+      if (!meant.empty())
+        into.push_back({Severity::warning, true,
+            "the allocator has no option `" + std::string(key) + "` in `" + std::string(name) +
+                "`, and PyTorch refuses it where CUDA begins: did you mean `" + std::string(meant) + "`?",
+            "", false});
+    } else if (const std::string_view given = one.find(':') == std::string_view::npos
+            ? std::string_view()
+            : one.substr(one.find(':') + 1);
+        key == "expandable_segments" && given != "True" && given != "False") {
+      into.push_back({Severity::warning, true,
+          "`expandable_segments` is True or False, written like this; PyTorch refuses \"" +
+              std::string(given) + "\" where CUDA begins",
+          "", false});
     }
   }
 }
 
-} // namespace
+}  // namespace
 
 std::vector<SettingProblem> judge_setting(std::string_view name, const std::optional<std::string>& value) {
   std::vector<SettingProblem> found;
@@ -63,16 +79,28 @@ std::vector<SettingProblem> judge_setting(std::string_view name, const std::opti
   }
   if (!known->instead.empty()) {
     const bool same = known->instead.ends_with(name);  // TORCH_NCCL_… of NCCL_…
-    found.push_back({Severity::information, false, "`" + std::string(name) + "` is deprecated: " + (name.starts_with("TRANS") ? "transformers reads" : "PyTorch reads") + " `" + std::string(known->instead) + "`", same ? std::string(known->instead) : "", same});
+    found.push_back({Severity::information, false,
+        "`" + std::string(name) +
+            "` is deprecated: " + (name.starts_with("TRANS") ? "transformers reads" : "PyTorch reads") +
+            " `" + std::string(known->instead) + "`",
+        same ? std::string(known->instead) : "", same});
   }
   if (!value || value->empty()) return found;
-  if (!known->left_on.empty() && is_on(*value)) found.push_back({Severity::information, false, "`" + std::string(name) + "` is on: " + std::string(known->left_on), "", false});
-  if (!known->choices.empty() && !is_choice(known->choices, *value) && !is_choice(known->choices, upper(*value)))
-    found.push_back({Severity::warning, true, "`" + std::string(name) + "` is one of " + shown(known->choices) + "; \"" + *value + "\" is none", "", false});
+  if (!known->left_on.empty() && is_on(*value))
+    found.push_back({Severity::information, false,
+        "`" + std::string(name) + "` is on: " + std::string(known->left_on), "", false});
+  if (!known->choices.empty() && !is_choice(known->choices, *value) &&
+      !is_choice(known->choices, upper(*value)))
+    found.push_back({Severity::warning, true,
+        "`" + std::string(name) + "` is one of " + shown(known->choices) + "; \"" + *value + "\" is none", "",
+        false});
   if (name == "PYTORCH_CUDA_ALLOC_CONF" || name == "PYTORCH_ALLOC_CONF") judge_allocator(name, *value, found);
   if (name == "OMP_NUM_THREADS" && value->find_first_not_of("0123456789, ") != std::string::npos)
-    found.push_back({Severity::warning, true, "`OMP_NUM_THREADS` is a number; OpenMP ignores \"" + *value + "\", and takes as many threads as there are cores in every process", "", false});
+    found.push_back({Severity::warning, true,
+        "`OMP_NUM_THREADS` is a number; OpenMP ignores \"" + *value +
+            "\", and takes as many threads as there are cores in every process",
+        "", false});
   return found;
 }
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

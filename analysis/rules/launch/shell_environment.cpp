@@ -1,4 +1,5 @@
-// launch/environment in scripts of the shell: variables that nobody reads under this name, and values that are not allowed.
+// launch/environment in scripts of the shell: variables that nobody reads under this name, and values that
+// are not allowed.
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/settings.hpp"
@@ -16,22 +17,34 @@ using documents::Setting;
 
 void judge(const Setting& setting, DocumentReport& report) {
   const documents::Word& value = setting.value;
-  for (const SettingProblem& problem : judge_setting(setting.name, value.is_known() ? std::optional<std::string>(value.text) : std::nullopt)) {
-    Finding& finding = report.add(problem.severity, problem.at_value ? value.written : setting.name_span, problem.message);
-    if (!problem.rename.empty()) report.fix(finding, "Rename to " + problem.rename, problem.is_certain, setting.name_span, problem.rename);
+  for (const SettingProblem& problem :
+      judge_setting(setting.name, value.is_known() ? std::optional<std::string>(value.text) : std::nullopt)) {
+    Finding& finding = report.add(
+        problem.severity, problem.at_value ? value.written : setting.name_span, problem.message);
+    if (!problem.rename.empty())
+      report.fix(
+          finding, "Rename to " + problem.rename, problem.is_certain, setting.name_span, problem.rename);
   }
   if (setting.name == "MASTER_PORT" && value.is_known() && !value.text.empty()) {
     const auto port = to_number(value.text);
-    if (!port || *port < 0 || *port > 65535) report.add(value.by_default ? Severity::warning : Severity::error, value.written, "there is no port " + value.text + ": it is a number up to 65535, and the processes never meet");
+    if (!port || *port < 0 || *port > 65535)
+      report.add(value.by_default ? Severity::warning : Severity::error, value.written,
+          "there is no port " + value.text + ": it is a number up to 65535, and the processes never meet");
   }
 }
 
 // Variables that say opposite things to one launch.
-void judge_together(const documents::ShellCommand& command, std::set<std::uint32_t>& told, DocumentReport& report) {
+void judge_together(
+    const documents::ShellCommand& command, std::set<std::uint32_t>& told, DocumentReport& report) {
   for (const Contradiction& pair : contradictions()) {
     const Setting *one = set_for(command, pair.one), *other = set_for(command, pair.other);
-    if (!one || !other || one->value.text != pair.one_value || other->value.text.empty() || !other->value.is_known() || other->value.text == pair.unless || !told.insert(one->name_span.begin).second) continue;
-    Finding& finding = report.add(Severity::warning, one->name_span, "`" + std::string(pair.one) + "` and `" + std::string(pair.other) + "` are both on: " + std::string(pair.why));
+    if (!one || !other || one->value.text != pair.one_value || other->value.text.empty() ||
+        !other->value.is_known() || other->value.text == pair.unless ||
+        !told.insert(one->name_span.begin).second)
+      continue;
+    Finding& finding = report.add(Severity::warning, one->name_span,
+        "`" + std::string(pair.one) + "` and `" + std::string(pair.other) +
+            "` are both on: " + std::string(pair.why));
     report.relate(finding, other->name_span, "set here");
   }
 }
@@ -39,7 +52,8 @@ void judge_together(const documents::ShellCommand& command, std::set<std::uint32
 void check_document(const DocumentInput& input, DocumentReport& report) {
   std::set<std::uint32_t> judged;
   const auto once = [&](const Setting& setting) {
-    if (setting.name_span.end > setting.name_span.begin && judged.insert(setting.name_span.begin).second) judge(setting, report);
+    if (setting.name_span.end > setting.name_span.begin && judged.insert(setting.name_span.begin).second)
+      judge(setting, report);
   };
   for (const Setting& setting : input.document.script.exports) once(setting);
   std::set<std::uint32_t> together;
@@ -49,9 +63,9 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 extern const DocumentCheck environment_check;
 const DocumentCheck environment_check = {&environment, Role::script, check_document};
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -20,45 +20,64 @@ std::string with(std::string name, char from, char to) {
 bool is_call_of(const Expr* expr, std::string_view object, std::string_view name) {
   if (!expr || expr->kind != ExprKind::call) return false;
   const Expr& function = *as<CallExpr>(*expr).function;
-  return last_name(function) == name && function.kind == ExprKind::attribute && as<AttributeExpr>(function).object->kind == ExprKind::name && last_name(*as<AttributeExpr>(function).object) == object;
+  return last_name(function) == name && function.kind == ExprKind::attribute &&
+      as<AttributeExpr>(function).object->kind == ExprKind::name &&
+      last_name(*as<AttributeExpr>(function).object) == object;
 }
 
-} // namespace
+}  // namespace
 
-void SignatureOptions::function(const FunctionStmt& stmt, const std::string& path, std::string_view text, std::uint32_t offset) {
+void SignatureOptions::function(
+    const FunctionStmt& stmt, const std::string& path, std::string_view text, std::uint32_t offset) {
   Function made;
   for (const syntax::Parameter& each : stmt.parameters->list) {
     Parameter& parameter = made.parameters.emplace_back();
     parameter.name = each.name.text();
     parameter.otherwise = each.default_value;
-    if (each.annotation) parameter.type = text.substr(each.annotation->span.begin + offset, each.annotation->span.end - each.annotation->span.begin);
+    if (each.annotation)
+      parameter.type = text.substr(
+          each.annotation->span.begin + offset, each.annotation->span.end - each.annotation->span.begin);
     parameter.where = {path, {each.span.begin + offset, each.span.end + offset}};
-    parameter.takes_all = each.kind == ParameterKind::var_keyword || each.kind == ParameterKind::var_positional;
+    parameter.takes_all = each.kind == ParameterKind::var_keyword ||
+        each.kind == ParameterKind::var_positional;
   }
   for (const Stmt* each : stmt.body)
-    for_each_statement(*each, [&](const Stmt& inner) { made.returns = made.returns || (inner.kind == StmtKind::return_ && as<ReturnStmt>(inner).value) || inner.kind == StmtKind::function; });
+    for_each_statement(*each, [&](const Stmt& inner) {
+      made.returns = made.returns || (inner.kind == StmtKind::return_ && as<ReturnStmt>(inner).value) ||
+          inner.kind == StmtKind::function;
+    });
   const std::string name(stmt.name.text());
   // Of two functions of one name the text does not say which is meant.
-  if (!functions_.emplace(name, std::move(made)).second) functions_[name].parameters.assign(1, Parameter{"", "", nullptr, {}, true});
+  if (!functions_.emplace(name, std::move(made)).second)
+    functions_[name].parameters.assign(1, Parameter{"", "", nullptr, {}, true});
   for (const Expr* decorator : stmt.decorators) {
     const Expr& called = decorator->kind == ExprKind::call ? *as<CallExpr>(*decorator).function : *decorator;
     const std::string_view last = last_name(called);
-    if (called.kind != ExprKind::attribute || as<AttributeExpr>(called).object->kind != ExprKind::name || last_name(*as<AttributeExpr>(called).object) == "click") continue;
+    if (called.kind != ExprKind::attribute || as<AttributeExpr>(called).object->kind != ExprKind::name ||
+        last_name(*as<AttributeExpr>(called).object) == "click")
+      continue;
     if (last == "callback") is_open_ = true;
     if (last != "command") continue;
     // One command alone has no name of its own; what it takes besides, its arguments say.
     made_of_.emplace_back(Way::typer, name);
-    if (decorator->kind == ExprKind::call && (keyword(as<CallExpr>(*decorator), "context_settings") || keyword(as<CallExpr>(*decorator), "cls") || spreads(as<CallExpr>(*decorator)))) is_open_ = true;
+    if (decorator->kind == ExprKind::call &&
+        (keyword(as<CallExpr>(*decorator), "context_settings") || keyword(as<CallExpr>(*decorator), "cls") ||
+            spreads(as<CallExpr>(*decorator))))
+      is_open_ = true;
   }
 }
 
 bool SignatureOptions::call(const CallExpr& call) {
   const std::string_view name = last_name(*call.function);
   if (name == "add_typer") is_open_ = true;
-  const bool runs_fire = name == "Fire", runs_typer = name == "run" && call.function->kind == ExprKind::attribute && last_name(*as<AttributeExpr>(*call.function).object) == "typer";
+  const bool runs_fire = name == "Fire",
+             runs_typer = name == "run" && call.function->kind == ExprKind::attribute &&
+      last_name(*as<AttributeExpr>(*call.function).object) == "typer";
   if (!runs_fire && !runs_typer) return false;
-  const bool is_function = call.arguments.size() == 1 && call.arguments[0]->kind == ExprKind::name && call.keywords.empty();
-  made_of_.emplace_back(runs_fire ? Way::fire : Way::typer, is_function ? std::string(last_name(*call.arguments[0])) : std::string());
+  const bool is_function = call.arguments.size() == 1 && call.arguments[0]->kind == ExprKind::name &&
+      call.keywords.empty();
+  made_of_.emplace_back(runs_fire ? Way::fire : Way::typer,
+      is_function ? std::string(last_name(*call.arguments[0])) : std::string());
   return true;
 }
 
@@ -68,7 +87,8 @@ bool SignatureOptions::add() {
   made_.abbreviations = false;
   made_.one_parser = made_.of_click = true;
   made_.of_fire = made_of_.front().first == Way::fire;
-  made_.closed = !is_open_ && found != functions_.end() && (made_of_.front().first == Way::fire ? add_fire(found->second) : add_typer(found->second));
+  made_.closed = !is_open_ && found != functions_.end() &&
+      (made_of_.front().first == Way::fire ? add_fire(found->second) : add_typer(found->second));
   return true;
 }
 
@@ -79,11 +99,14 @@ bool SignatureOptions::add_fire(const Function& function) {
     if (each.takes_all) return false;
     DeclaredOption& made = made_.options.emplace_back();
     const std::string dashed = with(each.name, '_', '-');
-    for (const std::string& name : {each.name, dashed, "no" + each.name, "no" + dashed, each.name.substr(0, 1)}) made.flags.push_back("--" + name), made.flags.push_back("-" + name);
+    for (const std::string& name :
+        {each.name, dashed, "no" + each.name, "no" + dashed, each.name.substr(0, 1)})
+      made.flags.push_back("--" + name), made.flags.push_back("-" + name);
     made.arity = Arity::unknown;
     made.where = each.where;
   }
-  for (const char* own : {"--help", "--h", "--verbose", "--trace", "--interactive", "--separator", "--completion"}) {
+  for (const char* own :
+      {"--help", "--h", "--verbose", "--trace", "--interactive", "--separator", "--completion"}) {
     DeclaredOption& made = made_.options.emplace_back();
     made.flags = {own};
     made.arity = Arity::unknown;
@@ -96,8 +119,10 @@ bool SignatureOptions::add_typer(const Function& function) {
   for (const Parameter& each : function.parameters) {
     if (each.takes_all) return false;
     if (each.type.find("Context") != std::string::npos) continue;
-    const bool is_argument = each.type.find("Argument(") != std::string::npos || is_call_of(each.otherwise, "typer", "Argument");
-    const Expr* described = is_call_of(each.otherwise, "typer", "Option") || is_argument ? each.otherwise : nullptr;
+    const bool is_argument = each.type.find("Argument(") != std::string::npos ||
+        is_call_of(each.otherwise, "typer", "Argument");
+    const Expr* described = is_call_of(each.otherwise, "typer", "Option") || is_argument ? each.otherwise
+                                                                                         : nullptr;
     // Names of its own stand in the annotation or in the call.
     if (each.type.find("\"-") != std::string::npos || each.type.find("'-") != std::string::npos) return false;
     if (described && described->kind == ExprKind::call)
@@ -107,7 +132,8 @@ bool SignatureOptions::add_typer(const Function& function) {
     made.where = each.where;
     const std::string dashed = with(each.name, '_', '-');
     const bool is_option = !is_argument && (each.otherwise || each.type.find("Option(") != std::string::npos);
-    const bool is_truth = each.type == "bool" || each.type.starts_with("Annotated[bool") || (each.otherwise && each.otherwise->kind == ExprKind::boolean);
+    const bool is_truth = each.type == "bool" || each.type.starts_with("Annotated[bool") ||
+        (each.otherwise && each.otherwise->kind == ExprKind::boolean);
     if (!is_option) {
       made.flags = {dashed};
       made.arity = Arity::unknown;
@@ -115,7 +141,9 @@ bool SignatureOptions::add_typer(const Function& function) {
     }
     made.flags = {"--" + dashed};
     if (is_truth) made.flags.push_back("--no-" + dashed);
-    made.arity = is_truth ? Arity::none : described || each.type.find('[') != std::string::npos ? Arity::unknown : Arity::one;
+    made.arity = is_truth                                       ? Arity::none
+        : described || each.type.find('[') != std::string::npos ? Arity::unknown
+                                                                : Arity::one;
     made.type = each.type == "int" || each.type == "float" ? each.type : "?";
     made.has_default = true;
   }
@@ -128,4 +156,4 @@ bool SignatureOptions::add_typer(const Function& function) {
   return true;
 }
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

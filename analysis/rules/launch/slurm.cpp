@@ -20,7 +20,7 @@ std::string_view value_of(std::string_view line, std::string_view name, std::str
   return found.empty() && !letter.empty() ? behind(letter) : found;
 }
 
-} // namespace
+}  // namespace
 
 Slurm read_slurm(const documents::Document& document) {
   Slurm slurm;
@@ -29,13 +29,17 @@ Slurm read_slurm(const documents::Document& document) {
     if (!line.starts_with("#SBATCH")) continue;
     const auto take = [&](std::optional<SlurmNumber>& into, std::string_view name, std::string_view letter) {
       const std::string_view value = value_of(line, name, letter);
-      const auto begin = span.begin + static_cast<std::uint32_t>(value.empty() ? 0 : value.data() - line.data());
-      if (const auto number = to_number(value)) into = SlurmNumber{number, span, {begin, begin + static_cast<std::uint32_t>(value.size())}};
+      const auto begin = span.begin +
+          static_cast<std::uint32_t>(value.empty() ? 0 : value.data() - line.data());
+      if (const auto number = to_number(value))
+        into = SlurmNumber{number, span, {begin, begin + static_cast<std::uint32_t>(value.size())}};
     };
     // "gpu:4", "gpu:a100:4", "a100:4"
     const auto take_gpus = [&](std::string_view name, bool of_resources) {
       std::string_view value = value_of(line, name, "");
-      if (value.empty() || value.find(',') != std::string_view::npos || (of_resources && !value.starts_with("gpu"))) return;
+      if (value.empty() || value.find(',') != std::string_view::npos ||
+          (of_resources && !value.starts_with("gpu")))
+        return;
       value.remove_prefix(value.rfind(':') + 1);
       if (value == "gpu") value = "1";
       if (const auto number = to_number(value)) slurm.gpus_per_node = SlurmNumber{number, span, span};
@@ -49,4 +53,4 @@ Slurm read_slurm(const documents::Document& document) {
   return slurm;
 }
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

@@ -18,4 +18,4 @@ struct Slurm {
 };
 Slurm read_slurm(const documents::Document& document);
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

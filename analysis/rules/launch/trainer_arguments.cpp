@@ -15,11 +15,15 @@ namespace {
 struct Given {
   std::vector<TrainingSetting> settings;
   std::vector<const Word*> flags;
-  bool is_all = true;   // every word is known
+  bool is_all = true;  // every word is known
 };
 
-bool is_truth(const std::string& text) { return text == "True" || text == "true" || text == "1" || text == "yes"; }
-bool is_no_truth(const std::string& text) { return text == "False" || text == "false" || text == "0" || text == "no"; }
+bool is_truth(const std::string& text) {
+  return text == "True" || text == "true" || text == "1" || text == "yes";
+}
+bool is_no_truth(const std::string& text) {
+  return text == "False" || text == "false" || text == "0" || text == "no";
+}
 
 // What the words set; the last one counts.
 Given read(const LaunchLine& line) {
@@ -33,9 +37,13 @@ Given read(const LaunchLine& line) {
     for (char& c : made.name) c = c == '-' ? '_' : c;
     const libraries::TrainingArgument* known = libraries::training_argument(made.name, true);
     if (!known) continue;
-    const bool has_value = equals < word.text.size() || (i + 1 < line.arguments.size() && !line.arguments[i + 1].text.starts_with("--"));
-    const std::string value = equals < word.text.size() ? word.text.substr(equals + 1) : has_value ? line.arguments[i + 1].text : "True";
-    const bool is_known = word.is_known() && (equals < word.text.size() || !has_value || line.arguments[i + 1].is_known());
+    const bool has_value = equals < word.text.size() ||
+        (i + 1 < line.arguments.size() && !line.arguments[i + 1].text.starts_with("--"));
+    const std::string value = equals < word.text.size() ? word.text.substr(equals + 1)
+        : has_value                                     ? line.arguments[i + 1].text
+                                                        : "True";
+    const bool is_known = word.is_known() &&
+        (equals < word.text.size() || !has_value || line.arguments[i + 1].is_known());
     if (is_known && known->takes == "optional" && (is_truth(value) || is_no_truth(value))) {
       made.kind = TrainingSetting::Kind::truth, made.truth = is_truth(value);
     } else if (is_known && (known->type == "int" || known->type == "float")) {
@@ -57,20 +65,24 @@ Given read(const LaunchLine& line) {
   return given;
 }
 
-} // namespace
+}  // namespace
 
 void judge_trainer_arguments(const LaunchLine& line, const ScriptOptions& options, DocumentReport& report) {
   const DeclaredOption* declared = options.find("--bf16");
-  if (!options.of_dataclasses || !declared || !declared->where.path.empty()) return;  // of a class of the program's own
+  if (!options.of_dataclasses || !declared || !declared->where.path.empty())
+    return;  // of a class of the program's own
   const Given given = read(line);
-  for (const libraries::TrainingMistake& mistake : libraries::mistakes_of_training(given.settings, true, given.is_all, false)) {
+  for (const libraries::TrainingMistake& mistake :
+      libraries::mistakes_of_training(given.settings, true, given.is_all, false)) {
     // Each argument by itself is judged with all others.
     if (!mistake.is_of_several) continue;
     const Word& at = *given.flags[mistake.at];
     const bool by_default = at.by_default || (mistake.other && given.flags[*mistake.other]->by_default);
     Finding& finding = report.add(by_default ? Severity::warning : Severity::error, at.written, mistake.text);
-    if (mistake.other) report.relate(finding, given.flags[*mistake.other]->written, "`--" + given.settings[*mistake.other].name + "` is given here");
+    if (mistake.other)
+      report.relate(finding, given.flags[*mistake.other]->written,
+          "`--" + given.settings[*mistake.other].name + "` is given here");
   }
 }
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

@@ -9,4 +9,4 @@ namespace stepzero::rules::launch {
 
 void judge_trainer_arguments(const LaunchLine& line, const ScriptOptions& options, DocumentReport& report);
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

@@ -1,5 +1,6 @@
-// Variables of the environment that the libraries of a training job read: their names, what they may be, and what became of them. Written
-// by hand: no package can be asked for them. A name that is missing here is never an error, and only told where it is a letter or two away.
+// Variables of the environment that the libraries of a training job read: their names, what they may be, and
+// what became of them. Written by hand: no package can be asked for them. A name that is missing here is
+// never an error, and only told where it is a letter or two away.
 #pragma once
 
 #include <span>
@@ -10,9 +11,9 @@ namespace stepzero::rules::launch {
 
 struct KnownVariable {
   std::string_view name;
-  std::string_view choices;   // "OFF|INFO|DETAIL"; empty: not checked
-  std::string_view instead;   // its name since it was renamed
-  std::string_view left_on;   // why it should not stay switched on; empty: it may
+  std::string_view choices;  // "OFF|INFO|DETAIL"; empty: not checked
+  std::string_view instead;  // its name since it was renamed
+  std::string_view left_on;  // why it should not stay switched on; empty: it may
 };
 const KnownVariable* find_variable(std::string_view name);
 std::vector<std::string_view> variable_names();
@@ -30,4 +31,4 @@ struct Contradiction {
 };
 std::span<const Contradiction> contradictions();
 
-} // namespace stepzero::rules::launch
+}  // namespace stepzero::rules::launch

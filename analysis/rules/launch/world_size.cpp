@@ -1,4 +1,5 @@
-// launch/world-size: a launch asks for more processes than GPUs that they may see, or multiplies its processes.
+// launch/world-size: a launch asks for more processes than GPUs that they may see, or multiplies its
+// processes.
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/placement.hpp"
@@ -19,14 +20,22 @@ using documents::Word;
 
 // How many devices "0,1,2" names; nothing if it names them in another way.
 std::optional<std::int64_t> devices_in(const std::string& text) {
-  if (text.empty() || !std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) || c == ','; })) return std::nullopt;
+  if (text.empty() ||
+      !std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) || c == ','; }))
+    return std::nullopt;
   return 1 + std::count(text.begin(), text.end(), ',');
 }
 
 // Does nothing that the script runs take a GPU? What trains with a framework takes them all.
 bool is_without_gpus(const DocumentInput& input, const LaunchLine& line) {
-  const auto script = line.script && line.script->is_known() ? script_file(input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read) : std::nullopt;
-  return script && !mentions(input.sources, *script, {"cuda", "nccl", "accelerat", "lightning", "Trainer", "deepspeed", "Fabric", "device_mesh"}, input.read);
+  const auto script = line.script && line.script->is_known()
+      ? script_file(
+            input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read)
+      : std::nullopt;
+  return script &&
+      !mentions(input.sources, *script,
+          {"cuda", "nccl", "accelerat", "lightning", "Trainer", "deepspeed", "Fabric", "device_mesh"},
+          input.read);
 }
 
 void check_visible(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
@@ -36,12 +45,16 @@ void check_visible(const DocumentInput& input, const LaunchLine& line, DocumentR
   if (!visible || !processes || line.launcher == Launcher::deepspeed) return;
   const auto devices = devices_in(visible->value.text);
   if (!devices || *processes <= *devices) return;
-  const Word* given = line.value(line.launcher == Launcher::accelerate ? "num_processes" : line.launcher == Launcher::fabric ? "devices" : "nproc_per_node");
+  const Word* given = line.value(line.launcher == Launcher::accelerate ? "num_processes"
+          : line.launcher == Launcher::fabric                          ? "devices"
+                                                                       : "nproc_per_node");
   if (!given || is_without_gpus(input, line)) return;
   const bool sure = !visible->value.by_default && !given->by_default;
   Finding& finding = report.add(Severity::warning, given->written,
-                                std::to_string(*processes) + " processes on " + (*devices == 1 ? "1 visible GPU" : std::to_string(*devices) + " visible GPUs") + (sure ? "" : ", where nothing else is set") +
-                                    ": local ranks from " + std::to_string(*devices) + " on have no device of their own, and `torch.cuda.set_device(local_rank)` fails with \"invalid device ordinal\"");
+      std::to_string(*processes) + " processes on " +
+          (*devices == 1 ? "1 visible GPU" : std::to_string(*devices) + " visible GPUs") +
+          (sure ? "" : ", where nothing else is set") + ": local ranks from " + std::to_string(*devices) +
+          " on have no device of their own, and `torch.cuda.set_device(local_rank)` fails with \"invalid device ordinal\"");
   report.relate(finding, visible->value.written, "the GPUs that are visible");
 }
 
@@ -50,11 +63,15 @@ void check_nodes(const LaunchLine& line, const Slurm& slurm, DocumentReport& rep
   const auto nodes = line.nodes(), processes = line.processes_per_node();
   const Word* given_nodes = line.value("nnodes");
   if (nodes && *nodes > 1 && given_nodes && line.has("standalone"))
-    report.add(Severity::warning, given_nodes->written, "`--standalone` makes a job of one node; with `--nnodes " + given_nodes->text + "` it waits for nodes that never come");
-  if (line.wrapper == "srun" && slurm.tasks_per_node && *slurm.tasks_per_node->value > 1 && processes && *processes > 1 && !line.command->is_conditional) {
+    report.add(Severity::warning, given_nodes->written,
+        "`--standalone` makes a job of one node; with `--nnodes " + given_nodes->text +
+            "` it waits for nodes that never come");
+  if (line.wrapper == "srun" && slurm.tasks_per_node && *slurm.tasks_per_node->value > 1 && processes &&
+      *processes > 1 && !line.command->is_conditional) {
     Finding& finding = report.add(Severity::warning, line.command->words[line.first].span,
-                                  "srun starts torchrun " + std::to_string(*slurm.tasks_per_node->value) + " times on each node, and each starts " + std::to_string(*processes) +
-                                      " processes. torchrun is started once per node: `--ntasks-per-node=1`");
+        "srun starts torchrun " + std::to_string(*slurm.tasks_per_node->value) +
+            " times on each node, and each starts " + std::to_string(*processes) +
+            " processes. torchrun is started once per node: `--ntasks-per-node=1`");
     report.relate(finding, slurm.tasks_per_node->where, "tasks on each node");
     report.fix(finding, "Start one task on each node", false, slurm.tasks_per_node->digits, "1");
   }
@@ -62,19 +79,36 @@ void check_nodes(const LaunchLine& line, const Slurm& slurm, DocumentReport& rep
 
 // What the batch file asks SLURM for, against what the launch takes for granted.
 void check_allocation(const LaunchLine& line, const Slurm& slurm, DocumentReport& report) {
-  if ((line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) || line.command->is_conditional) return;
+  if ((line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) ||
+      line.command->is_conditional)
+    return;
   const auto nodes = line.nodes(), processes = line.processes_per_node();
   const Word *given_nodes = line.value("nnodes"), *given_processes = line.value("nproc_per_node");
-  if (slurm.gpus_per_node && processes && given_processes && !given_processes->by_default && *processes > *slurm.gpus_per_node->value) {
-    Finding& finding = report.add(Severity::warning, given_processes->written, std::to_string(*processes) + " processes on a node of which SLURM is asked for " + std::to_string(*slurm.gpus_per_node->value) + (*slurm.gpus_per_node->value == 1 ? " GPU" : " GPUs") + ": the others have no device of their own, and fail with \"invalid device ordinal\"");
+  if (slurm.gpus_per_node && processes && given_processes && !given_processes->by_default &&
+      *processes > *slurm.gpus_per_node->value) {
+    Finding& finding = report.add(Severity::warning, given_processes->written,
+        std::to_string(*processes) + " processes on a node of which SLURM is asked for " +
+            std::to_string(*slurm.gpus_per_node->value) +
+            (*slurm.gpus_per_node->value == 1 ? " GPU" : " GPUs") +
+            ": the others have no device of their own, and fail with \"invalid device ordinal\"");
     report.relate(finding, slurm.gpus_per_node->where, "the GPUs of each node");
   }
   if (!slurm.nodes || !nodes || !given_nodes || given_nodes->by_default) return;
-  if (line.wrapper == "srun" && *nodes != *slurm.nodes->value && std::none_of(line.command->words.begin(), line.command->words.begin() + static_cast<std::ptrdiff_t>(line.first), [](const Word& word) { return word.text.starts_with("-N") || word.text.starts_with("--nodes") || !word.is_known(); })) {
-    Finding& finding = report.add(Severity::warning, given_nodes->written, "the job has " + std::to_string(*slurm.nodes->value) + " nodes, and srun starts torchrun on each of them; it is told of " + std::to_string(*nodes) + (*nodes < *slurm.nodes->value ? ": the others cannot join" : ": it waits for nodes that never come"));
+  if (line.wrapper == "srun" && *nodes != *slurm.nodes->value &&
+      std::none_of(line.command->words.begin(),
+          line.command->words.begin() + static_cast<std::ptrdiff_t>(line.first), [](const Word& word) {
+            return word.text.starts_with("-N") || word.text.starts_with("--nodes") || !word.is_known();
+          })) {
+    Finding& finding = report.add(Severity::warning, given_nodes->written,
+        "the job has " + std::to_string(*slurm.nodes->value) +
+            " nodes, and srun starts torchrun on each of them; it is told of " + std::to_string(*nodes) +
+            (*nodes < *slurm.nodes->value ? ": the others cannot join"
+                                          : ": it waits for nodes that never come"));
     report.relate(finding, slurm.nodes->where, "the nodes of the job");
   } else if (line.wrapper.empty() && *nodes > 1 && *slurm.nodes->value > 1) {
-    Finding& finding = report.add(Severity::warning, given_nodes->written, "a batch file runs on the first node alone: torchrun waits there for " + std::to_string(*nodes) + " nodes, of which no other starts it. Start it with `srun torchrun …`, one task on each node");
+    Finding& finding = report.add(Severity::warning, given_nodes->written,
+        "a batch file runs on the first node alone: torchrun waits there for " + std::to_string(*nodes) +
+            " nodes, of which no other starts it. Start it with `srun torchrun …`, one task on each node");
     report.relate(finding, slurm.nodes->where, "the nodes of the job");
   }
 }
@@ -82,17 +116,28 @@ void check_allocation(const LaunchLine& line, const Slurm& slurm, DocumentReport
 // Which GPU each process takes, as the program says it.
 void check_placement(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
   const auto nodes = line.nodes(), processes = line.processes_per_node();
-  if ((line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) || !processes || *processes < 2 || !line.script || !line.script->is_known()) return;
-  const auto script = script_file(input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
+  if ((line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) || !processes ||
+      *processes < 2 || !line.script || !line.script->is_known())
+    return;
+  const auto script = script_file(
+      input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
   if (!script) return;
   const std::string name = script->substr(script->rfind('/') + 1);
   const Word* given_nodes = line.value("nnodes");
-  if (const auto place = nodes && *nodes > 1 && given_nodes ? device_by_global_rank(input.sources, *script, input.read) : std::nullopt) {
-    Finding& finding = report.add(Severity::warning, given_nodes->written, "on the second of " + std::to_string(*nodes) + " nodes the ranks begin at " + std::to_string(*processes) + ", and `" + name + "` takes the GPU of its rank: a node with " + std::to_string(*processes) + " GPUs has none of that number, \"invalid device ordinal\". Take `int(os.environ[\"LOCAL_RANK\"])`");
+  if (const auto place = nodes && *nodes > 1 && given_nodes
+          ? device_by_global_rank(input.sources, *script, input.read)
+          : std::nullopt) {
+    Finding& finding = report.add(Severity::warning, given_nodes->written,
+        "on the second of " + std::to_string(*nodes) + " nodes the ranks begin at " +
+            std::to_string(*processes) + ", and `" + name + "` takes the GPU of its rank: a node with " +
+            std::to_string(*processes) +
+            " GPUs has none of that number, \"invalid device ordinal\". Take `int(os.environ[\"LOCAL_RANK\"])`");
     report.relate(finding, *place, "the rank among all processes chooses the device");
   }
   if (takes_any_gpu(input.sources, *script, input.read))
-    report.add(Severity::warning, line.script->written, std::to_string(*processes) + " processes on a node, and nothing in `" + name + "` says which GPU each of them takes: all use the first, and NCCL refuses: \"Duplicate GPU detected\". Call `torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))` before anything is moved there");
+    report.add(Severity::warning, line.script->written,
+        std::to_string(*processes) + " processes on a node, and nothing in `" + name +
+            "` says which GPU each of them takes: all use the first, and NCCL refuses: \"Duplicate GPU detected\". Call `torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))` before anything is moved there");
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) {
@@ -105,19 +150,22 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule launch_world_size = complete({
     .id = "launch/world-size",
     .severity = Severity::warning,
     .summary = "the processes that a launch starts do not fit its GPUs or its nodes",
-    .why = "Each process takes the GPU of its local rank. Where fewer are visible, \"CUDA error: invalid device ordinal\" ends the job; where two "
-           "processes share one, NCCL refuses: \"Duplicate GPU detected\". A launcher that srun starts once per task multiplies the processes, "
-           "and their ranks collide.",
+    .why =
+        "Each process takes the GPU of its local rank. Where fewer are visible, \"CUDA error: invalid device ordinal\" ends the job; where two "
+        "processes share one, NCCL refuses: \"Duplicate GPU detected\". A launcher that srun starts once per task multiplies the processes, "
+        "and their ranks collide.",
     .wrong = "#!/bin/bash\nexport CUDA_VISIBLE_DEVICES=0,1\ntorchrun --nproc_per_node 4 train.py\n",
     .right = "#!/bin/bash\nexport CUDA_VISIBLE_DEVICES=0,1\ntorchrun --nproc_per_node 2 train.py\n",
-    .silent = "Numbers that the text does not decide; DeepSpeed's launcher, which sets the visible GPUs itself.",
-    .fix = "Offers one task on each node where srun multiplies the processes; else which of the numbers was meant cannot be seen.",
+    .silent =
+        "Numbers that the text does not decide; DeepSpeed's launcher, which sets the visible GPUs itself.",
+    .fix =
+        "Offers one task on each node where srun multiplies the processes; else which of the numbers was meant cannot be seen.",
     .fix_kind = FixKind::needs_decision,
     .check = check_no_run,
 });
@@ -125,4 +173,4 @@ constexpr Rule launch_world_size = complete({
 extern const DocumentCheck launch_world_size_check;
 const DocumentCheck launch_world_size_check = {&launch_world_size, Role::script, check_document};
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,8 +1,9 @@
-// loop/clip-after-step: gradients are clipped when it changes nothing: behind the step, or before the backward.
-#include "rules/loop/gated.hpp"
+// loop/clip-after-step: gradients are clipped when it changes nothing: behind the step, or before the
+// backward.
 #include "rules/list.hpp"
-#include "rules/loop/handed.hpp"
-#include "rules/loop/training.hpp"
+#include "rules/training/gated.hpp"
+#include "rules/training/handed.hpp"
+#include "rules/training/training.hpp"
 
 #include <cmath>
 
@@ -15,47 +16,58 @@ namespace {
 
 // clip_grad_norm_(…, inf) only measures.
 bool only_measures(const OperationEvent& clip) {
-  return clip.arguments.size() > 1 && clip.arguments[1].is(Kind::real) && std::isinf(clip.arguments[1].real());
+  return clip.arguments.size() > 1 && clip.arguments[1].is(Kind::real) &&
+      std::isinf(clip.arguments[1].real());
 }
 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const Mistake& mistake : training.mistakes()) {
-    const bool behind = mistake.slip == Slip::clipped_late;
-    if ((!behind && mistake.slip != Slip::clipped_early) || only_measures(*mistake.event) || by_hand(*mistake.scene, *mistake.event) || !once(mistake.event->place)) continue;
-    const Weight weight = weigh(record, mistake);
-    Finding* finding = report.add(at_most(weight.severity, *mistake.scene), mistake.event->place, mistake.event->calls,
-                                  behind ? "The gradients are clipped after `" + record_call(record, *mistake.before) + "`" + weight.when + ", which has already used them. Clip them between the backward pass and the step."
-                                         : "There are no gradients to clip yet" + weight.when + ": the backward pass comes after this. Clip them between the backward pass and the step.");
+  for (const OrderViolation& mistake : training.mistakes()) {
+    const bool behind = mistake.slip == ViolationKind::clipped_late;
+    if ((!behind && mistake.slip != ViolationKind::clipped_early) || only_measures(*mistake.event) ||
+        by_hand(*mistake.scene, *mistake.event) || !once(mistake.event->place))
+      continue;
+    const ConditionalSeverity weight = severity_under(record, mistake);
+    Finding* finding = report.add(at_most(weight.severity, *mistake.scene), mistake.event->place,
+        mistake.event->calls,
+        behind
+            ? "The gradients are clipped after `" + record_call(record, *mistake.before) + "`" + weight.when +
+                ", which has already used them. Clip them between the backward pass and the step."
+            : "There are no gradients to clip yet" + weight.when +
+                ": the backward pass comes after this. Clip them between the backward pass and the step.");
     if (!finding) continue;
-    report.relate(*finding, mistake.before->place, behind ? "the step is made here" : "the gradients are made here");
+    report.relate(
+        *finding, mistake.before->place, behind ? "the step is made here" : "the gradients are made here");
     Fix fix;
     fix.title = behind ? "Clip before the step" : "Clip after the backward";
     fix.preferred = true;
-    if (move_statement(record, *mistake.event, *mistake.before, !behind, fix)) finding->fixes.push_back(std::move(fix));
+    if (move_statement(record, *mistake.event, *mistake.before, !behind, fix))
+      finding->fixes.push_back(std::move(fix));
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule clip_after_step = complete({
     .id = "loop/clip-after-step",
     .severity = Severity::error,
     .summary = "gradients are clipped behind the step, or before the backward",
-    .why = "Clipping changes the gradients in place, for the step that follows. Behind `optimizer.step()` they have been used as they were, "
-           "before `backward()` there are none: the call runs, and the steps are as large as without it (measured: a norm of 33.2 reaches the step instead of 1.0).",
+    .why =
+        "Clipping changes the gradients in place, for the step that follows. Behind `optimizer.step()` they have been used as they were, "
+        "before `backward()` there are none: the call runs, and the steps are as large as without it (measured: a norm of 33.2 reaches the step instead of 1.0).",
     .wrong = "loss.backward()\n"
              "optimizer.step()\n"
              "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n",
     .right = "loss.backward()\n"
              "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
              "optimizer.step()\n",
-    .silent = "Clipping of weights (`p.data.clamp_`); `clip_grad_norm_(…, inf)`, which only measures; gradients that are used again later; "
-              "parameters of another optimizer.",
+    .silent =
+        "Clipping of weights (`p.data.clamp_`); `clip_grad_norm_(…, inf)`, which only measures; gradients that are used again later; "
+        "parameters of another optimizer.",
     .fix = "Moves the call between the backward and the step.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

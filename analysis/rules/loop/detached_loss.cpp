@@ -1,6 +1,7 @@
-// loop/detached-loss: the backward of a loss that has no history: of a number, of a tensor that was detached, or of a new one.
+// loop/detached-loss: the backward of a loss that has no history: of a number, of a tensor that was detached,
+// or of a new one.
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
+#include "rules/training/training.hpp"
 #include "values/numbers.hpp"
 #include "values/shape_text.hpp"
 
@@ -17,36 +18,44 @@ using values::Operation;
 
 namespace {
 
-bool has_no_backward(Value value) { return value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean) || values::is_read_number(value); }
+bool has_no_backward(Value value) {
+  return value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean) ||
+      values::is_read_number(value);
+}
 
 std::string cut_text(const values::Origin& cut) {
   const std::string what(cut.what);
   if (what == "no_grad") return "by " + what;
-  return "by " + what + (what.ends_with(')') || what.starts_with('.') ? "" : ", whose results have no gradient");
+  return "by " + what +
+      (what.ends_with(')') || what.starts_with('.') ? "" : ", whose results have no gradient");
 }
 
 void tell(const Record& record, Report& report, const OperationEvent& event) {
   const std::string loss = object_text(record, event, "the loss");
   if (has_no_backward(event.self)) {
     Finding* finding = report.add(Severity::error, event.place, event.calls,
-                                  code(loss) + " is a Python number here, so `backward()` fails: \"'float' object has no attribute 'backward'\". Call it on the tensor that the number was read from.");
-    if (finding && event.self.is(Kind::unknown) && event.self.object()->born) report.relate(*finding, event.self.object()->born, "the number is read from the tensor here");
+        code(loss) +
+            " is a Python number here, so `backward()` fails: \"'float' object has no attribute 'backward'\". Call it on the tensor that the number was read from.");
+    if (finding && event.self.is(Kind::unknown) && event.self.object()->born)
+      report.relate(*finding, event.self.object()->born, "the number is read from the tensor here");
     return;
   }
   const values::TensorState* state = event.self_state();
   if (!state || state->blamed || event.expected) return;
   if (state->requires_grad == Known::no) {
     Finding* finding = report.add(Severity::error, event.place, event.calls,
-                                  code(loss + ".backward()") + " fails: \"element 0 of tensors does not require grad and does not have a grad_fn\". " +
-                                      (state->cut ? "The history of " + code(loss) + " was cut " + cut_text(*state->cut) + "." : "Nothing that " + code(loss) + " was computed from requires a gradient."));
+        code(loss + ".backward()") +
+            " fails: \"element 0 of tensors does not require grad and does not have a grad_fn\". " +
+            (state->cut ? "The history of " + code(loss) + " was cut " + cut_text(*state->cut) + "."
+                        : "Nothing that " + code(loss) + " was computed from requires a gradient."));
     if (finding && state->cut) report.relate(*finding, state->cut->place, "the history is cut here");
     return;
   }
   // A new tensor of numbers that were read from others: the gradient ends at it.
   if (state->requires_grad == Known::yes && state->cut && from_numbers(*state)) {
     Finding* finding = report.add(Severity::error, event.place, event.calls,
-                                  code(loss) + " is computed from numbers alone, which " + std::string(state->cut->what) +
-                                      " read from other tensors: no parameter gets a gradient, and nothing is trained. Compute the loss from the tensors.");
+        code(loss) + " is computed from numbers alone, which " + std::string(state->cut->what) +
+            " read from other tensors: no parameter gets a gradient, and nothing is trained. Compute the loss from the tensors.");
     if (finding) report.relate(*finding, state->cut->place, "the history is cut here");
   }
 }
@@ -57,46 +66,51 @@ bool has_history(const OperationEvent& event) {
 }
 
 // The loss is one of two, and the other has a history: not every run that comes here fails.
-bool is_one_of_two(const Scene& scene, const Happening& each) {
+bool is_one_of_two(const TrainingRoot& scene, const TrainingEvent& each) {
   const auto is_other_way = [&](const Turn& turn) {
-    return std::any_of(each.turns.begin(), each.turns.end(), [&](const Turn& own) { return own.branch == turn.branch && own.yes != turn.yes; });
+    return std::any_of(each.turns.begin(), each.turns.end(),
+        [&](const Turn& own) { return own.branch == turn.branch && own.yes != turn.yes; });
   };
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) {
-    return other.event->place == each.event->place && other.event->calls == each.event->calls && std::any_of(other.turns.begin(), other.turns.end(), is_other_way) &&
-           has_history(*other.event);
+  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
+    return other.event->place == each.event->place && other.event->calls == each.event->calls &&
+        std::any_of(other.turns.begin(), other.turns.end(), is_other_way) && has_history(*other.event);
   });
 }
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const Scene& scene : Training::of(record).scenes())
-    for (const Happening& each : scene.all) {
+  for (const TrainingRoot& scene : Training::of(record).scenes())
+    for (const TrainingEvent& each : scene.all) {
       const OperationEvent& event = *each.event;
-      if (event.row->operation != Operation::backward || each.in_handler || each.in_attempt || is_one_of_two(scene, each)) continue;
+      if (event.row->operation != Operation::backward || each.in_handler || each.in_attempt ||
+          is_one_of_two(scene, each))
+        continue;
       if (once(event.place)) tell(record, report, event);
     }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule detached_loss = complete({
     .id = "loop/detached-loss",
     .severity = Severity::error,
     .summary = "the backward of a loss that has no history",
-    .why = "`backward()` walks back through the operations that made the loss. A number that `item()` gave has no `backward` at all. A tensor that was "
-           "detached, computed under `no_grad`, or made of integers (`argmax`) has no operations behind it: \"element 0 of tensors does not require "
-           "grad and does not have a grad_fn\". And a new tensor of numbers, made with `requires_grad=True`, has a gradient of its own, and the "
-           "parameters get none (measured: 4 of 4).",
+    .why =
+        "`backward()` walks back through the operations that made the loss. A number that `item()` gave has no `backward` at all. A tensor that was "
+        "detached, computed under `no_grad`, or made of integers (`argmax`) has no operations behind it: \"element 0 of tensors does not require "
+        "grad and does not have a grad_fn\". And a new tensor of numbers, made with `requires_grad=True`, has a gradient of its own, and the "
+        "parameters get none (measured: 4 of 4).",
     .wrong = "loss = loss_fn(model(x), y).detach()\n"
              "loss.backward()\n",
     .right = "loss = loss_fn(model(x), y)\n"
              "loss.backward()\n"
              "total += loss.detach()\n",
-    .silent = "Targets, averages and other parts of a loss that are detached on purpose; losses of which it is not known what they were computed from; "
-              "a `try` that catches the failure; tests of it.",
+    .silent =
+        "Targets, averages and other parts of a loss that are detached on purpose; losses of which it is not known what they were computed from; "
+        "a `try` that catches the failure; tests of it.",
     .fix = "None: where the history was to be kept is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

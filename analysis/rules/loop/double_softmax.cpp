@@ -1,6 +1,7 @@
-// loop/double-softmax: a loss function is given probabilities where it takes scores, or scores where it takes logarithms of probabilities.
+// loop/double-softmax: a loss function is given probabilities where it takes scores, or scores where it takes
+// logarithms of probabilities.
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
+#include "rules/training/training.hpp"
 
 namespace stepzero::rules {
 
@@ -44,7 +45,8 @@ void offer_scores(const Record& record, const Report& report, const OperationEve
   Fix fix;
   fix.title = "Use " + std::string(instead->function);
   fix.preferred = true;
-  fix.edits.push_back({report.location(function), written.substr(0, dot + 1) + std::string(instead->function)});
+  fix.edits.push_back(
+      {report.location(function), written.substr(0, dot + 1) + std::string(instead->function)});
   finding.fixes.push_back(std::move(fix));
 }
 
@@ -55,22 +57,35 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   const Outcome outcome = input->outcome->outcome;
   const std::string name(loss.name), what(input->outcome->what);
   const ForScores* instead = for_scores_of(loss.name);
-  const auto use = [&] { return "Use `" + std::string(event.row->kind == values::RowKind::method ? instead->class_name : instead->function) + "`, or apply "; };
+  const auto use = [&] {
+    return "Use `" +
+        std::string(event.row->kind == values::RowKind::method ? instead->class_name : instead->function) +
+        "`, or apply ";
+  };
   const bool logarithms = loss.takes == Outcome::log_softmax, scores = outcome == Outcome::scores;
-  const std::string head = "`" + name + (logarithms ? "` takes logarithms of probabilities, but is given " : "` takes probabilities, but is given ");
+  const std::string head = "`" + name +
+      (logarithms ? "` takes logarithms of probabilities, but is given "
+                  : "` takes probabilities, but is given ");
   std::string message;
   if (loss.repeats != Outcome::none && outcome == loss.repeats)
-    message = "`" + name + "` computes the " + std::string(text(outcome)) + " itself, but is given the output of " + what +
-              ": applied twice it flattens the gradients, and the loss cannot come near 0. Give it the scores.";
+    message = "`" + name + "` computes the " + std::string(text(outcome)) +
+        " itself, but is given the output of " + what +
+        ": applied twice it flattens the gradients, and the loss cannot come near 0. Give it the scores.";
   else if (logarithms && scores)
-    message = head + "scores, the output of " + what + ": the loss falls without bound and says nothing. " + (instead ? use() + "`log_softmax` first." : "Apply `log_softmax` first.");
+    message = head + "scores, the output of " + what + ": the loss falls without bound and says nothing. " +
+        (instead ? use() + "`log_softmax` first." : "Apply `log_softmax` first.");
   else if (logarithms && (outcome == Outcome::softmax || outcome == Outcome::sigmoid))
     message = head + "probabilities, the output of " + what + ". Use `log_softmax`.";
   else if (loss.takes == Outcome::sigmoid && scores)
-    message = head + "scores, the output of " + what + ": it raises \"all elements of input should be between 0 and 1\" as soon as one is not. " + use() + "`sigmoid` first.";
-  else if (loss.takes == Outcome::sigmoid && (outcome == Outcome::log_softmax || outcome == Outcome::log_sigmoid))
-    message = head + "their logarithms, the output of " + what + ": these are below 0, and it raises \"all elements of input should be between 0 and 1\".";
-  else return;
+    message = head + "scores, the output of " + what +
+        ": it raises \"all elements of input should be between 0 and 1\" as soon as one is not. " + use() +
+        "`sigmoid` first.";
+  else if (loss.takes == Outcome::sigmoid &&
+      (outcome == Outcome::log_softmax || outcome == Outcome::log_sigmoid))
+    message = head + "their logarithms, the output of " + what +
+        ": these are below 0, and it raises \"all elements of input should be between 0 and 1\".";
+  else
+    return;
   Finding* finding = report.add(Severity::warning, event.place, event.calls, message);
   if (!finding) return;
   report.relate(*finding, input->outcome->place, "computed by " + what + " here");
@@ -86,25 +101,29 @@ void check(const Record& record, Report& report) {
   });
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule double_softmax = complete({
     .id = "loop/double-softmax",
     .severity = Severity::warning,
-    .summary = "a loss that takes scores is given probabilities, or one that takes probabilities or their logarithms something else",
-    .why = "`cross_entropy` computes `log_softmax` of its input, and `binary_cross_entropy_with_logits` its sigmoid. Given probabilities they squash "
-           "them again: the loss runs, its gradients are small, and it cannot come near 0 (measured: of 10 classes not below 1.46; "
-           "the first gradient is 0.047 instead of 0.434, the accuracy after 300 steps 0.344 instead of 1.0). `nll_loss` takes logarithms of probabilities; given raw scores "
-           "it rewards their growth, and falls without bound (measured: to -82900000 after 200 steps). `kl_div` takes logarithms, too: given probabilities it measures "
-           "nothing. `BCELoss` takes probabilities, and raises as soon as a score is not between 0 and 1.",
+    .summary =
+        "a loss that takes scores is given probabilities, or one that takes probabilities or their logarithms something else",
+    .why =
+        "`cross_entropy` computes `log_softmax` of its input, and `binary_cross_entropy_with_logits` its sigmoid. Given probabilities they squash "
+        "them again: the loss runs, its gradients are small, and it cannot come near 0 (measured: of 10 classes not below 1.46; "
+        "the first gradient is 0.047 instead of 0.434, the accuracy after 300 steps 0.344 instead of 1.0). `nll_loss` takes logarithms of probabilities; given raw scores "
+        "it rewards their growth, and falls without bound (measured: to -82900000 after 200 steps). `kl_div` takes logarithms, too: given probabilities it measures "
+        "nothing. `BCELoss` takes probabilities, and raises as soon as a score is not between 0 and 1.",
     .wrong = "probabilities = torch.softmax(model(x), dim=1)\n"
              "loss = F.cross_entropy(probabilities, y)\n",
     .right = "loss = F.cross_entropy(model(x), y)\n",
-    .silent = "`log_softmax` before `cross_entropy`, which changes nothing; targets that are probabilities; a softmax of attention, behind which layers "
-              "follow; tensors of which it is not known what was done to them last.",
-    .fix = "Replaces `nll_loss` of scores by `cross_entropy`, and `binary_cross_entropy` by `binary_cross_entropy_with_logits`. Where a softmax is to go is to be decided: others may use its probabilities.",
+    .silent =
+        "`log_softmax` before `cross_entropy`, which changes nothing; targets that are probabilities; a softmax of attention, behind which layers "
+        "follow; tensors of which it is not known what was done to them last.",
+    .fix =
+        "Replaces `nll_loss` of scores by `cross_entropy`, and `binary_cross_entropy` by `binary_cross_entropy_with_logits`. Where a softmax is to go is to be decided: others may use its probabilities.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

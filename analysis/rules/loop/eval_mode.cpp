@@ -1,10 +1,10 @@
 // loop/eval-mode: an evaluation leaves the model in evaluation mode, or never puts it there.
-#include "rules/loop/absent.hpp"
-#include "rules/loop/evaluation.hpp"
-#include "rules/loop/parts.hpp"
-#include "rules/loop/unset_mode.hpp"
-#include "rules/source.hpp"
 #include "rules/list.hpp"
+#include "rules/source.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/evaluation.hpp"
+#include "rules/training/parts.hpp"
+#include "rules/training/unset_mode.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -19,7 +19,9 @@ using values::Operation;
 
 namespace {
 
-bool without_gradients(const OperationEvent& event) { return event.around && event.around->gradients == values::Known::no; }
+bool without_gradients(const OperationEvent& event) {
+  return event.around && event.around->gradients == values::Known::no;
+}
 
 // A layer in the module that does something else in training; null if there is none.
 const Instance* by_mode(const Object* module) {
@@ -34,7 +36,8 @@ const Instance* by_mode(const Object* module) {
   return nullptr;
 }
 
-// May it compute something else in training? Not if all its layers are known and none does, and no class of the program asks for the mode.
+// May it compute something else in training? Not if all its layers are known and none does, and no class of
+// the program asks for the mode.
 bool may_differ_by_mode(const Record& record, const Object* module) {
   Parts parts;
   parts.add(as_value(module));
@@ -45,9 +48,11 @@ bool may_differ_by_mode(const Record& record, const Object* module) {
     if (instance->symbolic || instance->of_many || (instance->cls && instance->open)) return true;
     if (!instance->cls) {
       if (!instance->native || !instance->native->row) return true;
-      const Value dropout = attribute(instance, "dropout"), statistics = attribute(instance, "track_running_stats");
+      const Value dropout = attribute(instance, "dropout"),
+                  statistics = attribute(instance, "track_running_stats");
       if (dropout || instance->native->row->explodes) return !dropout.is(Kind::real) || dropout.real() != 0;
-      return statistics && !(statistics.is(Kind::boolean) && record.symbols.decide(statistics.condition()) == Answer::no);
+      return statistics &&
+          !(statistics.is(Kind::boolean) && record.symbols.decide(statistics.condition()) == Answer::no);
     }
     if (instance->cls->open) return true;
     for (const values::Class* cls : instance->cls->order) {
@@ -81,11 +86,11 @@ bool trains_from_here(const Record& record, const OperationEvent& event) {
 }
 
 // Does anything ever set a mode of the module, of a part of it, or of what it is a part of, to evaluation?
-bool ever_evaluates(const Record& record, const Scene& scene, const Object* module) {
+bool ever_evaluates(const Record& record, const TrainingRoot& scene, const Object* module) {
   Parts parts;
   parts.add(as_value(module));
   const bool handed = escapes(record, scene, module, nullptr);
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
+  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
     if (!sets_mode(*each.event)) return false;
     if (trains_from_here(record, *each.event)) return false;
     if (parts.found.contains(each.event->self.object())) return true;
@@ -105,12 +110,13 @@ bool may_be_known(const Object* module) {
   return parts.complete || by_mode(module) || has_own_modes(module);
 }
 
-// The training between what set the mode to training and the evaluation; null if there is none, or the mode is another.
+// The training between what set the mode to training and the evaluation; null if there is none, or the mode
+// is another.
 const OperationEvent* trained_since(const Record& record, const Evaluation& evaluation) {
   if (!trains_from_here(record, *evaluation.mode)) return nullptr;
   const OperationEvent* backward = nullptr;
   bool since = false;
-  for (const Happening& each : evaluation.scene->all) {
+  for (const TrainingEvent& each : evaluation.scene->all) {
     if (each.event == evaluation.forward->event) break;
     since = since || each.event == evaluation.mode;
     if (since && each.event->row->operation == Operation::backward && !each.in_handler) backward = each.event;
@@ -120,18 +126,23 @@ const OperationEvent* trained_since(const Record& record, const Evaluation& eval
 
 // Was the model handed to unseen code between what last set its mode and the evaluation?
 bool handed_since(const Record& record, const Evaluation& evaluation) {
-  const Scene& scene = *evaluation.scene;
+  const TrainingRoot& scene = *evaluation.scene;
   const Object* model = evaluation.forward->event->self.object();
-  const auto at = [&](const OperationEvent* event) { return std::ranges::find(scene.all, event, &Happening::event); };
-  return std::any_of(at(evaluation.mode), at(evaluation.forward->event), [&](const Happening& each) {
-    return each.event->row->operation == Operation::unseen && is_handed(*each.event, model) && record.text(each.event->place).find("ched") == std::string_view::npos;
+  const auto at = [&](const OperationEvent* event) {
+    return std::ranges::find(scene.all, event, &TrainingEvent::event);
+  };
+  return std::any_of(at(evaluation.mode), at(evaluation.forward->event), [&](const TrainingEvent& each) {
+    return each.event->row->operation == Operation::unseen && is_handed(*each.event, model) &&
+        record.text(each.event->place).find("ched") == std::string_view::npos;
   });
 }
 
 // model.eval() before the loop and model.train() behind it.
-void offer_modes(const Record& record, const Evaluation& evaluation, const std::string& name, Finding& finding, bool certain = true, bool restored = false) {
+void offer_modes(const Record& record, const Evaluation& evaluation, const std::string& name,
+    Finding& finding, bool certain = true, bool restored = false) {
   const LoopEvent& loop = *evaluation.loop;
-  if (!loop.stmt || !record.in_file(loop.place) || loop.place.chunk != evaluation.forward->event->place.chunk) return;
+  if (!loop.stmt || !record.in_file(loop.place) || loop.place.chunk != evaluation.forward->event->place.chunk)
+    return;
   const SourceLines source(record, loop.place.chunk);
   if (!source.own_line(*loop.stmt)) return;
   const syntax::Span lines = source.lines(*loop.stmt, *loop.stmt);
@@ -141,7 +152,9 @@ void offer_modes(const Record& record, const Evaluation& evaluation, const std::
   fix.title = "Evaluate in evaluation mode";
   fix.preferred = certain;
   fix.edits.push_back({{source.path(), {lines.begin, lines.begin}}, indentation + name + ".eval()" + ending});
-  if (!restored) fix.edits.push_back({{source.path(), {lines.end, lines.end}}, ended ? indentation + name + ".train()" + ending : ending + indentation + name + ".train()"});
+  if (!restored)
+    fix.edits.push_back({{source.path(), {lines.end, lines.end}},
+        ended ? indentation + name + ".train()" + ending : ending + indentation + name + ".train()"});
   finding.fixes.push_back(std::move(fix));
 }
 
@@ -151,7 +164,9 @@ bool trains_behind(const LoopEvent& loop, const OperationEvent& operation) {
     bool behind = false, trains = false;
     visit(round, [&](const Event& event) {
       behind = behind || &event == &operation;
-      trains = trains || (behind && event.kind == EventKind::operation && static_cast<const OperationEvent&>(event).row->operation == Operation::backward);
+      trains = trains ||
+          (behind && event.kind == EventKind::operation &&
+              static_cast<const OperationEvent&>(event).row->operation == Operation::backward);
     });
     if (behind) return trains;
   }
@@ -159,20 +174,26 @@ bool trains_behind(const LoopEvent& loop, const OperationEvent& operation) {
 }
 
 // model.train() where each round of the loop begins.
-void offer_training(const Record& record, const Scene& scene, const LoopEvent& loop, const Object* model, Finding& finding) {
+void offer_training(const Record& record, const TrainingRoot& scene, const LoopEvent& loop,
+    const Object* model, Finding& finding) {
   if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_ || !record.in_file(loop.place)) return;
   const auto& body = syntax::as<syntax::ForStmt>(*loop.stmt).body;
   const SourceLines source(record, loop.place.chunk);
   if (body.empty() || !source.own_line(*body[0])) return;
-  for (const Happening& each : scene.all) {
+  for (const TrainingEvent& each : scene.all) {
     const OperationEvent& forward = *each.event;
-    if (forward.row->operation != Operation::forward || forward.self.object() != model || forward.calls != loop.calls || !each.in(&loop) || !forward.expr) continue;
+    if (forward.row->operation != Operation::forward || forward.self.object() != model ||
+        forward.calls != loop.calls || !each.in(&loop) || !forward.expr)
+      continue;
     if (forward.expr->function->kind != syntax::ExprKind::name) return;
     Fix fix;
     fix.title = "Train in training mode in each iteration";
     fix.preferred = true;
     const auto begin = source.lines(*body[0], *body[0]).begin;
-    fix.edits.push_back({{source.path(), {begin, begin}}, source.indentation(*body[0]) + std::string(record.text({loop.place.chunk, forward.expr->function->span})) + ".train()" + source.line_ending()});
+    fix.edits.push_back({{source.path(), {begin, begin}},
+        source.indentation(*body[0]) +
+            std::string(record.text({loop.place.chunk, forward.expr->function->span})) + ".train()" +
+            source.line_ending()});
     finding.fixes.push_back(std::move(fix));
     return;
   }
@@ -183,19 +204,27 @@ void tell_unset(const Record& record, const Evaluation& evaluation, const ModeCa
   const OperationEvent& forward = *evaluation.forward->event;
   const std::string name = called_text(record, forward);
   Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
-                                code(name) + " is evaluated in training mode, unless whoever calls " + code(function_of(evaluation)->name.text()) + " has set evaluation mode: dropout and batch norms in it do what they do in training. Call " + code(name + ".eval()") + " first.");
+      code(name) + " is evaluated in training mode, unless whoever calls " +
+          code(function_of(evaluation)->name.text()) +
+          " has set evaluation mode: dropout and batch norms in it do what they do in training. Call " +
+          code(name + ".eval()") + " first.");
   if (!finding) return;
   report.relate(*finding, trained.place, "training mode is set here");
   offer_modes(record, evaluation, name, *finding, false, trained.function == function_of(evaluation)->stmt);
 }
 
 // The layer says what training mode does.
-void tell_by_layer(const Record& record, const Evaluation& evaluation, const Instance& layer, Place trained, Report& report) {
+void tell_by_layer(const Record& record, const Evaluation& evaluation, const Instance& layer, Place trained,
+    Report& report) {
   const OperationEvent& forward = *evaluation.forward->event;
-  const std::string name = called_text(record, forward), kind(layer.native->path.substr(layer.native->path.rfind('.') + 1));
+  const std::string name = called_text(record, forward),
+                    kind(layer.native->path.substr(layer.native->path.rfind('.') + 1));
   Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
-                                code(name) + " is evaluated in training mode: its " + code(kind) + (kind.find("Norm") != std::string::npos ? " normalizes by the batch and updates its running statistics" : " still drops activations at random") +
-                                    ". Call " + code(name + ".eval()") + " before and " + code(name + ".train()") + " after.");
+      code(name) + " is evaluated in training mode: its " + code(kind) +
+          (kind.find("Norm") != std::string::npos
+                  ? " normalizes by the batch and updates its running statistics"
+                  : " still drops activations at random") +
+          ". Call " + code(name + ".eval()") + " before and " + code(name + ".train()") + " after.");
   if (!finding) return;
   if (trained) report.relate(*finding, trained, "it is trained here");
   report.relate(*finding, layer.born, "the " + kind);
@@ -206,10 +235,15 @@ void tell_by_layer(const Record& record, const Evaluation& evaluation, const Ins
 const Instance* never_evaluates(const Record& record, const UnsetModes& modes, const Evaluation& evaluation) {
   const OperationEvent& forward = *evaluation.forward->event;
   const values::Function* function = function_of(evaluation);
-  if (evaluation.mode || !evaluation.is_seen() || !takes_numbers(record, evaluation) || has_own_modes(forward.self.object())) return nullptr;
+  if (evaluation.mode || !evaluation.is_seen() || !takes_numbers(record, evaluation) ||
+      has_own_modes(forward.self.object()))
+    return nullptr;
   if (forward.self.as<Instance>()->symbolic || (function->owner && function->owner->native)) return nullptr;
   const LoopEvent& loop = *evaluation.loop;
-  if (loop.stmt->kind != syntax::StmtKind::for_ || record.text({loop.place.chunk, syntax::as<syntax::ForStmt>(*loop.stmt).iterable->span}).find("range(") != std::string_view::npos) return nullptr;
+  if (loop.stmt->kind != syntax::StmtKind::for_ ||
+      record.text({loop.place.chunk, syntax::as<syntax::ForStmt>(*loop.stmt).iterable->span})
+              .find("range(") != std::string_view::npos)
+    return nullptr;
   return modes.ever_evaluates(forward.self.object()) ? nullptr : by_mode(forward.self.object());
 }
 
@@ -221,22 +255,30 @@ void look_for_missing(const Record& record, const Training& training, Report& re
   for (const Evaluation& each : all)
     if (each.evaluates) set.insert({each.forward->event->place.chunk, each.forward->event->place.span.begin});
   for (const Evaluation& evaluation : all) {
-    const Scene& scene = *evaluation.scene;
+    const TrainingRoot& scene = *evaluation.scene;
     const OperationEvent& forward = *evaluation.forward->event;
     const Object* model = forward.self.object();
-    if (evaluation.evaluates || !without_gradients(forward) || is_statement(record, forward) || (evaluation.mode ? handed_since(record, evaluation) : escapes(record, scene, model, nullptr))) continue;
+    if (evaluation.evaluates || !without_gradients(forward) || is_statement(record, forward) ||
+        (evaluation.mode ? handed_since(record, evaluation) : escapes(record, scene, model, nullptr)))
+      continue;
     const OperationEvent *backward = nullptr, *last = nullptr;
-    for (const Happening& each : scene.all) {
+    for (const TrainingEvent& each : scene.all) {
       if (each.event == &forward) break;
-      const bool trains = each.event->row->operation == Operation::backward && each.event->self_state() && reaches(*each.event->self_state(), forward.self);
+      const bool trains = each.event->row->operation == Operation::backward && each.event->self_state() &&
+          reaches(*each.event->self_state(), forward.self);
       if (trains) backward = each.event;
       if (trains || (sets_mode(*each.event) && each.event->self.object() == model)) last = each.event;
     }
-    if (const OperationEvent* trained = evaluation.mode && !ever_evaluates(record, scene, model) && !may_be_known(model) ? trained_since(record, evaluation) : nullptr) {
+    if (const OperationEvent* trained = evaluation.mode && !ever_evaluates(record, scene, model) &&
+                !may_be_known(model)
+            ? trained_since(record, evaluation)
+            : nullptr) {
       const std::string name = called_text(record, forward);
       if (name.empty() || !once(forward.place)) continue;
       Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
-                                    code(name) + " is evaluated in training mode, which was set before the training: dropout and batch norms in it do what they do in training. Call " + code(name + ".eval()") + " before and " + code(name + ".train()") + " after.");
+          code(name) +
+              " is evaluated in training mode, which was set before the training: dropout and batch norms in it do what they do in training. Call " +
+              code(name + ".eval()") + " before and " + code(name + ".train()") + " after.");
       if (!finding) continue;
       report.relate(*finding, evaluation.mode->place, "training mode is set here");
       report.relate(*finding, trained->place, "it is trained here");
@@ -254,7 +296,8 @@ void look_for_missing(const Record& record, const Training& training, Report& re
       }
     }
     // Who sets it to training between the two means to.
-    if (!backward || last != backward || ever_evaluates(record, scene, model) || has_own_modes(model)) continue;
+    if (!backward || last != backward || ever_evaluates(record, scene, model) || has_own_modes(model))
+      continue;
     const Instance* layer = by_mode(model);
     if (!layer || !forward.expr || !once(forward.place)) continue;
     tell_by_layer(record, evaluation, *layer, backward->place, report);
@@ -262,11 +305,12 @@ void look_for_missing(const Record& record, const Training& training, Report& re
 }
 
 // " when `args.average`": where what is set is one of two objects, and this one is meant then.
-std::string of_choice(const Record& record, const Happening& mode) {
+std::string of_choice(const Record& record, const TrainingEvent& mode) {
   std::string text;
   for (const Turn& turn : mode.turns) {
     if (!(turn.branch->place == mode.event->place) || !turn.branch->condition) continue;
-    const std::string side = record.symbols.text(turn.yes ? turn.branch->condition : record.symbols.logical_not(turn.branch->condition));
+    const std::string side = record.symbols.text(
+        turn.yes ? turn.branch->condition : record.symbols.logical_not(turn.branch->condition));
     if (!side.empty()) text += (text.empty() ? " when " : " and ") + code(side);
   }
   return text;
@@ -276,9 +320,9 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   look_for_missing(record, training, report, once);
-  for (const Scene& scene : training.scenes()) {
+  for (const TrainingRoot& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
-    for (const Happening& mode : scene.all) {
+    for (const TrainingEvent& mode : scene.all) {
       const OperationEvent& event = *mode.event;
       if (!sets_eval(record, event) || !event.self.is(Kind::instance)) continue;
       const Object* model = event.self.object();
@@ -286,7 +330,7 @@ void check(const Record& record, Report& report) {
       const LoopEvent* loop = nullptr;
       const OperationEvent* backward = nullptr;
       for (auto it = mode.loops.rbegin(); it != mode.loops.rend() && !loop; ++it)
-        for (const Happening& each : scene.all) {
+        for (const TrainingEvent& each : scene.all) {
           if (each.event->row->operation != Operation::backward || !each.in(*it)) continue;
           const values::TensorState* loss = each.event->self_state();
           if (!loss || !reaches(*loss, event.self)) continue;
@@ -297,17 +341,21 @@ void check(const Record& record, Report& report) {
       // Any train() in the loop may restore it; one that comes from outside does not.
       bool restored = false;
       std::size_t times = 0;
-      for (const Happening& each : scene.all) {
+      for (const TrainingEvent& each : scene.all) {
         if (!each.in(loop)) continue;
         restored = restored || (sets_mode(*each.event) && !sets_eval(record, *each.event));
         times += each.event->place == event.place;
       }
       // Who calls eval() and then trains in the same round without no_grad means to (frozen statistics).
       const bool evaluation = without_gradients(event) || !trains_behind(*loop, event);
-      if (restored || !evaluation || (loop->unrolled && times < 1) || !may_differ_by_mode(record, model) || !once(event.place)) continue;
+      if (restored || !evaluation || (loop->unrolled && times < 1) || !may_differ_by_mode(record, model) ||
+          !once(event.place))
+        continue;
       const std::string name = object_text(record, event, "the model");
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                    code(name + ".eval()") + " is never undone" + of_choice(record, mode) + ": from here on the loop trains without dropout and with fixed statistics in its norms. Call " + code(name + ".train()") + " after the evaluation.");
+          code(name + ".eval()") + " is never undone" + of_choice(record, mode) +
+              ": from here on the loop trains without dropout and with fixed statistics in its norms. Call " +
+              code(name + ".train()") + " after the evaluation.");
       if (!finding) continue;
       report.relate(*finding, backward->place, "the same model is trained here");
       report.relate(*finding, loop->place, "iteration after iteration");
@@ -316,15 +364,16 @@ void check(const Record& record, Report& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule eval_mode = complete({
     .id = "loop/eval-mode",
     .severity = Severity::warning,
     .summary = "an evaluation leaves the model in evaluation mode, or never puts it there",
-    .why = "`model.eval()` lasts until `model.train()` is called. After the first evaluation the model is trained without dropout and with the "
-           "running statistics of its batch norms, which are no longer updated: it trains worse, and nothing says so. Evaluated without `eval()`, "
-           "it drops a part of what it has learned, and its norms take the validation data into their statistics (measured: 29 of 64 predictions differ between two runs, and 0 after eval()).",
+    .why =
+        "`model.eval()` lasts until `model.train()` is called. After the first evaluation the model is trained without dropout and with the "
+        "running statistics of its batch norms, which are no longer updated: it trains worse, and nothing says so. Evaluated without `eval()`, "
+        "it drops a part of what it has learned, and its norms take the validation data into their statistics (measured: 29 of 64 predictions differ between two runs, and 0 after eval()).",
     .wrong = "for epoch in range(epochs):\n"
              "    train_one_epoch(model, loader)  # model.train() was called once, before the loop\n"
              "    model.eval()\n"
@@ -336,12 +385,14 @@ constexpr Rule eval_mode = complete({
              "    model.eval()\n"
              "    with torch.no_grad():\n"
              "        evaluate(model)\n",
-    .silent = "A `train()` anywhere in the loop; models without layers to which the mode matters; losses that are computed under `no_grad` within training (a teacher); "
-              "models that say themselves what train() does; `eval()` of another model (a teacher); `eval()` before the backward of the same round, by which "
-              "programs freeze statistics on purpose; a single evaluation behind the training.",
-    .fix = "Puts `eval()` before an evaluation that lacks it, and `train()` behind. Where it is only train() that lacks, its place is to be decided.",
+    .silent =
+        "A `train()` anywhere in the loop; models without layers to which the mode matters; losses that are computed under `no_grad` within training (a teacher); "
+        "models that say themselves what train() does; `eval()` of another model (a teacher); `eval()` before the backward of the same round, by which "
+        "programs freeze statistics on purpose; a single evaluation behind the training.",
+    .fix =
+        "Puts `eval()` before an evaluation that lacks it, and `train()` behind. Where it is only train() that lacks, its place is to be decided.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,8 +1,8 @@
 // loop/grad-in-eval: a model is evaluated batch by batch, and every batch records what a backward would need.
 #include "rules/list.hpp"
-#include "rules/loop/evaluation.hpp"
-#include "rules/loop/parts.hpp"
 #include "rules/source.hpp"
+#include "rules/training/evaluation.hpp"
+#include "rules/training/parts.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -20,7 +20,9 @@ namespace {
 
 bool imports_torch(const Record& record) {
   for (const ChunkOf& chunk : record.chunks) {
-    if (chunk.path != record.path || !chunk.statement() || chunk.chunk->stmt->kind != syntax::StmtKind::import) continue;
+    if (chunk.path != record.path || !chunk.statement() ||
+        chunk.chunk->stmt->kind != syntax::StmtKind::import)
+      continue;
     for (const syntax::Alias& alias : syntax::as<syntax::ImportStmt>(*chunk.chunk->stmt).names)
       if (alias.path.size() >= 1 && alias.path.front().text() == "torch" && alias.alias.empty()) return true;
   }
@@ -34,12 +36,15 @@ void offer_no_grad(const Record& record, const LoopEvent& loop, Finding& finding
   if (path.empty() || path.back().stmt != loop.stmt || !source.own_line(*loop.stmt)) return;
   if (loop.stmt->kind != syntax::StmtKind::for_) return;
   const auto& body = syntax::as<syntax::ForStmt>(*loop.stmt).body;
-  const std::string indentation = source.indentation(*loop.stmt), step = source.step(*loop.stmt, *body.front());
+  const std::string indentation = source.indentation(*loop.stmt),
+                    step = source.step(*loop.stmt, *body.front());
   const syntax::Span lines = source.lines(*loop.stmt, *loop.stmt);
   Fix fix;
   fix.title = "Evaluate under torch.no_grad()";
   fix.preferred = true;
-  fix.edits.push_back({{source.path(), lines}, indentation + "with torch.no_grad():" + source.line_ending() + reindent(source.slice(lines), indentation, indentation + step)});
+  fix.edits.push_back({{source.path(), lines},
+      indentation + "with torch.no_grad():" + source.line_ending() +
+          reindent(source.slice(lines), indentation, indentation + step)});
   finding.fixes.push_back(std::move(fix));
 }
 
@@ -70,16 +75,20 @@ Known recorded(Value value, int depth = 0) {
   switch (value.kind) {
   case Kind::tensor: return value.as<values::Tensor>()->now()->requires_grad;
   case Kind::tuple: return any(value.as<values::Tuple>()->items);
-  case Kind::list: return values::Heap::list_state(value)->open ? Known::unknown : any(values::Heap::list_state(value)->items);
+  case Kind::list:
+    return values::Heap::list_state(value)->open ? Known::unknown
+                                                 : any(values::Heap::list_state(value)->items);
   case Kind::choice: {
-    const Known yes = recorded(value.as<values::Choice>()->yes, depth + 1), no = recorded(value.as<values::Choice>()->no, depth + 1);
+    const Known yes = recorded(value.as<values::Choice>()->yes, depth + 1),
+                no = recorded(value.as<values::Choice>()->no, depth + 1);
     return yes == no ? yes : Known::unknown;
   }
   default: return Known::unknown;
   }
 }
 
-// Is some of the forward recorded? What comes out has a history, as far as it is one tensor; of a model that is not seen none of it may be frozen.
+// Is some of the forward recorded? What comes out has a history, as far as it is one tensor; of a model that
+// is not seen none of it may be frozen.
 bool is_recorded(const Record& record, const Evaluation& evaluation) {
   const Value result = evaluation.forward->event->result;
   if (const Known known = recorded(result); known != Known::unknown) return known == Known::yes;
@@ -91,14 +100,23 @@ bool is_recorded(const Record& record, const Evaluation& evaluation) {
   }
   const LoopEvent& loop = *evaluation.loop;
   // A loader is iterated, or asked for the next batch; else numbers alone are taken of what comes out.
-  const bool reads_data = loop.stmt->kind == syntax::StmtKind::while_ ? record.text({loop.place.chunk, loop.stmt->span}).find("next(") != std::string_view::npos : loop.stmt->kind == syntax::StmtKind::for_ && record.text({loop.place.chunk, syntax::as<syntax::ForStmt>(*loop.stmt).iterable->span}).find("range(") == std::string_view::npos;
+  const bool reads_data = loop.stmt->kind == syntax::StmtKind::while_
+      ? record.text({loop.place.chunk, loop.stmt->span}).find("next(") != std::string_view::npos
+      : loop.stmt->kind == syntax::StmtKind::for_ &&
+          record.text({loop.place.chunk, syntax::as<syntax::ForStmt>(*loop.stmt).iterable->span})
+                  .find("range(") == std::string_view::npos;
   // Who writes it may freeze what the run does not see.
   const bool freezes = std::ranges::any_of(record.chunks, [&](const ChunkOf& chunk) {
-    return chunk.path == record.path && chunk.chunk && chunk.chunk->stmt && writes_requires_grad(record.text({static_cast<std::uint32_t>(&chunk - record.chunks.data()), chunk.chunk->stmt->span}));
+    return chunk.path == record.path && chunk.chunk && chunk.chunk->stmt &&
+        writes_requires_grad(record.text(
+            {static_cast<std::uint32_t>(&chunk - record.chunks.data()), chunk.chunk->stmt->span}));
   });
   // Unseen code may have set the mode anew: where the program asks for it, it decides what is recorded.
-  const bool asks = std::ranges::any_of(evaluation.forward->turns, [&](const Turn& turn) { return record.text(turn.branch->place).find("training") != std::string_view::npos; });
-  return (reads_data || takes_numbers(record, evaluation)) && !freezes && !asks && !may_be_called_without_gradients(record, *evaluation.scene->root);
+  const bool asks = std::ranges::any_of(evaluation.forward->turns, [&](const Turn& turn) {
+    return record.text(turn.branch->place).find("training") != std::string_view::npos;
+  });
+  return (reads_data || takes_numbers(record, evaluation)) && !freezes && !asks &&
+      !may_be_called_without_gradients(record, *evaluation.scene->root);
 }
 
 void check(const Record& record, Report& report) {
@@ -106,26 +124,30 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const Evaluation& evaluation : evaluations(record, training)) {
     const OperationEvent& forward = *evaluation.forward->event;
-    const bool by_name = !evaluation.mode && is_named_evaluation(evaluation) && takes_numbers(record, evaluation);
-    if (!(evaluation.evaluates || by_name) || (forward.around && forward.around->gradients != Known::yes)) continue;
+    const bool by_name = !evaluation.mode && is_named_evaluation(evaluation) &&
+        takes_numbers(record, evaluation);
+    if (!(evaluation.evaluates || by_name) || (forward.around && forward.around->gradients != Known::yes))
+      continue;
     if (!is_recorded(record, evaluation) || !once(forward.place)) continue;
     const std::string name = called_text(record, forward);
     Finding* finding = report.add(Severity::information, forward.place, forward.calls,
-                                  (name.empty() ? "The model" : code(name)) + " is evaluated while gradients are recorded: each call keeps what a backward pass would need, at the cost of memory and time. Evaluate under `torch.no_grad()`.");
+        (name.empty() ? "The model" : code(name)) +
+            " is evaluated while gradients are recorded: each call keeps what a backward pass would need, at the cost of memory and time. Evaluate under `torch.no_grad()`.");
     if (!finding) continue;
     if (evaluation.mode) report.relate(*finding, evaluation.mode->place, "it evaluates from here on");
     offer_no_grad(record, *evaluation.loop, *finding);
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule grad_in_eval = complete({
     .id = "loop/grad-in-eval",
     .severity = Severity::information,
     .summary = "a model is evaluated with gradients recorded",
-    .why = "`model.eval()` changes what dropout and batch norm do; it does not turn off autograd. Every call keeps the activations that a backward would need until its "
-           "outcome is gone (measured: 1166 KiB of one forward of a small model, and 0 with no_grad). Under `torch.no_grad()` they are let go of at once.",
+    .why =
+        "`model.eval()` changes what dropout and batch norm do; it does not turn off autograd. Every call keeps the activations that a backward would need until its "
+        "outcome is gone (measured: 1166 KiB of one forward of a small model, and 0 with no_grad). Under `torch.no_grad()` they are let go of at once.",
     .wrong = "model.eval()\n"
              "for x, y in val_loader:\n"
              "    correct += (model(x).argmax(1) == y).sum()\n",
@@ -133,11 +155,12 @@ constexpr Rule grad_in_eval = complete({
              "with torch.no_grad():\n"
              "    for x, y in val_loader:\n"
              "        correct += (model(x).argmax(1) == y).sum()\n",
-    .silent = "Loops that compute gradients after all (attacks, saliency, `torch.autograd.grad`); models whose parameters are frozen; single calls outside a loop; "
-              "`no_grad`, `inference_mode` and `set_grad_enabled` around it, in a caller or as a decorator; frameworks.",
+    .silent =
+        "Loops that compute gradients after all (attacks, saliency, `torch.autograd.grad`); models whose parameters are frozen; single calls outside a loop; "
+        "`no_grad`, `inference_mode` and `set_grad_enabled` around it, in a caller or as a decorator; frameworks.",
     .fix = "Puts the loop under `with torch.no_grad():`.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

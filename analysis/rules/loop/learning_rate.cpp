@@ -1,7 +1,7 @@
 // loop/learning-rate: numbers of an optimizer that are far from what is used with it.
 #include "rules/digits.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/absent.hpp"
+#include "rules/training/absent.hpp"
 
 namespace stepzero::rules {
 
@@ -20,8 +20,10 @@ std::optional<double> number(const Record& record, Value value, bool with_defaul
   return std::nullopt;
 }
 
-// The number for the parameter, or the largest of those in groups of parameters; nothing if it is not known, or left to its default.
-std::optional<double> given(const Record& record, const OperationEvent& made, std::string_view name, bool with_default) {
+// The number for the parameter, or the largest of those in groups of parameters; nothing if it is not known,
+// or left to its default.
+std::optional<double> given(
+    const Record& record, const OperationEvent& made, std::string_view name, bool with_default) {
   std::optional<double> found;
   for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i)
     if (made.row->parameters[i].text() == name) found = number(record, made.arguments[i], with_default);
@@ -31,35 +33,45 @@ std::optional<double> given(const Record& record, const OperationEvent& made, st
     if (!group.is(Kind::dict)) continue;
     for (const auto& [key, value] : values::Heap::dict_state(group)->items)
       if (key.is(Kind::string) && key.text() == name)
-        if (const auto own = number(record, value, with_default); own && (!found || *own > *found)) found = own;
+        if (const auto own = number(record, value, with_default); own && (!found || *own > *found))
+          found = own;
   }
   return found;
 }
 
 // Does the optimizer step in a loop? Programs that only try what an optimizer does have any numbers.
-bool trains(const Scene& scene, const Object* optimizer) {
-  for (const Happening& each : scene.all)
-    if (stepped_optimizer(*each.event).object() == optimizer && !each.loops.empty() && repeats(*each.loops.back())) return true;
+bool trains(const TrainingRoot& scene, const Object* optimizer) {
+  for (const TrainingEvent& each : scene.all)
+    if (stepped_optimizer(*each.event).object() == optimizer && !each.loops.empty() &&
+        repeats(*each.loops.back()))
+      return true;
   return false;
 }
 
-void look_at(const Record& record, const Scene& scene, Report& report, Once& once) {
-  for (const Happening& each : scene.all) {
+void look_at(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
+  for (const TrainingEvent& each : scene.all) {
     const OperationEvent& made = *each.event;
-    if (made.row->operation != Operation::optimizer_made || !trains(scene, scene.standing(made.self.object()))) continue;
+    if (made.row->operation != Operation::optimizer_made ||
+        !trains(scene, scene.standing(made.self.object())))
+      continue;
     const values::OptimizerInfo* info = made.row->optimizer;
     if (!info) continue;
     const std::string name(made.row->path.substr(made.row->path.rfind('.') + 1));
-    // One of several optimizers to choose from: the defaults of the command line are meant for the one that it takes.
+    // One of several optimizers to choose from: the defaults of the command line are meant for the one that
+    // it takes.
     const bool with_default = each.turns.empty();
-    const auto rate = given(record, made, "lr", with_default), decay = given(record, made, "weight_decay", with_default);
+    const auto rate = given(record, made, "lr", with_default),
+               decay = given(record, made, "weight_decay", with_default);
     std::string message;
     if (info->rate > 0 && rate && *rate >= info->rate)
       message = name + " with lr=" + in_digits(*rate) + ": " + std::string(info->why);
     else if (info->decay > 0 && decay && *decay >= info->decay)
-      message = "weight_decay=" + in_digits(*decay) + " is far above what is used (0.1 at most, mostly): it pulls the weights to zero faster than they learn.";
+      message = "weight_decay=" + in_digits(*decay) +
+          " is far above what is used (0.1 at most, mostly): it pulls the weights to zero faster than they learn.";
     else if (!info->decoupled.empty() && decay && *decay >= 0.01)
-      message = name + " adds weight_decay=" + in_digits(*decay) + " to the gradient, where it is divided by their size like everything else. A decay that large is meant for " + std::string(info->decoupled) + ", which takes it off the weights.";
+      message = name + " adds weight_decay=" + in_digits(*decay) +
+          " to the gradient, where it is divided by their size like everything else. A decay that large is meant for " +
+          std::string(info->decoupled) + ", which takes it off the weights.";
     if (!message.empty() && once(made.place)) report.add(Severity::hint, made.place, made.calls, message);
   }
 }
@@ -67,24 +79,26 @@ void look_at(const Record& record, const Scene& scene, Report& report, Once& onc
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const Scene& scene : training.scenes()) look_at(record, scene, report, once);
+  for (const TrainingRoot& scene : training.scenes()) look_at(record, scene, report, once);
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule learning_rate = complete({
     .id = "loop/learning-rate",
     .severity = Severity::hint,
     .summary = "a learning rate or weight decay far from what is used with the optimizer",
-    .why = "Adam's steps have about the size of the learning rate, whatever the size of the gradients: 0.1, usual for SGD, moves every weight by "
-           "0.1 per step (measured with AdamW: after the first 50 of 300 steps the loss still rises to 47.4 at 0.3, and to 1.02 at 0.003). A weight decay of 0.5 is five times the largest that is commonly used. And Adam adds the decay to the gradient, "
-           "which it then divides by its size, so a decay that works with AdamW does something else there.",
+    .why =
+        "Adam's steps have about the size of the learning rate, whatever the size of the gradients: 0.1, usual for SGD, moves every weight by "
+        "0.1 per step (measured with AdamW: after the first 50 of 300 steps the loss still rises to 47.4 at 0.3, and to 1.02 at 0.003). A weight decay of 0.5 is five times the largest that is commonly used. And Adam adds the decay to the gradient, "
+        "which it then divides by its size, so a decay that works with AdamW does something else there.",
     .wrong = "optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)\n",
     .right = "optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, weight_decay=0.1)\n",
-    .silent = "SGD with 0.1; small decays with Adam (1e-4, 5e-4), which many recipes use; values that are not known.",
+    .silent =
+        "SGD with 0.1; small decays with Adam (1e-4, 5e-4), which many recipes use; values that are not known.",
     .fix = "None: the numbers are to be decided.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

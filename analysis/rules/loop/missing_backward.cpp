@@ -1,10 +1,10 @@
 // loop/missing-backward: an optimizer that clears and steps in a loop, and no backward feeds it.
-#include "rules/loop/absent.hpp"
-#include "rules/loop/alternatives.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/given_optimizer.hpp"
-#include "rules/loop/handed.hpp"
 #include "rules/source.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/alternatives.hpp"
+#include "rules/training/given_optimizer.hpp"
+#include "rules/training/handed.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -21,33 +21,37 @@ using values::Operation;
 namespace {
 
 // Of a backward that feeds no optimizer it may be this one that is meant: loop/wrong-parameters tells of it.
-bool feeds_any(const Scene& scene, const OperationEvent& backward) {
+bool feeds_any(const TrainingRoot& scene, const OperationEvent& backward) {
   for (const Object* optimizer : scene.optimizers)
     if (feeds(scene, backward, Value::of(Kind::instance, optimizer)) == Answer::yes) return true;
   return false;
 }
 
-// A loss of the loop, as its text has it: is it computed by a model or a criterion, as programs call theirs, and is it handed to somebody?
-// Whoever has it may run the backward, and so may a function of another name that computes it.
+// A loss of the loop, as its text has it: is it computed by a model or a criterion, as programs call theirs,
+// and is it handed to somebody? Whoever has it may run the backward, and so may a function of another name
+// that computes it.
 struct OfLoss {
   bool computed = false, handed = false;
 };
 // Where a generator yields the batches, the loop in the text is another than the one that runs.
-const syntax::Stmt& loop_around(const Record& record, const Happening& step) {
+const syntax::Stmt& loop_around(const Record& record, const TrainingEvent& step) {
   const syntax::Stmt* found = nullptr;
   const Place at = step.event->place;
   if (at && record.chunk(at).chunk)
     for (const Enclosing& each : enclosing(*record.chunk(at).chunk->stmt, at.span)) {
       if (each.stmt->kind == syntax::StmtKind::function) found = nullptr;
-      if (each.stmt->kind == syntax::StmtKind::for_ || each.stmt->kind == syntax::StmtKind::while_) found = each.stmt;
+      if (each.stmt->kind == syntax::StmtKind::for_ || each.stmt->kind == syntax::StmtKind::while_)
+        found = each.stmt;
     }
   return found ? *found : *step.loops.back()->stmt;
 }
-OfLoss loss_in(const Record& record, const Happening& step) {
+OfLoss loss_in(const Record& record, const TrainingEvent& step) {
   const syntax::Stmt& loop = loop_around(record, step);
-  const std::uint32_t chunk = &loop == step.loops.back()->stmt ? step.loops.back()->place.chunk : step.event->place.chunk;
+  const std::uint32_t chunk = &loop == step.loops.back()->stmt ? step.loops.back()->place.chunk
+                                                               : step.event->place.chunk;
   const auto is_loss = [&](const syntax::Expr& expr) {
-    const std::string_view name = expr.kind == syntax::ExprKind::name ? record.text({chunk, expr.span}) : std::string_view{};
+    const std::string_view name = expr.kind == syntax::ExprKind::name ? record.text({chunk, expr.span})
+                                                                      : std::string_view{};
     return name.ends_with("loss") || name.starts_with("loss_") || name == "losses";
   };
   const auto computes = [&](const syntax::Expr& value) {
@@ -56,14 +60,19 @@ OfLoss loss_in(const Record& record, const Happening& step) {
       if (expr.kind != syntax::ExprKind::call) return;
       const std::string_view text = record.text({chunk, syntax::as<syntax::CallExpr>(expr).function->span});
       std::string name(text.substr(text.rfind('.') + 1));
-      std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-      found = found || name == "model" || name == "net" || name.starts_with("criteri") || name.ends_with("cross_entropy") || name.find("loss") != std::string::npos;
+      std::ranges::transform(
+          name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+      found = found || name == "model" || name == "net" || name.starts_with("criteri") ||
+          name.ends_with("cross_entropy") || name.find("loss") != std::string::npos;
     });
     // What a model gives beside its outputs.
-    return found || (value.kind == syntax::ExprKind::attribute && syntax::as<syntax::AttributeExpr>(value).attribute.text() == "loss");
+    return found ||
+        (value.kind == syntax::ExprKind::attribute &&
+            syntax::as<syntax::AttributeExpr>(value).attribute.text() == "loss");
   };
-  constexpr std::string_view printing[] = {"print", "format", "str", "item", "scale_loss", "update", "append", "float", "log", "info", "add_scalar", "isnan", "isfinite",
-                                           "sum", "zip", "len", "max", "min", "abs", "list", "isinstance", "enumerate"};
+  constexpr std::string_view printing[] = {"print", "format", "str", "item", "scale_loss", "update", "append",
+      "float", "log", "info", "add_scalar", "isnan", "isfinite", "sum", "zip", "len", "max", "min", "abs",
+      "list", "isinstance", "enumerate"};
   auto [computed, handed] = OfLoss{};
   std::set<std::string_view> losses;  // the loop's own: `loss_meter` is none
   for_each_statement(loop, [&](const syntax::Stmt& stmt) {
@@ -76,54 +85,67 @@ OfLoss loss_in(const Record& record, const Happening& step) {
     if (assign.targets.size() != 1) return;
     bool of_loss = is_loss(*assign.targets[0]);
     if (assign.targets[0]->kind == syntax::ExprKind::tuple)
-      for (const syntax::Expr* part : syntax::as<syntax::TupleExpr>(*assign.targets[0]).elements) of_loss = of_loss || is_loss(*part);
+      for (const syntax::Expr* part : syntax::as<syntax::TupleExpr>(*assign.targets[0]).elements)
+        of_loss = of_loss || is_loss(*part);
     computed = computed || (of_loss && computes(*assign.value));
     for_each_expression(*assign.targets[0], [&](const syntax::Expr& part) {
       if (is_loss(part)) losses.insert(record.text({chunk, part.span}));
     });
   });
-  const auto is_own = [&](const syntax::Expr& expr) { return is_loss(expr) && losses.contains(record.text({chunk, expr.span})); };
+  const auto is_own = [&](const syntax::Expr& expr) {
+    return is_loss(expr) && losses.contains(record.text({chunk, expr.span}));
+  };
   for_each_expression(loop, [&](const syntax::Expr& expr) {
     if (expr.kind != syntax::ExprKind::call) return;
     const auto& call = syntax::as<syntax::CallExpr>(expr);
-    const std::string_view text = record.text({chunk, call.function->span}), name = text.substr(text.rfind('.') + 1);
+    const std::string_view text = record.text({chunk, call.function->span}),
+                           name = text.substr(text.rfind('.') + 1);
     handed = handed || name.starts_with("backward") || name.ends_with("backward");
-    if (std::ranges::find(printing, name) != std::end(printing) || name.starts_with("reduce") || name.starts_with("all_reduce") || name.starts_with("gather") || name.starts_with("all_gather")) return;
+    if (std::ranges::find(printing, name) != std::end(printing) || name.starts_with("reduce") ||
+        name.starts_with("all_reduce") || name.starts_with("gather") || name.starts_with("all_gather"))
+      return;
     for (const syntax::Expr* argument : call.arguments) handed = handed || is_own(*argument);
     for (const syntax::Keyword& keyword : call.keywords) handed = handed || is_own(*keyword.value);
   });
   return {computed, handed};
 }
-bool keeps_loss(const Record& record, const Happening& step) {
+bool keeps_loss(const Record& record, const TrainingEvent& step) {
   const OfLoss loss = loss_in(record, step);
   return loss.computed && !loss.handed;
 }
 
 // An optimizer that is given, cleared and stepped in each round without a backward.
-void look_at_given(const Record& record, Report& report, const Scene& scene, Once& once) {
-  const bool backward = std::ranges::any_of(scene.all, [](const Happening& each) { return each.event->row->operation == Operation::backward; });
+void look_at_given(const Record& record, Report& report, const TrainingRoot& scene, Once& once) {
+  const bool backward = std::ranges::any_of(
+      scene.all, [](const TrainingEvent& each) { return each.event->row->operation == Operation::backward; });
   if (backward) return;
   for (const GivenOptimizer& each : given_optimizers(record, scene)) {
     if (!each.stepped || !keeps_loss(record, *each.stepped)) continue;
     const auto& arguments = each.stepped->event->arguments;
-    const bool closure = each.stepped->event->row->operation == Operation::optimizer_step && !arguments.empty() && arguments[0] && !arguments[0].is(Kind::none);
+    const bool closure = each.stepped->event->row->operation == Operation::optimizer_step &&
+        !arguments.empty() && arguments[0] && !arguments[0].is(Kind::none);
     if (closure || !once(each.stepped->event->place)) continue;
     report.add(Severity::warning, each.stepped->event->place, each.stepped->event->calls,
-               "No backward pass computes gradients for " + code(each.name) + ", so its steps train nothing. Call `backward()` on the loss before the step.");
+        "No backward pass computes gradients for " + code(each.name) +
+            ", so its steps train nothing. Call `backward()` on the loss before the step.");
   }
 }
 
 // Was it made by the program, or is it one of several of which one was?
-bool is_one_made(const Scene& scene, const Object* optimizer) {
-  return std::ranges::any_of(scene.all, [&](const Happening& each) { return each.event->row->operation == Operation::optimizer_made && scene.standing(each.event->self.object()) == optimizer; });
+bool is_one_made(const TrainingRoot& scene, const Object* optimizer) {
+  return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+    return each.event->row->operation == Operation::optimizer_made &&
+        scene.standing(each.event->self.object()) == optimizer;
+  });
 }
 
 // Of two ways to train one lacks it.
-void look_at_alternatives(const Record& record, Report& report, const Scene& scene, Once& once) {
+void look_at_alternatives(const Record& record, Report& report, const TrainingRoot& scene, Once& once) {
   for (const Lacking& each : unfed(record, scene)) {
     if (!once(each.event->place)) continue;
     Finding* finding = report.add(Severity::warning, each.event->place, each.event->calls,
-                                  "No backward pass computes gradients for " + code(each.optimizer) + " on this branch, though another has one, so this step trains nothing. Call `backward()` on the loss before the step.");
+        "No backward pass computes gradients for " + code(each.optimizer) +
+            " on this branch, though another has one, so this step trains nothing. Call `backward()` on the loss before the step.");
     if (finding) report.relate(*finding, each.other->place, "the other branch");
   }
 }
@@ -131,46 +153,59 @@ void look_at_alternatives(const Record& record, Report& report, const Scene& sce
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const Scene& scene : training.scenes()) {
+  for (const TrainingRoot& scene : training.scenes()) {
     if (!trains_itself(scene) || scene.root->truncated) continue;
     look_at_given(record, report, scene, once);
     if (!by_hand(scene, nullptr)) look_at_alternatives(record, report, scene, once);
-    for (const Happening& step : scene.all) {
+    for (const TrainingEvent& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
-      if (step.loops.empty() || !repeats(*step.loops.back()) || makes_gradients(record, scene, step.loops.back())) continue;
+      if (step.loops.empty() || !repeats(*step.loops.back()) ||
+          makes_gradients(record, scene, step.loops.back()))
+        continue;
       const bool made = optimizer.is(Kind::instance) && is_one_made(scene, optimizer.object());
       // What unseen code made, or has given back, is an optimizer by what is done with it.
-      const bool meant = optimizer.is(Kind::unknown) && scene.optimizers.contains(optimizer.object()) && names_optimizer(stepped_text(record, *step.event)) && keeps_loss(record, step);
+      const bool meant = optimizer.is(Kind::unknown) && scene.optimizers.contains(optimizer.object()) &&
+          names_optimizer(stepped_text(record, *step.event)) && keeps_loss(record, step);
       if (!made && !meant) continue;
       const LoopEvent* loop = step.loops.back();
       const auto& arguments = step.event->arguments;
       // step(closure)
-      if (step.event->row->operation == Operation::optimizer_step && !arguments.empty() && arguments[0] && !arguments[0].is(Kind::none)) continue;
+      if (step.event->row->operation == Operation::optimizer_step && !arguments.empty() && arguments[0] &&
+          !arguments[0].is(Kind::none))
+        continue;
       bool cleared = false, fed = false, unseen = false;
-      for (const Happening& each : scene.all) {
-        cleared = cleared || (each.event->row->operation == Operation::zero_grad && each.in(loop) &&
-                              (each.event->self.object() == optimizer.object() ||
-                               (!scene.optimizers.contains(each.event->self.object()) && shares_parameters(scene, each.event->self, optimizer) == Answer::yes)));
-        if (each.event->row->operation == Operation::backward) fed = fed || feeds(scene, *each.event, optimizer) != Answer::no || !feeds_any(scene, *each.event);
+      for (const TrainingEvent& each : scene.all) {
+        cleared = cleared ||
+            (each.event->row->operation == Operation::zero_grad && each.in(loop) &&
+                (each.event->self.object() == optimizer.object() ||
+                    (!scene.optimizers.contains(each.event->self.object()) &&
+                        shares_parameters(scene, each.event->self, optimizer) == Answer::yes)));
+        if (each.event->row->operation == Operation::backward)
+          fed = fed || feeds(scene, *each.event, optimizer) != Answer::no || !feeds_any(scene, *each.event);
         // What is handed the model, or anything else, may run a backward.
-        unseen = unseen || (each.event->row->operation == Operation::unseen && each.in(loop)) || each.event->row->operation == Operation::gradient_asked;
+        unseen = unseen || (each.event->row->operation == Operation::unseen && each.in(loop)) ||
+            each.event->row->operation == Operation::gradient_asked;
       }
-      if (!cleared || fed || (unseen && !keeps_loss(record, step)) || loss_in(record, step).handed || escapes(record, scene, optimizer.object(), nullptr) || !once(step.event->place)) continue;
+      if (!cleared || fed || (unseen && !keeps_loss(record, step)) || loss_in(record, step).handed ||
+          escapes(record, scene, optimizer.object(), nullptr) || !once(step.event->place))
+        continue;
       const std::string name = stepped_text(record, *step.event);
       report.add(Severity::warning, step.event->place, step.event->calls,
-                 "No backward pass computes gradients for " + (name.empty() ? "this optimizer" : code(name)) + ", so its steps train nothing. Call `backward()` on the loss before the step.");
+          "No backward pass computes gradients for " + (name.empty() ? "this optimizer" : code(name)) +
+              ", so its steps train nothing. Call `backward()` on the loss before the step.");
     }
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule missing_backward = complete({
     .id = "loop/missing-backward",
     .severity = Severity::warning,
     .summary = "an optimizer that steps in a loop, and no backward computes its gradients",
-    .why = "Without a `backward()` the parameters have no gradients, and `optimizer.step()` skips parameters that have none: the loop runs, "
-           "and nothing is trained.",
+    .why =
+        "Without a `backward()` the parameters have no gradients, and `optimizer.step()` skips parameters that have none: the loop runs, "
+        "and nothing is trained.",
     .wrong = "for x, y in loader:\n"
              "    optimizer.zero_grad()\n"
              "    loss = loss_fn(model(x), y)\n"
@@ -180,11 +215,12 @@ constexpr Rule missing_backward = complete({
              "    loss = loss_fn(model(x), y)\n"
              "    loss.backward()\n"
              "    optimizer.step()\n",
-    .silent = "A backward in a closure or in a function that the loop calls, torch.autograd.backward; gradients that are set by hand; loops that only draw a schedule "
-              "(`optimizer.step(); scheduler.step()`); code that is not seen and may run the backward; frameworks.",
+    .silent =
+        "A backward in a closure or in a function that the loop calls, torch.autograd.backward; gradients that are set by hand; loops that only draw a schedule "
+        "(`optimizer.step(); scheduler.step()`); code that is not seen and may run the backward; frameworks.",
     .fix = "None: which loss is meant is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

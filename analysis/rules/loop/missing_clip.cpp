@@ -1,10 +1,11 @@
-// loop/missing-clip: layers whose gradients grow without bound now and then are trained, and nothing clips the gradients.
+// loop/missing-clip: layers whose gradients grow without bound now and then are trained, and nothing clips
+// the gradients.
 #include "rules/digits.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/absent.hpp"
-#include "rules/loop/parts.hpp"
-#include "values/shape_text.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/parts.hpp"
 #include "values/kept.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
@@ -27,7 +28,8 @@ const Instance* explosive(const values::TensorState& loss) {
   return nullptr;
 }
 
-// A module that weighs its experts: it holds as many modules in a list as a linear layer of it, or of a part of it, has outputs.
+// A module that weighs its experts: it holds as many modules in a list as a linear layer of it, or of a part
+// of it, has outputs.
 const Instance* mixture(const Record& record, const values::TensorState& loss, Value optimizer) {
   const Value parameters = attribute(optimizer, values::OptimizerState::parameters);
   if (!parameters) return nullptr;
@@ -35,24 +37,31 @@ const Instance* mixture(const Record& record, const values::TensorState& loss, V
   parts.add(parameters);
   const auto each_part = [](const Instance& module, const auto& look) {
     for (const auto& [name, slot] : module.attributes.entries())
-      if (slot->value.is(Kind::instance) && !name.text().starts_with('$')) look(*slot->value.template as<Instance>());
+      if (slot->value.is(Kind::instance) && !name.text().starts_with('$'))
+        look(*slot->value.template as<Instance>());
   };
-  const auto is = [](const Instance& module, std::string_view path) { return !module.cls && module.native && module.native->path == path; };
+  const auto is = [](const Instance& module, std::string_view path) {
+    return !module.cls && module.native && module.native->path == path;
+  };
   for (const Object* part : parts.found) {
     const auto* module = dynamic_cast<const Instance*>(part);
     if (!module || !module->cls) continue;
     std::vector<symbolic::Int> widths, counts;
     const auto weighs = [&](const Instance& layer) {
       const Value width = attribute(&layer, "out_features");
-      if (is(layer, "torch.nn.Linear") && width.is(Kind::integer) && loss.graph.contains(&layer)) widths.push_back(width.integer());
+      if (is(layer, "torch.nn.Linear") && width.is(Kind::integer) && loss.graph.contains(&layer))
+        widths.push_back(width.integer());
     };
     each_part(*module, [&](const Instance& inner) {
       weighs(inner);
       if (inner.cls) each_part(inner, weighs);
-      const Value items = is(inner, "torch.nn.ModuleList") ? attribute(&inner, values::ContainerState::items) : Value{};
+      const Value items = is(inner, "torch.nn.ModuleList") ? attribute(&inner, values::ContainerState::items)
+                                                           : Value{};
       if (!items.is(Kind::list)) return;
       const values::ListState& state = *values::Heap::list_state(items);
-      if (state.open ? state.length != nullptr : state.items.size() > 1) counts.push_back(state.open ? state.length : record.symbols.constant(static_cast<std::int64_t>(state.items.size())));
+      if (state.open ? state.length != nullptr : state.items.size() > 1)
+        counts.push_back(state.open ? state.length
+                                    : record.symbols.constant(static_cast<std::int64_t>(state.items.size())));
     });
     for (const symbolic::Int width : widths)
       for (const symbolic::Int count : counts)
@@ -62,10 +71,13 @@ const Instance* mixture(const Record& record, const values::TensorState& loss, V
 }
 
 // `model.parameters()` where the optimizer was made, if the step can see the same name.
-std::string parameters_text(const Record& record, const Scene& scene, const OperationEvent& step, Value optimizer) {
-  for (const Happening& each : scene.all) {
+std::string parameters_text(
+    const Record& record, const TrainingRoot& scene, const OperationEvent& step, Value optimizer) {
+  for (const TrainingEvent& each : scene.all) {
     const OperationEvent& made = *each.event;
-    if (made.row->operation != Operation::optimizer_made || made.self.object() != optimizer.object() || made.calls != step.calls || !made.expr || made.expr->arguments.empty()) continue;
+    if (made.row->operation != Operation::optimizer_made || made.self.object() != optimizer.object() ||
+        made.calls != step.calls || !made.expr || made.expr->arguments.empty())
+      continue;
     const std::string text(record.text({made.place.chunk, made.expr->arguments[0]->span}));
     return text.ends_with(".parameters()") ? text : "";
   }
@@ -78,11 +90,13 @@ bool clips_gradients(const OperationEvent& event) {
 }
 // Does the loop's text clip, though this run of it does not?
 bool offers_clipping(const Record& record, const LoopEvent& loop) {
-  return loop.stmt && record.text({loop.place.chunk, loop.stmt->span}).find("clip_grad") != std::string_view::npos;
+  return loop.stmt &&
+      record.text({loop.place.chunk, loop.stmt->span}).find("clip_grad") != std::string_view::npos;
 }
 // The shards of the gradients are clipped together by the wrapper alone.
-bool is_sharded(const Scene& scene, Value optimizer) {
-  const Value parameters = attribute(optimizer, values::OptimizerState::parameters), of = attribute(parameters, values::OptimizerState::of);
+bool is_sharded(const TrainingRoot& scene, Value optimizer) {
+  const Value parameters = attribute(optimizer, values::OptimizerState::parameters),
+              of = attribute(parameters, values::OptimizerState::of);
   (void)scene;
   const auto* model = of.is(Kind::instance) ? of.as<Instance>() : nullptr;
   return model && model->native && model->native->path.ends_with("FullyShardedDataParallel");
@@ -91,46 +105,61 @@ bool is_sharded(const Scene& scene, Value optimizer) {
 constexpr double too_large = 1000;  // programs that clip late write up to this
 
 // A limit that gradients never reach, where it is written out. float("inf") only measures.
-void look_at_limits(const Record& record, const Scene& scene, Report& report, Once& once) {
-  for (const Happening& each : scene.all) {
+void look_at_limits(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
+  for (const TrainingEvent& each : scene.all) {
     const OperationEvent& clip = *each.event;
-    if (clip.row->operation != Operation::clip_gradients || each.loops.empty() || !repeats(*each.loops.back()) || clip.arguments.size() < 2 || clip.row->parameters.size() < 2) continue;
+    if (clip.row->operation != Operation::clip_gradients || each.loops.empty() ||
+        !repeats(*each.loops.back()) || clip.arguments.size() < 2 || clip.row->parameters.size() < 2)
+      continue;
     const Value given = clip.arguments[1];
-    const double limit = given.is(Kind::real) ? given.real() : given.is(Kind::integer) ? static_cast<double>(record.symbols.value(given.integer()).value_or(0)) : 0;
-    const bool trains = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) { return stepped_optimizer(*other.event) && other.in(each.loops.back()); });
+    const double limit = given.is(Kind::real) ? given.real()
+        : given.is(Kind::integer) ? static_cast<double>(record.symbols.value(given.integer()).value_or(0))
+                                  : 0;
+    const bool trains = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
+      return stepped_optimizer(*other.event) && other.in(each.loops.back());
+    });
     if (!(limit > too_large) || limit > 1e30 || !trains || !once(clip.place)) continue;
     report.add(Severity::hint, clip.place, clip.calls,
-               "A limit of " + in_digits(limit) + " is far above the gradients of ordinary batches, and does not stop a bad one. Programs that train such models mostly clip the norm at 1.0 as a start.");
+        "A limit of " + in_digits(limit) +
+            " is far above the gradients of ordinary batches, and does not stop a bad one. Programs that train such models mostly clip the norm at 1.0 as a start.");
   }
 }
 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once limits;
-  for (const Scene& scene : training.scenes()) {
+  for (const TrainingRoot& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
-    const bool clips = std::any_of(scene.all.begin(), scene.all.end(), [](const Happening& each) { return clips_gradients(*each.event); });
+    const bool clips = std::any_of(scene.all.begin(), scene.all.end(),
+        [](const TrainingEvent& each) { return clips_gradients(*each.event); });
     if (clips) {
       look_at_limits(record, scene, report, limits);
       continue;
     }
     bool told = false;
-    for (const Happening& step : scene.all) {
+    for (const TrainingEvent& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
-      if (told || !optimizer.is(Kind::instance) || step.loops.empty() || !repeats(*step.loops.back()) || !is_made(scene, optimizer.object()) || by_hand(scene, nullptr)) continue;
+      if (told || !optimizer.is(Kind::instance) || step.loops.empty() || !repeats(*step.loops.back()) ||
+          !is_made(scene, optimizer.object()) || by_hand(scene, nullptr))
+        continue;
       const LoopEvent* loop = step.loops.back();
       if (offers_clipping(record, *loop) || escapes(record, scene, optimizer.object(), nullptr)) continue;
-      for (const Happening& each : scene.all) {
-        const values::TensorState* loss = each.event->row->operation == Operation::backward && each.in(loop) ? each.event->self_state() : nullptr;
+      for (const TrainingEvent& each : scene.all) {
+        const values::TensorState* loss = each.event->row->operation == Operation::backward && each.in(loop)
+            ? each.event->self_state()
+            : nullptr;
         if (!loss || feeds(scene, *each.event, optimizer) != Answer::yes) continue;
         const Instance* layer = explosive(*loss);
         const bool experts = !layer;
         if (experts) layer = mixture(record, *loss, optimizer);
         if (!layer) continue;
         told = true;
-        const std::string name = experts ? "mixture of experts" : std::string(layer->native->path.substr(layer->native->path.rfind('.') + 1));
+        const std::string name = experts
+            ? "mixture of experts"
+            : std::string(layer->native->path.substr(layer->native->path.rfind('.') + 1));
         Finding* finding = report.add(Severity::hint, step.event->place, step.event->calls,
-                                      "Nothing clips the gradients of this " + (experts ? name : code(name)) + " before the step: one bad batch can undo many steps. Clip their norm, at 1.0 as a start, as programs that train such layers mostly do.");
+            "Nothing clips the gradients of this " + (experts ? name : code(name)) +
+                " before the step: one bad batch can undo many steps. Clip their norm, at 1.0 as a start, as programs that train such layers mostly do.");
         if (!finding) break;
         report.relate(*finding, layer->born, "the " + name);
         const std::string parameters = parameters_text(record, scene, *step.event, optimizer);
@@ -138,7 +167,10 @@ void check(const Record& record, Report& report) {
         fix.title = "Clip the norm of the gradients";
         if (!parameters.empty() && step.event->row->operation == Operation::optimizer_step &&
             insert_before(record, *step.event,
-                          is_sharded(scene, optimizer) ? parameters.substr(0, parameters.rfind('.')) + ".clip_grad_norm_(1.0)" : "torch.nn.utils.clip_grad_norm_(" + parameters + ", 1.0)", fix))
+                is_sharded(scene, optimizer)
+                    ? parameters.substr(0, parameters.rfind('.')) + ".clip_grad_norm_(1.0)"
+                    : "torch.nn.utils.clip_grad_norm_(" + parameters + ", 1.0)",
+                fix))
           finding->fixes.push_back(std::move(fix));
         break;
       }
@@ -146,14 +178,16 @@ void check(const Record& record, Report& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule missing_clip = complete({
     .id = "loop/missing-clip",
     .severity = Severity::hint,
-    .summary = "recurrent layers, attention or experts are trained without clipping the gradients, or with a limit that is never reached",
-    .why = "The gradients of recurrent layers, of deep stacks of attention, and of experts behind a router, grow by orders of magnitude on single batches: the loss jumps, and many steps "
-           "are lost, or it becomes nan. `clip_grad_norm_` before the step bounds what one batch can do; a limit of ten thousand does not.",
+    .summary =
+        "recurrent layers, attention or experts are trained without clipping the gradients, or with a limit that is never reached",
+    .why =
+        "The gradients of recurrent layers, of deep stacks of attention, and of experts behind a router, grow by orders of magnitude on single batches: the loss jumps, and many steps "
+        "are lost, or it becomes nan. `clip_grad_norm_` before the step bounds what one batch can do; a limit of ten thousand does not.",
     .wrong = "loss = loss_fn(lstm(x)[0], y)\n"
              "loss.backward()\n"
              "optimizer.step()\n",
@@ -161,11 +195,12 @@ constexpr Rule missing_clip = complete({
              "loss.backward()\n"
              "torch.nn.utils.clip_grad_norm_(lstm.parameters(), 1.0)\n"
              "optimizer.step()\n",
-    .silent = "Limits up to 1000, and `float(\"inf\")`, which only measures; clipping anywhere in the program that trains, also in a function that it calls, by the sharded model itself, or offered and switched off; hooks on gradients, and gradients that are changed by hand; loops that a "
-              "framework runs; optimizers that code which is not seen is handed.",
+    .silent =
+        "Limits up to 1000, and `float(\"inf\")`, which only measures; clipping anywhere in the program that trains, also in a function that it calls, by the sharded model itself, or offered and switched off; hooks on gradients, and gradients that are changed by hand; loops that a "
+        "framework runs; optimizers that code which is not seen is handed.",
     .fix = "Offers `clip_grad_norm_` with 1.0 before the step.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

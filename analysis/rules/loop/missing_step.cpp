@@ -1,9 +1,10 @@
-// loop/missing-step: a loop computes gradients of an optimizer's parameters, and the optimizer never makes a step.
-#include "rules/loop/absent.hpp"
-#include "rules/loop/alternatives.hpp"
+// loop/missing-step: a loop computes gradients of an optimizer's parameters, and the optimizer never makes a
+// step.
 #include "rules/list.hpp"
-#include "rules/loop/given_optimizer.hpp"
-#include "rules/loop/handed.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/alternatives.hpp"
+#include "rules/training/given_optimizer.hpp"
+#include "rules/training/handed.hpp"
 
 #include "values/shape_text.hpp"
 
@@ -20,21 +21,24 @@ using values::Operation;
 namespace {
 
 // An optimizer that is given, cleared in each round and stepped in none.
-void look_at_given(const Record& record, Report& report, const Scene& scene, Once& once) {
+void look_at_given(const Record& record, Report& report, const TrainingRoot& scene, Once& once) {
   for (const GivenOptimizer& each : given_optimizers(record, scene)) {
     if (each.stepped || !each.backward || each.uses_gradients || !once(each.backward->event->place)) continue;
     Finding* finding = report.add(Severity::warning, each.backward->event->place, each.backward->event->calls,
-                                  "This loop computes gradients and clears them with " + code(each.name + ".zero_grad()") + ", but " + code(each.name) + " never steps, so nothing is trained. Call its `step()` after the backward pass.");
+        "This loop computes gradients and clears them with " + code(each.name + ".zero_grad()") + ", but " +
+            code(each.name) +
+            " never steps, so nothing is trained. Call its `step()` after the backward pass.");
     if (finding) report.relate(*finding, each.cleared->event->place, "the gradients are cleared here");
   }
 }
 
 // Of two ways to train the one that is taken less often is the one where it lacks.
-void look_at_alternatives(const Record& record, Report& report, const Scene& scene, Once& once) {
+void look_at_alternatives(const Record& record, Report& report, const TrainingRoot& scene, Once& once) {
   for (const Lacking& each : unstepped(record, scene)) {
     if (!once(each.event->place)) continue;
     Finding* finding = report.add(Severity::warning, each.event->place, each.event->calls,
-                                  "The gradients of this backward pass are cleared, and " + code(each.optimizer) + " steps only on another branch, so nothing is trained here. Call its `step()` after this backward pass.");
+        "The gradients of this backward pass are cleared, and " + code(each.optimizer) +
+            " steps only on another branch, so nothing is trained here. Call its `step()` after this backward pass.");
     if (finding) report.relate(*finding, each.other->place, "the other branch");
   }
 }
@@ -42,49 +46,62 @@ void look_at_alternatives(const Record& record, Report& report, const Scene& sce
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const Scene& scene : training.scenes()) {
+  for (const TrainingRoot& scene : training.scenes()) {
     if (trains_itself(scene)) look_at_given(record, report, scene, once);
     if (!trains_itself(scene) || scene.root->truncated || by_hand(scene, nullptr)) continue;
     look_at_alternatives(record, report, scene, once);
     // Who throws gradients away one by one may have used them one by one.
-    if (std::any_of(scene.all.begin(), scene.all.end(), [](const Happening& each) { return each.event->row->operation == Operation::gradient_written; })) continue;
+    if (std::any_of(scene.all.begin(), scene.all.end(), [](const TrainingEvent& each) {
+          return each.event->row->operation == Operation::gradient_written;
+        }))
+      continue;
     for (const Object* optimizer : scene.optimizers) {
       const Value value = as_value(optimizer);
       if (!is_made(scene, optimizer) || escapes(record, scene, optimizer, nullptr)) continue;
       // A class of the program's own says itself what a step is.
       const auto* cls = value.as<values::Instance>()->cls;
-      if (cls && std::any_of(cls->order.begin(), cls->order.end(), [](const values::Class* each) { return each->body && each->body->names.find(values::Name("step")); })) continue;
+      if (cls && std::any_of(cls->order.begin(), cls->order.end(), [](const values::Class* each) {
+            return each->body && each->body->names.find(values::Name("step"));
+          }))
+        continue;
       bool stepped = false, cleared = false;
-      const Happening* backward = nullptr;
-      for (const Happening& each : scene.all) {
+      const TrainingEvent* backward = nullptr;
+      for (const TrainingEvent& each : scene.all) {
         stepped = stepped || stepped_optimizer(*each.event).object() == optimizer ||
-                  ((each.event->row->operation == Operation::optimizer_step || each.event->row->operation == Operation::scaler_step) &&
-                   !scene.optimizers.contains(stepped_optimizer(*each.event).object()));
-        cleared = cleared || (each.event->row->operation == Operation::zero_grad &&
-                              (each.event->self.object() == optimizer || (!scene.optimizers.contains(each.event->self.object()) && shares_parameters(scene, each.event->self, value) == Answer::yes)));
-        if (each.event->row->operation == Operation::backward && !each.loops.empty() && repeats(*each.loops.back()) && feeds(scene, *each.event, value) == Answer::yes)
+            ((each.event->row->operation == Operation::optimizer_step ||
+                 each.event->row->operation == Operation::scaler_step) &&
+                !scene.optimizers.contains(stepped_optimizer(*each.event).object()));
+        cleared = cleared ||
+            (each.event->row->operation == Operation::zero_grad &&
+                (each.event->self.object() == optimizer ||
+                    (!scene.optimizers.contains(each.event->self.object()) &&
+                        shares_parameters(scene, each.event->self, value) == Answer::yes)));
+        if (each.event->row->operation == Operation::backward && !each.loops.empty() &&
+            repeats(*each.loops.back()) && feeds(scene, *each.event, value) == Answer::yes)
           backward = &each;
       }
       // Who clears the gradients of an optimizer means to step it.
       if (stepped || !cleared || !backward || !once(backward->event->place)) continue;
       Finding* finding = report.add(Severity::warning, backward->event->place, backward->event->calls,
-                                    "This loop computes gradients, but the optimizer of these parameters never steps, so nothing is trained. Call its `step()` after the backward pass.");
+          "This loop computes gradients, but the optimizer of these parameters never steps, so nothing is trained. Call its `step()` after the backward pass.");
       if (!finding) continue;
-      for (const Happening& each : scene.all)
-        if (each.event->row->operation == Operation::optimizer_made && scene.standing(each.event->self.object()) == optimizer)
+      for (const TrainingEvent& each : scene.all)
+        if (each.event->row->operation == Operation::optimizer_made &&
+            scene.standing(each.event->self.object()) == optimizer)
           report.relate(*finding, each.event->place, "the optimizer that would step these parameters");
     }
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule missing_step = complete({
     .id = "loop/missing-step",
     .severity = Severity::warning,
     .summary = "backward in a loop, and the optimizer never makes a step",
-    .why = "`backward()` computes gradients; only `optimizer.step()` changes parameters. A loop without it runs at full cost and trains "
-           "nothing: the loss only wanders with the batches.",
+    .why =
+        "`backward()` computes gradients; only `optimizer.step()` changes parameters. A loop without it runs at full cost and trains "
+        "nothing: the loss only wanders with the batches.",
     .wrong = "for x, y in loader:\n"
              "    optimizer.zero_grad()\n"
              "    loss_fn(model(x), y).backward()\n",
@@ -92,10 +109,11 @@ constexpr Rule missing_step = complete({
              "    optimizer.zero_grad()\n"
              "    loss_fn(model(x), y).backward()\n"
              "    optimizer.step()\n",
-    .silent = "Parameters that the program changes by hand; gradients of inputs; an optimizer that is handed to code that is not seen; a step in another function that the loop calls.",
+    .silent =
+        "Parameters that the program changes by hand; gradients of inputs; an optimizer that is handed to code that is not seen; a step in another function that the loop calls.",
     .fix = "None: where the step belongs is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,10 +1,10 @@
 // loop/missing-zero-grad: a training loop in which nothing ever clears the gradients.
-#include "rules/loop/absent.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/handed.hpp"
-#include "rules/loop/parts.hpp"
-#include "values/shape_text.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/handed.hpp"
+#include "rules/training/parts.hpp"
 #include "values/kept.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
@@ -21,9 +21,9 @@ namespace {
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const Scene& scene : training.scenes()) {
+  for (const TrainingRoot& scene : training.scenes()) {
     if (!trains_itself(scene) || scene.root->truncated) continue;
-    for (const Happening& step : scene.all) {
+    for (const TrainingEvent& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
       if (!optimizer || !scene.optimizers.contains(optimizer.object()) || step.in_handler) continue;
       // What an engine owns, it clears: the step beside it is what is wrong.
@@ -32,8 +32,9 @@ void check(const Record& record, Report& report) {
       const LoopEvent* loop = nullptr;
       const OperationEvent* backward = nullptr;
       for (auto it = step.loops.rbegin(); it != step.loops.rend() && !loop; ++it)
-        for (const Happening& each : scene.all)
-          if (each.event->row->operation == Operation::backward && each.in(*it) && feeds(scene, *each.event, optimizer) == Answer::yes) {
+        for (const TrainingEvent& each : scene.all)
+          if (each.event->row->operation == Operation::backward && each.in(*it) &&
+              feeds(scene, *each.event, optimizer) == Answer::yes) {
             loop = *it;
             backward = each.event;
             break;
@@ -41,46 +42,58 @@ void check(const Record& record, Report& report) {
       if (!loop || !repeats(*loop) || by_hand(scene, loop)) continue;
       std::size_t steps = 0;
       bool cleared = false;
-      for (const Happening& each : scene.all) {
+      for (const TrainingEvent& each : scene.all) {
         if (!each.in(loop)) continue;
         const OperationEvent& event = *each.event;
         const Operation operation = event.row->operation;
         if (stepped_optimizer(event).object() == optimizer.object()) ++steps;
-        if (operation == Operation::optimizer_made && scene.standing(event.self.object()) == optimizer.object()) cleared = true;
+        if (operation == Operation::optimizer_made &&
+            scene.standing(event.self.object()) == optimizer.object())
+          cleared = true;
         // `p.grad = None`
-        if (operation == Operation::gradient_written && !event.arguments.empty() && event.arguments[0].is(Kind::none)) cleared = true;
+        if (operation == Operation::gradient_written && !event.arguments.empty() &&
+            event.arguments[0].is(Kind::none))
+          cleared = true;
         if (operation == Operation::zero_grad) {
           const bool other_optimizer = scene.optimizers.contains(event.self.object());
           cleared = cleared || event.self.object() == optimizer.object() ||
-                    shares_parameters(scene, other_optimizer ? attribute(event.self, values::OptimizerState::parameters) : event.self, optimizer) != Answer::no;
+              shares_parameters(scene,
+                  other_optimizer ? attribute(event.self, values::OptimizerState::parameters) : event.self,
+                  optimizer) != Answer::no;
         }
       }
-      if (cleared || (loop->unrolled && steps < 2) || escapes(record, scene, optimizer.object(), loop)) continue;
+      if (cleared || (loop->unrolled && steps < 2) || escapes(record, scene, optimizer.object(), loop))
+        continue;
       if (!once(step.event->place)) continue;
       const std::string name = stepped_text(record, *step.event);
       const bool made = is_made(scene, optimizer.object());
-      Finding* finding = report.add(at_most(made ? Severity::error : Severity::warning, scene), step.event->place, step.event->calls,
-                                    "Gradients are never cleared in this loop, so each step of " + (name.empty() ? "the optimizer" : code(name)) +
-                                        " also applies the gradients of all earlier batches. Call " + code((name.empty() ? "optimizer" : name) + ".zero_grad()") + " once per step.");
+      Finding* finding = report.add(at_most(made ? Severity::error : Severity::warning, scene),
+          step.event->place, step.event->calls,
+          "Gradients are never cleared in this loop, so each step of " +
+              (name.empty() ? "the optimizer" : code(name)) +
+              " also applies the gradients of all earlier batches. Call " +
+              code((name.empty() ? "optimizer" : name) + ".zero_grad()") + " once per step.");
       if (!finding) continue;
       report.relate(*finding, backward->place, "the gradients add up here");
       Fix fix;
       fix.title = "Clear the gradients after the step";
       fix.preferred = true;
-      if (!name.empty() && insert_after(record, *step.event, name + ".zero_grad()", fix)) finding->fixes.push_back(std::move(fix));
+      if (!name.empty() && insert_after(record, *step.event, name + ".zero_grad()", fix))
+        finding->fixes.push_back(std::move(fix));
     }
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule missing_zero_grad = complete({
     .id = "loop/missing-zero-grad",
     .severity = Severity::error,
     .summary = "a training loop that never clears the gradients",
-    .why = "`backward()` adds to the gradients that are there. Without `zero_grad()` each step goes along the sum of all gradients so far "
-           "(measured on one batch: norms of 0.332, 0.665, 1.66, 3.32 after 1, 2, 5, 10 backward calls). The loss falls at first, then "
-           "swings and grows (measured: after 200 steps of SGD it was 169 instead of 0.137).",
+    .why =
+        "`backward()` adds to the gradients that are there. Without `zero_grad()` each step goes along the sum of all gradients so far "
+        "(measured on one batch: norms of 0.332, 0.665, 1.66, 3.32 after 1, 2, 5, 10 backward calls). The loss falls at first, then "
+        "swings and grows (measured: after 200 steps of SGD it was 169 instead of 0.137).",
     .wrong = "for x, y in loader:\n"
              "    loss = loss_fn(model(x), y)\n"
              "    loss.backward()\n"
@@ -90,12 +103,13 @@ constexpr Rule missing_zero_grad = complete({
              "    loss = loss_fn(model(x), y)\n"
              "    loss.backward()\n"
              "    optimizer.step()\n",
-    .silent = "Clearing anywhere in the loop, in a function or method that it calls, by the module (`model.zero_grad()`), through another "
-              "optimizer of the same parameters, or by hand (`p.grad = None`); models that each round makes anew; optimizers that are handed to "
-              "code that is not seen; loops that a framework runs. Of an optimizer that comes from the caller the finding is a warning.",
+    .silent =
+        "Clearing anywhere in the loop, in a function or method that it calls, by the module (`model.zero_grad()`), through another "
+        "optimizer of the same parameters, or by hand (`p.grad = None`); models that each round makes anew; optimizers that are handed to "
+        "code that is not seen; loops that a framework runs. Of an optimizer that comes from the caller the finding is a warning.",
     .fix = "Adds `optimizer.zero_grad()` behind the step.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

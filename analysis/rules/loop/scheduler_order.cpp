@@ -1,10 +1,11 @@
-// loop/scheduler-order: a scheduler that steps before the optimizer, or more or less often than its numbers were meant for.
+// loop/scheduler-order: a scheduler that steps before the optimizer, or more or less often than its numbers
+// were meant for.
 #include "rules/list.hpp"
-#include "rules/loop/absent.hpp"
-#include "rules/loop/gated.hpp"
-#include "rules/loop/horizon.hpp"
-#include "rules/loop/loaders.hpp"
-#include "rules/loop/windows.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/gated.hpp"
+#include "rules/training/horizon.hpp"
+#include "rules/training/loaders.hpp"
+#include "rules/training/windows.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
@@ -26,83 +27,103 @@ Value optimizer_of(const Object* scheduler) {
   return instance ? instance->attributes.value(syntax::Name(values::OptimizerState::optimizer)) : Value{};
 }
 // The one that stands for it in the scene: it may be one of several, chosen before the scheduler was made.
-Value standing_optimizer(const Scene& scene, Value optimizer) {
+Value standing_optimizer(const TrainingRoot& scene, Value optimizer) {
   while (optimizer.is(Kind::choice)) optimizer = optimizer.as<values::Choice>()->yes;
   return optimizer.is(Kind::instance) ? as_value(scene.standing(optimizer.object())) : optimizer;
 }
 struct Steps {
-  const Happening* made = nullptr;
-  std::vector<const Happening*> steps;
+  const TrainingEvent* made = nullptr;
+  std::vector<const TrainingEvent*> steps;
   Value optimizer;
 };
 
 // Before the first step of its optimizer, in the same round of a loop, whatever happens.
-const Happening* steps_first(const Scene& scene, const Steps& scheduler) {
-  const Happening& first = *scheduler.steps.front();
+const TrainingEvent* steps_first(const TrainingRoot& scene, const Steps& scheduler) {
+  const TrainingEvent& first = *scheduler.steps.front();
   const auto& arguments = first.event->arguments;
-  if (first.loops.empty() || !first.turns.empty() || (!arguments.empty() && arguments[0] && !arguments[0].is(Kind::none))) return nullptr;
+  if (first.loops.empty() || !first.turns.empty() ||
+      (!arguments.empty() && arguments[0] && !arguments[0].is(Kind::none)))
+    return nullptr;
   bool behind = false;
-  for (const Happening& each : scene.all) {
+  for (const TrainingEvent& each : scene.all) {
     behind = behind || each.event == first.event;
     const bool steps = stepped_optimizer(*each.event).object() == scheduler.optimizer.object();
-    if (!behind && (steps || (each.event->row->operation == Operation::unseen && is_handed(*each.event, scheduler.optimizer.object()) && each.in(first.loops.back())))) return nullptr;
+    if (!behind &&
+        (steps ||
+            (each.event->row->operation == Operation::unseen &&
+                is_handed(*each.event, scheduler.optimizer.object()) && each.in(first.loops.back()))))
+      return nullptr;
     if (behind && steps) return each.in(first.loops.back()) ? &each : nullptr;
   }
   return nullptr;
 }
 
-std::vector<const Happening*> steps_of_optimizer(const Scene& scene, const Steps& scheduler) {
-  std::vector<const Happening*> found;
-  for (const Happening& each : scene.all)
+std::vector<const TrainingEvent*> steps_of_optimizer(const TrainingRoot& scene, const Steps& scheduler) {
+  std::vector<const TrainingEvent*> found;
+  for (const TrainingEvent& each : scene.all)
     if (stepped_optimizer(*each.event).object() == scheduler.optimizer.object()) found.push_back(&each);
   return found;
 }
 
-// Made for every batch, and stepped in the loop over epochs: around one that steps the optimizer, in which that may stand behind a condition.
-const LoopEvent* steps_per_epoch(const Record& record, const Scene& scene, const Steps& scheduler, const Marks& marks) {
+// Made for every batch, and stepped in the loop over epochs: around one that steps the optimizer, in which
+// that may stand behind a condition.
+const LoopEvent* steps_per_epoch(
+    const Record& record, const TrainingRoot& scene, const Steps& scheduler, const Marks& marks) {
   const OperationEvent& made = *scheduler.made->event;
-  const std::vector<const Happening*> optimizer_steps = steps_of_optimizer(scene, scheduler);
+  const std::vector<const TrainingEvent*> optimizer_steps = steps_of_optimizer(scene, scheduler);
   const LoopEvent* inner = nullptr;
-  for (const Happening* step : scheduler.steps) {
+  for (const TrainingEvent* step : scheduler.steps) {
     if (step->loops.empty()) return nullptr;
-    for (const Happening* each : optimizer_steps) {
+    for (const TrainingEvent* each : optimizer_steps) {
       if (!each->in(step->loops.back())) continue;
       if (each->loops.back() == step->loops.back()) return nullptr;
       inner = each->loops.back();
     }
   }
   if (!inner || !repeats(*inner)) return nullptr;
-  if (const Value per_epoch = argument_of(made, "steps_per_epoch"); per_epoch && !per_epoch.is(Kind::none)) return inner;
+  if (const Value per_epoch = argument_of(made, "steps_per_epoch"); per_epoch && !per_epoch.is(Kind::none))
+    return inner;
   if (marks.of == Marks::Of::none || marks.of == Marks::Of::changes) return nullptr;
-  const symbolic::Int batches = rounds_around(record, optimizer_steps), steps = rounds_around(record, scheduler.steps);
+  const symbolic::Int batches = rounds_around(record, optimizer_steps),
+                      steps = rounds_around(record, scheduler.steps);
   if (!batches || !steps || same_size(record, batches, steps)) return nullptr;
-  const auto any = [&](symbolic::Int size) { return std::any_of(marks.at.begin(), marks.at.end(), [&](symbolic::Int mark) { return same_size(record, mark, size); }); };
+  const auto any = [&](symbolic::Int size) {
+    return std::any_of(
+        marks.at.begin(), marks.at.end(), [&](symbolic::Int mark) { return same_size(record, mark, size); });
+  };
   return any(batches) && !any(steps) ? inner : nullptr;
 }
 
 // Made for the batches of one epoch, and stepped behind those of all.
-const LoopEvent* ends_with_first_epoch(const Record& record, const Scene& scene, const Steps& scheduler, const Marks& marks) {
+const LoopEvent* ends_with_first_epoch(
+    const Record& record, const TrainingRoot& scene, const Steps& scheduler, const Marks& marks) {
   if (!marks.ends || marks.at.size() != 1) return nullptr;
   const LoopEvent *batches = nullptr, *epochs = nullptr;
-  for (const Happening* step : scheduler.steps) {
+  for (const TrainingEvent* step : scheduler.steps) {
     if (step->loops.size() < 2 || !step->turns.empty() || step->in_handler) return nullptr;
     batches = step->loops.back();
     epochs = step->loops[step->loops.size() - 2];
     const auto length = length_of(record, *batches);
-    if (!length || record.symbols.value(length) == 1 || !same_size(record, length, marks.at.front())) return nullptr;
+    if (!length || record.symbols.value(length) == 1 || !same_size(record, length, marks.at.front()))
+      return nullptr;
     // Whoever makes one anew for each epoch means that.
     if (scheduler.made->in(epochs) || !repeats(*epochs)) return nullptr;
   }
   const auto steps = steps_of_optimizer(scene, scheduler);
-  return std::any_of(steps.begin(), steps.end(), [&](const Happening* each) { return !each->loops.empty() && each->loops.back() == batches; }) ? epochs : nullptr;
+  return std::any_of(steps.begin(), steps.end(),
+             [&](const TrainingEvent* each) { return !each->loops.empty() && each->loops.back() == batches; })
+      ? epochs
+      : nullptr;
 }
 
-// Does one of the schedulers step there whatever is chosen: is each branch around a choice between what steps at the same place?
-bool steps_anyway(const Happening& step) {
+// Does one of the schedulers step there whatever is chosen: is each branch around a choice between what steps
+// at the same place?
+bool steps_anyway(const TrainingEvent& step) {
   return std::all_of(step.turns.begin(), step.turns.end(), [&](const Turn& turn) {
     const Block& other = turn.yes ? turn.branch->no : turn.branch->yes;
     return std::any_of(other.events.begin(), other.events.end(), [&](const Event* event) {
-      return event->kind == EventKind::operation && event->place == step.event->place && static_cast<const OperationEvent*>(event)->row->operation == Operation::scheduler_step;
+      return event->kind == EventKind::operation && event->place == step.event->place &&
+          static_cast<const OperationEvent*>(event)->row->operation == Operation::scheduler_step;
     });
   });
 }
@@ -110,7 +131,7 @@ bool steps_anyway(const Happening& step) {
 // Its numbers are epochs, and it steps in the loop over batches.
 const LoopEvent* steps_per_batch(const Record& record, const Steps& scheduler, const Marks& all) {
   const LoopEvent* epochs = nullptr;
-  for (const Happening* step : scheduler.steps) {
+  for (const TrainingEvent* step : scheduler.steps) {
     if (step->loops.size() < 2 || !steps_anyway(*step) || !repeats(*step->loops.back())) return nullptr;
     epochs = step->loops[step->loops.size() - 2];
   }
@@ -119,8 +140,13 @@ const LoopEvent* steps_per_batch(const Record& record, const Steps& scheduler, c
   auto& s = record.symbols;
   if (all.of == Marks::Of::factor) {
     // One of the numbers is that of the epochs, and none that of the steps.
-    const auto any = [&](symbolic::Int size) { return size && std::any_of(all.at.begin(), all.at.end(), [&](symbolic::Int mark) { return same_size(record, mark, size); }); };
-    return s.value(length) != 1 && any(length) && !any(rounds_around(record, scheduler.steps)) ? epochs : nullptr;
+    const auto any = [&](symbolic::Int size) {
+      return size && std::any_of(all.at.begin(), all.at.end(), [&](symbolic::Int mark) {
+        return same_size(record, mark, size);
+      });
+    };
+    return s.value(length) != 1 && any(length) && !any(rounds_around(record, scheduler.steps)) ? epochs
+                                                                                               : nullptr;
   }
   const std::vector<symbolic::Int>& marks = all.at;
   const bool whole = all.of != Marks::Of::changes;
@@ -141,24 +167,32 @@ const LoopEvent* steps_per_batch(const Record& record, const Steps& scheduler, c
 }
 
 // Made for a step behind every batch of all epochs, and it steps with the optimizer, every few batches.
-const Window* ignores_windows(const Record& record, const std::vector<Window>& all, const Steps& scheduler, const Marks& marks) {
+const Window* ignores_windows(
+    const Record& record, const std::vector<Window>& all, const Steps& scheduler, const Marks& marks) {
   auto& s = record.symbols;
   if (marks.of == Marks::Of::none || marks.of == Marks::Of::changes) return nullptr;
   for (const Window& window : all) {
     if (window.steps_always || window.optimizer.object() != scheduler.optimizer.object()) continue;
     // The same loop is there once for each round of an outer one that is run round by round.
-    const bool gated = std::all_of(scheduler.steps.begin(), scheduler.steps.end(), [&](const Happening* step) {
-      return !step->loops.empty() && step->loops.back()->stmt == window.loop->stmt && (window.loop->unrolled || step->turns.size() > window.backward->turns.size());
-    });
-    const auto here = std::count_if(scheduler.steps.begin(), scheduler.steps.end(), [&](const Happening* step) { return step->loops.back() == window.loop; });
-    if (!gated || (window.loop->unrolled && static_cast<std::size_t>(here) >= window.loop->rounds.size())) continue;
+    const bool gated = std::all_of(
+        scheduler.steps.begin(), scheduler.steps.end(), [&](const TrainingEvent* step) {
+          return !step->loops.empty() && step->loops.back()->stmt == window.loop->stmt &&
+              (window.loop->unrolled || step->turns.size() > window.backward->turns.size());
+        });
+    const auto here = std::count_if(scheduler.steps.begin(), scheduler.steps.end(),
+        [&](const TrainingEvent* step) { return step->loops.back() == window.loop; });
+    if (!gated || (window.loop->unrolled && static_cast<std::size_t>(here) >= window.loop->rounds.size()))
+      continue;
     symbolic::Int batches = length_of(record, *window.loop);
     for (const LoopEvent* outer : window.step->loops)
       if (outer != window.loop && batches) {
         const symbolic::Int rounds = length_of(record, *outer);
         batches = rounds ? s.mul(batches, rounds) : nullptr;
       }
-    if (batches && std::any_of(marks.at.begin(), marks.at.end(), [&](symbolic::Int mark) { return same_size(record, batches, mark); })) return &window;
+    if (batches && std::any_of(marks.at.begin(), marks.at.end(), [&](symbolic::Int mark) {
+          return same_size(record, batches, mark);
+        }))
+      return &window;
   }
   return nullptr;
 }
@@ -167,16 +201,18 @@ const Window* ignores_windows(const Record& record, const std::vector<Window>& a
 std::optional<std::int64_t> overrun(const Record& record, const Steps& scheduler, std::int64_t& total) {
   const OperationEvent& made = *scheduler.made->event;
   const auto steps = record.number(argument_of(made, "total_steps"));
-  const auto epochs = record.number(argument_of(made, "epochs")), per_epoch = record.number(argument_of(made, "steps_per_epoch"));
+  const auto epochs = record.number(argument_of(made, "epochs")),
+             per_epoch = record.number(argument_of(made, "steps_per_epoch"));
   if (!steps && !(epochs && per_epoch)) return std::nullopt;
   total = steps ? *steps : *epochs * *per_epoch;
   std::int64_t count = 0;
-  for (const Happening* step : scheduler.steps) {
+  for (const TrainingEvent* step : scheduler.steps) {
     if (step->in_handler || step->in_attempt) return std::nullopt;
     if (!step->turns.empty()) continue;
     std::int64_t times = 1;  // in all rounds of the loops that are not run one by one
     for (const LoopEvent* loop : step->loops) {
-      if (std::ranges::any_of(loop->rounds, [](const Block& round) { return is_left_early(round); })) return std::nullopt;
+      if (std::ranges::any_of(loop->rounds, [](const Block& round) { return is_left_early(round); }))
+        return std::nullopt;
       if (loop->unrolled) continue;
       const std::int64_t rounds = loop->length ? record.symbols.value(loop->length).value_or(0) : 0;
       constexpr std::int64_t most = 1'000'000'000;
@@ -188,15 +224,16 @@ std::optional<std::int64_t> overrun(const Record& record, const Steps& scheduler
   return count > total ? std::optional(count) : std::nullopt;
 }
 
-void judge(const Record& record, const Scene& scene, const Steps& scheduler, const std::vector<Window>& all, Report& report, Once& once) {
+void judge(const Record& record, const TrainingRoot& scene, const Steps& scheduler,
+    const std::vector<Window>& all, Report& report, Once& once) {
   const OperationEvent& event = *scheduler.steps.front()->event;
   const OperationEvent& made = *scheduler.made->event;
   const std::string name = object_text(record, event, "the scheduler");
-  if (const Happening* later = steps_first(scene, scheduler)) {
+  if (const TrainingEvent* later = steps_first(scene, scheduler)) {
     if (!once(event.place)) return;
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                  code(name + ".step()") + " comes before " + code(record_call(record, *later->event)) +
-                                      ", which skips the first learning rate. Step the scheduler after the optimizer.");
+        code(name + ".step()") + " comes before " + code(record_call(record, *later->event)) +
+            ", which skips the first learning rate. Step the scheduler after the optimizer.");
     if (!finding) return;
     report.relate(*finding, later->event->place, "the optimizer steps here");
     Fix fix;
@@ -209,17 +246,21 @@ void judge(const Record& record, const Scene& scene, const Steps& scheduler, con
   std::int64_t total = 0;
   if (const auto count = overrun(record, scheduler, total)) {
     if (!once(event.place)) return;
-    const bool certain = scheduler.made->turns.empty() && scene.root->defaults.empty() && std::ranges::all_of(scheduler.steps, [](const Happening* step) { return step->turns.empty(); });
+    const bool certain = scheduler.made->turns.empty() && scene.root->defaults.empty() &&
+        std::ranges::all_of(scheduler.steps, [](const TrainingEvent* step) { return step->turns.empty(); });
     Finding* finding = report.add(certain ? Severity::error : Severity::warning, event.place, event.calls,
-                                  code(name + ".step()") + " is called " + std::to_string(*count) + " times, but the cycle has " + std::to_string(total) +
-                                      " steps: one more raises `ValueError`. Pass the number of batches of all epochs as `total_steps`.");
-    if (finding) report.relate(*finding, made.place, "the cycle is made for " + std::to_string(total) + " steps");
+        code(name + ".step()") + " is called " + std::to_string(*count) + " times, but the cycle has " +
+            std::to_string(total) +
+            " steps: one more raises `ValueError`. Pass the number of batches of all epochs as `total_steps`.");
+    if (finding)
+      report.relate(*finding, made.place, "the cycle is made for " + std::to_string(total) + " steps");
     return;
   }
   if (const LoopEvent* inner = steps_per_epoch(record, scene, scheduler, marks)) {
     if (!once(event.place)) return;
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                  code(name) + " is built to step after every batch, but steps once per epoch: it never leaves the start of its schedule. Step it after every batch.");
+        code(name) +
+            " is built to step after every batch, but steps once per epoch: it never leaves the start of its schedule. Step it after every batch.");
     if (!finding) return;
     report.relate(*finding, made.place, "made for every batch here");
     report.relate(*finding, inner->place, "the loop over the batches");
@@ -227,20 +268,30 @@ void judge(const Record& record, const Scene& scene, const Steps& scheduler, con
   }
   if (const LoopEvent* epochs = steps_per_batch(record, scheduler, marks)) {
     if (!once(event.place)) return;
-    const bool period = marks.of == Marks::Of::period, whole = marks.of == Marks::Of::total || marks.of == Marks::Of::factor;
+    const bool period = marks.of == Marks::Of::period,
+               whole = marks.of == Marks::Of::total || marks.of == Marks::Of::factor;
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                  code(name) + " is built to step once per epoch, but steps after every batch: " +
-                                      (period ? "the learning rate swings up and down many times" : whole ? "its schedule ends within the first epochs" : "the learning rate falls within the first epochs to what was meant for the last") + ". Step it once per epoch.");
+        code(name) + " is built to step once per epoch, but steps after every batch: " +
+            (period ? "the learning rate swings up and down many times"
+                    : whole
+                    ? "its schedule ends within the first epochs"
+                    : "the learning rate falls within the first epochs to what was meant for the last") +
+            ". Step it once per epoch.");
     if (!finding) return;
-    report.relate(*finding, made.place, period ? "T_max is the number of epochs" : whole ? "made for as many steps as there are epochs" : "its numbers are epochs");
+    report.relate(*finding, made.place,
+        period      ? "T_max is the number of epochs"
+            : whole ? "made for as many steps as there are epochs"
+                    : "its numbers are epochs");
     report.relate(*finding, epochs->place, "the loop over the epochs");
     return;
   }
   if (const LoopEvent* epochs = ends_with_first_epoch(record, scene, scheduler, marks)) {
     if (!once(event.place)) return;
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                  code(name) + " is built for the batches of one epoch, but steps after those of every epoch: " +
-                                      (marks.raises ? "the first step of the second epoch raises `ValueError`." : "its schedule ends with the first epoch.") + " Build it for the number of epochs times the number of batches.");
+        code(name) + " is built for the batches of one epoch, but steps after those of every epoch: " +
+            (marks.raises ? "the first step of the second epoch raises `ValueError`."
+                          : "its schedule ends with the first epoch.") +
+            " Build it for the number of epochs times the number of batches.");
     if (!finding) return;
     report.relate(*finding, made.place, "made for one epoch");
     report.relate(*finding, epochs->place, "the loop over the epochs");
@@ -250,10 +301,13 @@ void judge(const Record& record, const Scene& scene, const Steps& scheduler, con
     if (!once(event.place)) return;
     const std::string size = size_text(record, *window);
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                  code(name) + " is built for as many steps as there are batches, but steps every " + size + " batches: training ends long before its cycle does, and the learning rate stays high. Divide the number by " + size + ".");
+        code(name) + " is built for as many steps as there are batches, but steps every " + size +
+            " batches: training ends long before its cycle does, and the learning rate stays high. Divide the number by " +
+            size + ".");
     if (!finding) return;
     report.relate(*finding, made.place, "built to step after every batch");
-    report.relate(*finding, window->backward->event->place, "the gradients of several batches are accumulated");
+    report.relate(
+        *finding, window->backward->event->place, "the gradients of several batches are accumulated");
   }
 }
 
@@ -261,16 +315,20 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   std::optional<std::vector<Window>> all;
-  for (const Scene& scene : training.scenes()) {
+  for (const TrainingRoot& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
-    for (const Happening& made : scene.all) {
+    for (const TrainingEvent& made : scene.all) {
       if (made.event->row->operation != Operation::scheduler_made) continue;
       if (!all) all = windows(record, training);
       Steps scheduler{&made, {}, standing_optimizer(scene, optimizer_of(made.event->self.object()))};
       bool unseen = false;
-      for (const Happening& each : scene.all) {
-        if (each.event->row->operation == Operation::scheduler_step && each.event->self.object() == made.event->self.object()) scheduler.steps.push_back(&each);
-        unseen = unseen || (each.event->row->operation == Operation::unseen && is_handed(*each.event, made.event->self.object()));
+      for (const TrainingEvent& each : scene.all) {
+        if (each.event->row->operation == Operation::scheduler_step &&
+            each.event->self.object() == made.event->self.object())
+          scheduler.steps.push_back(&each);
+        unseen = unseen ||
+            (each.event->row->operation == Operation::unseen &&
+                is_handed(*each.event, made.event->self.object()));
       }
       if (scheduler.steps.empty() || unseen || !scheduler.optimizer.is(Kind::instance)) continue;
       judge(record, scene, scheduler, *all, report, once);
@@ -278,29 +336,31 @@ void check(const Record& record, Report& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule scheduler_order = complete({
     .id = "loop/scheduler-order",
     .severity = Severity::warning,
     .summary = "a scheduler that steps before the optimizer, or not as often as its numbers mean",
-    .why = "A scheduler sets the first learning rate when it is made and the next at each `step()`. Before the first `optimizer.step()` it skips "
-           "the first value; PyTorch warns \"Detected call of `lr_scheduler.step()` before `optimizer.step()`\". Its numbers count steps: a "
-           "OneCycleLR made for every batch and stepped per epoch stays at its start, one stepped beyond its total raises ValueError, "
-           "and a cosine over the number of epochs, stepped per batch, swings up and down. One made for all batches that steps only every n, with the "
-           "optimizer of an accumulation, covers the first n-th of its cycle (measured: StepLR from 0.1 gives four epochs 0.1, 0.05, 0.05, 0.025 instead of 0.1, 0.1, 0.05, 0.05; a cosine of 6 epochs turns 7 times in 48 "
-           "batches; OneCycleLR of 1000 steps with a max_lr of 0.1 stands at 0.00426 after 10 epochs, and at 0.0938 after 250 windows of 4).",
+    .why =
+        "A scheduler sets the first learning rate when it is made and the next at each `step()`. Before the first `optimizer.step()` it skips "
+        "the first value; PyTorch warns \"Detected call of `lr_scheduler.step()` before `optimizer.step()`\". Its numbers count steps: a "
+        "OneCycleLR made for every batch and stepped per epoch stays at its start, one stepped beyond its total raises ValueError, "
+        "and a cosine over the number of epochs, stepped per batch, swings up and down. One made for all batches that steps only every n, with the "
+        "optimizer of an accumulation, covers the first n-th of its cycle (measured: StepLR from 0.1 gives four epochs 0.1, 0.05, 0.05, 0.025 instead of 0.1, 0.1, 0.05, 0.05; a cosine of 6 epochs turns 7 times in 48 "
+        "batches; OneCycleLR of 1000 steps with a max_lr of 0.1 stands at 0.00426 after 10 epochs, and at 0.0938 after 250 windows of 4).",
     .wrong = "for epoch in range(epochs):\n"
              "    scheduler.step()\n"
              "    train_one_epoch(model, optimizer, loader)\n",
     .right = "for epoch in range(epochs):\n"
              "    train_one_epoch(model, optimizer, loader)\n"
              "    scheduler.step()\n",
-    .silent = "`step(epoch)` that says where it is; functions of the step whose numbers are neither the steps nor the epochs; restarts with fractions of an epoch; a warm-up that steps per batch; steps that a GradScaler "
-              "skips; schedulers of code that is not seen.",
+    .silent =
+        "`step(epoch)` that says where it is; functions of the step whose numbers are neither the steps nor the epochs; restarts with fractions of an epoch; a warm-up that steps per batch; steps that a GradScaler "
+        "skips; schedulers of code that is not seen.",
     .fix = "Moves the scheduler's step behind the optimizer's, where both stand in one block.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,8 +1,8 @@
 // loop/set-epoch: a DistributedSampler that gives every epoch the same order.
-#include "rules/loop/absent.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/parts.hpp"
 #include "rules/source.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/parts.hpp"
 
 #include <algorithm>
 
@@ -14,7 +14,8 @@ using values::Operation;
 
 namespace {
 
-// The sampler that a loader reads by, and what has to hold for it to be one that has epochs: `DistributedSampler(d) if distributed else None`.
+// The sampler that a loader reads by, and what has to hold for it to be one that has epochs:
+// `DistributedSampler(d) if distributed else None`.
 struct Sampler {
   Value value;
   values::Cond when = nullptr;  // null: always
@@ -31,11 +32,14 @@ const values::Function* epoch_setter(const Instance& instance) {
   if (!instance.cls) return nullptr;
   for (const values::Class* cls : instance.cls->order)
     if (const auto* slot = cls->body ? cls->body->names.find(syntax::Name("set_epoch")) : nullptr)
-      return slot->value.is(Kind::function) && slot->value.as<values::Function>()->stmt ? slot->value.as<values::Function>() : nullptr;
+      return slot->value.is(Kind::function) && slot->value.as<values::Function>()->stmt
+          ? slot->value.as<values::Function>()
+          : nullptr;
   return nullptr;
 }
 
-// A sampler of the program's own that draws its order from the epoch that it is told: `self.epoch = epoch`, `g.manual_seed(self.epoch)`.
+// A sampler of the program's own that draws its order from the epoch that it is told: `self.epoch = epoch`,
+// `g.manual_seed(self.epoch)`.
 bool draws_by_epoch(const Record& record, const Instance& instance) {
   const values::Function* setter = epoch_setter(instance);
   if (!setter || setter->stmt->body.empty()) return false;
@@ -43,7 +47,9 @@ bool draws_by_epoch(const Record& record, const Instance& instance) {
   for (const syntax::Stmt* stmt : setter->stmt->body) {
     if (stmt->kind != syntax::StmtKind::assign) continue;
     const auto& assign = syntax::as<syntax::AssignStmt>(*stmt);
-    if (assign.targets.size() == 1 && assign.targets[0]->kind == syntax::ExprKind::attribute && assign.value->kind == syntax::ExprKind::name) kept = record.text({setter->chunk, assign.targets[0]->span});
+    if (assign.targets.size() == 1 && assign.targets[0]->kind == syntax::ExprKind::attribute &&
+        assign.value->kind == syntax::ExprKind::name)
+      kept = record.text({setter->chunk, assign.targets[0]->span});
   }
   if (kept.empty()) return false;
   constexpr std::string_view seeding[] = {"manual_seed", "seed", "Random", "RandomState", "default_rng"};
@@ -52,19 +58,25 @@ bool draws_by_epoch(const Record& record, const Instance& instance) {
     if (!cls->stmt) continue;
     for_each_expression(*cls->stmt, [&](const syntax::Expr& expr) {
       if (expr.kind != syntax::ExprKind::call) return;
-      const std::string_view text = record.text({cls->chunk, expr.span}), called = record.text({cls->chunk, syntax::as<syntax::CallExpr>(expr).function->span});
-      const bool seeds = std::ranges::find(seeding, called.substr(called.rfind('.') + 1)) != std::end(seeding);
+      const std::string_view text = record.text({cls->chunk, expr.span}),
+                             called = record.text(
+                                 {cls->chunk, syntax::as<syntax::CallExpr>(expr).function->span});
+      const bool seeds = std::ranges::find(seeding, called.substr(called.rfind('.') + 1)) !=
+          std::end(seeding);
       draws = draws || (seeds && text.substr(called.size()).find(kept) != std::string_view::npos);
     });
   }
   return draws;
 }
-bool has_epochs(const Record& record, Value value) { return is_librarys(value) || (value.is(Kind::instance) && draws_by_epoch(record, *value.as<Instance>())); }
+bool has_epochs(const Record& record, Value value) {
+  return is_librarys(value) || (value.is(Kind::instance) && draws_by_epoch(record, *value.as<Instance>()));
+}
 
 // The argument `shuffle`: of a sampler of the program's own what it keeps.
-bool shuffles(const Record& record, const Happening* made, Value sampler) {
+bool shuffles(const Record& record, const TrainingEvent* made, Value sampler) {
   Value given;
-  if (made && is_librarys(sampler) && !(sampler.as<Instance>()->cls && epoch_setter(*sampler.as<Instance>()))) {
+  if (made && is_librarys(sampler) &&
+      !(sampler.as<Instance>()->cls && epoch_setter(*sampler.as<Instance>()))) {
     const auto& arguments = made->event->arguments;
     given = arguments.size() > 3 ? arguments[3] : Value{};
   } else {
@@ -73,17 +85,27 @@ bool shuffles(const Record& record, const Happening* made, Value sampler) {
   return !given || (given.is(Kind::boolean) && record.symbols.decide(given.condition()) == Answer::yes);
 }
 
-// Does the program call a method of that name anywhere but to hand it on? What a short method of its own does leaves no trace in the run.
+// Does the program call a method of that name anywhere but to hand it on? What a short method of its own does
+// leaves no trace in the run.
 bool tells_epochs(const Record& record) {
   for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
     const ChunkOf& chunk = record.chunks[i];
-    if (!chunk.statement() || record.text({i, chunk.chunk->stmt->span}).find("set_epoch") == std::string_view::npos) continue;
+    if (!chunk.statement() ||
+        record.text({i, chunk.chunk->stmt->span}).find("set_epoch") == std::string_view::npos)
+      continue;
     bool found = false;
     for_each_expression(*chunk.chunk->stmt, [&](const syntax::Expr& expr) {
-      if (found || expr.kind != syntax::ExprKind::call || syntax::as<syntax::CallExpr>(expr).function->kind != syntax::ExprKind::attribute) return;
-      if (syntax::as<syntax::AttributeExpr>(*syntax::as<syntax::CallExpr>(expr).function).attribute.text() != "set_epoch") return;
+      if (found || expr.kind != syntax::ExprKind::call ||
+          syntax::as<syntax::CallExpr>(expr).function->kind != syntax::ExprKind::attribute)
+        return;
+      if (syntax::as<syntax::AttributeExpr>(*syntax::as<syntax::CallExpr>(expr).function).attribute.text() !=
+          "set_epoch")
+        return;
       const auto path = enclosing(*chunk.chunk->stmt, expr.span);
-      found = std::ranges::none_of(path, [](const Enclosing& each) { return each.stmt->kind == syntax::StmtKind::function && syntax::as<syntax::FunctionStmt>(*each.stmt).name.text() == "set_epoch"; });
+      found = std::ranges::none_of(path, [](const Enclosing& each) {
+        return each.stmt->kind == syntax::StmtKind::function &&
+            syntax::as<syntax::FunctionStmt>(*each.stmt).name.text() == "set_epoch";
+      });
     });
     if (found) return true;
   }
@@ -94,7 +116,9 @@ Sampler find_sampler(const Record& record, Value value, int depth = 0) {
   if (has_epochs(record, value)) return {value, nullptr};
   // A batch sampler takes its batches from another.
   if (value.is(Kind::instance) && depth < 4)
-    if (const Value inner = value.as<Instance>()->attributes.value(syntax::Name("sampler")); inner && value.as<Instance>()->native && !value.as<Instance>()->cls) return find_sampler(record, inner, depth + 1);
+    if (const Value inner = value.as<Instance>()->attributes.value(syntax::Name("sampler"));
+        inner && value.as<Instance>()->native && !value.as<Instance>()->cls)
+      return find_sampler(record, inner, depth + 1);
   if (!value.is(Kind::choice) || depth > 4) return {};
   const auto* choice = value.as<values::Choice>();
   for (const bool yes : {true, false}) {
@@ -109,51 +133,70 @@ Sampler find_sampler(const Record& record, Value value, int depth = 0) {
 Sampler sampler_of(const Record& record, const OperationEvent& read) {
   if (!read.self.is(Kind::instance)) return {};
   for (const char* name : {"sampler", "batch_sampler"})
-    if (const Sampler found = find_sampler(record, read.self.as<Instance>()->attributes.value(syntax::Name(name))); found.value) return found;
+    if (const Sampler found = find_sampler(
+            record, read.self.as<Instance>()->attributes.value(syntax::Name(name)));
+        found.value)
+      return found;
   return {};
 }
 
-// The name to which the statement gives what it reads: `batches = zip(first, second)`. Empty if it gives it to none.
+// The name to which the statement gives what it reads: `batches = zip(first, second)`. Empty if it gives it
+// to none.
 std::string_view named(const Record& record, const OperationEvent& read) {
   if (!record.chunk(read.place).chunk) return {};
   const auto path = enclosing(*record.chunk(read.place).chunk->stmt, read.place.span);
   if (path.empty() || path.back().stmt->kind != syntax::StmtKind::assign) return {};
   const auto& targets = syntax::as<syntax::AssignStmt>(*path.back().stmt).targets;
-  return targets.size() == 1 && targets[0]->kind == syntax::ExprKind::name ? syntax::as<syntax::NameExpr>(*targets[0]).id.text() : std::string_view{};
+  return targets.size() == 1 && targets[0]->kind == syntax::ExprKind::name
+      ? syntax::as<syntax::NameExpr>(*targets[0]).id.text()
+      : std::string_view{};
 }
 
-// Does the loop's header read it, be it in a call or by a name: `enumerate(loader)`, a generator of the program's own?
+// Does the loop's header read it, be it in a call or by a name: `enumerate(loader)`, a generator of the
+// program's own?
 bool heads(const Record& record, const LoopEvent& loop, const OperationEvent& read) {
-  const auto within = [&](Place at) { return at && at.chunk == loop.place.chunk && loop.place.span.begin <= at.span.begin && at.span.end <= loop.place.span.end; };
+  const auto within = [&](Place at) {
+    return at && at.chunk == loop.place.chunk && loop.place.span.begin <= at.span.begin &&
+        at.span.end <= loop.place.span.end;
+  };
   if (within(read.place)) return true;
   for (const auto* site = read.calls; site; site = site->outer)
     if (within(site->place)) return true;
-  if (read.calls != loop.calls || read.place.chunk != loop.place.chunk || !loop.stmt || loop.stmt->kind != syntax::StmtKind::for_) return false;
+  if (read.calls != loop.calls || read.place.chunk != loop.place.chunk || !loop.stmt ||
+      loop.stmt->kind != syntax::StmtKind::for_)
+    return false;
   const std::string_view name = named(record, read);
   bool asks = false;
   if (!name.empty())
     for_each_expression(*syntax::as<syntax::ForStmt>(*loop.stmt).iterable, [&](const syntax::Expr& part) {
-      asks = asks || (part.kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(part).id.text() == name);
+      asks = asks ||
+          (part.kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(part).id.text() == name);
     });
   return asks;
 }
 // `batches = iter(loader)`, of which the loop takes one after another by `next(batches)`?
 bool takes_from(const Record& record, const LoopEvent& loop, const OperationEvent& read) {
-  if (read.calls != loop.calls || read.place.chunk != loop.place.chunk || !loop.stmt || !record.text(read.place).starts_with("iter(")) return false;
+  if (read.calls != loop.calls || read.place.chunk != loop.place.chunk || !loop.stmt ||
+      !record.text(read.place).starts_with("iter("))
+    return false;
   const std::string_view name = named(record, read);
   bool takes = false;
   if (!name.empty())
     for_each_expression(*loop.stmt, [&](const syntax::Expr& part) {
       if (part.kind != syntax::ExprKind::call) return;
       const auto& call = syntax::as<syntax::CallExpr>(part);
-      const auto is = [](const syntax::Expr* expr, std::string_view text) { return expr->kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(*expr).id.text() == text; };
-      takes = takes || (call.arguments.size() > 0 && is(call.function, "next") && is(call.arguments[0], name));
+      const auto is = [](const syntax::Expr* expr, std::string_view text) {
+        return expr->kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(*expr).id.text() == text;
+      };
+      takes = takes ||
+          (call.arguments.size() > 0 && is(call.function, "next") && is(call.arguments[0], name));
     });
   return takes;
 }
 // Is a backward made in the loop that reads it?
-bool trains_on(const Record& record, const Scene& scene, const Happening& read, const LoopEvent& epochs) {
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
+bool trains_on(
+    const Record& record, const TrainingRoot& scene, const TrainingEvent& read, const LoopEvent& epochs) {
+  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
     if (each.event->row->operation != Operation::backward || !each.in(&epochs)) return false;
     if (takes_from(record, epochs, *read.event)) return true;
     if (!read.loops.empty() && read.loops.back() != &epochs && each.in(read.loops.back())) return true;
@@ -164,13 +207,15 @@ bool trains_on(const Record& record, const Scene& scene, const Happening& read, 
 }
 
 // The epoch loop: around the loop that reads the loader, with training inside.
-const LoopEvent* epoch_loop(const Scene& scene, const Happening& read) {
+const LoopEvent* epoch_loop(const TrainingRoot& scene, const TrainingEvent& read) {
   for (auto it = read.loops.rbegin(); it != read.loops.rend(); ++it) {
     const LoopEvent* loop = *it;
     const Place header = loop->place, at = read.event->place;
-    const bool own = header.chunk == at.chunk && header.span.begin <= at.span.begin && at.span.end <= header.span.end;
+    const bool own = header.chunk == at.chunk && header.span.begin <= at.span.begin &&
+        at.span.end <= header.span.end;
     if (own || !repeats(*loop)) continue;
-    const bool trains = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) { return stepped_optimizer(*each.event) && each.in(loop); });
+    const bool trains = std::any_of(scene.all.begin(), scene.all.end(),
+        [&](const TrainingEvent& each) { return stepped_optimizer(*each.event) && each.in(loop); });
     if (trains) return loop;
   }
   return nullptr;
@@ -179,62 +224,87 @@ const LoopEvent* epoch_loop(const Scene& scene, const Happening& read) {
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const Scene& scene : training.scenes()) {
+  for (const TrainingRoot& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
-    for (const Happening& read : scene.all) {
-      if (read.event->row->operation != Operation::loader_made || read.event->row->kind != values::RowKind::method) continue;
+    for (const TrainingEvent& read : scene.all) {
+      if (read.event->row->operation != Operation::loader_made ||
+          read.event->row->kind != values::RowKind::method)
+        continue;
       const auto [sampler, when] = sampler_of(record, *read.event);
       if (!sampler) continue;
-      const Happening* made = nullptr;
+      const TrainingEvent* made = nullptr;
       bool set = false;
-      for (const Happening& each : scene.all) {
-        if (each.event->row->operation == Operation::sampler_made && each.event->self.object() == sampler.object()) made = &each;
+      for (const TrainingEvent& each : scene.all) {
+        if (each.event->row->operation == Operation::sampler_made &&
+            each.event->self.object() == sampler.object())
+          made = &each;
         // Of what is not known to be another it may be this one's.
-        set = set || (each.event->row->operation == Operation::set_epoch && (each.event->self.object() == sampler.object() || !has_epochs(record, each.event->self)));
+        set = set ||
+            (each.event->row->operation == Operation::set_epoch &&
+                (each.event->self.object() == sampler.object() || !has_epochs(record, each.event->self)));
       }
-      if ((!made && is_librarys(sampler)) || set || (!is_librarys(sampler) && tells_epochs(record)) || escapes(record, scene, sampler.object(), nullptr) || !shuffles(record, made, sampler)) continue;
+      if ((!made && is_librarys(sampler)) || set || (!is_librarys(sampler) && tells_epochs(record)) ||
+          escapes(record, scene, sampler.object(), nullptr) || !shuffles(record, made, sampler))
+        continue;
       const LoopEvent* loop = epoch_loop(scene, read);
-      if (!loop || !trains_on(record, scene, read, *loop) || (made && made->in(loop)) || !once(loop->place)) continue;
-      const std::string kind(sampler.as<Instance>()->cls ? sampler.as<Instance>()->cls->name.text() : "DistributedSampler");
+      if (!loop || !trains_on(record, scene, read, *loop) || (made && made->in(loop)) || !once(loop->place))
+        continue;
+      const std::string kind(
+          sampler.as<Instance>()->cls ? sampler.as<Instance>()->cls->name.text() : "DistributedSampler");
       const std::string condition = when ? record.symbols.text(when) : "";
       Finding* finding = report.add(Severity::warning, loop->place, loop->calls,
-                                    (!when ? "Every epoch reads" : condition.find('?') != std::string::npos ? "Where the loader has one, every epoch reads" : "When `" + condition + "`, every epoch reads") + " the data in the same order: the `" + kind + "` shuffles by its epoch, which is never set. Call `set_epoch(epoch)` on it at the start of each epoch.");
+          (!when ? "Every epoch reads"
+                  : condition.find('?') != std::string::npos
+                  ? "Where the loader has one, every epoch reads"
+                  : "When `" + condition + "`, every epoch reads") +
+              " the data in the same order: the `" + kind +
+              "` shuffles by its epoch, which is never set. Call `set_epoch(epoch)` on it at the start of each epoch.");
       if (!finding) continue;
       report.relate(*finding, made ? made->event->place : sampler.object()->born, "the sampler");
       report.relate(*finding, read.event->place, "the loader is read here");
       // Where there may be no such sampler, the program says how it asks.
-      const auto is_around = [&](const Turn& turn) { return std::ranges::any_of(read.turns, [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; }); };
+      const auto is_around = [&](const Turn& turn) {
+        return std::ranges::any_of(read.turns,
+            [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; });
+      };
       if (when || !made || !std::ranges::all_of(made->turns, is_around)) continue;
       // `for epoch in …: for batch in loader:` in one function
-      if (!loop->stmt || loop->stmt->kind != syntax::StmtKind::for_ || read.event->calls != loop->calls || !record.in_file(loop->place)) continue;
+      if (!loop->stmt || loop->stmt->kind != syntax::StmtKind::for_ || read.event->calls != loop->calls ||
+          !record.in_file(loop->place))
+        continue;
       const auto& stmt = syntax::as<syntax::ForStmt>(*loop->stmt);
       if (stmt.target->kind != syntax::ExprKind::name || stmt.body.empty()) continue;
       const SourceLines source(record, loop->place.chunk);
       const syntax::Stmt& first = *stmt.body[0];
       std::string loader(record.text(read.event->place));
-      if (loader.starts_with("enumerate(") && loader.ends_with(")") && loader.find(',') == std::string::npos) loader = loader.substr(10, loader.size() - 11);
-      if (loader.empty() || loader.find_first_of(" (\n,") != std::string::npos || !source.own_line(first)) continue;
+      if (loader.starts_with("enumerate(") && loader.ends_with(")") && loader.find(',') == std::string::npos)
+        loader = loader.substr(10, loader.size() - 11);
+      if (loader.empty() || loader.find_first_of(" (\n,") != std::string::npos || !source.own_line(first))
+        continue;
       Fix fix;
       fix.title = "Set the sampler's epoch";
-      // Started in one process, the program may have chosen another sampler, which has no epoch: `--local_rank` is -1 then.
+      // Started in one process, the program may have chosen another sampler, which has no epoch:
+      // `--local_rank` is -1 then.
       fix.preferred = false;
       const auto begin = source.lines(first, first).begin;
       fix.edits.push_back({{source.path(), {begin, begin}},
-                           source.indentation(first) + loader + ".sampler.set_epoch(" + std::string(source.text(*stmt.target)) + ")" + source.line_ending()});
+          source.indentation(first) + loader + ".sampler.set_epoch(" +
+              std::string(source.text(*stmt.target)) + ")" + source.line_ending()});
       finding->fixes.push_back(std::move(fix));
     }
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule set_epoch = complete({
     .id = "loop/set-epoch",
     .severity = Severity::warning,
     .summary = "a DistributedSampler in a loop over epochs without set_epoch()",
-    .why = "A DistributedSampler shuffles with its seed and its epoch, so that all ranks agree on the order. The epoch stays 0 until "
-           "`set_epoch` is called: every epoch then reads the same samples in the same order, in the same batches (measured: "
-           "rank 0 of 2 reads 8, 5, 7, 2, 3, 11 in each of three epochs).",
+    .why =
+        "A DistributedSampler shuffles with its seed and its epoch, so that all ranks agree on the order. The epoch stays 0 until "
+        "`set_epoch` is called: every epoch then reads the same samples in the same order, in the same batches (measured: "
+        "rank 0 of 2 reads 8, 5, 7, 2, 3, 11 in each of three epochs).",
     .wrong = "for epoch in range(epochs):\n"
              "    for x, y in loader:\n"
              "        train_step(x, y)\n",
@@ -242,11 +312,13 @@ constexpr Rule set_epoch = complete({
              "    loader.sampler.set_epoch(epoch)\n"
              "    for x, y in loader:\n"
              "        train_step(x, y)\n",
-    .silent = "`shuffle=False`; a single epoch; a sampler of the validation data; a sampler that is handed to code that is not seen.",
-    .fix = "Adds `loader.sampler.set_epoch(epoch)` at the start of the epoch. Only a `DistributedSampler` has the method: a program that may choose another "
-           "sampler has to ask.",
+    .silent =
+        "`shuffle=False`; a single epoch; a sampler of the validation data; a sampler that is handed to code that is not seen.",
+    .fix =
+        "Adds `loader.sampler.set_epoch(epoch)` at the start of the epoch. Only a `DistributedSampler` has the method: a program that may choose another "
+        "sampler has to ask.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

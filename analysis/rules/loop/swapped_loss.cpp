@@ -1,8 +1,9 @@
-// loop/swapped-loss: a loss function is given the target in the place of the prediction, and the prediction in the place of the target.
+// loop/swapped-loss: a loss function is given the target in the place of the prediction, and the prediction
+// in the place of the target.
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/source.hpp"
+#include "rules/training/training.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -22,18 +23,25 @@ bool both_ways(const values::LossInfo& loss) { return loss.name == "kl_div" || l
 
 bool comes_from_module(const TensorState& state) {
   return state.requires_grad == Known::yes && !state.cut && !state.blamed &&
-         std::any_of(state.graph.begin(), state.graph.end(), [](const values::Object* source) { return dynamic_cast<const values::Instance*>(source) != nullptr; });
+      std::any_of(state.graph.begin(), state.graph.end(), [](const values::Object* source) {
+        return dynamic_cast<const values::Instance*>(source) != nullptr;
+      });
 }
 
 bool is_data(const TensorState& state) {
-  return !state.blamed && !state.cut && std::all_of(state.graph.begin(), state.graph.end(), [](const values::Object* source) { return dynamic_cast<const values::Unknown*>(source) != nullptr; });
+  return !state.blamed && !state.cut &&
+      std::all_of(state.graph.begin(), state.graph.end(), [](const values::Object* source) {
+        return dynamic_cast<const values::Unknown*>(source) != nullptr;
+      });
 }
-// Nothing that it was computed from can be trained. Of what is no tensor here nothing is known but that this program's modules did not make it.
+// Nothing that it was computed from can be trained. Of what is no tensor here nothing is known but that this
+// program's modules did not make it.
 bool is_data(Value value) {
   switch (value.kind) {
   case Kind::unknown: return !value.as<values::Unknown>()->is_gradient;
   case Kind::tensor: return is_data(*value.as<values::Tensor>()->now());
-  case Kind::choice: return is_data(value.as<values::Choice>()->yes) && is_data(value.as<values::Choice>()->no);
+  case Kind::choice:
+    return is_data(value.as<values::Choice>()->yes) && is_data(value.as<values::Choice>()->no);
   default: return false;
   }
 }
@@ -63,11 +71,14 @@ Named named(std::string_view variable) {
   const bool prediction = says(variable, Says::prediction), target = says(variable, Says::target);
   return prediction == target ? Named::neither : prediction ? Named::prediction : Named::target;
 }
-bool has_history(const TensorState* state) { return state && (state->requires_grad == Known::yes || state->is_gradient); }
+bool has_history(const TensorState* state) {
+  return state && (state->requires_grad == Known::yes || state->is_gradient);
+}
 
 void offer_swap(const Record& record, const Report& report, const OperationEvent& event, Finding& finding) {
   if (!event.expr || !record.in_file(event.place) || event.expr->arguments.size() < 2) return;
-  const Place first{event.place.chunk, event.expr->arguments[0]->span}, second{event.place.chunk, event.expr->arguments[1]->span};
+  const Place first{event.place.chunk, event.expr->arguments[0]->span},
+      second{event.place.chunk, event.expr->arguments[1]->span};
   Fix fix;
   fix.title = "Swap the prediction and the target";
   fix.edits.push_back({report.location(first), std::string(record.text(second))});
@@ -83,17 +94,23 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   if (first->kind == syntax::ExprKind::starred || second->kind == syntax::ExprKind::starred) return;
   const TensorState* target = event.argument_state(1);
   const bool by_graph = target && comes_from_module(*target) && is_data(event);
-  const bool by_name = named(variable_of(record, event.place.chunk, *first)) == Named::target && named(variable_of(record, event.place.chunk, *second)) == Named::prediction && !has_history(event.arguments.empty() ? nullptr : event.argument_state(0));
+  const bool by_name = named(variable_of(record, event.place.chunk, *first)) == Named::target &&
+      named(variable_of(record, event.place.chunk, *second)) == Named::prediction &&
+      !has_history(event.arguments.empty() ? nullptr : event.argument_state(0));
   if (!by_graph && !by_name) return;
-  const std::string name(event.row->loss->name), given(record.text({event.place.chunk, first->span})), other(record.text({event.place.chunk, second->span}));
+  const std::string name(event.row->loss->name), given(record.text({event.place.chunk, first->span})),
+      other(record.text({event.place.chunk, second->span}));
   Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                name + " takes the prediction first and the target second. Here `" + given + (by_graph ? "` is the first, which no module of the program has computed, and `" + other + "` the second, which has the model's gradient. Swap them."
-                                                                                                                           : "` is the first, a target by its name, and `" + other + "` the second, a prediction by its name. Swap them."));
+      name + " takes the prediction first and the target second. Here `" + given +
+          (by_graph ? "` is the first, which no module of the program has computed, and `" + other +
+                      "` the second, which has the model's gradient. Swap them."
+                    : "` is the first, a target by its name, and `" + other +
+                      "` the second, a prediction by its name. Swap them."));
   if (finding) offer_swap(record, report, event, *finding);
 }
 
-// The operations of a function that was called as one of several: which one is called nobody decides, and another may take its arguments in
-// this order.
+// The operations of a function that was called as one of several: which one is called nobody decides, and
+// another may take its arguments in this order.
 std::unordered_set<const Event*> of_chosen_functions(const Record& record) {
   std::unordered_set<const Event*> found;
   visit_roots(record, [&](const Event& event) {
@@ -114,24 +131,27 @@ void check(const Record& record, Report& report) {
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::operation || chosen.contains(&event)) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
-    if (operation.row->loss && !both_ways(*operation.row->loss) && once(operation.place)) look_at(record, report, operation);
+    if (operation.row->loss && !both_ways(*operation.row->loss) && once(operation.place))
+      look_at(record, report, operation);
   });
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule swapped_loss = complete({
     .id = "loop/swapped-loss",
     .severity = Severity::warning,
     .summary = "the target stands in the place of a loss's prediction",
-    .why = "`cross_entropy(input, target)` and its like take the prediction first. Swapped, labels that are numbers of classes end the run (\"expected scalar type Long\", or sizes "
-           "that do not fit); labels that are probabilities train without a word: the gradient comes through the target, and pushes the model's outputs along the logarithm of the labels.",
+    .why =
+        "`cross_entropy(input, target)` and its like take the prediction first. Swapped, labels that are numbers of classes end the run (\"expected scalar type Long\", or sizes "
+        "that do not fit); labels that are probabilities train without a word: the gradient comes through the target, and pushes the model's outputs along the logarithm of the labels.",
     .wrong = "loss = F.cross_entropy(y, model(x))\n",
     .right = "loss = F.cross_entropy(model(x), y)\n",
-    .silent = "Losses of a function that is one of several, by a choice that is not known; losses in which both sides were computed by modules of the program (distillation, two views); targets without a gradient; losses that are the same both ways.",
+    .silent =
+        "Losses of a function that is one of several, by a choice that is not known; losses in which both sides were computed by modules of the program (distillation, two views); targets without a gradient; losses that are the same both ways.",
     .fix = "Swaps the two arguments, offered.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

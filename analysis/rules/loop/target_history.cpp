@@ -1,6 +1,7 @@
-// loop/target-history: the target of temporal-difference learning is computed by the model that is trained, with its history.
+// loop/target-history: the target of temporal-difference learning is computed by the model that is trained,
+// with its history.
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
+#include "rules/training/training.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -9,8 +10,8 @@ namespace stepzero::rules {
 
 using namespace interpreter;
 using values::Known;
-using values::Made;
 using values::Operation;
+using values::Producer;
 using values::TensorState;
 
 namespace {
@@ -20,10 +21,13 @@ std::string_view operator_name(const values::Row& row) {
   if (path.ends_with(".forward")) path.remove_suffix(8);
   return path.substr(path.rfind('.') + 1);
 }
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) { return std::ranges::find(names, name) != names.end(); }
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
 
 // The first state among what it was computed from, itself first, whose operator is one of these.
-const TensorState* find(const TensorState* state, int steps, const std::function<bool(std::string_view)>& wanted) {
+const TensorState* find(
+    const TensorState* state, int steps, const std::function<bool(std::string_view)>& wanted) {
   if (!state || !state->made || !state->made->row || steps < 0) return nullptr;
   if (wanted(operator_name(*state->made->row))) return state;
   for (const TensorState* operand : state->made->states)
@@ -31,12 +35,18 @@ const TensorState* find(const TensorState* state, int steps, const std::function
   return nullptr;
 }
 
-bool is_distance(std::string_view name) { return is_one_of(name, {"mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "MSELoss", "SmoothL1Loss", "HuberLoss", "L1Loss"}); }
+bool is_distance(std::string_view name) {
+  return is_one_of(name,
+      {"mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "MSELoss", "SmoothL1Loss", "HuberLoss",
+          "L1Loss"});
+}
 
 // The same module computed both, and its gradient comes through the second as well.
 bool shares_module(const TensorState& prediction, const TensorState& target) {
   if (target.requires_grad == Known::no || target.cut) return false;
-  return std::any_of(prediction.graph.begin(), prediction.graph.end(), [&](const values::Object* source) { return dynamic_cast<const values::Instance*>(source) && target.graph.contains(source); });
+  return std::any_of(prediction.graph.begin(), prediction.graph.end(), [&](const values::Object* source) {
+    return dynamic_cast<const values::Instance*>(source) && target.graph.contains(source);
+  });
 }
 
 void look(const Record& record, Report& report, const OperationEvent& event, Once& once) {
@@ -45,33 +55,40 @@ void look(const Record& record, Report& report, const OperationEvent& event, Onc
   if (!loss || loss->made->states.size() < 2 || event.expected) return;
   const TensorState *prediction = loss->made->states[0], *target = loss->made->states[1];
   if (!prediction || !target || !shares_module(*prediction, *target)) return;
-  const auto chosen = [](std::string_view name) { return is_one_of(name, {"gather", "take_along_dim", "__getitem__"}); };
+  const auto chosen = [](std::string_view name) {
+    return is_one_of(name, {"gather", "take_along_dim", "__getitem__"});
+  };
   const auto best = [](std::string_view name) { return is_one_of(name, {"max", "amax"}); };
   const TensorState* value = find(target, most_of_target, best);
-  if (!find(prediction, most_steps, chosen) || !value || find(prediction, most_of_target, best) || !once(loss->made->born)) return;
+  if (!find(prediction, most_steps, chosen) || !value || find(prediction, most_of_target, best) ||
+      !once(loss->made->born))
+    return;
   Finding* finding = report.add(Severity::warning, loss->made->born, loss->made->calls,
-                                "The target is computed by the model that this loss trains, and the gradient flows through it, too: the model learns to shrink its own target. "
-                                "Compute the target under `torch.no_grad()`.");
-  if (finding && value->made->born) report.relate(*finding, value->made->born, "the best value of the next state, with its history");
+      "The target is computed by the model that this loss trains, and the gradient flows through it, too: the model learns to shrink its own target. "
+      "Compute the target under `torch.no_grad()`.");
+  if (finding && value->made->born)
+    report.relate(*finding, value->made->born, "the best value of the next state, with its history");
   if (finding) report.relate(*finding, event.place, "the backward of the loss");
   (void)record;
 }
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const Scene& scene : Training::of(record).scenes())
-    for (const Happening& each : scene.all)
-      if (each.event->row->operation == Operation::backward && !each.in_handler && !each.in_attempt) look(record, report, *each.event, once);
+  for (const TrainingRoot& scene : Training::of(record).scenes())
+    for (const TrainingEvent& each : scene.all)
+      if (each.event->row->operation == Operation::backward && !each.in_handler && !each.in_attempt)
+        look(record, report, *each.event, once);
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule target_history = complete({
     .id = "loop/target-history",
     .severity = Severity::warning,
     .summary = "the target of temporal-difference learning has a history of its own",
-    .why = "Q-learning moves the value of the action that was taken towards the reward plus the best value of the next state. That target is a number to be reached. "
-           "Computed by the trained model without `no_grad` or `detach`, it gets a gradient, too, and the model moves the target towards the prediction as well as the other way.",
+    .why =
+        "Q-learning moves the value of the action that was taken towards the reward plus the best value of the next state. That target is a number to be reached. "
+        "Computed by the trained model without `no_grad` or `detach`, it gets a gradient, too, and the model moves the target towards the prediction as well as the other way.",
     .wrong = "value = q(state).gather(1, action)\n"
              "target = reward + 0.99 * q(next_state).max(1, keepdim=True).values\n"
              "F.mse_loss(value, target).backward()\n",
@@ -79,10 +96,11 @@ constexpr Rule target_history = complete({
              "with torch.no_grad():\n"
              "    target = reward + 0.99 * q(next_state).max(1, keepdim=True).values\n"
              "F.mse_loss(value, target).backward()\n",
-    .silent = "Targets of another network, under `no_grad` or detached; losses between two outputs of one model where none is the best of several values.",
+    .silent =
+        "Targets of another network, under `no_grad` or detached; losses between two outputs of one model where none is the best of several values.",
     .fix = "None: the target may be detached, or computed under `no_grad`.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

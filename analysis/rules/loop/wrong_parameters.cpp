@@ -1,10 +1,10 @@
 // loop/wrong-parameters: an optimizer of parameters that no loss of the loop reaches.
-#include "rules/loop/absent.hpp"
-#include "rules/loop/parts.hpp"
 #include "rules/list.hpp"
 #include "rules/source.hpp"
-#include "values/shape_text.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/parts.hpp"
 #include "values/kept.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
@@ -20,21 +20,26 @@ namespace {
 
 // An object of the program, or what is not known; null if there is none.
 const Object* module_of(Value optimizer) {
-  const values::Slot* parameters = optimizer.is(Kind::instance) ? optimizer.as<Instance>()->attributes.find(syntax::Name(values::OptimizerState::parameters)) : nullptr;
+  const values::Slot* parameters = optimizer.is(Kind::instance)
+      ? optimizer.as<Instance>()->attributes.find(syntax::Name(values::OptimizerState::parameters))
+      : nullptr;
   if (!parameters || !parameters->value.is(Kind::instance)) return nullptr;
-  const values::Slot* of = parameters->value.as<Instance>()->attributes.find(syntax::Name(values::OptimizerState::of));
+  const values::Slot* of = parameters->value.as<Instance>()->attributes.find(
+      syntax::Name(values::OptimizerState::of));
   return of ? of->value.object() : nullptr;
 }
 
 // Does the optimizer step in one of the loops? Of other loops' gradients it need not know.
-bool steps_in(const Scene& scene, const std::vector<const LoopEvent*>& loops, Value optimizer) {
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
-    return stepped_optimizer(*each.event).object() == optimizer.object() && !each.loops.empty() && std::find(loops.begin(), loops.end(), each.loops.back()) != loops.end();
+bool steps_in(const TrainingRoot& scene, const std::vector<const LoopEvent*>& loops, Value optimizer) {
+  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+    return stepped_optimizer(*each.event).object() == optimizer.object() && !each.loops.empty() &&
+        std::find(loops.begin(), loops.end(), each.loops.back()) != loops.end();
   });
 }
 
-// The tensors that the optimizers of a scene have taken, if that is known of all of them, and of each to choose from.
-std::optional<std::set<const Object*>> all_taken(const Scene& scene) {
+// The tensors that the optimizers of a scene have taken, if that is known of all of them, and of each to
+// choose from.
+std::optional<std::set<const Object*>> all_taken(const TrainingRoot& scene) {
   std::set<const Object*> taken, optimizers = scene.optimizers;
   for (const auto& [one, stands] : scene.stand_in) optimizers.insert(one);
   for (const Object* optimizer : optimizers) {
@@ -50,7 +55,8 @@ bool of_the_same(Value one, Value other) {
   if (const Object* module = module_of(one)) return module == module_of(other);
   const auto taken = [](Value optimizer) {
     std::set<const Object*> found;
-    if (const Value tensors = attribute(optimizer.object(), values::LoaderState::tensors); tensors.is(Kind::tuple))
+    if (const Value tensors = attribute(optimizer.object(), values::LoaderState::tensors);
+        tensors.is(Kind::tuple))
       for (const Value& tensor : tensors.as<values::Tuple>()->items) found.insert(tensor.object());
     return found;
   };
@@ -61,7 +67,9 @@ bool of_the_same(Value one, Value other) {
 std::vector<const values::Tensor*> own_parameters(const Instance& layer) {
   std::vector<const values::Tensor*> found;
   for (const auto& [name, slot] : layer.attributes.entries())
-    if (slot->value.is(Kind::tensor) && slot->value.as<values::Tensor>()->role == values::TensorRole::parameter) found.push_back(slot->value.as<values::Tensor>());
+    if (slot->value.is(Kind::tensor) &&
+        slot->value.as<values::Tensor>()->role == values::TensorRole::parameter)
+      found.push_back(slot->value.as<values::Tensor>());
   return found;
 }
 
@@ -71,7 +79,8 @@ std::string path_to(const Instance& module, const Object* part, int depth = 0) {
     if (!slot->value.is(Kind::instance) || name.text().starts_with('$')) continue;
     if (slot->value.object() == part) return std::string(name.text());
     if (depth > 6) continue;
-    if (const std::string rest = path_to(*slot->value.as<Instance>(), part, depth + 1); !rest.empty()) return std::string(name.text()) + "." + rest;
+    if (const std::string rest = path_to(*slot->value.as<Instance>(), part, depth + 1); !rest.empty())
+      return std::string(name.text()) + "." + rest;
   }
   return "";
 }
@@ -80,44 +89,57 @@ std::string path_to(const Instance& module, const Object* part, int depth = 0) {
 const syntax::Stmt* function_around(const Record& record, Place place) {
   const syntax::Stmt* found = nullptr;
   for (const Enclosing& each : enclosing(*record.chunk(place).chunk->stmt, place.span))
-    if (each.stmt->kind == syntax::StmtKind::function || each.stmt->kind == syntax::StmtKind::class_) found = each.stmt;
+    if (each.stmt->kind == syntax::StmtKind::function || each.stmt->kind == syntax::StmtKind::class_)
+      found = each.stmt;
   return found;
 }
 
 // Was the layer made behind the optimizer, in the same statements?
 bool is_made_behind(const Record& record, const Instance& layer, const OperationEvent& made) {
-  return record.in_file(layer.born) && record.in_file(made.place) && record.span(layer.born).begin >= record.span(made.place).end && function_around(record, layer.born) == function_around(record, made.place);
+  return record.in_file(layer.born) && record.in_file(made.place) &&
+      record.span(layer.born).begin >= record.span(made.place).end &&
+      function_around(record, layer.born) == function_around(record, made.place);
 }
 
-// The modules whose layers an optimizer was meant to have: that whose parameters it was given and, where it was given groups or a list, those that
-// are called and of which it has a part.
-std::vector<Value> meant_modules(const Scene& scene, const OperationEvent& made, const std::set<const Object*>& taken) {
-  if (dynamic_cast<const Instance*>(module_of(made.self))) return {Value::of(Kind::instance, module_of(made.self))};
+// The modules whose layers an optimizer was meant to have: that whose parameters it was given and, where it
+// was given groups or a list, those that are called and of which it has a part.
+std::vector<Value> meant_modules(
+    const TrainingRoot& scene, const OperationEvent& made, const std::set<const Object*>& taken) {
+  if (dynamic_cast<const Instance*>(module_of(made.self)))
+    return {Value::of(Kind::instance, module_of(made.self))};
   std::vector<Value> found;
-  for (const Happening& each : scene.all) {
+  for (const TrainingEvent& each : scene.all) {
     if (each.event->row->operation != Operation::forward || !each.event->self.is(Kind::instance)) continue;
     Parts parts;
     parts.add(each.event->self);
-    const bool known = std::any_of(found.begin(), found.end(), [&](const Value& other) { return other == each.event->self; });
-    if (!known && std::any_of(parts.found.begin(), parts.found.end(), [&](const Object* part) { return taken.contains(part); })) found.push_back(each.event->self);
+    const bool known = std::any_of(
+        found.begin(), found.end(), [&](const Value& other) { return other == each.event->self; });
+    if (!known && std::any_of(parts.found.begin(), parts.found.end(), [&](const Object* part) {
+          return taken.contains(part);
+        }))
+      found.push_back(each.event->self);
   }
   return found;
 }
 
-// A layer that the loss goes through is a part of the optimizer's module, and came there when the optimizer was made already.
-void look_for_replaced(const Record& record, const Scene& scene, Report& report, Once& once) {
+// A layer that the loss goes through is a part of the optimizer's module, and came there when the optimizer
+// was made already.
+void look_for_replaced(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
   const auto taken = all_taken(scene);
   if (!taken) return;
-  for (const Happening& made : scene.all) {
+  for (const TrainingEvent& made : scene.all) {
     if (made.event->row->operation != Operation::optimizer_made) continue;
     const bool whole = dynamic_cast<const Instance*>(module_of(made.event->self));
     for (const Value& module : meant_modules(scene, *made.event, *taken)) {
       Parts parts;
       parts.add(module);
       bool behind = false;
-      for (const Happening& each : scene.all) {
+      for (const TrainingEvent& each : scene.all) {
         behind = behind || each.event == made.event;
-        const values::TensorState* loss = behind && each.event->row->operation == Operation::backward && !each.loops.empty() && repeats(*each.loops.back()) ? each.event->self_state() : nullptr;
+        const values::TensorState* loss = behind && each.event->row->operation == Operation::backward &&
+                !each.loops.empty() && repeats(*each.loops.back())
+            ? each.event->self_state()
+            : nullptr;
         if (!loss) continue;
         for (const Object* source : loss->graph) {
           const auto* layer = dynamic_cast<const Instance*>(source);
@@ -125,14 +147,18 @@ void look_for_replaced(const Record& record, const Scene& scene, Report& report,
           // Of groups it may have been left out on purpose.
           if (!whole && !is_made_behind(record, *layer, *made.event)) continue;
           const auto own = own_parameters(*layer);
-          const bool new_one = !own.empty() && std::none_of(own.begin(), own.end(), [&](const values::Tensor* tensor) {
-            return taken->contains(tensor) || tensor->now()->requires_grad != values::Known::yes;
-          });
+          const bool new_one = !own.empty() &&
+              std::none_of(own.begin(), own.end(), [&](const values::Tensor* tensor) {
+                return taken->contains(tensor) || tensor->now()->requires_grad != values::Known::yes;
+              });
           const std::string path = new_one ? path_to(*module.as<Instance>(), layer) : "";
           if (path.empty() || !once(made.event->place)) continue;
-          const std::string kind(layer->native ? layer->native->path.substr(layer->native->path.rfind('.') + 1) : "layer");
+          const std::string kind(
+              layer->native ? layer->native->path.substr(layer->native->path.rfind('.') + 1) : "layer");
           Finding* finding = report.add(Severity::error, made.event->place, made.event->calls,
-                                        "This optimizer was created before " + code(path) + " was put into the model: it holds the old parameters, and the new " + code(kind) + " is never trained. Create the optimizer after it.");
+              "This optimizer was created before " + code(path) +
+                  " was put into the model: it holds the old parameters, and the new " + code(kind) +
+                  " is never trained. Create the optimizer after it.");
           if (!finding) continue;
           report.relate(*finding, layer->born, "the " + kind + " that no optimizer steps");
           report.relate(*finding, each.event->place, "the loss goes through it");
@@ -143,14 +169,17 @@ void look_for_replaced(const Record& record, const Scene& scene, Report& report,
 }
 
 // The same of a model that is not seen: whether its forward goes through the layer is not known.
-void look_for_replaced_in_unseen(const Record& record, const Scene& scene, Report& report, Once& once) {
+void look_for_replaced_in_unseen(
+    const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
   if (scene.optimizers.size() != 1) return;
-  for (const Happening& made : scene.all) {
-    if (made.event->row->operation != Operation::optimizer_made || !made.loops.empty() || !made.turns.empty() || !record.in_file(made.event->place)) continue;
+  for (const TrainingEvent& made : scene.all) {
+    if (made.event->row->operation != Operation::optimizer_made || !made.loops.empty() ||
+        !made.turns.empty() || !record.in_file(made.event->place))
+      continue;
     const auto* module = dynamic_cast<const values::Unknown*>(module_of(made.event->self));
     if (!module) continue;
-    const Happening *step = nullptr, *backward = nullptr;
-    for (const Happening& each : scene.all) {
+    const TrainingEvent *step = nullptr, *backward = nullptr;
+    for (const TrainingEvent& each : scene.all) {
       if (each.loops.empty() || !repeats(*each.loops.back())) continue;
       if (stepped_optimizer(*each.event).object() == scene.standing(made.event->self.object())) step = &each;
       if (each.event->row->operation == Operation::backward) backward = &each;
@@ -160,12 +189,18 @@ void look_for_replaced_in_unseen(const Record& record, const Scene& scene, Repor
       if (name.text().starts_with('$') || !slot->value.is(Kind::instance)) continue;
       const Instance& layer = *slot->value.as<Instance>();
       const auto own = own_parameters(layer);
-      if (own.empty() || std::any_of(own.begin(), own.end(), [](const values::Tensor* tensor) { return tensor->now()->requires_grad != values::Known::yes; })) continue;
+      if (own.empty() || std::any_of(own.begin(), own.end(), [](const values::Tensor* tensor) {
+            return tensor->now()->requires_grad != values::Known::yes;
+          }))
+        continue;
       if (!is_made_behind(record, layer, *made.event)) continue;
       if (!once(made.event->place)) continue;
-      const std::string kind(layer.native ? layer.native->path.substr(layer.native->path.rfind('.') + 1) : "layer");
+      const std::string kind(
+          layer.native ? layer.native->path.substr(layer.native->path.rfind('.') + 1) : "layer");
       Finding* finding = report.add(Severity::warning, made.event->place, made.event->calls,
-                                    "This optimizer was created before " + code(name.text()) + " was put into the model: it holds the old parameters, and if the model uses the new " + code(kind) + ", that is never trained. Create the optimizer after it.");
+          "This optimizer was created before " + code(name.text()) +
+              " was put into the model: it holds the old parameters, and if the model uses the new " +
+              code(kind) + ", that is never trained. Create the optimizer after it.");
       if (!finding) continue;
       report.relate(*finding, layer.born, "the " + kind + " that no optimizer steps");
       report.relate(*finding, step->event->place, "the step");
@@ -174,28 +209,30 @@ void look_for_replaced_in_unseen(const Record& record, const Scene& scene, Repor
 }
 
 // A parameter that no optimizer has taken, because it was frozen then, is to be trained.
-void look_for_unfrozen(const Record& record, const Scene& scene, Report& report, Once& once) {
+void look_for_unfrozen(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
   const auto taken = all_taken(scene);
   if (!taken || taken->empty()) return;
   const OperationEvent* made = nullptr;
-  for (const Happening& each : scene.all) {
+  for (const TrainingEvent& each : scene.all) {
     if (each.event->row->operation == Operation::optimizer_made) made = each.event;
     const auto& arguments = each.event->arguments;
-    if (!made || each.event->row->operation != Operation::trained_from_here || arguments.empty() || !arguments.back().is(Kind::boolean) ||
+    if (!made || each.event->row->operation != Operation::trained_from_here || arguments.empty() ||
+        !arguments.back().is(Kind::boolean) ||
         record.symbols.decide(arguments.back().condition()) != Answer::yes)
       continue;
     const auto* tensor = each.event->self.is(Kind::tensor) ? each.event->self.as<values::Tensor>() : nullptr;
     if (!tensor || tensor->role != values::TensorRole::parameter || taken->contains(tensor)) continue;
     const OperationEvent* loss = nullptr;
-    for (const Happening& other : scene.all)
-      if (other.event->row->operation == Operation::backward && other.event->self_state() && !other.loops.empty() && repeats(*other.loops.back()))
+    for (const TrainingEvent& other : scene.all)
+      if (other.event->row->operation == Operation::backward && other.event->self_state() &&
+          !other.loops.empty() && repeats(*other.loops.back()))
         for (const Object* source : other.event->self_state()->graph)
           if (const auto* layer = dynamic_cast<const Instance*>(source))
             for (const values::Tensor* own : own_parameters(*layer))
               if (own == tensor) loss = other.event;
     if (!loss || !once(each.event->place)) continue;
     Finding* finding = report.add(Severity::error, each.event->place, each.event->calls,
-                                  "This parameter requires a gradient from here on, but no optimizer has it: it was frozen when the optimizer was created. Add it with `add_param_group`, or create a new optimizer.");
+        "This parameter requires a gradient from here on, but no optimizer has it: it was frozen when the optimizer was created. Add it with `add_param_group`, or create a new optimizer.");
     if (!finding) continue;
     report.relate(*finding, made->place, "the optimizer took what was not frozen then");
     report.relate(*finding, loss->place, "gradients that no optimizer applies");
@@ -203,41 +240,51 @@ void look_for_unfrozen(const Record& record, const Scene& scene, Report& report,
 }
 
 // Another optimizer of those that the program chooses this one from.
-bool is_alternative(const Scene& scene, const OperationEvent& made, Value optimizer) {
-  return made.row->operation == Operation::optimizer_made && made.self.is(Kind::instance) && made.self.object() != optimizer.object() &&
-         scene.standing(made.self.object()) == scene.standing(optimizer.object());
+bool is_alternative(const TrainingRoot& scene, const OperationEvent& made, Value optimizer) {
+  return made.row->operation == Operation::optimizer_made && made.self.is(Kind::instance) &&
+      made.self.object() != optimizer.object() &&
+      scene.standing(made.self.object()) == scene.standing(optimizer.object());
 }
 
 // " when `args.adam`": where the program chooses this one, if that can be said.
-std::string chosen_when(const Record& record, const Happening& made) {
+std::string chosen_when(const Record& record, const TrainingEvent& made) {
   if (made.turns.empty() || !made.turns.back().branch->condition) return "";
   const values::Cond condition = made.turns.back().branch->condition;
-  const std::string text = record.symbols.text(made.turns.back().yes ? condition : record.symbols.logical_not(condition));
+  const std::string text = record.symbols.text(
+      made.turns.back().yes ? condition : record.symbols.logical_not(condition));
   return text.empty() ? "" : " when `" + text + "`";
 }
 
 // What a loop does with an optimizer, where it is the one that the program chooses.
 struct Use {
-  const OperationEvent *step = nullptr, *homeless = nullptr;  // a backward whose gradients neither it nor another steps
+  const OperationEvent *step = nullptr,
+                       *homeless = nullptr;  // a backward whose gradients neither it nor another steps
   bool fed = false;
 };
-Use use_of(const Scene& scene, Value optimizer, Value stands) {
+Use use_of(const TrainingRoot& scene, Value optimizer, Value stands) {
   Use use;
-  for (const Happening& each : scene.all) {
-    if (stepped_optimizer(*each.event).object() == stands.object() && !each.loops.empty() && repeats(*each.loops.back())) {
+  for (const TrainingEvent& each : scene.all) {
+    if (stepped_optimizer(*each.event).object() == stands.object() && !each.loops.empty() &&
+        repeats(*each.loops.back())) {
       use.step = each.event;
       const auto& arguments = each.event->arguments;
-      if (each.event->row->operation == Operation::optimizer_step && !arguments.empty() && arguments[0] && !arguments[0].is(Kind::none)) use.fed = true;
+      if (each.event->row->operation == Operation::optimizer_step && !arguments.empty() && arguments[0] &&
+          !arguments[0].is(Kind::none))
+        use.fed = true;
     }
     if (each.event->row->operation != Operation::backward || each.loops.empty()) continue;
     const bool feeds_it = feeds(scene, *each.event, optimizer) != Answer::no;
     use.fed = use.fed || feeds_it;
-    const bool none = !feeds_it && std::none_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) {
-      return other.event->row->operation == Operation::optimizer_made && other.event->self.is(Kind::instance) && !is_alternative(scene, *other.event, optimizer) &&
-             feeds(scene, *each.event, other.event->self) != Answer::no;
-    });
+    const bool none = !feeds_it &&
+        std::none_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
+          return other.event->row->operation == Operation::optimizer_made &&
+              other.event->self.is(Kind::instance) && !is_alternative(scene, *other.event, optimizer) &&
+              feeds(scene, *each.event, other.event->self) != Answer::no;
+        });
     // loop/detached-loss tells of losses that are made of numbers.
-    if (none && steps_in(scene, each.loops, stands) && !(each.event->self_state() && from_numbers(*each.event->self_state()))) use.homeless = each.event;
+    if (none && steps_in(scene, each.loops, stands) &&
+        !(each.event->self_state() && from_numbers(*each.event->self_state())))
+      use.homeless = each.event;
   }
   return use;
 }
@@ -245,42 +292,58 @@ Use use_of(const Scene& scene, Value optimizer, Value stands) {
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const Scene& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated || scene.optimizers.empty() || by_hand(scene, nullptr)) continue;
-    if (std::any_of(scene.optimizers.begin(), scene.optimizers.end(), [&](const Object* each) { return !is_made(scene, each) || escapes(record, scene, each, nullptr); })) continue;
+  for (const TrainingRoot& scene : training.scenes()) {
+    if (scene.handed_over || scene.root->truncated || scene.optimizers.empty() || by_hand(scene, nullptr))
+      continue;
+    if (std::any_of(scene.optimizers.begin(), scene.optimizers.end(), [&](const Object* each) {
+          return !is_made(scene, each) || escapes(record, scene, each, nullptr);
+        }))
+      continue;
     look_for_replaced(record, scene, report, once);
     look_for_replaced_in_unseen(record, scene, report, once);
     look_for_unfrozen(record, scene, report, once);
   }
-  for (const Scene& scene : training.scenes()) {
+  for (const TrainingRoot& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated || by_hand(scene, nullptr)) continue;
-    const bool all_made = std::all_of(scene.optimizers.begin(), scene.optimizers.end(), [&](const Object* each) { return is_made(scene, each) && !escapes(record, scene, each, nullptr); });
+    const bool all_made = std::all_of(scene.optimizers.begin(), scene.optimizers.end(),
+        [&](const Object* each) { return is_made(scene, each) && !escapes(record, scene, each, nullptr); });
     if (!all_made) continue;
-    for (const Happening& made : scene.all) {
-      if (made.event->row->operation != Operation::optimizer_made || !made.event->self.is(Kind::instance)) continue;
+    for (const TrainingEvent& made : scene.all) {
+      if (made.event->row->operation != Operation::optimizer_made || !made.event->self.is(Kind::instance))
+        continue;
       const Value optimizer = made.event->self, stands = as_value(scene.standing(optimizer.object()));
       const Use use = use_of(scene, optimizer, stands);
-      // Two optimizers of one module, and a loss that reaches no optimizer: the later of them was meant for it.
+      // Two optimizers of one module, and a loss that reaches no optimizer: the later of them was meant for
+      // it.
       bool doubled = false;
       if (use.homeless)
-        for (const Happening& other : scene.all) {
+        for (const TrainingEvent& other : scene.all) {
           if (other.event == made.event) break;
-          doubled = doubled || (other.event->row->operation == Operation::optimizer_made && scene.standing(other.event->self.object()) != stands.object() && other.event->self.is(Kind::instance) &&
-                                of_the_same(other.event->self, optimizer));
+          doubled = doubled ||
+              (other.event->row->operation == Operation::optimizer_made &&
+                  scene.standing(other.event->self.object()) != stands.object() &&
+                  other.event->self.is(Kind::instance) && of_the_same(other.event->self, optimizer));
         }
       const OperationEvent* loss = doubled || !use.fed ? use.homeless : nullptr;
       if (!use.step || !loss || !once(made.event->place)) continue;
       // Another to choose from may be the right one.
-      const bool in_every_run = std::none_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) {
-        return is_alternative(scene, *other.event, optimizer) && use_of(scene, other.event->self, stands).fed;
-      });
+      const bool in_every_run = std::none_of(
+          scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
+            return is_alternative(scene, *other.event, optimizer) &&
+                use_of(scene, other.event->self, stands).fed;
+          });
       const Value taken = attribute(optimizer, values::LoaderState::tensors);
       const bool none = taken.is(Kind::tuple) && taken.as<values::Tuple>()->items.empty();
-      Finding* finding = report.add(in_every_run ? Severity::error : Severity::warning, made.event->place, made.event->calls,
-                                    none ? "The groups of this optimizer are empty" + (in_every_run ? "" : chosen_when(record, made)) + ": no parameter was put into them, and " + code(object_text(record, *loss, "loss") + ".backward()") +
-                                               " computes gradients that no optimizer applies. Look at how the parameters are chosen."
-                                         : "This optimizer holds other parameters than the ones this loop trains" + (in_every_run ? "" : chosen_when(record, made)) + ": " + code(object_text(record, *loss, "loss") + ".backward()") +
-                                        " computes gradients that no optimizer applies. Create it from the parameters of the model that is used.");
+      Finding* finding = report.add(in_every_run ? Severity::error : Severity::warning, made.event->place,
+          made.event->calls,
+          none ? "The groups of this optimizer are empty" + (in_every_run ? "" : chosen_when(record, made)) +
+                  ": no parameter was put into them, and " +
+                  code(object_text(record, *loss, "loss") + ".backward()") +
+                  " computes gradients that no optimizer applies. Look at how the parameters are chosen."
+               : "This optimizer holds other parameters than the ones this loop trains" +
+                  (in_every_run ? "" : chosen_when(record, made)) + ": " +
+                  code(object_text(record, *loss, "loss") + ".backward()") +
+                  " computes gradients that no optimizer applies. Create it from the parameters of the model that is used.");
       if (!finding) continue;
       report.relate(*finding, loss->place, "these gradients belong to parameters of no optimizer");
       report.relate(*finding, use.step->place, "the step");
@@ -288,15 +351,16 @@ void check(const Record& record, Report& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule wrong_parameters = complete({
     .id = "loop/wrong-parameters",
     .severity = Severity::error,
     .summary = "an optimizer of parameters that no loss of the loop reaches",
-    .why = "An optimizer keeps the parameters that it was given. Made before the model is replaced, or from the parameters of another network, it "
-           "steps parameters that nobody uses: the loop runs, nothing is raised, and the model that is used stays as it was made (measured: after 50 steps it has moved by 0.0). The same befalls a "
-           "layer that is put into the model later, and parameters that were filtered out because they were frozen then.",
+    .why =
+        "An optimizer keeps the parameters that it was given. Made before the model is replaced, or from the parameters of another network, it "
+        "steps parameters that nobody uses: the loop runs, nothing is raised, and the model that is used stays as it was made (measured: after 50 steps it has moved by 0.0). The same befalls a "
+        "layer that is put into the model later, and parameters that were filtered out because they were frozen then.",
     .wrong = "optimizer = torch.optim.Adam(model.parameters())\n"
              "model = build(width=32)\n"
              "for x, y in loader:\n"
@@ -309,11 +373,12 @@ constexpr Rule wrong_parameters = complete({
              "    optimizer.zero_grad()\n"
              "    loss_fn(model(x), y).backward()\n"
              "    optimizer.step()\n",
-    .silent = "Inputs that are trained (`Adam([image])`); parts of a model; a frozen network that the loss goes through; losses of which it is not "
-              "known what they were computed from.",
+    .silent =
+        "Inputs that are trained (`Adam([image])`); parts of a model; a frozen network that the loss goes through; losses of which it is not "
+        "known what they were computed from.",
     .fix = "None: which parameters are meant is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,8 +1,8 @@
 // memory/checkpoint-misses: activation checkpointing that spares nothing.
 #include "footprint/advice.hpp"
 #include "footprint/text.hpp"
-#include "rules/loop/training.hpp"
 #include "rules/memory/steps.hpp"
+#include "rules/training/training.hpp"
 
 namespace stepzero::rules {
 
@@ -19,16 +19,21 @@ void look(Report& report, const Account& account, const StepAccount& step, Once&
   const std::vector<Region> regions = footprint::regions_of(account, step);
   const std::int64_t saved = account.number(step.saved);
   for (const Region& region : regions) {
-    const values::Made& made = *region.node->made;
+    const values::Producer& made = *region.node->made;
     if (!region.known || region.operations == 0) continue;
     if (region.keeps >= fewest_bytes && region.again <= region.keeps) {
       if (!once(made.born)) continue;
       report.add(Severity::information, made.born, made.calls,
-                 "This checkpoint spares nothing: it keeps its inputs, " + bytes_text(region.keeps) + ", and what runs inside would have kept " + bytes_text(region.again) + ". The forward is computed twice for it.");
-    } else if (regions.size() == 1 && region.again >= fewest_bytes && region.again >= 9 * (saved - region.keeps)) {
+          "This checkpoint spares nothing: it keeps its inputs, " + bytes_text(region.keeps) +
+              ", and what runs inside would have kept " + bytes_text(region.again) +
+              ". The forward is computed twice for it.");
+    } else if (regions.size() == 1 && region.again >= fewest_bytes &&
+        region.again >= 9 * (saved - region.keeps)) {
       if (!once(made.born)) continue;
       report.add(Severity::information, made.born, made.calls,
-                 "All of the model is one checkpoint: when the backward runs it again, the " + bytes_text(region.again) + " that it would have kept stand at once, as they would without it. Checkpoint its blocks one by one.");
+          "All of the model is one checkpoint: when the backward runs it again, the " +
+              bytes_text(region.again) +
+              " that it would have kept stand at once, as they would without it. Checkpoint its blocks one by one.");
     }
   }
 }
@@ -51,25 +56,27 @@ void check(const Record& record, Report& report) {
   for (const StepAccount* step : steps_on_gpu(account, false)) look(report, account, *step, once);
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule checkpoint_misses = complete({
     .id = "memory/checkpoint-misses",
     .severity = Severity::information,
     .summary = "activation checkpointing that spares no memory",
-    .why = "`checkpoint(f, x)` keeps x instead of what the operations of f would keep, and runs f again in the backward. It spares the difference, and only as long as the other regions "
-           "are not there at the same time. Around everything at once it spares nothing: when the backward begins, the whole forward runs again and keeps all. Around a single activation or a "
-           "view it costs more than it spares. Around each block of a model it keeps one tensor for each of them.",
+    .why =
+        "`checkpoint(f, x)` keeps x instead of what the operations of f would keep, and runs f again in the backward. It spares the difference, and only as long as the other regions "
+        "are not there at the same time. Around everything at once it spares nothing: when the backward begins, the whole forward runs again and keeps all. Around a single activation or a "
+        "view it costs more than it spares. Around each block of a model it keeps one tensor for each of them.",
     .wrong = "loss = checkpoint(model, x, use_reentrant=False).mean()\n"
              "loss.backward()\n",
     .right = "for block in model.blocks:\n"
              "    x = checkpoint(block, x, use_reentrant=False)\n"
              "loss = x.mean()\n"
              "loss.backward()\n",
-    .silent = "Regions that spare something; sizes that are open; less than 1 MiB; regions with operations of which it is not known what they keep; the CPU.",
+    .silent =
+        "Regions that spare something; sizes that are open; less than 1 MiB; regions with operations of which it is not known what they keep; the CPU.",
     .fix = "None: which parts are checkpointed is the program's choice.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

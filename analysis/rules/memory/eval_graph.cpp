@@ -1,9 +1,10 @@
-// memory/eval-graph: a model in evaluation is called once in each round of training, and its graph stays until the next.
+// memory/eval-graph: a model in evaluation is called once in each round of training, and its graph stays
+// until the next.
 #include "footprint/text.hpp"
-#include "rules/loop/evaluation.hpp"
-#include "rules/loop/rounds.hpp"
 #include "rules/memory/steps.hpp"
 #include "rules/source.hpp"
+#include "rules/training/evaluation.hpp"
+#include "rules/training/rounds.hpp"
 
 #include <algorithm>
 
@@ -19,7 +20,7 @@ using values::TensorState;
 namespace {
 
 // The operations behind what backward passes go through.
-void add_behind(const TensorState* state, std::unordered_set<const values::Made*>& found) {
+void add_behind(const TensorState* state, std::unordered_set<const values::Producer*>& found) {
   std::vector<const TensorState*> open = {state};
   while (!open.empty()) {
     const TensorState* at = open.back();
@@ -30,16 +31,19 @@ void add_behind(const TensorState* state, std::unordered_set<const values::Made*
   }
 }
 
-bool uses_gradients_otherwise(const Scene& scene) {
-  return std::ranges::any_of(scene.all, [](const Happening& each) {
-    return each.event->row->operation == Operation::gradient_asked || (each.event->row->operation == Operation::backward && !each.event->self_state());
+bool uses_gradients_otherwise(const TrainingRoot& scene) {
+  return std::ranges::any_of(scene.all, [](const TrainingEvent& each) {
+    return each.event->row->operation == Operation::gradient_asked ||
+        (each.event->row->operation == Operation::backward && !each.event->self_state());
   });
 }
 
 // What last set the mode of the module before the call; null if nothing did.
-const OperationEvent* mode_at(const Scene& scene, std::size_t call) {
+const OperationEvent* mode_at(const TrainingRoot& scene, std::size_t call) {
   for (std::size_t i = call; i-- > 0;)
-    if (sets_mode(*scene.all[i].event) && scene.all[i].event->self.object() == scene.all[call].event->self.object()) return scene.all[i].event;
+    if (sets_mode(*scene.all[i].event) &&
+        scene.all[i].event->self.object() == scene.all[call].event->self.object())
+      return scene.all[i].event;
   return nullptr;
 }
 
@@ -47,34 +51,44 @@ void offer_no_grad(const Record& record, const OperationEvent& forward, Finding&
   if (!record.in_file(forward.place)) return;
   const auto path = enclosing(*record.chunk(forward.place).chunk->stmt, forward.place.span);
   const SourceLines source(record, forward.place.chunk);
-  if (path.size() < 2 || path.back().stmt->kind != syntax::StmtKind::assign || !source.own_line(*path.back().stmt)) return;
+  if (path.size() < 2 || path.back().stmt->kind != syntax::StmtKind::assign ||
+      !source.own_line(*path.back().stmt))
+    return;
   const syntax::Stmt& stmt = *path.back().stmt;
   const std::string indentation = source.indentation(stmt);
   const syntax::Span lines = source.lines(stmt, stmt);
   Fix fix;
   fix.title = "Evaluate under torch.no_grad()";
-  fix.edits.push_back({{source.path(), lines}, indentation + "with torch.no_grad():" + source.line_ending() + reindent(source.slice(lines), indentation, indentation + source.step(*path[path.size() - 2].stmt, stmt))});
+  fix.edits.push_back({{source.path(), lines},
+      indentation + "with torch.no_grad():" + source.line_ending() +
+          reindent(source.slice(lines), indentation,
+              indentation + source.step(*path[path.size() - 2].stmt, stmt))});
   finding.fixes.push_back(std::move(fix));
 }
 
 constexpr std::int64_t fewest_bytes = std::int64_t{1} << 20;
 
-void look(const Record& record, Report& report, const Scene& scene, Once& once) {
-  std::unordered_set<const values::Made*> behind;
+void look(const Record& record, Report& report, const TrainingRoot& scene, Once& once) {
+  std::unordered_set<const values::Producer*> behind;
   std::set<const LoopEvent*> training;
-  for (const Happening& each : scene.all)
-    if (each.event->row->operation == Operation::backward) training.insert(each.loops.begin(), each.loops.end());
+  for (const TrainingEvent& each : scene.all)
+    if (each.event->row->operation == Operation::backward)
+      training.insert(each.loops.begin(), each.loops.end());
   for (std::size_t i = 0; i < scene.all.size(); ++i) {
-    const Happening& each = scene.all[i];
+    const TrainingEvent& each = scene.all[i];
     const OperationEvent& forward = *each.event;
-    if (forward.row->operation != Operation::forward || !forward.self.is(Kind::instance) || each.loops.empty() || each.in_handler) continue;
+    if (forward.row->operation != Operation::forward || !forward.self.is(Kind::instance) ||
+        each.loops.empty() || each.in_handler)
+      continue;
     // In the loop that trains, and in none of its own: of those loop/grad-in-eval speaks.
-    if (!training.contains(each.loops.back()) || (forward.around && forward.around->gradients != Known::yes)) continue;
+    if (!training.contains(each.loops.back()) || (forward.around && forward.around->gradients != Known::yes))
+      continue;
     const OperationEvent* mode = mode_at(scene, i);
     const TensorState* made = forward.result.is(Kind::tensor) ? forward.made : nullptr;
-    if (!mode || !sets_eval(record, *mode) || !made || !made->made || made->requires_grad != Known::yes) continue;
+    if (!mode || !sets_eval(record, *mode) || !made || !made->made || made->requires_grad != Known::yes)
+      continue;
     if (behind.empty())
-      for (const Happening& other : scene.all)
+      for (const TrainingEvent& other : scene.all)
         if (other.event->row->operation == Operation::backward) add_behind(other.event->self_state(), behind);
     if (behind.contains(made->made) || !once(forward.place)) continue;
     const Account& account = Account::of(record);
@@ -84,12 +98,15 @@ void look(const Record& record, Report& report, const Scene& scene, Once& once) 
     for (const footprint::Node& node : graph.nodes())
       for (const footprint::Saved& saved : footprint::saved_by(graph, node, account.options().device).kept)
         if (!saved.held && seen.insert(saved.storage).second) kept.add(record.symbols, saved.bytes);
-    const std::string name = forward.expr ? std::string(record.text({forward.place.chunk, forward.expr->function->span})) : "the model";
+    const std::string name = forward.expr
+        ? std::string(record.text({forward.place.chunk, forward.expr->function->span}))
+        : "the model";
     const std::int64_t bytes = kept.open() ? 0 : account.number(kept);
     if (bytes && bytes < fewest_bytes) continue;
     Finding* finding = report.add(Severity::information, forward.place, forward.calls,
-                                  name + " is evaluated here with gradients recorded, and no backward follows: " + (bytes ? footprint::bytes_text(bytes) + " of the forward" : "all that one would need") +
-                                      " stay while the outcome is kept, beside the next training step. Evaluate under torch.no_grad().");
+        name + " is evaluated here with gradients recorded, and no backward follows: " +
+            (bytes ? footprint::bytes_text(bytes) + " of the forward" : "all that one would need") +
+            " stay while the outcome is kept, beside the next training step. Evaluate under torch.no_grad().");
     if (!finding) continue;
     report.relate(*finding, mode->place, "it evaluates from here on");
     offer_no_grad(record, forward, *finding);
@@ -99,18 +116,20 @@ void look(const Record& record, Report& report, const Scene& scene, Once& once) 
 void check(const Record& record, Report& report) {
   if (!has_steps(record)) return;
   Once once;
-  for (const Scene& scene : Training::of(record).scenes())
-    if (!scene.handed_over && !scene.root->truncated && !uses_gradients_otherwise(scene)) look(record, report, scene, once);
+  for (const TrainingRoot& scene : Training::of(record).scenes())
+    if (!scene.handed_over && !scene.root->truncated && !uses_gradients_otherwise(scene))
+      look(record, report, scene, once);
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule eval_graph = complete({
     .id = "memory/eval-graph",
     .severity = Severity::information,
     .summary = "an evaluation inside a training loop keeps what a backward would need",
-    .why = "`model.eval()` does not turn off autograd. A validation of the whole set in one call, once in an epoch, records as much as a training step of that size would, and keeps it as long as a name holds its "
-           "outcome: in a loop that is until the same line of the next round, so it stands beside every training step between. Under `torch.no_grad()` it is let go of layer by layer.",
+    .why =
+        "`model.eval()` does not turn off autograd. A validation of the whole set in one call, once in an epoch, records as much as a training step of that size would, and keeps it as long as a name holds its "
+        "outcome: in a loop that is until the same line of the next round, so it stands beside every training step between. Under `torch.no_grad()` it is let go of layer by layer.",
     .wrong = "for epoch in range(epochs):\n"
              "    model.train()\n"
              "    train_one_epoch(model)\n"
@@ -122,11 +141,12 @@ constexpr Rule eval_graph = complete({
              "    model.eval()\n"
              "    with torch.no_grad():\n"
              "        outputs = model(x_val)\n",
-    .silent = "What keeps less than a MiB; calls in a loop of their own, which loop/grad-in-eval tells; a forward that some backward goes through, as a teacher's or a frozen norm's; programs that ask for gradients; models without parameters "
-              "that require one; `no_grad` and `inference_mode` around it.",
+    .silent =
+        "What keeps less than a MiB; calls in a loop of their own, which loop/grad-in-eval tells; a forward that some backward goes through, as a teacher's or a frozen norm's; programs that ask for gradients; models without parameters "
+        "that require one; `no_grad` and `inference_mode` around it.",
     .fix = "Puts the statement under `with torch.no_grad():`.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

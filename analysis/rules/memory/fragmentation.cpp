@@ -1,7 +1,7 @@
 // memory/fragmentation: every round of a loop allocates device memory of a random size.
 #include "rules/list.hpp"
-#include "rules/loop/absent.hpp"
-#include "rules/loop/rounds.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/rounds.hpp"
 
 #include <algorithm>
 
@@ -25,7 +25,8 @@ struct Drawn {
   const LoopEvent* loop;
 };
 
-void look(const Record& record, Report& report, const Block& block, std::vector<const LoopEvent*>& loops, std::vector<Drawn>& drawn, Once& once) {
+void look(const Record& record, Report& report, const Block& block, std::vector<const LoopEvent*>& loops,
+    std::vector<Drawn>& drawn, Once& once) {
   const auto inside = [&](const Block& inner) { look(record, report, inner, loops, drawn, once); };
   for (const Event* event : block.events) {
     switch (event->kind) {
@@ -46,10 +47,12 @@ void look(const Record& record, Report& report, const Block& block, std::vector<
       const auto& operation = *static_cast<const OperationEvent*>(event);
       if (loops.empty() || !repeats(*loops.back()) || operation.expected) break;
       if (operation.row->operation == Operation::random_number) {
-        if (const Int number = number_of(operation.result); number && drawn.size() < 64) drawn.push_back({number, &operation, loops.back()});
+        if (const Int number = number_of(operation.result); number && drawn.size() < 64)
+          drawn.push_back({number, &operation, loops.back()});
         break;
       }
-      if (operation.row->operation != Operation::created && operation.row->operation != Operation::transfer) break;
+      if (operation.row->operation != Operation::created && operation.row->operation != Operation::transfer)
+        break;
       if (drawn.empty() || !on_device(operation.made) || !operation.made->shape.rank_known) break;
       // A tensor that already lies there is not allocated again.
       if (operation.row->operation == Operation::transfer && on_device(operation.self_state())) break;
@@ -58,11 +61,12 @@ void look(const Record& record, Report& report, const Block& block, std::vector<
         const Drawn* by = nullptr;
         record.symbols.atoms(dim.size, [&](Int atom) {
           for (const Drawn& one : drawn)
-            if (one.number == atom && std::find(loops.begin(), loops.end(), one.loop) != loops.end()) by = &one;
+            if (one.number == atom && std::find(loops.begin(), loops.end(), one.loop) != loops.end())
+              by = &one;
         });
         if (!by || !once(operation.place)) continue;
         Finding* finding = report.add(Severity::hint, operation.place, operation.calls,
-                                      "Every round allocates GPU memory of another size, which leaves gaps that later requests do not fit in. Allocate the largest size once and use a part of it, or round the size up to a few fixed ones.");
+            "Every round allocates GPU memory of another size, which leaves gaps that later requests do not fit in. Allocate the largest size once and use a part of it, or round the size up to a few fixed ones.");
         if (finding) report.relate(*finding, by->event->place, "the size is drawn here");
         break;
       }
@@ -82,14 +86,15 @@ void check(const Record& record, Report& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule fragmentation = complete({
     .id = "memory/fragmentation",
     .severity = Severity::hint,
     .summary = "a loop allocates GPU tensors of random sizes",
-    .why = "PyTorch keeps freed GPU memory in blocks and gives a block out again only where the new tensor fits. Sizes that change in every round leave blocks "
-           "that fit nothing: memory_reserved() grows although little is in use, until a large allocation fails with \"CUDA out of memory\" while much is free.",
+    .why =
+        "PyTorch keeps freed GPU memory in blocks and gives a block out again only where the new tensor fits. Sizes that change in every round leave blocks "
+        "that fit nothing: memory_reserved() grows although little is in use, until a large allocation fails with \"CUDA out of memory\" while much is free.",
     .wrong = "for step in range(steps):\n"
              "    rows = random.randint(100, 1000)\n"
              "    x = torch.randn(rows, 1024, device=\"cuda\")\n",
@@ -97,10 +102,11 @@ constexpr Rule fragmentation = complete({
              "for step in range(steps):\n"
              "    rows = random.randint(100, 1000)\n"
              "    x = buffer[:rows].normal_()\n",
-    .silent = "Sizes chosen from a few; sizes of the data; tensors on the CPU; single allocations outside a loop.",
+    .silent =
+        "Sizes chosen from a few; sizes of the data; tensors on the CPU; single allocations outside a loop.",
     .fix = "None: where the memory comes from is a matter of the program's design.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

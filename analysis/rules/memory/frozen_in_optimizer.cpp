@@ -1,8 +1,9 @@
-// memory/frozen-in-optimizer: parameters are frozen in the middle of training, and their optimizer keeps its state for them.
+// memory/frozen-in-optimizer: parameters are frozen in the middle of training, and their optimizer keeps its
+// state for them.
 #include "footprint/text.hpp"
-#include "rules/loop/absent.hpp"
-#include "rules/loop/rounds.hpp"
 #include "rules/memory/steps.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/rounds.hpp"
 
 #include <algorithm>
 
@@ -18,18 +19,20 @@ using values::Operation;
 namespace {
 
 bool freezes(const Record& record, const OperationEvent& event) {
-  return event.row->operation == Operation::trained_from_here && !event.arguments.empty() && truth(record, event.arguments.back()) == Answer::no;
+  return event.row->operation == Operation::trained_from_here && !event.arguments.empty() &&
+      truth(record, event.arguments.back()) == Answer::no;
 }
 
 // In another round of a loop that has both, where not each round comes to it.
-bool in_another_round(const Happening& freeze, const Happening& step) {
-  return std::ranges::any_of(freeze.loops, [&](const LoopEvent* loop) { return repeats(*loop) && step.in(loop); });
+bool in_another_round(const TrainingEvent& freeze, const TrainingEvent& step) {
+  return std::ranges::any_of(
+      freeze.loops, [&](const LoopEvent* loop) { return repeats(*loop) && step.in(loop); });
 }
 
 // Does the optimizer make steps both before and behind it?
-bool stands_between_steps(const Scene& scene, const Happening& freeze, const Object* optimizer) {
+bool stands_between_steps(const TrainingRoot& scene, const TrainingEvent& freeze, const Object* optimizer) {
   bool before = false, behind = false, passed = false;
-  for (const Happening& each : scene.all) {
+  for (const TrainingEvent& each : scene.all) {
     passed = passed || &each == &freeze;
     if (stepped_optimizer(*each.event).object() != optimizer) continue;
     const bool around = in_another_round(freeze, each);
@@ -44,19 +47,24 @@ bool is_of(const Record& record, const OperationEvent& freeze, const Held& held)
   if (freeze.self.is(Kind::tensor)) return freeze.self.as<values::Tensor>() == held.tensor;
   if (!footprint::is_module(freeze.self)) return false;
   const footprint::Tree tree = footprint::tree_of(record, *freeze.self.as<Instance>());
-  return std::ranges::any_of(tree.modules, [&](const footprint::Module& module) { return std::ranges::any_of(module.own, [&](const Held& own) { return own.tensor && own.tensor == held.tensor; }); });
+  return std::ranges::any_of(tree.modules, [&](const footprint::Module& module) {
+    return std::ranges::any_of(
+        module.own, [&](const Held& own) { return own.tensor && own.tensor == held.tensor; });
+  });
 }
 
-void look(const Record& record, Report& report, const Account& account, const Scene& scene) {
+void look(const Record& record, Report& report, const Account& account, const TrainingRoot& scene) {
   for (const footprint::Optimizer& optimizer : account.optimizers()) {
     const Object* object = optimizer.made->self.object();
     footprint::Bytes numbers, bytes;
-    const Happening* at = nullptr;
+    const TrainingEvent* at = nullptr;
     std::unordered_set<const values::Tensor*> counted;
-    for (const Happening& each : scene.all) {
+    for (const TrainingEvent& each : scene.all) {
       if (!freezes(record, *each.event) || !stands_between_steps(scene, each, object)) continue;
       for (const Held& held : optimizer.tensors) {
-        if (!held.tensor || held.trained == values::Known::yes || !is_of(record, *each.event, held) || !counted.insert(held.tensor).second) continue;
+        if (!held.tensor || held.trained == values::Known::yes || !is_of(record, *each.event, held) ||
+            !counted.insert(held.tensor).second)
+          continue;
         numbers.add(record.symbols, footprint::elements(record.symbols, held.shape), held.copies);
         bytes.add(record.symbols, footprint::state_bytes(record, optimizer, held));
         if (!at) at = &each;
@@ -64,26 +72,32 @@ void look(const Record& record, Report& report, const Account& account, const Sc
     }
     if (!at || numbers.open() || bytes.open() || account.number(bytes) == 0) continue;
     Finding* finding = report.add(Severity::information, at->event->place, at->event->calls,
-                                  optimizer.type + " has made steps with the " + footprint::count_text(account.number(numbers)) + " parameters that are frozen from here on, and keeps its state for them: " + bytes_text(account.number(bytes)) +
-                                      " that nothing reads again. Make a new optimizer of what is still trained.");
+        optimizer.type + " has made steps with the " + footprint::count_text(account.number(numbers)) +
+            " parameters that are frozen from here on, and keeps its state for them: " +
+            bytes_text(account.number(bytes)) +
+            " that nothing reads again. Make a new optimizer of what is still trained.");
     if (finding) report.relate(*finding, optimizer.made->place, "the optimizer that has them");
   }
 }
 
 void check(const Record& record, Report& report) {
   if (!has_steps(record)) return;
-  for (const Scene& scene : Training::of(record).scenes())
-    if (!scene.root->function && std::ranges::any_of(scene.all, [&](const Happening& each) { return freezes(record, *each.event); })) look(record, report, Account::of(record), scene);
+  for (const TrainingRoot& scene : Training::of(record).scenes())
+    if (!scene.root->function && std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+          return freezes(record, *each.event);
+        }))
+      look(record, report, Account::of(record), scene);
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule frozen_in_optimizer = complete({
     .id = "memory/frozen-in-optimizer",
     .severity = Severity::information,
     .summary = "parameters frozen in the middle of training whose state the optimizer keeps",
-    .why = "An optimizer makes its state for a parameter when it first steps with a gradient, and keeps it for good: Adam two numbers for each. What is frozen later has no gradient any more, but its state stays in "
-           "memory and in every checkpoint. Parameters that were frozen before the first step cost nothing there, whether the optimizer was given them or not.",
+    .why =
+        "An optimizer makes its state for a parameter when it first steps with a gradient, and keeps it for good: Adam two numbers for each. What is frozen later has no gradient any more, but its state stays in "
+        "memory and in every checkpoint. Parameters that were frozen before the first step cost nothing there, whether the optimizer was given them or not.",
     .wrong = "optimizer = torch.optim.AdamW(model.parameters())\n"
              "train(model, optimizer, epochs=2)\n"
              "model.backbone.requires_grad_(False)\n"
@@ -93,10 +107,11 @@ constexpr Rule frozen_in_optimizer = complete({
              "model.backbone.requires_grad_(False)\n"
              "optimizer = torch.optim.AdamW(p for p in model.parameters() if p.requires_grad)\n"
              "train(model, optimizer, epochs=8)\n",
-    .silent = "What is frozen before the first step, of which no state is made; optimizers without a state, as SGD without momentum; an optimizer that makes no step afterwards.",
+    .silent =
+        "What is frozen before the first step, of which no state is made; optimizers without a state, as SGD without momentum; an optimizer that makes no step afterwards.",
     .fix = "None: a new optimizer begins with a new state for what is still trained, which is a decision.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,7 +1,7 @@
 // memory/grad-held: gradients are filled with zeros where they could be given back.
 #include "rules/list.hpp"
-#include "rules/loop/absent.hpp"
-#include "rules/loop/rounds.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/rounds.hpp"
 
 #include <algorithm>
 
@@ -15,7 +15,8 @@ namespace {
 
 // The flag is written there: what a method of the program's own hands on is its caller's choice.
 bool is_written(const syntax::CallExpr& call) {
-  const syntax::Expr* flag = call.arguments.empty() ? call.keywords.empty() ? nullptr : call.keywords[0].value : call.arguments[0];
+  const syntax::Expr* flag = call.arguments.empty() ? call.keywords.empty() ? nullptr : call.keywords[0].value
+                                                    : call.arguments[0];
   return flag && flag->kind == syntax::ExprKind::boolean;
 }
 
@@ -23,19 +24,25 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   const std::vector<TrainingLoop> loops = training_loops(training);
   Once once;
-  for (const Scene& scene : training.scenes()) {
+  for (const TrainingRoot& scene : training.scenes()) {
     // Who touches gradients may count on them to be there.
     if (by_hand(scene, nullptr)) continue;
-    for (const Happening& each : scene.all) {
+    for (const TrainingEvent& each : scene.all) {
       const OperationEvent& event = *each.event;
-      if (event.row->operation != Operation::zero_grad || !event.expr || event.arguments.empty() || !is_written(*event.expr)) continue;
+      if (event.row->operation != Operation::zero_grad || !event.expr || event.arguments.empty() ||
+          !is_written(*event.expr))
+        continue;
       // Once in an epoch it does not matter.
-      if (std::none_of(loops.begin(), loops.end(), [&](const TrainingLoop& loop) { return loop.scene == &scene && each.in(loop.loop); })) continue;
+      if (std::none_of(loops.begin(), loops.end(),
+              [&](const TrainingLoop& loop) { return loop.scene == &scene && each.in(loop.loop); }))
+        continue;
       const Value to_none = event.arguments[0];
-      if (!to_none.is(Kind::boolean) || record.symbols.decide(to_none.condition()) != Answer::no || event.expr->arguments.size() + event.expr->keywords.size() != 1) continue;
+      if (!to_none.is(Kind::boolean) || record.symbols.decide(to_none.condition()) != Answer::no ||
+          event.expr->arguments.size() + event.expr->keywords.size() != 1)
+        continue;
       if (!once(event.place)) continue;
       Finding* finding = report.add(Severity::hint, event.place, event.calls,
-                                    "set_to_none=False keeps a gradient for every parameter and fills it with zeros at each step. Without it the memory is free during the forward, and the backward writes instead of adding.");
+          "set_to_none=False keeps a gradient for every parameter and fills it with zeros at each step. Without it the memory is free during the forward, and the backward writes instead of adding.");
       if (!finding || !record.in_file(event.place)) continue;
       const syntax::Span all = event.expr->span, function = event.expr->function->span;
       Fix fix;
@@ -46,20 +53,22 @@ void check(const Record& record, Report& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule grad_held = complete({
     .id = "memory/grad-held",
     .severity = Severity::hint,
     .summary = "zero_grad(set_to_none=False) in a training loop",
-    .why = "With `set_to_none=False` the gradients of all parameters stay in memory, filled with zeros, while the forward needs it for activations, "
-           "and each backward adds to zeros. Since PyTorch 2.0 `zero_grad()` sets them to None.",
+    .why =
+        "With `set_to_none=False` the gradients of all parameters stay in memory, filled with zeros, while the forward needs it for activations, "
+        "and each backward adds to zeros. Since PyTorch 2.0 `zero_grad()` sets them to None.",
     .wrong = "optimizer.zero_grad(set_to_none=False)\n",
     .right = "optimizer.zero_grad()\n",
-    .silent = "Programs that read or write `.grad` themselves, which may count on it; calls outside the loop that makes the steps, as once in an epoch; a flag that is not known, or that a method hands on.",
+    .silent =
+        "Programs that read or write `.grad` themselves, which may count on it; calls outside the loop that makes the steps, as once in an epoch; a flag that is not known, or that a method hands on.",
     .fix = "Leaves the argument out.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

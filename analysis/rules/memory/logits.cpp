@@ -1,8 +1,8 @@
 // memory/logits: the scores of a large vocabulary, in float32, are most of what stands at the peak.
 #include "footprint/text.hpp"
 #include "libraries/table/names.hpp"
-#include "rules/loop/training.hpp"
 #include "rules/memory/steps.hpp"
+#include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -20,7 +20,8 @@ constexpr std::int64_t fewest_classes = 8192, fewest_bytes = std::int64_t{1} << 
 
 const TensorState* scores_of(const footprint::Node& node) {
   const std::string_view name = libraries::operator_name(*node.made->row);
-  if (name != "cross_entropy" && name != "CrossEntropyLoss" && name != "log_softmax" && name != "LogSoftmax") return nullptr;
+  if (name != "cross_entropy" && name != "CrossEntropyLoss" && name != "log_softmax" && name != "LogSoftmax")
+    return nullptr;
   return node.made->states.empty() ? nullptr : node.made->states[0];
 }
 
@@ -28,18 +29,22 @@ const TensorState* scores_of(const footprint::Node& node) {
 std::int64_t bytes_in_float32(const Record& record, const TensorState& scores) {
   if (!scores.shape.rank_known || scores.shape.dims.size() < 2) return 0;
   const auto& dims = scores.shape.dims;
-  const auto classes = dims[1].size ? record.symbols.value(dims[1].size) : std::nullopt, last = dims.back().size ? record.symbols.value(dims.back().size) : std::nullopt;
+  const auto classes = dims[1].size ? record.symbols.value(dims[1].size) : std::nullopt,
+             last = dims.back().size ? record.symbols.value(dims.back().size) : std::nullopt;
   if (std::max(classes.value_or(0), last.value_or(0)) < fewest_classes) return 0;
   const auto bytes = footprint::bytes_of(record.symbols, scores.shape, values::Dtype::float32);
   return bytes ? record.symbols.value(bytes).value_or(0) : 0;
 }
 
-// Of what stands at the peak: the loss, its gradient, and the scores in all the types and shapes that they go through.
-std::int64_t at_peak(const Account& account, const StepAccount& step, const footprint::Node& loss, const TensorState& scores) {
+// Of what stands at the peak: the loss, its gradient, and the scores in all the types and shapes that they go
+// through.
+std::int64_t at_peak(
+    const Account& account, const StepAccount& step, const footprint::Node& loss, const TensorState& scores) {
   std::vector<Place> places = {loss.made->born};
   for (const TensorState* at = &scores; at->made && places.size() < 16;) {
     places.push_back(at->made->born);
-    const bool same = !at->made->states.empty() && at->made->states[0] && footprint::shares_memory(account.record(), *at->made, at);
+    const bool same = !at->made->states.empty() && at->made->states[0] &&
+        footprint::shares_memory(account.record(), *at->made, at);
     const std::string_view name = libraries::operator_name(*at->made->row);
     if (!same && name != "float" && name != "to" && name != "contiguous") break;
     if (at->made->states.empty() || !at->made->states[0]) break;
@@ -55,8 +60,8 @@ std::int64_t at_peak(const Account& account, const StepAccount& step, const foot
 
 // Before anything is counted: is there a loss of so many scores?
 bool has_large_loss(const Record& record) {
-  for (const Scene& scene : Training::of(record).scenes())
-    for (const Happening& each : scene.all)
+  for (const TrainingRoot& scene : Training::of(record).scenes())
+    for (const TrainingEvent& each : scene.all)
       if (each.event->row->operation == values::Operation::loss)
         for (const TensorState* state : each.event->tensors)
           if (state && bytes_in_float32(record, *state) * 2 >= fewest_bytes) return true;
@@ -71,35 +76,41 @@ void check(const Record& record, Report& report) {
       const TensorState* scores = scores_of(node);
       const std::int64_t alone = scores ? bytes_in_float32(record, *scores) : 0;
       if (alone * 2 < fewest_bytes) continue;
-      const std::int64_t sum = at_peak(account, *step, node, *scores), peak = account.number(step->peak.bytes);
+      const std::int64_t sum = at_peak(account, *step, node, *scores),
+                         peak = account.number(step->peak.bytes);
       if (sum < fewest_bytes || sum * 5 < peak * 2) continue;
       report.add(Severity::information, node.made->born, node.made->calls,
-                 "The scores " + values::shape_text(record.symbols, scores->shape) + " are " + bytes_text(alone) + " in float32. With their copies and gradient they are " + bytes_text(sum) + " of the " + bytes_text(peak) +
-                     " at the peak of a step. A loss that is computed in chunks, or fused with the last layer, never holds them whole.");
+          "The scores " + values::shape_text(record.symbols, scores->shape) + " are " + bytes_text(alone) +
+              " in float32. With their copies and gradient they are " + bytes_text(sum) + " of the " +
+              bytes_text(peak) +
+              " at the peak of a step. A loss that is computed in chunks, or fused with the last layer, never holds them whole.");
       break;
     }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule logits = complete({
     .id = "memory/logits",
     .severity = Severity::information,
     .summary = "float32 scores of a large vocabulary are most of the memory at the peak",
-    .why = "`cross_entropy` of scores [tokens, vocabulary] holds them several times at once: as the last layer made them, in float32 (autocast converts them), their logarithms, and their gradient. "
-           "With a vocabulary of 128,000 and 16,384 tokens each copy is 7.8 GiB, more than the rest of a small model. A loss of chunks of tokens, each checkpointed together with "
-           "the last layer, holds one chunk of them at a time; kernels that fuse both (`LigerFusedLinearCrossEntropyLoss`) do the same.",
+    .why =
+        "`cross_entropy` of scores [tokens, vocabulary] holds them several times at once: as the last layer made them, in float32 (autocast converts them), their logarithms, and their gradient. "
+        "With a vocabulary of 128,000 and 16,384 tokens each copy is 7.8 GiB, more than the rest of a small model. A loss of chunks of tokens, each checkpointed together with "
+        "the last layer, holds one chunk of them at a time; kernels that fuse both (`LigerFusedLinearCrossEntropyLoss`) do the same.",
     .wrong = "logits = lm_head(hidden)                      # [16384, 128000]\n"
              "loss = F.cross_entropy(logits.float(), labels)\n",
-    .right = "def loss_of(part, labels):\n"
-             "    return F.cross_entropy(lm_head(part).float(), labels, reduction=\"sum\")\n"
-             "\n"
-             "parts = zip(hidden.chunk(16), labels.chunk(16))\n"
-             "loss = sum(checkpoint(loss_of, *part, use_reentrant=False) for part in parts) / labels.numel()\n",
-    .silent = "Scores of fewer than 8,192 classes; less than 1 GiB of copies, or less than two fifths of the peak; programs whose sizes are open; the CPU.",
+    .right =
+        "def loss_of(part, labels):\n"
+        "    return F.cross_entropy(lm_head(part).float(), labels, reduction=\"sum\")\n"
+        "\n"
+        "parts = zip(hidden.chunk(16), labels.chunk(16))\n"
+        "loss = sum(checkpoint(loss_of, *part, use_reentrant=False) for part in parts) / labels.numel()\n",
+    .silent =
+        "Scores of fewer than 8,192 classes; less than 1 GiB of copies, or less than two fifths of the peak; programs whose sizes are open; the CPU.",
     .fix = "None: how the loss is computed is the program's choice.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,8 +1,8 @@
 // memory/retain-graph-flag: a backward keeps its graph, and nothing goes through it again.
-#include "rules/lineage.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/absent.hpp"
-#include "rules/loop/rounds.hpp"
+#include "rules/provenance.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/rounds.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -20,11 +20,13 @@ bool meet(const values::Graph& a, const values::Graph& b) {
 
 // The operations with a history behind a loss.
 struct Behind {
-  std::unordered_set<const Made*> operations;
+  std::unordered_set<const Producer*> operations;
   bool complete = true;
 
   void add(const TensorState* state) {
-    if (!state || state->requires_grad == values::Known::no || (state->graph_complete && state->graph.empty())) return;
+    if (!state || state->requires_grad == values::Known::no ||
+        (state->graph_complete && state->graph.empty()))
+      return;
     if (state->made) {
       if (operations.size() > 4096) complete = false;
       if (!complete || !operations.insert(state->made).second) return;
@@ -32,14 +34,18 @@ struct Behind {
       return;
     }
     // A parameter has no history of its own.
-    const auto* leaf = state->graph.size() == 1 ? dynamic_cast<const values::Tensor*>(*state->graph.begin()) : nullptr;
+    const auto* leaf = state->graph.size() == 1 ? dynamic_cast<const values::Tensor*>(*state->graph.begin())
+                                                : nullptr;
     if (!leaf || leaf->role != values::TensorRole::parameter || leaf->now() != state) complete = false;
   }
 };
 // Was the operation made in a round of the loop, there or in what it calls?
-bool is_made_in(const Made& made, const LoopEvent& loop) {
+bool is_made_in(const Producer& made, const LoopEvent& loop) {
   if (!loop.stmt) return true;
-  const auto in = [&](Place place) { return place.chunk == loop.place.chunk && loop.stmt->span.begin <= place.span.begin && place.span.end <= loop.stmt->span.end; };
+  const auto in = [&](Place place) {
+    return place.chunk == loop.place.chunk && loop.stmt->span.begin <= place.span.begin &&
+        place.span.end <= loop.stmt->span.end;
+  };
   if (in(made.born)) return true;
   for (const CallSite* site = made.calls; site; site = site->outer)
     if (in(site->place)) return true;
@@ -50,11 +56,13 @@ bool only_parameters(const TensorState& a, const TensorState& b) {
   Behind ours, theirs;
   ours.add(&a);
   theirs.add(&b);
-  return ours.complete && theirs.complete && std::none_of(ours.operations.begin(), ours.operations.end(), [&](const Made* each) { return theirs.operations.contains(each); });
+  return ours.complete && theirs.complete &&
+      std::none_of(ours.operations.begin(), ours.operations.end(),
+          [&](const Producer* each) { return theirs.operations.contains(each); });
 }
 
 // May another backward, or a gradient that is asked for, go through the graph of this one?
-bool is_used_again(const Record& record, const Scene& scene, const Happening& kept) {
+bool is_used_again(const Record& record, const TrainingRoot& scene, const TrainingEvent& kept) {
   const values::TensorState* loss = kept.event->self_state();
   if (!loss || loss->graph.empty() || loss->external) return true;
   // A loss that reaches into an earlier round: the next one will go through this graph.
@@ -62,16 +70,21 @@ bool is_used_again(const Record& record, const Scene& scene, const Happening& ke
   // What was computed in front of the loop is gone through in each of its rounds.
   Behind behind;
   behind.add(loss);
-  if (std::any_of(behind.operations.begin(), behind.operations.end(), [&](const Made* made) { return !is_made_in(*made, *kept.loops.back()); })) return true;
-  for (const Happening& each : scene.all) {
+  if (std::any_of(behind.operations.begin(), behind.operations.end(),
+          [&](const Producer* made) { return !is_made_in(*made, *kept.loops.back()); }))
+    return true;
+  for (const TrainingEvent& each : scene.all) {
     const OperationEvent& event = *each.event;
     if (event.row->operation == Operation::gradient_asked) return true;
-    if (event.row->operation == Operation::unseen && each.in(kept.loops.back()) && event.self.object() != kept.event->self.object()) {
+    if (event.row->operation == Operation::unseen && each.in(kept.loops.back()) &&
+        event.self.object() != kept.event->self.object()) {
       if (is_handed(event, kept.event->self.object())) return true;
     }
     if (event.row->operation != Operation::backward || event.place == kept.event->place) continue;
     const values::TensorState* other = event.self_state();
-    if (!other || !loss->graph_complete || !other->graph_complete || (meet(loss->graph, other->graph) && !only_parameters(*loss, *other))) return true;
+    if (!other || !loss->graph_complete || !other->graph_complete ||
+        (meet(loss->graph, other->graph) && !only_parameters(*loss, *other)))
+      return true;
   }
   return false;
 }
@@ -79,45 +92,54 @@ bool is_used_again(const Record& record, const Scene& scene, const Happening& ke
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const Scene& scene : training.scenes()) {
+  for (const TrainingRoot& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
-    for (const Happening& each : scene.all) {
+    for (const TrainingEvent& each : scene.all) {
       const OperationEvent& event = *each.event;
-      if (event.row->operation != Operation::backward || each.loops.empty() || !repeats(*each.loops.back())) continue;
-      if (truth(record, argument(event, "retain_graph")) != Answer::yes || truth(record, argument(event, "create_graph")) == Answer::yes) continue;
-      const bool stepped = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) { return stepped_optimizer(*other.event) && other.in(each.loops.back()); });
+      if (event.row->operation != Operation::backward || each.loops.empty() || !repeats(*each.loops.back()))
+        continue;
+      if (truth(record, argument(event, "retain_graph")) != Answer::yes ||
+          truth(record, argument(event, "create_graph")) == Answer::yes)
+        continue;
+      const bool stepped = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
+        return stepped_optimizer(*other.event) && other.in(each.loops.back());
+      });
       if (!stepped || is_used_again(record, scene, each) || !once(event.place)) continue;
       Finding* finding = report.add(Severity::information, event.place, event.calls,
-                                    "retain_graph=True keeps what the graph saved until the loss is gone, so two rounds are in memory at once. No other backward goes through this graph: leave it out.");
+          "retain_graph=True keeps what the graph saved until the loss is gone, so two rounds are in memory at once. No other backward goes through this graph: leave it out.");
       if (!finding || !event.expr || !record.in_file(event.place)) continue;
       if (event.expr->arguments.size() + event.expr->keywords.size() != 1) continue;
       Fix fix;
       fix.title = "Leave retain_graph out";
-      fix.edits.push_back({report.location({event.place.chunk, {event.expr->function->span.end, event.expr->span.end}}), "()"});
+      fix.edits.push_back(
+          {report.location({event.place.chunk, {event.expr->function->span.end, event.expr->span.end}}),
+              "()"});
       finding->fixes.push_back(std::move(fix));
     }
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule retain_graph_flag = complete({
     .id = "memory/retain-graph-flag",
     .severity = Severity::information,
     .summary = "retain_graph=True where no second backward goes through the graph",
-    .why = "A backward frees what the forward saved for it. With `retain_graph=True` all of it stays until the loss itself is gone: the next forward runs while the "
-           "last graph is still in memory, and the peak nearly doubles. Measured with a small model: 0 KiB held behind a plain backward, 1,166 KiB with the flag. "
-           "It is often added against \"Trying to backward through the graph a second time\", where a `detach()` is missing.",
+    .why =
+        "A backward frees what the forward saved for it. With `retain_graph=True` all of it stays until the loss itself is gone: the next forward runs while the "
+        "last graph is still in memory, and the peak nearly doubles. Measured with a small model: 0 KiB held behind a plain backward, 1,166 KiB with the flag. "
+        "It is often added against \"Trying to backward through the graph a second time\", where a `detach()` is missing.",
     .wrong = "loss = loss_fn(model(x), y)\n"
              "loss.backward(retain_graph=True)\n"
              "optimizer.step()\n",
     .right = "loss = loss_fn(model(x), y)\n"
              "loss.backward()\n"
              "optimizer.step()\n",
-    .silent = "Several losses with parts in common; losses that reach into an earlier round; gradients of gradients (torch.autograd.grad, create_graph); a flag that is not known.",
+    .silent =
+        "Several losses with parts in common; losses that reach into an earlier round; gradients of gradients (torch.autograd.grad, create_graph); a flag that is not known.",
     .fix = "Leaves the argument out.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

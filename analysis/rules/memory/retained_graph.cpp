@@ -1,10 +1,11 @@
-// memory/retained-graph: losses or outputs are kept from round to round with all that they were computed from.
+// memory/retained-graph: losses or outputs are kept from round to round with all that they were computed
+// from.
 #include "interpreter/calls/unseen.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/absent.hpp"
-#include "rules/loop/rounds.hpp"
 #include "rules/memory/second_backward.hpp"
 #include "rules/source.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/rounds.hpp"
 
 #include <algorithm>
 
@@ -30,7 +31,9 @@ std::optional<Added> added_by(const Record& record, const OperationEvent& kept) 
   const Stmt& stmt = *path.back().stmt;
   Added added;
   const Expr* target = nullptr;
-  const auto lists = [](const Expr& value) { return value.kind == ExprKind::list || value.kind == ExprKind::tuple; };
+  const auto lists = [](const Expr& value) {
+    return value.kind == ExprKind::list || value.kind == ExprKind::tuple;
+  };
   if (stmt.kind == StmtKind::aug_assign) {
     target = as<AugAssignStmt>(stmt).target;
     added.value = as<AugAssignStmt>(stmt).value;
@@ -40,19 +43,25 @@ std::optional<Added> added_by(const Record& record, const OperationEvent& kept) 
     const auto& sum = as<BinaryExpr>(*as<AssignStmt>(stmt).value);
     const auto reads = [&](const Expr& side) {
       bool any = false;
-      for_each_expression(side, [&](const Expr& part) { any = any || (part.kind == target->kind && text(part) == text(*target)); });
+      for_each_expression(side,
+          [&](const Expr& part) { any = any || (part.kind == target->kind && text(part) == text(*target)); });
       return any;
     };
-    const bool behind = reads(*sum.right), entry = target->kind == ExprKind::subscript && !behind && !reads(*sum.left) && sum.left->kind != ExprKind::call;
+    const bool behind = reads(*sum.right),
+               entry = target->kind == ExprKind::subscript && !behind && !reads(*sum.left) &&
+        sum.left->kind != ExprKind::call;
     // history[step] = first + second
     added.value = entry ? as<AssignStmt>(stmt).value : behind ? sum.left : sum.right;
     added.sum = !entry && !lists(*added.value);
-  } else if (stmt.kind == StmtKind::assign && as<AssignStmt>(stmt).targets[0]->kind == ExprKind::subscript && stmt.span == kept.place.span) {
+  } else if (stmt.kind == StmtKind::assign && as<AssignStmt>(stmt).targets[0]->kind == ExprKind::subscript &&
+      stmt.span == kept.place.span) {
     target = as<SubscriptExpr>(*as<AssignStmt>(stmt).targets[0]).object;
     added.value = as<AssignStmt>(stmt).value;
   } else {
     for_each_expression(stmt, [&](const Expr& expr) {
-      if (expr.kind != ExprKind::call || !(expr.span == kept.place.span) || as<CallExpr>(expr).arguments.empty()) return;
+      if (expr.kind != ExprKind::call || !(expr.span == kept.place.span) ||
+          as<CallExpr>(expr).arguments.empty())
+        return;
       const auto& call = as<CallExpr>(expr);
       if (call.function->kind != ExprKind::attribute) return;
       target = as<AttributeExpr>(*call.function).object;
@@ -62,7 +71,8 @@ std::optional<Added> added_by(const Record& record, const OperationEvent& kept) 
   if (!target || !added.value) return std::nullopt;
   added.into = text(*target);
   added.what = text(*added.value);
-  if (added.into.size() > 60 || added.what.size() > 60 || added.what.find('\n') != std::string::npos) return std::nullopt;
+  if (added.into.size() > 60 || added.what.size() > 60 || added.what.find('\n') != std::string::npos)
+    return std::nullopt;
   return added;
 }
 
@@ -77,17 +87,21 @@ std::vector<const values::TensorState*> states_of(const OperationEvent& backward
       found.push_back(value.as<values::Tensor>()->now());
     }
   };
-  if (const values::TensorState* state = backward.self_state()) found.push_back(state);
-  else add(backward.self, add, 0);
+  if (const values::TensorState* state = backward.self_state())
+    found.push_back(state);
+  else
+    add(backward.self, add, 0);
   return found;
 }
 
-// The decisions of the program under which it happens. That there was a round before, by which a carried state is none or a tensor, is no
-// decision.
-std::size_t decisions(const Record& record, const Happening& each) {
+// The decisions of the program under which it happens. That there was a round before, by which a carried
+// state is none or a tensor, is no decision.
+std::size_t decisions(const Record& record, const TrainingEvent& each) {
   return static_cast<std::size_t>(std::ranges::count_if(each.turns, [&](const Turn& turn) {
     const symbolic::Cond condition = turn.branch->condition;
-    return turn.branch->stmt || !condition || record.symbols.form(condition) != symbolic::Context::Form::opaque || record.symbols.text(condition) != "?";
+    return turn.branch->stmt || !condition ||
+        record.symbols.form(condition) != symbolic::Context::Form::opaque ||
+        record.symbols.text(condition) != "?";
   }));
 }
 
@@ -95,24 +109,32 @@ std::size_t decisions(const Record& record, const Happening& each) {
 void look_for_second_backward(const Record& record, Report& report, const TrainingLoop& loop, Once& once) {
   std::size_t conditions = decisions(record, *loop.backward);
   std::set<const Object*> marks;  // of what the rounds before have left
-  for (const Happening& each : loop.scene->all) {
+  for (const TrainingEvent& each : loop.scene->all) {
     if (each.loops.empty() || each.loops.back() != loop.loop) continue;
     conditions = std::min(conditions, decisions(record, each));
-    if (each.event->row->operation == Operation::kept && !each.event->place) marks.insert(each.event->arguments[0].object());
+    if (each.event->row->operation == Operation::kept && !each.event->place)
+      marks.insert(each.event->arguments[0].object());
   }
   if (marks.empty()) return;
-  for (const Happening& each : loop.scene->all) {
+  for (const TrainingEvent& each : loop.scene->all) {
     const OperationEvent& backward = *each.event;
-    if (backward.row->operation != Operation::backward || each.loops.empty() || each.loops.back() != loop.loop) continue;
+    if (backward.row->operation != Operation::backward || each.loops.empty() ||
+        each.loops.back() != loop.loop)
+      continue;
     // Of several rounds together it goes through what no backward has freed yet.
-    if (loop.loop->unrolled && !loop.everywhere.contains({backward.place.chunk, backward.place.span.end})) continue;
+    if (loop.loop->unrolled && !loop.everywhere.contains({backward.place.chunk, backward.place.span.end}))
+      continue;
     // Nothing is left in the first round, so that there it may be computed otherwise.
     const auto losses = states_of(backward);
     const auto carried = std::ranges::find_if(losses, [&](const values::TensorState* loss) {
-      return loss->requires_grad == values::Known::yes && std::any_of(loss->graph.begin(), loss->graph.end(), [&](const Object* source) { return marks.contains(source); });
+      return loss->requires_grad == values::Known::yes &&
+          std::any_of(loss->graph.begin(), loss->graph.end(),
+              [&](const Object* source) { return marks.contains(source); });
     });
     // Behind a condition it may be of several rounds together.
-    if (carried == losses.end() || losses.size() > 2 || each.in_handler || decisions(record, each) > conditions) continue;
+    if (carried == losses.end() || losses.size() > 2 || each.in_handler ||
+        decisions(record, each) > conditions)
+      continue;
     const auto keeps = [&](std::string_view flag) {
       const Value given = argument(backward, flag);
       return given && truth(record, given) != Answer::no;
@@ -120,39 +142,47 @@ void look_for_second_backward(const Record& record, Report& report, const Traini
     if (keeps("retain_graph") || keeps("create_graph")) continue;
     if (!once(backward.place)) continue;
     Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
-                                  "This loss is computed from what the round before has left with its history, and that round's backward has freed what the graph saved: PyTorch raises "
-                                  "\"Trying to backward through the graph a second time\". Carry over the value alone, with .detach().");
+        "This loss is computed from what the round before has left with its history, and that round's backward has freed what the graph saved: PyTorch raises "
+        "\"Trying to backward through the graph a second time\". Carry over the value alone, with .detach().");
     if (finding) report.relate(*finding, loop.loop->place, "from the second round on");
   }
 }
 
 // Is a backward made of the sum, or of something computed from it? Then its history is of use.
-bool is_used(const Scene& scene, const Happening& kept, const TrainingLoop& loop) {
+bool is_used(const TrainingRoot& scene, const TrainingEvent& kept, const TrainingLoop& loop) {
   // Another way through the round: `scaler.scale(loss).backward()` with amp, `loss.backward()` without.
-  const auto instead = [&](const Happening& each) {
+  const auto instead = [&](const TrainingEvent& each) {
     return std::ranges::any_of(each.turns, [&](const Turn& turn) {
-      return std::ranges::any_of(loop.backward->turns, [&](const Turn& other) { return turn.branch == other.branch && turn.yes != other.yes; });
+      return std::ranges::any_of(loop.backward->turns,
+          [&](const Turn& other) { return turn.branch == other.branch && turn.yes != other.yes; });
     });
   };
   // Behind the loop, or now and then: any backward but the one of each round.
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
-    if (each.event->row->operation != Operation::backward || each.event->place == loop.backward->event->place || instead(each)) return false;
+  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+    if (each.event->row->operation != Operation::backward ||
+        each.event->place == loop.backward->event->place || instead(each))
+      return false;
     return !each.in(kept.loops.back()) || each.turns.size() > loop.backward->turns.size();
   });
 }
 
-// What unseen code computed, of which the tensor was made; or that the value itself is, which need not be a tensor.
-std::vector<const values::Unknown*> unseen_sources(Value value, const values::TensorState* state, int depth = 0) {
+// What unseen code computed, of which the tensor was made; or that the value itself is, which need not be a
+// tensor.
+std::vector<const values::Unknown*> unseen_sources(
+    Value value, const values::TensorState* state, int depth = 0) {
   std::vector<const values::Unknown*> found;
   if (value.is(Kind::choice) && depth < 4) {
     for (const Value side : {value.as<values::Choice>()->yes, value.as<values::Choice>()->no})
-      for (const values::Unknown* source : unseen_sources(side, side.is(Kind::tensor) ? side.as<values::Tensor>()->now() : nullptr, depth + 1)) found.push_back(source);
+      for (const values::Unknown* source :
+          unseen_sources(side, side.is(Kind::tensor) ? side.as<values::Tensor>()->now() : nullptr, depth + 1))
+        found.push_back(source);
     return found;
   }
   const auto add = [&](const Object* source) {
     if (const auto* unknown = dynamic_cast<const values::Unknown*>(source)) found.push_back(unknown);
   };
-  if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value.is(Kind::tensor)) state = value.as<values::Unknown>()->state.value.as<values::Tensor>()->now();
+  if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value.is(Kind::tensor))
+    state = value.as<values::Unknown>()->state.value.as<values::Tensor>()->now();
   if (state) {
     for (const Object* source : state->graph) add(source);
   } else if (value.is(Kind::unknown)) {
@@ -174,18 +204,24 @@ bool leads_to(const values::Unknown* source, const values::Unknown* loss, int de
   for (const values::Unknown* at = loss; at; at = whole_of(*at))
     for (const auto& operands : {operands_of(*at), given_to(*at)})
       for (const Object* operand : operands)
-        if (const auto* unknown = dynamic_cast<const values::Unknown*>(operand); unknown && leads_to(source, unknown, depth + 1)) return true;
+        if (const auto* unknown = dynamic_cast<const values::Unknown*>(operand);
+            unknown && leads_to(source, unknown, depth + 1))
+          return true;
   return false;
 }
 
-// Has it a history, as the backward of the round proves? It is the loss, or a sum with it, or holds it; or it is what a model made
-// of its inputs, and the loss was computed from it.
-bool proven_by(const OperationEvent& backward, Value kept, const values::TensorState* state, const Object* earlier) {
+// Has it a history, as the backward of the round proves? It is the loss, or a sum with it, or holds it; or it
+// is what a model made of its inputs, and the loss was computed from it.
+bool proven_by(
+    const OperationEvent& backward, Value kept, const values::TensorState* state, const Object* earlier) {
   auto sources = unseen_sources(kept, state), losses = unseen_sources(backward.self, backward.self_state());
   std::erase(losses, earlier);
   std::erase(sources, earlier);
   if (losses.empty() || sources.empty()) return false;
-  const auto covered = [&](const values::Unknown* loss) { return std::any_of(sources.begin(), sources.end(), [&](const values::Unknown* source) { return holds(source, loss); }); };
+  const auto covered = [&](const values::Unknown* loss) {
+    return std::any_of(
+        sources.begin(), sources.end(), [&](const values::Unknown* source) { return holds(source, loss); });
+  };
   if (std::all_of(losses.begin(), losses.end(), covered)) return true;
   const auto of_model = [](const values::Unknown* at) {
     for (; at; at = whole_of(*at))
@@ -193,26 +229,33 @@ bool proven_by(const OperationEvent& backward, Value kept, const values::TensorS
     return false;
   };
   return std::any_of(sources.begin(), sources.end(), [&](const values::Unknown* source) {
-    return of_model(source) && std::any_of(losses.begin(), losses.end(), [&](const values::Unknown* loss) { return leads_to(source, loss); });
+    return of_model(source) && std::any_of(losses.begin(), losses.end(), [&](const values::Unknown* loss) {
+      return leads_to(source, loss);
+    });
   });
 }
 
 // Has it a history whatever way was taken?
 bool has_history(Value kept, const values::TensorState* state, int depth = 0) {
   if (!kept.is(Kind::choice) || depth > 4) return state && state->requires_grad == values::Known::yes;
-  const auto of = [&](Value side) { return has_history(side, side.is(Kind::tensor) ? side.as<values::Tensor>()->now() : nullptr, depth + 1); };
+  const auto of = [&](Value side) {
+    return has_history(side, side.is(Kind::tensor) ? side.as<values::Tensor>()->now() : nullptr, depth + 1);
+  };
   return of(kept.as<values::Choice>()->yes) && of(kept.as<values::Choice>()->no);
 }
-// Does the backward of a round prove that it has one? Of several the one does that stands behind the same decisions.
-bool proven(const Record& record, const TrainingLoop& loop, const OperationEvent& event, const values::TensorState* state) {
+// Does the backward of a round prove that it has one? Of several the one does that stands behind the same
+// decisions.
+bool proven(const Record& record, const TrainingLoop& loop, const OperationEvent& event,
+    const values::TensorState* state) {
   if (event.arguments.empty()) return false;
-  return std::ranges::any_of(loop.scene->all, [&](const Happening& each) {
-    return each.event->row->operation == Operation::backward && each.in(loop.loop) && !each.in_handler && proven_by(*each.event, event.arguments[0], state, record.earlier);
+  return std::ranges::any_of(loop.scene->all, [&](const TrainingEvent& each) {
+    return each.event->row->operation == Operation::backward && each.in(loop.loop) && !each.in_handler &&
+        proven_by(*each.event, event.arguments[0], state, record.earlier);
   });
 }
 
-// A program that never makes a backward keeps what a model made of each batch, where nothing around it can be without gradients:
-// in the statements of its module. A function that these call may be a part of the model.
+// A program that never makes a backward keeps what a model made of each batch, where nothing around it can be
+// without gradients: in the statements of its module. A function that these call may be a part of the model.
 void look_for_unused_history(const Record& record, Report& report, Once& once) {
   bool uses = false;
   std::vector<std::pair<const OperationEvent*, const LoopEvent*>> collected;
@@ -234,7 +277,8 @@ void look_for_unused_history(const Record& record, Report& report, Once& once) {
         break;
       }
       case EventKind::loop:
-        for (const interpreter::Block& round : static_cast<const LoopEvent*>(event)->rounds) again(round, static_cast<const LoopEvent*>(event), again);
+        for (const interpreter::Block& round : static_cast<const LoopEvent*>(event)->rounds)
+          again(round, static_cast<const LoopEvent*>(event), again);
         break;
       case EventKind::branch:
         // What is added behind a condition may be little.
@@ -254,27 +298,36 @@ void look_for_unused_history(const Record& record, Report& report, Once& once) {
   }
   if (uses) return;
   for (const auto& [event, loop] : collected) {
-    if (event->calls || !repeats(*loop) || !records_gradients(record, *event) || event->arguments.empty()) continue;
+    if (event->calls || !repeats(*loop) || !records_gradients(record, *event) || event->arguments.empty())
+      continue;
     const values::TensorState* state = event->argument_state(0);
     const auto sources = unseen_sources(event->arguments[0], state);
-    if (std::none_of(sources.begin(), sources.end(), [](const values::Unknown* source) { return is_of_model(*source) && !whole_of(*source) && given_to(*source).empty(); })) continue;
+    if (std::none_of(sources.begin(), sources.end(), [](const values::Unknown* source) {
+          return is_of_model(*source) && !whole_of(*source) && given_to(*source).empty();
+        }))
+      continue;
     const auto added = added_by(record, *event);
     if (!added || added->sum || !once(event->place)) continue;
     Finding* finding = report.add(Severity::warning, event->place, event->calls,
-                                  added->into + " collects " + added->what + " with all that it was computed from, for a backward that never comes, so the memory of every round stays in use. Keep " +
-                                      added->what + ".detach(), or compute under torch.no_grad().");
+        added->into + " collects " + added->what +
+            " with all that it was computed from, for a backward that never comes, so the memory of every round stays in use. Keep " +
+            added->what + ".detach(), or compute under torch.no_grad().");
     if (finding) report.relate(*finding, loop->place, "round after round");
   }
 }
 
-// Is each round that of another model, which steps an optimizer of its own? Then there are as many as models, and not as many as batches.
+// Is each round that of another model, which steps an optimizer of its own? Then there are as many as models,
+// and not as many as batches.
 bool over_optimizers(const Record& record, const TrainingLoop& loop) {
   if (!loop.loop->stmt || loop.loop->stmt->kind != StmtKind::for_ || !loop.step->event->expr) return false;
   const Expr& step = *loop.step->event->expr->function;
-  if (step.kind != ExprKind::attribute || as<AttributeExpr>(step).object->kind != ExprKind::name) return false;
+  if (step.kind != ExprKind::attribute || as<AttributeExpr>(step).object->kind != ExprKind::name)
+    return false;
   const Name optimizer = as<NameExpr>(*as<AttributeExpr>(step).object).id;
   bool bound = false;
-  for_each_expression(*as<ForStmt>(*loop.loop->stmt).target, [&](const Expr& part) { bound = bound || (part.kind == ExprKind::name && as<NameExpr>(part).id == optimizer); });
+  for_each_expression(*as<ForStmt>(*loop.loop->stmt).target, [&](const Expr& part) {
+    bound = bound || (part.kind == ExprKind::name && as<NameExpr>(part).id == optimizer);
+  });
   return bound && record.in_file(loop.loop->place);
 }
 
@@ -286,9 +339,11 @@ void check(const Record& record, Report& report) {
   for (const TrainingLoop& loop : training_loops(training)) {
     look_for_second_backward(record, report, loop, once);
     if (over_optimizers(record, loop)) continue;
-    for (const Happening& each : loop.scene->all) {
+    for (const TrainingEvent& each : loop.scene->all) {
       const OperationEvent& event = *each.event;
-      if (event.row->operation != Operation::kept || !event.place || each.loops.empty() || each.loops.back() != loop.loop || each.in_handler) continue;
+      if (event.row->operation != Operation::kept || !event.place || each.loops.empty() ||
+          each.loops.back() != loop.loop || each.in_handler)
+        continue;
       const values::TensorState* state = event.argument_state(0);
       if (!records_gradients(record, event) || is_used(*loop.scene, each, loop)) continue;
       // A round for each of a few models that are named there.
@@ -303,17 +358,21 @@ void check(const Record& record, Report& report) {
       }
       const auto added = added_by(record, event);
       if (!added || !once(event.place)) continue;
-      const bool simple = added->value->kind == ExprKind::name || added->value->kind == ExprKind::attribute || added->value->kind == ExprKind::call;
+      const bool simple = added->value->kind == ExprKind::name || added->value->kind == ExprKind::attribute ||
+          added->value->kind == ExprKind::call;
       const std::string kept = simple ? added->what : "(" + added->what + ")";
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                    added->into + (added->sum ? " adds up " : " collects ") + added->what +
-                                        " with all that it was computed from, so the memory of every round stays in use. Keep the value alone: " +
-                                        (added->sum ? kept + ".item() or " : std::string()) + kept + ".detach().");
+          added->into + (added->sum ? " adds up " : " collects ") + added->what +
+              " with all that it was computed from, so the memory of every round stays in use. Keep the value alone: " +
+              (added->sum ? kept + ".item() or " : std::string()) + kept + ".detach().");
       if (!finding) continue;
-      report.relate(*finding, loop.backward->event->place, "the backward needs that history here, and nobody behind it");
+      report.relate(*finding, loop.backward->event->place,
+          "the backward needs that history here, and nobody behind it");
       report.relate_calls(*finding, event.calls);
       // What is kept may be a tuple of several tensors.
-      if (!record.in_file(event.place) || added->value->kind == ExprKind::tuple || added->value->kind == ExprKind::list || added->value->kind == ExprKind::dict) continue;
+      if (!record.in_file(event.place) || added->value->kind == ExprKind::tuple ||
+          added->value->kind == ExprKind::list || added->value->kind == ExprKind::dict)
+        continue;
       Fix fix;
       fix.title = "Keep " + kept + ".detach()";
       // In a function of its own the value may be a number, too.
@@ -328,18 +387,19 @@ void check(const Record& record, Report& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule retained_graph = complete({
     .id = "memory/retained-graph",
     .severity = Severity::warning,
     .summary = "losses or outputs are kept from round to round with their history",
-    .why = "A loss refers to all that its backward goes through. `total += loss` and `outputs.append(out)` keep these references, so the memory grows with every "
-           "round until the GPU has none left. Measured with a small model: 100 rounds of `total += loss` hang 804 nodes of graphs on `total`; where no backward frees "
-           "what the graphs saved, as in a validation that records gradients, 20 rounds keep 20 MiB. `loss.detach()` and `loss.item()` keep the value alone. A hidden state that goes into the next round "
-           "with its history fails at once: the next backward goes through the round before, which its own backward has freed. Of a model that is not seen, what is known is that its "
-           "loss has a history, as the backward shows. A second loss of one round that was computed from the same outputs fails, too, where the first backward did not keep the graph: "
-           "a generator's images that train the discriminator without `detach()`, two losses of one model.",
+    .why =
+        "A loss refers to all that its backward goes through. `total += loss` and `outputs.append(out)` keep these references, so the memory grows with every "
+        "round until the GPU has none left. Measured with a small model: 100 rounds of `total += loss` hang 804 nodes of graphs on `total`; where no backward frees "
+        "what the graphs saved, as in a validation that records gradients, 20 rounds keep 20 MiB. `loss.detach()` and `loss.item()` keep the value alone. A hidden state that goes into the next round "
+        "with its history fails at once: the next backward goes through the round before, which its own backward has freed. Of a model that is not seen, what is known is that its "
+        "loss has a history, as the backward shows. A second loss of one round that was computed from the same outputs fails, too, where the first backward did not keep the graph: "
+        "a generator's images that train the discriminator without `detach()`, two losses of one model.",
     .wrong = "for x, y in loader:\n"
              "    loss = loss_fn(model(x), y)\n"
              "    loss.backward()\n"
@@ -350,11 +410,12 @@ constexpr Rule retained_graph = complete({
              "    loss.backward()\n"
              "    optimizer.step()\n"
              "    total += loss.item()\n",
-    .silent = "Sums of the losses of one step, on which backward is called; one backward through several rounds; what each round begins anew; values without history (`no_grad`, "
-              "`detach`, `item`); bounded collections; what is added behind a condition; a second backward through what is added, computed anew, detached or kept by `retain_graph=True`.",
+    .silent =
+        "Sums of the losses of one step, on which backward is called; one backward through several rounds; what each round begins anew; values without history (`no_grad`, "
+        "`detach`, `item`); bounded collections; what is added behind a condition; a second backward through what is added, computed anew, detached or kept by `retain_graph=True`.",
     .fix = "Adds `.detach()`.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,8 +1,8 @@
 #include "rules/memory/second_backward.hpp"
 
 #include "libraries/torch/nn/modules.hpp"
-#include "rules/lineage.hpp"
-#include "rules/loop/rounds.hpp"
+#include "rules/provenance.hpp"
+#include "rules/training/rounds.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -19,10 +19,12 @@ namespace {
 
 constexpr std::size_t most_backwards = 24, most_nodes = 4096;
 
-// Does the graph hold it as the result of an operation through which gradients go? Of a parameter it holds nothing, whatever its first numbers were
-// computed from.
+// Does the graph hold it as the result of an operation through which gradients go? Of a parameter it holds
+// nothing, whatever its first numbers were computed from.
 bool is_node(const TensorState* state) {
-  return state && state->grad_writes != libraries::trained_for_certain && state->requires_grad == Known::yes && state->made && state->made->row && state->made->row->operation != Operation::created && !state->blamed;
+  return state && state->grad_writes != libraries::trained_for_certain &&
+      state->requires_grad == Known::yes && state->made && state->made->row &&
+      state->made->row->operation != Operation::created && !state->blamed;
 }
 bool has_parameters(Value layer) {
   if (!layer.is(Kind::instance)) return false;
@@ -32,32 +34,33 @@ bool has_parameters(Value layer) {
     return value.is(Kind::tensor) && value.template as<values::Tensor>()->role == TensorRole::parameter;
   });
 }
-// Its backward needs what the forward saved, and fails where that was freed. A sum needs nothing. As PyTorch 2.13 answers, operator by operator.
-bool needs_saved(const Made& made) {
+// Its backward needs what the forward saved, and fails where that was freed. A sum needs nothing. As
+// PyTorch 2.13 answers, operator by operator.
+bool needs_saved(const Producer& made) {
   if (has_parameters(made.self)) return true;
-  switch (sense(made)) {
-  case Sense::linear:
-  case Sense::product: return inputs(made).size() >= 2;
-  case Sense::mul:
-  case Sense::div:
-  case Sense::power:
-  case Sense::square:
-  case Sense::sqrt:
-  case Sense::inverse_sqrt:
-  case Sense::log:
-  case Sense::norm:
-  case Sense::outer:
-  case Sense::cosine:
-  case Sense::sine:
-  case Sense::not_negative:
-  case Sense::bounded:
-  case Sense::within_one:
-  case Sense::normalized:
-  case Sense::softmax:
-  case Sense::log_softmax:
-  case Sense::sigmoid:
-  case Sense::exp:
-  case Sense::attended: return true;
+  switch (semantics(made)) {
+  case OpSemantics::linear:
+  case OpSemantics::product: return inputs(made).size() >= 2;
+  case OpSemantics::mul:
+  case OpSemantics::div:
+  case OpSemantics::power:
+  case OpSemantics::square:
+  case OpSemantics::sqrt:
+  case OpSemantics::inverse_sqrt:
+  case OpSemantics::log:
+  case OpSemantics::norm:
+  case OpSemantics::outer:
+  case OpSemantics::cosine:
+  case OpSemantics::sine:
+  case OpSemantics::not_negative:
+  case OpSemantics::bounded:
+  case OpSemantics::within_one:
+  case OpSemantics::normalized:
+  case OpSemantics::softmax:
+  case OpSemantics::log_softmax:
+  case OpSemantics::sigmoid:
+  case OpSemantics::exp:
+  case OpSemantics::attended: return true;
   default: return false;
   }
 }
@@ -77,31 +80,38 @@ std::vector<const TensorState*> nodes_of(const TensorState* loss) {
 }
 
 // Is the earlier one always made before the later one?
-bool always_before(const Happening& earlier, const Happening& later) {
-  if (earlier.in_handler || earlier.in_attempt || later.in_handler || later.in_attempt || earlier.loops.size() > later.loops.size()) return false;
+bool always_before(const TrainingEvent& earlier, const TrainingEvent& later) {
+  if (earlier.in_handler || earlier.in_attempt || later.in_handler || later.in_attempt ||
+      earlier.loops.size() > later.loops.size())
+    return false;
   if (!std::equal(earlier.loops.begin(), earlier.loops.end(), later.loops.begin())) return false;
   return std::all_of(earlier.turns.begin(), earlier.turns.end(), [&](const Turn& turn) {
-    return std::any_of(later.turns.begin(), later.turns.end(), [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; });
+    return std::any_of(later.turns.begin(), later.turns.end(),
+        [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; });
   });
 }
 bool frees(const Record& record, const OperationEvent& backward) {
   for (const std::string_view flag : {"retain_graph", "create_graph"})
-    if (const Value given = argument(backward, flag); given && !given.is(Kind::none) && truth(record, given) != Answer::no) return false;
+    if (const Value given = argument(backward, flag);
+        given && !given.is(Kind::none) && truth(record, given) != Answer::no)
+      return false;
   const Value some = argument(backward, "inputs");
   return !some || some.is(Kind::none);
 }
 
-} // namespace
+}  // namespace
 
 void look_for_freed_graph(const Record& record, Report& report, const Training& training, Once& once) {
-  for (const Scene& scene : training.scenes()) {
+  for (const TrainingRoot& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
-    std::vector<const Happening*> backwards;
-    for (const Happening& each : scene.all)
-      if (each.event->row->operation == Operation::backward && is_node(each.event->self_state()) && !each.event->expected) backwards.push_back(&each);
+    std::vector<const TrainingEvent*> backwards;
+    for (const TrainingEvent& each : scene.all)
+      if (each.event->row->operation == Operation::backward && is_node(each.event->self_state()) &&
+          !each.event->expected)
+        backwards.push_back(&each);
     if (backwards.size() < 2 || backwards.size() > most_backwards) continue;
     std::vector<std::vector<const TensorState*>> nodes;
-    for (const Happening* each : backwards) nodes.push_back(nodes_of(each->event->self_state()));
+    for (const TrainingEvent* each : backwards) nodes.push_back(nodes_of(each->event->self_state()));
     for (std::size_t i = 0; i + 1 < backwards.size(); ++i) {
       if (!frees(record, *backwards[i]->event)) continue;
       std::unordered_set<const void*> freed;
@@ -117,12 +127,13 @@ void look_for_freed_graph(const Record& record, Report& report, const Training& 
         }
         const OperationEvent& event = *backwards[j]->event;
         if (!needs || !once(event.place)) continue;
-        std::string what(Lineage::of(record).name_of(first));
+        std::string what(Provenance::of(record).name_of(first));
         if (what.empty()) what = text_of(record, *first->made);
         const bool same = event.place == backwards[i]->event->place;
         Finding* finding = report.add(Severity::error, event.place, event.calls,
-                                      "This backward goes through " + what + ", whose graph " + (same ? "the round before" : "an earlier backward") +
-                                          " has freed: it raises \"Trying to backward through the graph a second time\". Detach what the first one is not to train, add the losses up for one backward, or give the first retain_graph=True.");
+            "This backward goes through " + what + ", whose graph " +
+                (same ? "the round before" : "an earlier backward") +
+                " has freed: it raises \"Trying to backward through the graph a second time\". Detach what the first one is not to train, add the losses up for one backward, or give the first retain_graph=True.");
         if (!finding) continue;
         if (!same) report.relate(*finding, backwards[i]->event->place, "it is freed here");
         report.relate(*finding, first->made->born, "computed once, here");
@@ -131,4 +142,4 @@ void look_for_freed_graph(const Record& record, Report& report, const Training& 
   }
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,7 +1,7 @@
 #include "rules/memory/steps.hpp"
 
-#include "rules/loop/handed.hpp"
-#include "rules/loop/rounds.hpp"
+#include "rules/training/handed.hpp"
+#include "rules/training/rounds.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -23,18 +23,22 @@ struct HasSteps {
 bool is_sharded(const Instance& module) {
   if (module.attributes.find(syntax::Name(values::WrapperState::sharded))) return true;
   const std::string_view path = module.native ? module.native->path : std::string_view{};
-  return path.ends_with("FullyShardedDataParallel") || path.starts_with("deepspeed.") || path.starts_with("accelerate.") || path.starts_with("lightning.");
+  return path.ends_with("FullyShardedDataParallel") || path.starts_with("deepspeed.") ||
+      path.starts_with("accelerate.") || path.starts_with("lightning.");
 }
 
-} // namespace
+}  // namespace
 
 bool has_steps(const Record& record) {
   auto& known = record.derived[std::type_index(typeid(HasSteps))];
   if (!known) {
     auto made = std::make_shared<HasSteps>();
-    for (const Scene& scene : Training::of(record).scenes())
-      made->yes = made->yes || (!scene.root->function && !scene.root->truncated &&
-                                std::ranges::any_of(scene.all, [](const Happening& each) { return each.event->row->operation == Operation::backward && each.event->self_state(); }));
+    for (const TrainingRoot& scene : Training::of(record).scenes())
+      made->yes = made->yes ||
+          (!scene.root->function && !scene.root->truncated &&
+              std::ranges::any_of(scene.all, [](const TrainingEvent& each) {
+                return each.event->row->operation == Operation::backward && each.event->self_state();
+              }));
     known = std::move(made);
   }
   return static_cast<const HasSteps*>(known.get())->yes;
@@ -63,4 +67,4 @@ std::vector<const StepAccount*> steps_on_gpu(const Account& account, bool open_s
   return found;
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -30,11 +30,13 @@ bool only_of_choices(const TensorState* state) {
     open.pop_back();
     if (!seen.insert(at).second) continue;
     if (seen.size() > 512 || !at->made) return false;
-    const Sense by = sense(at);
+    const OpSemantics by = semantics(at);
     // Indices: nothing behind them has a gradient.
-    if (((by == Sense::chosen || by == Sense::largest) && at->made->part == 1) || by == Sense::place_of_largest) continue;
+    if (((by == OpSemantics::chosen || by == OpSemantics::largest) && at->made->part == 1) ||
+        by == OpSemantics::place_of_largest)
+      continue;
     const auto from = inputs(*at->made);
-    if (from.empty() && by != Sense::count_up) return false;
+    if (from.empty() && by != OpSemantics::count_up) return false;
     for (const TensorState* source : from) open.push_back(source);
   }
   return true;
@@ -42,22 +44,27 @@ bool only_of_choices(const TensorState* state) {
 
 std::vector<Balance> balances(const Record& record) {
   std::vector<Balance> found;
-  const Lineage& lineage = Lineage::of(record);
+  const Provenance& lineage = Provenance::of(record);
   // What is used in something that is computed further.
-  for (const Origin& each : lineage.of_sense(Sense::sum)) {
+  for (const Origin& each : lineage.of_semantics(OpSemantics::sum)) {
     if (!each.state->shape.rank_known || !each.state->shape.dims.empty()) continue;
     const TensorState* product = behind(input(*each.made));
-    if (sense(product) != Sense::mul) continue;
+    if (semantics(product) != OpSemantics::mul) continue;
     const auto factors = inputs(*product->made);
     if (factors.size() != 2) continue;
     const TensorState* logits = nullptr;
     bool shares = false;
     for (const TensorState* factor : factors) {
-      for (const TensorState* state : ancestors(factor)) shares = shares || ((sense(state) == Sense::one_hot || sense(state) == Sense::count) && only_of_choices(factor));
+      for (const TensorState* state : ancestors(factor))
+        shares = shares ||
+            ((semantics(state) == OpSemantics::one_hot || semantics(state) == OpSemantics::count) &&
+                only_of_choices(factor));
       const TensorState* mean = behind(factor);
-      if (sense(mean) != Sense::mean && sense(mean) != Sense::sum) continue;
+      if (semantics(mean) != OpSemantics::mean && semantics(mean) != OpSemantics::sum) continue;
       const TensorState* probabilities = behind(input(*mean->made));
-      if (sense(probabilities) != Sense::softmax && sense(probabilities) != Sense::sigmoid) continue;
+      if (semantics(probabilities) != OpSemantics::softmax &&
+          semantics(probabilities) != OpSemantics::sigmoid)
+        continue;
       if (const auto scores = scores_of(probabilities)) logits = scores->logits;
     }
     if (shares && logits) found.push_back({each.state, logits});
@@ -67,10 +74,11 @@ std::vector<Balance> balances(const Record& record) {
 
 std::vector<Routing> routings(const Record& record) {
   std::vector<Routing> found;
-  const Lineage& lineage = Lineage::of(record);
+  const Provenance& lineage = Provenance::of(record);
   std::unordered_set<const void*> used;
-  for (const Sense by : {Sense::equals, Sense::one_hot, Sense::picked, Sense::count})
-    for (const Origin& each : lineage.of_sense(by))
+  for (const OpSemantics by :
+      {OpSemantics::equals, OpSemantics::one_hot, OpSemantics::picked, OpSemantics::count})
+    for (const Origin& each : lineage.of_semantics(by))
       for (const TensorState* source : inputs(*each.made)) {
         used.insert(identity(source));
         used.insert(identity(behind(source)));
@@ -78,11 +86,12 @@ std::vector<Routing> routings(const Record& record) {
         const Value index = each.made->arguments.size() > 1 ? each.made->arguments[1] : Value{};
         if (index.is(values::Kind::tuple))
           for (const Value& item : index.as<values::Tuple>()->items)
-            if (item.is(values::Kind::tensor)) used.insert(identity(behind(item.as<values::Tensor>()->now())));
+            if (item.is(values::Kind::tensor))
+              used.insert(identity(behind(item.as<values::Tensor>()->now())));
       }
-  for (const Sense by : {Sense::chosen, Sense::place_of_largest, Sense::largest})
-    for (const Origin& each : lineage.of_sense(by)) {
-      if (by != Sense::place_of_largest && each.made->part != 1) continue;
+  for (const OpSemantics by : {OpSemantics::chosen, OpSemantics::place_of_largest, OpSemantics::largest})
+    for (const Origin& each : lineage.of_semantics(by)) {
+      if (by != OpSemantics::place_of_largest && each.made->part != 1) continue;
       if (!used.contains(identity(each.state))) continue;
       const TensorState* from = input(*each.made);
       if (const auto scores = from ? scores_of(from) : std::nullopt) found.push_back({each.made, *scores});
@@ -90,4 +99,4 @@ std::vector<Routing> routings(const Record& record) {
   return found;
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

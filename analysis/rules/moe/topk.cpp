@@ -1,9 +1,9 @@
 // moe/topk: a router that is to choose more experts, or groups of them, than there are.
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
 #include "rules/settings.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
+#include "rules/training/training.hpp"
 
 namespace stepzero::rules {
 
@@ -11,12 +11,14 @@ namespace {
 
 // Experts are chosen in some groups only, and the groups that were chosen hold fewer than are wanted.
 void limited(const Record& record, Report& report) {
-  const Lineage& lineage = Lineage::of(record);
+  const Provenance& lineage = Provenance::of(record);
   Once once;
-  for (const Origin& each : lineage.of_sense(Sense::chosen)) {
+  for (const Origin& each : lineage.of_semantics(OpSemantics::chosen)) {
     const TensorState* masked = input(*each.made) ? behind(input(*each.made)) : nullptr;
     const auto dims = masked ? dimensions(record, *each.made) : std::nullopt;
-    if (!dims || dims->size() != 1 || (sense(masked) != Sense::masked && sense(masked) != Sense::mul)) continue;
+    if (!dims || dims->size() != 1 ||
+        (semantics(masked) != OpSemantics::masked && semantics(masked) != OpSemantics::mul))
+      continue;
     const auto wanted = number(record, argument(*each.made, "k"));
     const auto experts = size_of(record, input(*each.made)->shape.dims[dims->front()]);
     const auto parts = inputs(*masked->made);
@@ -25,9 +27,9 @@ void limited(const Record& record, Report& report) {
       const auto scores = scores_of(parts[side]);
       if (!scores) continue;
       // The groups that the mask is made of.
-      const Made* groups = nullptr;
+      const Producer* groups = nullptr;
       for (const TensorState* state : ancestors(parts[1 - side]))
-        if (sense(state) == Sense::chosen && state->made->part == 1) {
+        if (semantics(state) == OpSemantics::chosen && state->made->part == 1) {
           if (groups && groups != state->made) return;
           groups = state->made;
         }
@@ -38,12 +40,18 @@ void limited(const Record& record, Report& report) {
       const auto chosen = number(record, argument(*groups, "k"));
       if (!count || !chosen || *count < 2 || *count >= *experts || *experts % *count != 0) continue;
       const auto left = static_cast<std::int64_t>(*chosen) * (*experts / *count);
-      if (*wanted <= static_cast<double>(left) || *wanted > static_cast<double>(*experts) || !once(each.made->born)) continue;
+      if (*wanted <= static_cast<double>(left) || *wanted > static_cast<double>(*experts) ||
+          !once(each.made->born))
+        continue;
       const std::string per_group = std::to_string(*experts / *count);
       if (Finding* finding = report.add(Severity::warning, each.made->born, each.made->calls,
-                                        std::to_string(static_cast<std::int64_t>(*wanted)) + " experts are chosen, and the " + std::to_string(static_cast<std::int64_t>(*chosen)) + " groups that are left hold " +
-                                            std::to_string(left) + " (" + per_group + " each): the others come from groups that were masked.")) {
-        report.relate(*finding, groups->born, std::to_string(static_cast<std::int64_t>(*chosen)) + " of " + std::to_string(*count) + " groups are chosen here");
+              std::to_string(static_cast<std::int64_t>(*wanted)) + " experts are chosen, and the " +
+                  std::to_string(static_cast<std::int64_t>(*chosen)) + " groups that are left hold " +
+                  std::to_string(left) + " (" + per_group +
+                  " each): the others come from groups that were masked.")) {
+        report.relate(*finding, groups->born,
+            std::to_string(static_cast<std::int64_t>(*chosen)) + " of " + std::to_string(*count) +
+                " groups are chosen here");
         report.relate_calls(*finding, each.made->calls);
       }
       break;
@@ -52,25 +60,35 @@ void limited(const Record& record, Report& report) {
 }
 
 // The names that programs and the configurations of published models give to these numbers.
-constexpr std::string_view names_of_experts[] = {"n_routed_experts", "num_local_experts", "num_experts", "n_experts", "num_moe_experts"};
-constexpr std::string_view names_of_choices[] = {"num_experts_per_tok",    "num_experts_per_token", "n_experts_per_tok", "n_experts_per_token",
-                                                 "num_activated_experts", "n_activated_experts",   "moe_router_topk"};
+constexpr std::string_view names_of_experts[] = {
+    "n_routed_experts", "num_local_experts", "num_experts", "n_experts", "num_moe_experts"};
+constexpr std::string_view names_of_choices[] = {"num_experts_per_tok", "num_experts_per_token",
+    "n_experts_per_tok", "n_experts_per_token", "num_activated_experts", "n_activated_experts",
+    "moe_router_topk"};
 
 // What a configuration says of its experts contradicts itself; empty: it does not.
 std::string contradiction(const Settings& settings) {
-  const auto experts = settings[names_of_experts], chosen = settings[names_of_choices], groups = settings["n_group"], left = settings["topk_group"];
+  const auto experts = settings[names_of_experts], chosen = settings[names_of_choices],
+             groups = settings["n_group"], left = settings["topk_group"];
   if (!experts || experts->number < 2) return {};
   // All its layers are dense.
-  if (const auto layers = settings["num_hidden_layers"], dense = settings["first_k_dense_replace"]; layers && dense && layers->number <= dense->number) return {};
-  if (chosen && chosen->number > experts->number) return says(*chosen) + " and " + says(*experts) + ": a token can go to " + std::to_string(experts->number) + " experts at most";
+  if (const auto layers = settings["num_hidden_layers"], dense = settings["first_k_dense_replace"];
+      layers && dense && layers->number <= dense->number)
+    return {};
+  if (chosen && chosen->number > experts->number)
+    return says(*chosen) + " and " + says(*experts) + ": a token can go to " +
+        std::to_string(experts->number) + " experts at most";
   if (!groups || groups->number < 1) return {};
-  if (experts->number % groups->number != 0) return says(*experts) + " and " + says(*groups) + ": the groups cannot be of one size";
+  if (experts->number % groups->number != 0)
+    return says(*experts) + " and " + says(*groups) + ": the groups cannot be of one size";
   if (!left) return {};
-  if (left->number > groups->number) return says(*left) + " and " + says(*groups) + ": no more groups can be chosen than there are";
+  if (left->number > groups->number)
+    return says(*left) + " and " + says(*groups) + ": no more groups can be chosen than there are";
   const std::int64_t reachable = left->number * (experts->number / groups->number);
   if (chosen && chosen->number > reachable)
-    return says(*chosen) + ", and the " + std::to_string(left->number) + " of " + std::to_string(groups->number) + " groups that " + std::string(left->name) + " leaves hold " + std::to_string(reachable) + " of the " +
-           std::to_string(experts->number) + " experts";
+    return says(*chosen) + ", and the " + std::to_string(left->number) + " of " +
+        std::to_string(groups->number) + " groups that " + std::string(left->name) + " leaves hold " +
+        std::to_string(reachable) + " of the " + std::to_string(experts->number) + " experts";
   return {};
 }
 void configured(const Record& record, Report& report) {
@@ -90,27 +108,30 @@ void check(const Record& record, Report& report) {
       [&](const ProblemEvent& problem, Finding& finding) {
         const auto scores = scores_of(problem.states[0]);
         if (scores && scores->logits->shape.rank_known && !scores->logits->shape.dims.empty())
-          relate_origin(report, finding, scores->logits->shape.dims.back(), "the router scores " + size_text(record, scores->logits->shape.dims.back()) + " experts");
+          relate_origin(report, finding, scores->logits->shape.dims.back(),
+              "the router scores " + size_text(record, scores->logits->shape.dims.back()) + " experts");
       });
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule moe_topk = complete({
     .id = "moe/topk",
     .severity = Severity::error,
     .summary = "a router chooses more experts than there are",
-    .why = "torch.topk raises \"selected index k out of range\" if k is larger than the dimension: with 8 experts a token can go to 8 of them at "
-           "most. The same holds where groups of experts are chosen first: topk_group is at most n_group, and num_experts_per_tok at most the "
-           "experts in the groups that were chosen.",
+    .why =
+        "torch.topk raises \"selected index k out of range\" if k is larger than the dimension: with 8 experts a token can go to 8 of them at "
+        "most. The same holds where groups of experts are chosen first: topk_group is at most n_group, and num_experts_per_tok at most the "
+        "experts in the groups that were chosen.",
     .wrong = "scores = nn.Linear(d_model, 8)(x).softmax(dim=-1)\n"
              "weights, experts = torch.topk(scores, k=16, dim=-1)\n",
     .right = "scores = nn.Linear(d_model, 8)(x).softmax(dim=-1)\n"
              "weights, experts = torch.topk(scores, k=2, dim=-1)\n",
-    .silent = "Numbers of experts or choices that are not known. Of dictionaries only the names that published configurations have are read, and of the configuration classes of transformers those whose defaults are known. A topk of anything else is told by shape/index-out-of-range.",
+    .silent =
+        "Numbers of experts or choices that are not known. Of dictionaries only the names that published configurations have are read, and of the configuration classes of transformers those whose defaults are known. A topk of anything else is told by shape/index-out-of-range.",
     .fix = "None: whether there are too few experts or too many choices is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,8 +1,8 @@
 // numerics/epsilon: an epsilon that the precision it is used in does not know.
 #include "rules/digits.hpp"
-#include "rules/lineage.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
+#include "rules/provenance.hpp"
+#include "rules/training/training.hpp"
 #include "values/kept.hpp"
 
 namespace stepzero::rules {
@@ -16,15 +16,20 @@ namespace {
 constexpr double smallest_half = 5.9604645e-8;  // 2^-24: half of it and less is 0
 
 // The epsilon of x + eps, in the precision of x.
-void added(const Record& record, Report& report, Once& once, const Made& use, const TensorState* sum, const char* consequence) {
+void added(const Record& record, Report& report, Once& once, const Producer& use, const TensorState* sum,
+    const char* consequence) {
   sum = behind(sum, false);
-  if (!sum || sense(sum) != Sense::add || sum->dtype != Dtype::float16) return;
-  const Made& made = *sum->made;
-  const auto eps = made.arguments.size() > 1 && !input(made, 1) ? number(record, made.arguments[1]) : std::nullopt;
-  if (!eps || *eps <= 0 || *eps >= smallest_half / 2 || !input(made) || input(made)->dtype != Dtype::float16 || !once(made.born)) return;
+  if (!sum || semantics(sum) != OpSemantics::add || sum->dtype != Dtype::float16) return;
+  const Producer& made = *sum->made;
+  const auto eps = made.arguments.size() > 1 && !input(made, 1) ? number(record, made.arguments[1])
+                                                                : std::nullopt;
+  if (!eps || *eps <= 0 || *eps >= smallest_half / 2 || !input(made) ||
+      input(made)->dtype != Dtype::float16 || !once(made.born))
+    return;
   if (Finding* finding = report.add(Severity::warning, made.born, made.calls,
-                                    in_digits(*eps) + " is 0 in float16, whose smallest number is 6e-08: it does not keep " + text_of(record, made) + " from being 0, and " + consequence +
-                                        " Compute this in `float32`, or use 1e-5."))
+          in_digits(*eps) + " is 0 in float16, whose smallest number is 6e-08: it does not keep " +
+              text_of(record, made) + " from being 0, and " + consequence +
+              " Compute this in `float32`, or use 1e-5."))
     report.relate(*finding, use.born, "used here");
 }
 
@@ -39,30 +44,38 @@ Dtype type_of_parameters(const Record& record, Value module, int depth, bool& an
       return value.as<values::Tensor>()->now()->dtype;
     }
     Dtype inner = Dtype::unknown;
-    if (value.is(Kind::instance)) inner = type_of_parameters(record, value, depth + 1, any);
-    else if (value.is(Kind::list) && !values::Heap::list_state(value)->items.empty()) inner = type_of_parameters(record, values::Heap::list_state(value)->items.front(), depth + 1, any);
+    if (value.is(Kind::instance))
+      inner = type_of_parameters(record, value, depth + 1, any);
+    else if (value.is(Kind::list) && !values::Heap::list_state(value)->items.empty())
+      inner = type_of_parameters(record, values::Heap::list_state(value)->items.front(), depth + 1, any);
     if (any) return inner;
   }
   return found;
 }
 
 void check(const Record& record, Report& report) {
-  const Lineage& lineage = Lineage::of(record);
+  const Provenance& lineage = Provenance::of(record);
   Once once;
-  for (const Sense by : {Sense::inverse_sqrt, Sense::sqrt})
-    for (const Origin& each : lineage.of_sense(by)) added(record, report, once, *each.made, input(*each.made), "the root of it divides by 0 for a row of zeros.");
-  for (const Origin& each : lineage.of_sense(Sense::div))
-    if (const TensorState* below = input(*each.made, 1)) added(record, report, once, *each.made, below, "dividing by it gives inf or nan.");
-  for (const Origin& each : lineage.of_sense(Sense::normalized)) {
+  for (const OpSemantics by : {OpSemantics::inverse_sqrt, OpSemantics::sqrt})
+    for (const Origin& each : lineage.of_semantics(by))
+      added(record, report, once, *each.made, input(*each.made),
+          "the root of it divides by 0 for a row of zeros.");
+  for (const Origin& each : lineage.of_semantics(OpSemantics::div))
+    if (const TensorState* below = input(*each.made, 1))
+      added(record, report, once, *each.made, below, "dividing by it gives inf or nan.");
+  for (const Origin& each : lineage.of_semantics(OpSemantics::normalized)) {
     if (each.state->dtype != Dtype::float16 && each.state->dtype != Dtype::bfloat16) continue;
     Value eps = argument(*each.made, "eps");
     if (!eps && each.made->self.is(Kind::instance))
-      if (const values::Slot* slot = each.made->self.as<values::Instance>()->attributes.find(values::Name("eps"))) eps = slot->value;
+      if (const values::Slot* slot = each.made->self.as<values::Instance>()->attributes.find(
+              values::Name("eps")))
+        eps = slot->value;
     const auto number_of = number(record, eps);
     if (!number_of || *number_of <= 0 || *number_of > 1e-10 || !once(each.made->born)) continue;
     if (Finding* finding = report.add(Severity::hint, each.made->born, each.made->calls,
-                                      "eps=" + in_digits(*number_of) + " in a norm over " + std::string(values::name(each.state->dtype)) +
-                                          ": PyTorch averages in float32, so it holds, but a row that is nearly constant is blown up by as much as a million, rounding errors and all. 1e-5 is usual in half precision.");
+            "eps=" + in_digits(*number_of) + " in a norm over " +
+                std::string(values::name(each.state->dtype)) +
+                ": PyTorch averages in float32, so it holds, but a row that is nearly constant is blown up by as much as a million, rounding errors and all. 1e-5 is usual in half precision.");
         finding && each.made->self.is(Kind::instance))
       report.relate(*finding, each.made->self.object()->born, "the layer is made here");
   }
@@ -75,35 +88,40 @@ void check(const Record& record, Report& report) {
       if (made.row->parameters[i].text() == "eps") eps = number(record, made.arguments[i]);
     const std::string_view name = made.row->path.substr(made.row->path.rfind('.') + 1);
     // Those that divide by the root of an average plus eps.
-    if (!eps && name.find("Adam") != std::string_view::npos && name.find("Adamax") == std::string_view::npos) eps = 1e-8;
+    if (!eps && name.find("Adam") != std::string_view::npos && name.find("Adamax") == std::string_view::npos)
+      eps = 1e-8;
     if (!eps || *eps <= 0 || *eps >= smallest_half / 2 || name.find("Adam") == std::string_view::npos) return;
     const Value given = made.arguments[0];
     if (!given.is(Kind::instance)) return;
-    const values::Slot* of = given.as<values::Instance>()->attributes.find(values::Name(values::OptimizerState::of));
+    const values::Slot* of = given.as<values::Instance>()->attributes.find(
+        values::Name(values::OptimizerState::of));
     bool any = false;
     if (!of || type_of_parameters(record, of->value, 0, any) != Dtype::float16 || !once(made.place)) return;
     report.add(Severity::warning, made.place, made.calls,
-               std::string(name) + "'s eps=" + in_digits(*eps) + " is 0 in float16, and so is every squared gradient below 6e-08: its steps are divided by 0 and the weights become nan. Keep the weights in `float32` and "
-               "use `autocast`, or pass `eps=1e-4`.");
+        std::string(name) + "'s eps=" + in_digits(*eps) +
+            " is 0 in float16, and so is every squared gradient below 6e-08: its steps are divided by 0 and the weights become nan. Keep the weights in `float32` and "
+            "use `autocast`, or pass `eps=1e-4`.");
   });
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule epsilon = complete({
     .id = "numerics/epsilon",
     .severity = Severity::warning,
     .summary = "an epsilon is too small for the precision that it is used in",
-    .why = "An epsilon keeps a division or a root away from 0. The smallest number of float16 is 6e-08: `x.pow(2).mean(-1) + 1e-12` in float16 is the mean itself, and a row of zeros "
-           "becomes nan. Adam adds eps=1e-8 to the root of the average squared gradient, in the type of the weights: with weights in pure float16 both are 0.",
+    .why =
+        "An epsilon keeps a division or a root away from 0. The smallest number of float16 is 6e-08: `x.pow(2).mean(-1) + 1e-12` in float16 is the mean itself, and a row of zeros "
+        "becomes nan. Adam adds eps=1e-8 to the root of the average squared gradient, in the type of the weights: with weights in pure float16 both are 0.",
     .wrong = "x = x.half()\n"
              "x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-12)\n",
     .right = "x32 = x.float()\n"
              "x = (x32 * torch.rsqrt(x32.pow(2).mean(-1, keepdim=True) + 1e-6)).type_as(x)\n",
-    .silent = "float32 and bfloat16, which know numbers down to 1e-38. Types that are not known. PyTorch's own norms compute in float32: a tiny eps there is a hint.",
+    .silent =
+        "float32 and bfloat16, which know numbers down to 1e-38. Types that are not known. PyTorch's own norms compute in float32: a tiny eps there is a hint.",
     .fix = "None: computing in float32 or another epsilon is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

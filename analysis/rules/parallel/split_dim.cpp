@@ -1,8 +1,8 @@
-// parallel/split-dim: a tensor that is split among ranks along the batch or the sequence where the hidden dimension is meant, or into
-// parts that do not come out even.
-#include "rules/lineage.hpp"
+// parallel/split-dim: a tensor that is split among ranks along the batch or the sequence where the hidden
+// dimension is meant, or into parts that do not come out even.
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
+#include "rules/provenance.hpp"
+#include "rules/training/training.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,10 +16,15 @@ namespace {
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
   std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+      [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::any_of(words.begin(), words.end(),
+      [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
-bool counts_processes(std::string_view text) { return has_any(text, {"world", "tp_", "_tp", "tp)", "parallel", "num_ranks", "n_ranks", "partitions", "num_gpus", "nproc"}); }
+bool counts_processes(std::string_view text) {
+  return has_any(text,
+      {"world", "tp_", "_tp", "tp)", "parallel", "num_ranks", "n_ranks", "partitions", "num_gpus", "nproc"});
+}
 
 // The names that the comment behind the place gives to the dimensions: `# [batch, seq_len, hidden]`.
 std::vector<std::string> named_dimensions(const Record& record, Place place) {
@@ -49,7 +54,7 @@ std::vector<std::string> named_dimensions(const Record& record, Place place) {
 }
 
 void look_at(const Record& record, Report& report, Once& once, const Origin& each, bool by_count) {
-  const Made& made = *each.made;
+  const Producer& made = *each.made;
   const TensorState* whole = input(made);
   if (!whole || made.part > 0 || !whole->shape.rank_known || made.arguments.size() < 2) return;
   const auto dims = dimensions(record, made);
@@ -62,13 +67,17 @@ void look_at(const Record& record, Report& report, Once& once, const Origin& eac
   const auto full = size_of(record, whole->shape.dims[dim]);
   const auto part = number(record, size);
 
-  const std::vector<std::string> names = whole->made ? named_dimensions(record, whole->made->born) : std::vector<std::string>();
-  if (names.size() == whole->shape.dims.size() && counts_processes(of) && has_any(names[dim], {"batch", "seq", "len", "time", "tok"})) {
+  const std::vector<std::string> names = whole->made ? named_dimensions(record, whole->made->born)
+                                                     : std::vector<std::string>();
+  if (names.size() == whole->shape.dims.size() && counts_processes(of) &&
+      has_any(names[dim], {"batch", "seq", "len", "time", "tok"})) {
     for (std::size_t i = 0; i < names.size(); ++i)
       if (has_any(names[i], {"hidden", "embed", "model", "feature", "d_ff", "channel"}) && once(made.born)) {
         if (Finding* finding = report.add(Severity::warning, made.born, made.calls,
-                                          call + " splits dimension " + std::to_string(dim) + ", which is called " + names[dim] + " where the tensor is made. Tensor parallelism splits the hidden "
-                                          "dimension: here that is dim=" + std::to_string(i) + " (" + names[i] + ")."))
+                call + " splits dimension " + std::to_string(dim) + ", which is called " + names[dim] +
+                    " where the tensor is made. Tensor parallelism splits the hidden "
+                    "dimension: here that is dim=" +
+                    std::to_string(i) + " (" + names[i] + ")."))
           report.relate(*finding, whole->made->born, "the dimensions are named here");
         return;
       }
@@ -78,34 +87,40 @@ void look_at(const Record& record, Report& report, Once& once, const Origin& eac
   if (*full % count == 0 || (!by_count && call.find("//") == std::string::npos) || !once(made.born)) return;
   const std::int64_t parts = (*full + count - 1) / count;
   report.add(Severity::warning, made.born, made.calls,
-             by_count ? call + " cannot divide " + std::to_string(*full) + " evenly by " + std::to_string(count) + ": the ranks get parts of different sizes, and the collectives that join them hang or raise."
-                      : call + " makes " + std::to_string(parts) + " parts of " + std::to_string(*full) + ", the last of them smaller: it is not divisible by the number of ranks.");
+      by_count ? call + " cannot divide " + std::to_string(*full) + " evenly by " + std::to_string(count) +
+              ": the ranks get parts of different sizes, and the collectives that join them hang or raise."
+               : call + " makes " + std::to_string(parts) + " parts of " + std::to_string(*full) +
+              ", the last of them smaller: it is not divisible by the number of ranks.");
 }
 
 void check(const Record& record, Report& report) {
-  const Lineage& lineage = Lineage::of(record);
+  const Provenance& lineage = Provenance::of(record);
   Once once;
-  for (const Origin& each : lineage.of_sense(Sense::split)) look_at(record, report, once, each, false);
-  for (const Origin& each : lineage.of_sense(Sense::chunked)) look_at(record, report, once, each, true);
+  for (const Origin& each : lineage.of_semantics(OpSemantics::split))
+    look_at(record, report, once, each, false);
+  for (const Origin& each : lineage.of_semantics(OpSemantics::chunked))
+    look_at(record, report, once, each, true);
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule split_dim = complete({
     .id = "parallel/split-dim",
     .severity = Severity::warning,
     .summary = "a tensor-parallel split along the wrong dimension, or into uneven parts",
-    .why = "Tensor parallelism gives each rank a part of the hidden dimension. Split along the sequence or the batch, every rank computes with whole weights on a part of the tokens, and the "
-           "sum that joins them is nonsense that has the right shape. Parts that are not of one size make all_gather hang or raise.",
+    .why =
+        "Tensor parallelism gives each rank a part of the hidden dimension. Split along the sequence or the batch, every rank computes with whole weights on a part of the tokens, and the "
+        "sum that joins them is nonsense that has the right shape. Parts that are not of one size make all_gather hang or raise.",
     .wrong = "x = torch.randn(32, 128, 1024)                       # [batch, seq_len, hidden]\n"
              "parts = torch.split(x, 128 // world_size, dim=1)\n",
     .right = "x = torch.randn(32, 128, 1024)                       # [batch, seq_len, hidden]\n"
              "parts = torch.split(x, 1024 // world_size, dim=2)\n",
-    .silent = "Dimensions that no comment names; splits that have nothing to do with the number of ranks; sequence parallelism where the comment does not name a hidden dimension; sizes "
-              "that are not known.",
+    .silent =
+        "Dimensions that no comment names; splits that have nothing to do with the number of ranks; sequence parallelism where the comment does not name a hidden dimension; sizes "
+        "that are not known.",
     .fix = "None: the size that is split changes with the dimension.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,7 +1,8 @@
-// parallel/unreduced-gradients: a backward of a loss that was computed by the module inside of a wrapper that reduces gradients, around
-// the wrapper itself. Told where no backward goes through the wrapper, and nothing else sends gradients.
+// parallel/unreduced-gradients: a backward of a loss that was computed by the module inside of a wrapper that
+// reduces gradients, around the wrapper itself. Told where no backward goes through the wrapper, and nothing
+// else sends gradients.
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
+#include "rules/training/training.hpp"
 
 #include <algorithm>
 #include <set>
@@ -26,7 +27,8 @@ void parameters_of(Value module, std::vector<const values::Object*>& found, int 
     for (const Value& item : values::Heap::list_state(module)->items) parameters_of(item, found, depth + 1);
   } else if (module.is(Kind::instance)) {
     found.push_back(module.object());
-    for (const auto& [name, slot] : module.as<values::Instance>()->attributes.entries()) parameters_of(slot->value, found, depth + 1);
+    for (const auto& [name, slot] : module.as<values::Instance>()->attributes.entries())
+      parameters_of(slot->value, found, depth + 1);
   }
 }
 
@@ -61,19 +63,26 @@ void check(const Record& record, Report& report) {
     if (each.kind != EventKind::operation) return;
     const auto& event = static_cast<const OperationEvent&>(each);
     sends = sends || may_send_gradients(event);
-    steps = steps || event.row->operation == Operation::optimizer_step || event.row->operation == Operation::scaler_step;
+    steps = steps || event.row->operation == Operation::optimizer_step ||
+        event.row->operation == Operation::scaler_step;
     // Whoever calls the wrapper somewhere may mean its module here; in Join the wrapper is in no graph.
-    if (event.row->kind == values::RowKind::method && event.self.is(Kind::instance)) called.insert(event.self.object());
+    if (event.row->kind == values::RowKind::method && event.self.is(Kind::instance))
+      called.insert(event.self.object());
     if (event.row->operation == Operation::unseen) unseen.push_back(&event);
     if (event.row->operation == Operation::backward) {
       const values::TensorState* loss = event.self_state();
       if (!loss) return;
       backwards.push_back(&event);
-      reduced = reduced || std::any_of(loss->graph.begin(), loss->graph.end(), [](const values::Object* source) { return reduces(source) != nullptr; });
+      reduced = reduced ||
+          std::any_of(loss->graph.begin(), loss->graph.end(),
+              [](const values::Object* source) { return reduces(source) != nullptr; });
     }
     if (event.row->backward && event.row->collective) {
       const Value object = event.self.is(Kind::instance) ? event.self : event.result;
-      if (!object.is(Kind::instance) || std::ranges::any_of(wrappers, [&](const Wrapper& known) { return known.object == object.object(); })) return;
+      if (!object.is(Kind::instance) || std::ranges::any_of(wrappers, [&](const Wrapper& known) {
+            return known.object == object.object();
+          }))
+        return;
       Wrapper made{object.as<values::Instance>(), event.place, {}};
       parameters_of(made.object->attributes.value(values::Name("module")), made.parameters);
       wrappers.push_back(std::move(made));
@@ -83,26 +92,33 @@ void check(const Record& record, Report& report) {
   for (const Wrapper& wrapper : wrappers) {
     if (called.contains(wrapper.object)) continue;
     const Value module = wrapper.object->attributes.value(values::Name("module"));
-    if (std::ranges::any_of(unseen, [&](const OperationEvent* event) { return is_handed(*event, wrapper.object) || is_handed(*event, module.is(Kind::instance) ? module.object() : nullptr); })) continue;
+    if (std::ranges::any_of(unseen, [&](const OperationEvent* event) {
+          return is_handed(*event, wrapper.object) ||
+              is_handed(*event, module.is(Kind::instance) ? module.object() : nullptr);
+        }))
+      continue;
     for (const OperationEvent* event : backwards) {
       const auto& graph = event->self_state()->graph;
-      if (std::ranges::none_of(wrapper.parameters, [&](const values::Object* parameter) { return graph.contains(parameter); })) continue;
+      if (std::ranges::none_of(
+              wrapper.parameters, [&](const values::Object* parameter) { return graph.contains(parameter); }))
+        continue;
       if (Finding* finding = report.add(Severity::warning, event->place, event->calls,
-                                        "This loss was computed by the module inside the wrapper: its backward pass averages no gradients, and the weights of the ranks drift apart. Call the wrapper itself."))
+              "This loss was computed by the module inside the wrapper: its backward pass averages no gradients, and the weights of the ranks drift apart. Call the wrapper itself."))
         report.relate(*finding, wrapper.made, "the module is wrapped here");
       break;
     }
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule unreduced_gradients = complete({
     .id = "parallel/unreduced-gradients",
     .severity = Severity::warning,
     .summary = "a backward around the wrapper that averages gradients",
-    .why = "DistributedDataParallel averages gradients in the backward of what its own forward has computed. `model.module(x)` computes the same, and "
-           "its backward tells no other rank: each one trains by itself, and nothing says so.",
+    .why =
+        "DistributedDataParallel averages gradients in the backward of what its own forward has computed. `model.module(x)` computes the same, and "
+        "its backward tells no other rank: each one trains by itself, and nothing says so.",
     .wrong = "model = DistributedDataParallel(net)\n"
              "loss = model.module(x).mean()\n"
              "loss.backward()\n"
@@ -111,11 +127,12 @@ constexpr Rule unreduced_gradients = complete({
              "loss = model(x).mean()\n"
              "loss.backward()\n"
              "optimizer.step()\n",
-    .silent = "Programs in which a backward goes through the wrapper; `model.module` in evaluation; gradients that the program sends itself, or that "
-              "code may send that is not seen.",
+    .silent =
+        "Programs in which a backward goes through the wrapper; `model.module` in evaluation; gradients that the program sends itself, or that "
+        "code may send that is not seen.",
     .fix = "None: what the loss needs of the module has to go through the wrapper's forward.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

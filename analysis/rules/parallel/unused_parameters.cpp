@@ -1,9 +1,10 @@
-// parallel/unused-parameters: a wrapper waits for the gradients of all parameters of its module, and the loss is computed without some.
+// parallel/unused-parameters: a wrapper waits for the gradients of all parameters of its module, and the loss
+// is computed without some.
 #include "footprint/modules.hpp"
 #include "rules/deadlock/match.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/absent.hpp"
-#include "rules/loop/rounds.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/rounds.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
@@ -26,8 +27,8 @@ constexpr std::string_view pardon = "find_unused_parameters";
 
 // The backwards of one loop that go through a wrapper, and what has no part in any of them.
 struct Unused {
-  const OperationEvent* made = nullptr;      // the wrapper
-  const Happening* backward = nullptr;       // the last of them
+  const OperationEvent* made = nullptr;     // the wrapper
+  const TrainingEvent* backward = nullptr;  // the last of them
   std::vector<Held> parameters;
   bool proven = true;
 };
@@ -41,8 +42,10 @@ bool is_off(const Record& record, const OperationEvent& made, std::string_view o
 bool waits_for_all(const Record& record, const OperationEvent& made) {
   const values::Row& row = *made.row;
   if (!row.backward || row.kind != values::RowKind::class_ || !made.self.is(Kind::instance)) return false;
-  if (std::ranges::none_of(row.parameters, [](const values::Name& name) { return name.text() == pardon; })) return false;
-  return is_off(record, made, pardon) && is_off(record, made, "static_graph") && !made.self.as<Instance>()->attributes.value(values::Name(values::WrapperState::static_graph));
+  if (std::ranges::none_of(row.parameters, [](const values::Name& name) { return name.text() == pardon; }))
+    return false;
+  return is_off(record, made, pardon) && is_off(record, made, "static_graph") &&
+      !made.self.as<Instance>()->attributes.value(values::Name(values::WrapperState::static_graph));
 }
 
 // The tensors that a loss was computed from, those of its layers among them.
@@ -58,12 +61,14 @@ std::set<const values::Object*> tensors_behind(const values::Graph& graph) {
 }
 
 // The parameters of the module that get no gradient from any of the losses.
-std::vector<Held> without_part(const Record& record, const Instance& module, const std::set<const values::Object*>& used) {
+std::vector<Held> without_part(
+    const Record& record, const Instance& module, const std::set<const values::Object*>& used) {
   std::vector<Held> found;
   std::vector<bool> within;  // by depth: is the layer around in the graph as a whole?
   for (const footprint::Module& part : footprint::tree_of(record, module).modules) {
     within.resize(static_cast<std::size_t>(part.depth) + 1);
-    within.back() = (part.depth > 0 && within[static_cast<std::size_t>(part.depth) - 1]) || (part.object && used.contains(part.object));
+    within.back() = (part.depth > 0 && within[static_cast<std::size_t>(part.depth) - 1]) ||
+        (part.object && used.contains(part.object));
     if (within.back()) continue;
     for (const Held& held : part.own) {
       if (!held.is_parameter || held.copies != 1 || !held.tensor || used.contains(held.tensor)) continue;
@@ -75,27 +80,31 @@ std::vector<Held> without_part(const Record& record, const Instance& module, con
 
 std::vector<Unused> unused(const Record& record) {
   std::vector<Unused> found;
-  for (const Scene& scene : Training::of(record).scenes()) {
+  for (const TrainingRoot& scene : Training::of(record).scenes()) {
     if (scene.root->truncated) continue;
-    for (const Happening& wrapper : scene.all) {
+    for (const TrainingEvent& wrapper : scene.all) {
       if (!waits_for_all(record, *wrapper.event)) continue;
       const Value module = wrapper.event->self.as<Instance>()->attributes.value(values::Name("module"));
       if (!module.is(Kind::instance)) continue;
-      const Happening* last = nullptr;
+      const TrainingEvent* last = nullptr;
       std::set<const values::Object*> used;
       bool known = true;
-      for (const Happening& each : scene.all) {
+      for (const TrainingEvent& each : scene.all) {
         if (each.event->row->operation != Operation::backward) continue;
         const values::TensorState* loss = each.event->self_state();
         known = known && loss && loss->graph_complete && !loss->external;
         if (!known) break;
         const auto sources = tensors_behind(loss->graph);
         used.insert(sources.begin(), sources.end());
-        if (loss->graph.contains(wrapper.event->self.object()) && !each.loops.empty() && repeats(*each.loops.back()) && !each.in_handler) last = &each;
+        if (loss->graph.contains(wrapper.event->self.object()) && !each.loops.empty() &&
+            repeats(*each.loops.back()) && !each.in_handler)
+          last = &each;
       }
       if (!known || !last || by_hand(scene, nullptr)) continue;
-      Unused made{wrapper.event, last, without_part(record, *module.as<Instance>(), used), last->turns.empty() && wrapper.turns.empty() && !last->in_attempt};
-      for (const Held& held : made.parameters) made.proven = made.proven && held.tensor->now()->requires_grad == Known::yes;
+      Unused made{wrapper.event, last, without_part(record, *module.as<Instance>(), used),
+          last->turns.empty() && wrapper.turns.empty() && !last->in_attempt};
+      for (const Held& held : made.parameters)
+        made.proven = made.proven && held.tensor->now()->requires_grad == Known::yes;
       if (!made.parameters.empty()) found.push_back(std::move(made));
     }
   }
@@ -105,16 +114,22 @@ std::vector<Unused> unused(const Record& record) {
 // "`head.weight` and `head.bias`", "`head.weight` and 5 other parameters"
 std::string names_of(const std::vector<Held>& parameters) {
   std::string text = code(parameters[0].name);
-  if (parameters.size() == 2) text += " and " + code(parameters[1].name);
-  else if (parameters.size() > 2) text += " and " + std::to_string(parameters.size() - 1) + " other parameters";
+  if (parameters.size() == 2)
+    text += " and " + code(parameters[1].name);
+  else if (parameters.size() > 2)
+    text += " and " + std::to_string(parameters.size() - 1) + " other parameters";
   return text;
 }
 
-void tell_of(const Record& record, Report& report, const Unused& one, Place wrapper, const CallSite* calls, Place layer, Place backward, const std::string& ranks) {
+void tell_of(const Record& record, Report& report, const Unused& one, Place wrapper, const CallSite* calls,
+    Place layer, Place backward, const std::string& ranks) {
   const bool several = one.parameters.size() > 1;
   Finding* finding = report.add(one.proven ? Severity::error : Severity::warning, wrapper, calls,
-                                (ranks.empty() ? "" : "On " + ranks + ", ") + names_of(one.parameters) + (several ? " have" : " has") + " no part in the loss: `DistributedDataParallel` waits for the gradient of every parameter, and the next forward raises " +
-                                    "\"Expected to have finished reduction in the prior iteration\". Use " + (several ? "them" : "it") + ", freeze " + (several ? "them" : "it") + " before wrapping, or pass " + code(std::string(pardon) + "=True") + ".");
+      (ranks.empty() ? "" : "On " + ranks + ", ") + names_of(one.parameters) + (several ? " have" : " has") +
+          " no part in the loss: `DistributedDataParallel` waits for the gradient of every parameter, and the next forward raises " +
+          "\"Expected to have finished reduction in the prior iteration\". Use " + (several ? "them" : "it") +
+          ", freeze " + (several ? "them" : "it") + " before wrapping, or pass " +
+          code(std::string(pardon) + "=True") + ".");
   if (!finding) return;
   if (layer) report.relate(*finding, layer, code(one.parameters[0].name) + " belongs to this layer");
   if (backward) report.relate(*finding, backward, "the loss of this backward is computed without it");
@@ -135,7 +150,9 @@ Place in_main(const Record& record, const Record& own, Place place) {
   const std::string_view path = own.chunks[place.chunk].path;
   const auto begin = own.span(Place{place.chunk, {}}).begin;
   for (std::uint32_t i = 1; i < record.chunks.size(); ++i)
-    if (record.chunks[i].statement() && record.chunks[i].path == path && record.span(Place{i, {}}).begin == begin) return record.as_run({i, own.chunks[place.chunk].moves.now(place.span)});
+    if (record.chunks[i].statement() && record.chunks[i].path == path &&
+        record.span(Place{i, {}}).begin == begin)
+      return record.as_run({i, own.chunks[place.chunk].moves.now(place.span)});
   return {};
 }
 
@@ -151,32 +168,42 @@ void look_at_ranks(const Record& record, Report& report) {
     for (Unused& each : unused(own)) {
       const Place wrapper = in_main(record, own, each.made->place);
       if (!wrapper || !record.in_file(wrapper) || !once(wrapper)) continue;
-      tell_of(record, report, each, wrapper, nullptr, in_main(record, own, each.parameters[0].module ? each.parameters[0].module->born : Place{}), in_main(record, own, each.backward->event->place), rank_words({rank}, world));
+      tell_of(record, report, each, wrapper, nullptr,
+          in_main(record, own, each.parameters[0].module ? each.parameters[0].module->born : Place{}),
+          in_main(record, own, each.backward->event->place), rank_words({rank}, world));
     }
   }
 }
 
 void check(const Record& record, Report& report) {
   bool any = false;
-  visit_roots(record, [&](const Event& event) { any = any || (event.kind == EventKind::operation && waits_for_all(record, static_cast<const OperationEvent&>(event))); });
+  visit_roots(record, [&](const Event& event) {
+    any = any ||
+        (event.kind == EventKind::operation &&
+            waits_for_all(record, static_cast<const OperationEvent&>(event)));
+  });
   if (!any) return;
   Once once;
   bool told = false;
   for (const Unused& each : unused(record)) {
     told = true;
-    if (once(each.made->place)) tell_of(record, report, each, each.made->place, each.made->calls, each.parameters[0].module ? each.parameters[0].module->born : Place{}, each.backward->event->place, "");
+    if (once(each.made->place))
+      tell_of(record, report, each, each.made->place, each.made->calls,
+          each.parameters[0].module ? each.parameters[0].module->born : Place{}, each.backward->event->place,
+          "");
   }
   if (!told && may_part(record)) look_at_ranks(record, report);
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule unused_parameters = complete({
     .id = "parallel/unused-parameters",
     .severity = Severity::error,
     .summary = "DistributedDataParallel waits for gradients that never come",
-    .why = "DistributedDataParallel counts the parameters whose gradients have arrived, and has finished when all have. A layer that is built and not called, or whose outcome the loss leaves out, never reports: "
-           "the first step ends without a word, and the second forward raises \"Expected to have finished reduction in the prior iteration before starting a new one\".",
+    .why =
+        "DistributedDataParallel counts the parameters whose gradients have arrived, and has finished when all have. A layer that is built and not called, or whose outcome the loss leaves out, never reports: "
+        "the first step ends without a word, and the second forward raises \"Expected to have finished reduction in the prior iteration before starting a new one\".",
     .wrong = "class Net(nn.Module):\n"
              "    def __init__(self):\n"
              "        super().__init__()\n"
@@ -194,11 +221,12 @@ constexpr Rule unused_parameters = complete({
              "    optimizer.zero_grad()\n"
              "    model(x).mean().backward()\n"
              "    optimizer.step()\n",
-    .silent = "`find_unused_parameters=True` and `static_graph=True`; parameters that are frozen; layers that are used on some path; several backwards that use all of them together; losses of "
-              "which it is not known what they were computed from; a single backward.",
+    .silent =
+        "`find_unused_parameters=True` and `static_graph=True`; parameters that are frozen; layers that are used on some path; several backwards that use all of them together; losses of "
+        "which it is not known what they were computed from; a single backward.",
     .fix = "Passes `find_unused_parameters=True`.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

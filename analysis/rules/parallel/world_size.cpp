@@ -1,9 +1,9 @@
-// parallel/world-size: layouts of processes that do not come out: sizes that do not multiply to the world, heads that the ranks cannot
-// share, lists of groups that overlap or leave ranks out.
+// parallel/world-size: layouts of processes that do not come out: sizes that do not multiply to the world,
+// heads that the ranks cannot share, lists of groups that overlap or leave ranks out.
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
 #include "rules/source.hpp"
 #include "rules/specialised.hpp"
+#include "rules/training/training.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -35,18 +35,23 @@ struct Groups {
   bool known = true;
 };
 
-// Is a group kept in one name alone, which the next round gives another one? Groups in a list, or in a name for each kind,
-// stay what they are.
+// Is a group kept in one name alone, which the next round gives another one? Groups in a list, or in a name
+// for each kind, stay what they are.
 bool is_lost_in_next_round(const Record& record, const OperationEvent& made) {
   const auto& chunk = record.chunk(made.place);
   if (!chunk.chunk || !chunk.chunk->stmt) return false;
   const auto path = enclosing(*chunk.chunk->stmt, made.place.span);
-  const auto loop = std::find_if(path.rbegin(), path.rend(), [](const Enclosing& around) { return around.stmt->kind == syntax::StmtKind::for_; });
+  const auto loop = std::find_if(path.rbegin(), path.rend(),
+      [](const Enclosing& around) { return around.stmt->kind == syntax::StmtKind::for_; });
   if (loop == path.rend() || path.back().stmt->kind != syntax::StmtKind::assign) return false;
   const auto& made_here = syntax::as<syntax::AssignStmt>(*path.back().stmt);
-  if (made_here.targets.size() != 1 || made_here.targets[0]->kind != syntax::ExprKind::name || made_here.value->span.begin != made.place.span.begin) return false;
+  if (made_here.targets.size() != 1 || made_here.targets[0]->kind != syntax::ExprKind::name ||
+      made_here.value->span.begin != made.place.span.begin)
+    return false;
   const syntax::Name name = syntax::as<syntax::NameExpr>(*made_here.targets[0]).id;
-  const auto is_it = [&](const syntax::Expr& expr) { return expr.kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(expr).id == name; };
+  const auto is_it = [&](const syntax::Expr& expr) {
+    return expr.kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(expr).id == name;
+  };
   std::size_t reads = 0, kept = 0;
   for_each_expression(*loop->stmt, [&](const syntax::Expr& expr) { reads += is_it(expr); });
   std::set<std::string_view> keepers;
@@ -56,7 +61,9 @@ bool is_lost_in_next_round(const Record& record, const OperationEvent& made) {
     if (!is_it(*assign.value)) return;
     ++kept;
     for (const syntax::Expr* target : assign.targets)
-      keepers.insert(target->kind == syntax::ExprKind::name || target->kind == syntax::ExprKind::attribute ? record.text({made.place.chunk, target->span}) : std::string_view{});
+      keepers.insert(target->kind == syntax::ExprKind::name || target->kind == syntax::ExprKind::attribute
+              ? record.text({made.place.chunk, target->span})
+              : std::string_view{});
   });
   return reads == kept && keepers.size() <= 1 && !keepers.contains(std::string_view{});
 }
@@ -70,22 +77,25 @@ void judge(const Record& record, Report& report, const Groups& groups) {
       const auto [found, is_new] = group_of.emplace(rank, i);
       if (is_new || found->second == i || !is_lost) continue;
       report.add(Severity::warning, groups.first->place, groups.first->calls,
-                 "Rank " + std::to_string(rank) + " is in two of the groups that are made here, " + list_text(groups.lists[found->second]) + " and " + list_text(groups.lists[i]) +
-                     ": it keeps the later one, and the others of the first wait for it.");
+          "Rank " + std::to_string(rank) + " is in two of the groups that are made here, " +
+              list_text(groups.lists[found->second]) + " and " + list_text(groups.lists[i]) +
+              ": it keeps the later one, and the others of the first wait for it.");
       return;
     }
   const std::int64_t last = group_of.rbegin()->first;
   for (std::int64_t rank = 0; rank < last; ++rank)
     if (!group_of.contains(rank)) {
       report.add(Severity::warning, groups.first->place, groups.first->calls,
-                 "Rank " + std::to_string(rank) + " is in none of the groups that are made here, though ranks up to " + std::to_string(last) + " are.");
+          "Rank " + std::to_string(rank) +
+              " is in none of the groups that are made here, though ranks up to " + std::to_string(last) +
+              " are.");
       return;
     }
 }
 
 // Meshes and groups in a world whose size the program itself gives.
 void meshes(const Record& record, Report& report) {
-  struct World {
+  struct JobRun {
     const interpreter::Root* root = nullptr;
     const OperationEvent* made = nullptr;
     std::int64_t size = 0;
@@ -94,7 +104,8 @@ void meshes(const Record& record, Report& report) {
   const auto told = [&](const OperationEvent& event, Severity severity, const std::string& message) {
     if (!once(event.place)) return;
     if (Finding* finding = report.add(severity, event.place, event.calls, message)) {
-      report.relate(*finding, world.made->place, "the world is made of " + std::to_string(world.size) + " processes here");
+      report.relate(*finding, world.made->place,
+          "the world is made of " + std::to_string(world.size) + " processes here");
       report.relate_calls(*finding, event.calls);
     }
   };
@@ -103,7 +114,7 @@ void meshes(const Record& record, Report& report) {
     const auto& made = static_cast<const OperationEvent&>(event);
     if (made.row->operation == values::Operation::group_settings && made.arguments.size() > 3) {
       const auto size = record.number(made.arguments[3]);
-      world = size && *size > 0 ? World{&root, &made, *size} : World{};
+      world = size && *size > 0 ? JobRun{&root, &made, *size} : JobRun{};
       return;
     }
     if (world.root != &root || !made.row->collective || made.arguments.size() < 2) return;
@@ -111,8 +122,10 @@ void meshes(const Record& record, Report& report) {
       const auto* list = made.list_state(0);
       for (std::size_t i = 0; list && !list->open && i < list->items.size(); ++i)
         if (const auto rank = record.number(list->items[i]); rank && *rank >= world.size)
-          return told(made, Severity::error, "There is no rank " + std::to_string(*rank) + " in a world of " + std::to_string(world.size) + ": new_group raises \"the new group's rank should be within "
-                                             "the world_size set by init_process_group\".");
+          return told(made, Severity::error,
+              "There is no rank " + std::to_string(*rank) + " in a world of " + std::to_string(world.size) +
+                  ": new_group raises \"the new group's rank should be within "
+                  "the world_size set by init_process_group\".");
       return;
     }
     const Value shape = argument_of(made, "mesh_shape");
@@ -127,17 +140,24 @@ void meshes(const Record& record, Report& report) {
     }
     text += " = " + std::to_string(product);
     if (product > world.size)
-      told(made, Severity::error, "The mesh has " + text + " ranks, and the world has " + std::to_string(world.size) + ": init_device_mesh raises \"Mesh should not be bigger than default world size\".");
+      told(made, Severity::error,
+          "The mesh has " + text + " ranks, and the world has " + std::to_string(world.size) +
+              ": init_device_mesh raises \"Mesh should not be bigger than default world size\".");
     else if (product < world.size)
-      told(made, Severity::warning, "The mesh has " + text + " ranks, and the world has " + std::to_string(world.size) + ": the others are in none of its groups, and a collective that they enter alone hangs.");
+      told(made, Severity::warning,
+          "The mesh has " + text + " ranks, and the world has " + std::to_string(world.size) +
+              ": the others are in none of its groups, and a collective that they enter alone hangs.");
   });
 }
 
 // Does the text of an error speak of how many processes there are?
 bool speaks_of_processes(std::string_view text) {
   std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower.find("world size") != std::string::npos || lower.find("world_size") != std::string::npos || lower.find("number of processes") != std::string::npos || lower.find("number of gpus") != std::string::npos;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+      [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower.find("world size") != std::string::npos || lower.find("world_size") != std::string::npos ||
+      lower.find("number of processes") != std::string::npos ||
+      lower.find("number of gpus") != std::string::npos;
 }
 
 // `if tp * pp * dp != world_size: raise …`, where that is so: an assertion in other words.
@@ -145,27 +165,39 @@ void checks(const Record& record, Report& report) {
   std::unordered_set<const syntax::Stmt*> open;  // what is decided in one way only at some times
   std::vector<const Event*> raised;
   visit_roots(record, [&](const Event& event) {
-    if (event.kind == interpreter::EventKind::branch) open.insert(static_cast<const interpreter::BranchEvent&>(event).stmt);
+    if (event.kind == interpreter::EventKind::branch)
+      open.insert(static_cast<const interpreter::BranchEvent&>(event).stmt);
     if (event.kind != interpreter::EventKind::exit || !record.in_file(event.place)) return;
-    if (const auto& exit = static_cast<const interpreter::ExitEvent&>(event); exit.exit == interpreter::ExitKind::raise && exit.fails) raised.push_back(&event);
+    if (const auto& exit = static_cast<const interpreter::ExitEvent&>(event);
+        exit.exit == interpreter::ExitKind::raise && exit.fails)
+      raised.push_back(&event);
   });
   std::set<std::pair<std::uint32_t, std::uint32_t>> told;
   for (const Event* event : raised) {
     const auto& chunk = record.chunk(event->place);
     if (!chunk.chunk || !chunk.chunk->stmt) continue;
     const auto path = enclosing(*chunk.chunk->stmt, event->place.span);
-    if (path.size() < 2 || path.back().stmt->kind != syntax::StmtKind::raise || path[path.size() - 2].stmt->kind != syntax::StmtKind::if_) continue;
+    if (path.size() < 2 || path.back().stmt->kind != syntax::StmtKind::raise ||
+        path[path.size() - 2].stmt->kind != syntax::StmtKind::if_)
+      continue;
     const auto& guard = syntax::as<syntax::IfStmt>(*path[path.size() - 2].stmt);
-    if (open.contains(&guard) || guard.body.empty() || guard.body.data() != path.back().block.data() || guard.test->kind != syntax::ExprKind::compare) continue;
+    if (open.contains(&guard) || guard.body.empty() || guard.body.data() != path.back().block.data() ||
+        guard.test->kind != syntax::ExprKind::compare)
+      continue;
     const std::string_view test = record.text({event->place.chunk, guard.test->span});
-    if (!(speaks_of_layout(test) || speaks_of_processes(record.text({event->place.chunk, path.back().stmt->span}))) || !told.insert({event->place.chunk, guard.span.begin}).second) continue;
-    report.add(Severity::error, {event->place.chunk, guard.test->span}, event->calls, "This check always fails: " + std::string(test) + " holds here, and the program stops.");
+    if (!(speaks_of_layout(test) ||
+            speaks_of_processes(record.text({event->place.chunk, path.back().stmt->span}))) ||
+        !told.insert({event->place.chunk, guard.span.begin}).second)
+      continue;
+    report.add(Severity::error, {event->place.chunk, guard.test->span}, event->calls,
+        "This check always fails: " + std::string(test) + " holds here, and the program stops.");
   }
 }
 
 void check(const Record& record, Report& report) {
   checks(record, report);
-  report_specialised(record, report, "parallel/world-size", [](const ProblemEvent& problem) { return problem.text; });
+  report_specialised(
+      record, report, "parallel/world-size", [](const ProblemEvent& problem) { return problem.text; });
 
   meshes(record, report);
   std::map<std::pair<std::uint32_t, std::uint32_t>, Groups> by_place;
@@ -195,23 +227,25 @@ void check(const Record& record, Report& report) {
   for (const auto& [place, groups] : by_place) judge(record, report, groups);
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule world_size = complete({
     .id = "parallel/world-size",
     .severity = Severity::error,
     .summary = "a layout of processes that does not come out",
-    .why = "Tensor, pipeline and data parallel sizes multiply to the number of processes; the ranks of a tensor-parallel group share the heads evenly; and each rank is in exactly one group of "
-           "each kind. Where the numbers do not come out, the program stops at its own assertion, or ranks wait in groups that others have left.",
+    .why =
+        "Tensor, pipeline and data parallel sizes multiply to the number of processes; the ranks of a tensor-parallel group share the heads evenly; and each rank is in exactly one group of "
+        "each kind. Where the numbers do not come out, the program stops at its own assertion, or ranks wait in groups that others have left.",
     .wrong = "world_size, tp, pp, dp = 16, 4, 2, 4\n"
              "assert tp * pp * dp == world_size                 # 32\n",
     .right = "world_size, tp, pp, dp = 16, 4, 2, 2\n"
              "assert tp * pp * dp == world_size\n",
-    .silent = "Sizes that are not known, or come from the command line or the environment. Groups from different loops, where each rank is in one of each kind; groups that overlap "
-              "and are all kept, in a list or in a name for each kind.",
+    .silent =
+        "Sizes that are not known, or come from the command line or the environment. Groups from different loops, where each rank is in one of each kind; groups that overlap "
+        "and are all kept, in a list or in a name for each kind.",
     .fix = "None: which of the sizes is meant is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,7 +1,7 @@
 // perf/dataloader: a loader whose settings make the training wait for its data.
 #include "rules/list.hpp"
 #include "rules/source.hpp"
-#include "rules/loop/loaders.hpp"
+#include "rules/training/loaders.hpp"
 
 #include <algorithm>
 #include <set>
@@ -17,14 +17,17 @@ namespace {
 // The file that a sample of the loader's data is read from, or the text that is split into tokens.
 const OperationEvent* work_of(const Reading& reading) {
   const std::vector<Value> sets = datasets_of(reading.loader());
-  for (const Happening& each : reading.training->scene->all) {
+  for (const TrainingEvent& each : reading.training->scene->all) {
     const Operation operation = each.event->row->operation;
-    if (operation != Operation::file_read && operation != Operation::load && operation != Operation::tokenized) continue;
+    if (operation != Operation::file_read && operation != Operation::load &&
+        operation != Operation::tokenized)
+      continue;
     for (const CallSite* call = each.event->calls; call; call = call->outer) {
       if (!call->function || call->function->name.text() != "__getitem__" || !call->function->owner) continue;
       const bool ours = std::any_of(sets.begin(), sets.end(), [&](Value set) {
         const auto* cls = set.as<Instance>()->cls;
-        return cls && std::find(cls->order.begin(), cls->order.end(), call->function->owner) != cls->order.end();
+        return cls &&
+            std::find(cls->order.begin(), cls->order.end(), call->function->owner) != cls->order.end();
       });
       if (ours) return each.event;
     }
@@ -61,7 +64,8 @@ bool takes_first(const Record& record, const OperationEvent& read) {
   const auto calls = [](const syntax::Expr& expr, std::string_view name) {
     if (expr.kind != syntax::ExprKind::call) return false;
     const auto& call = syntax::as<syntax::CallExpr>(expr);
-    return call.function->kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(*call.function).id.text() == name && call.arguments.size() == 1;
+    return call.function->kind == syntax::ExprKind::name &&
+        syntax::as<syntax::NameExpr>(*call.function).id.text() == name && call.arguments.size() == 1;
   };
   bool found = false;
   for_each_expression(*path.back().stmt, [&](const syntax::Expr& expr) {
@@ -75,17 +79,26 @@ bool takes_first(const Record& record, const OperationEvent& read) {
 void look_for_first_batches(const Record& record, const std::vector<TrainingLoop>& loops, Report& report) {
   Once once;
   for (const TrainingLoop& loop : loops)
-    for (const Happening& each : loop.scene->all) {
+    for (const TrainingEvent& each : loop.scene->all) {
       const OperationEvent& read = *each.event;
-      if (read.row->operation != Operation::loader_made || read.row->kind != values::RowKind::method || !in_every_round(record, loop, each) || !takes_first(record, read) || !once(read.place)) continue;
+      if (read.row->operation != Operation::loader_made || read.row->kind != values::RowKind::method ||
+          !in_every_round(record, loop, each) || !takes_first(record, read) || !once(read.place))
+        continue;
       const OperationEvent* made = nullptr;
-      for (const Happening& other : loop.scene->all)
-        if (other.event->row->operation == Operation::loader_made && other.event->row->kind == values::RowKind::class_ && other.event->self.object() == read.self.object()) made = other.event;
-      const auto given = [&](std::string_view name) { return made && argument(*made, name) && !argument(*made, name).is(Kind::none); };
-      const bool same = made && truth(record, argument(*made, "shuffle")) == Answer::no && !given("sampler") && !given("batch_sampler");
+      for (const TrainingEvent& other : loop.scene->all)
+        if (other.event->row->operation == Operation::loader_made &&
+            other.event->row->kind == values::RowKind::class_ &&
+            other.event->self.object() == read.self.object())
+          made = other.event;
+      const auto given = [&](std::string_view name) {
+        return made && argument(*made, name) && !argument(*made, name).is(Kind::none);
+      };
+      const bool same = made && truth(record, argument(*made, "shuffle")) == Answer::no &&
+          !given("sampler") && !given("batch_sampler");
       Finding* finding = report.add(same ? Severity::warning : Severity::information, read.place, read.calls,
-                                    same ? "Every iteration restarts the loader and takes its first batch, which is the same each time: nothing else is ever trained on. Create the iterator before the loop, or loop over the loader."
-                                         : "Every iteration restarts the loader and takes one batch: its order is drawn and its workers start again for each step. Create the iterator before the loop, or loop over the loader.");
+          same
+              ? "Every iteration restarts the loader and takes its first batch, which is the same each time: nothing else is ever trained on. Create the iterator before the loop, or loop over the loader."
+              : "Every iteration restarts the loader and takes one batch: its order is drawn and its workers start again for each step. Create the iterator before the loop, or loop over the loader.");
       if (!finding) continue;
       if (made) report.relate(*finding, made->place, "the loader is made here");
       report.relate(*finding, loop.backward->event->place, "the training step");
@@ -104,54 +117,64 @@ void check(const Record& record, Report& report) {
       if (const OperationEvent* work = work_of(reading); work && slow(made.place)) {
         const bool text = work->row->operation == Operation::tokenized;
         Finding* finding = report.add(Severity::information, made.place, made.calls,
-                                      std::string(text ? "The text of each sample is split into tokens, again in every epoch," : "Each sample is read from a file,") +
-                                          " and with `num_workers=0` that happens between two steps, while the GPU waits. " + (text ? "Do that once, before training, or pass `num_workers`" : "Pass `num_workers`") +
-                                          ", as many as there are CPU cores to spare.");
-        if (finding) report.relate(*finding, work->place, text ? "tokens are made here" : "the samples are read here");
+            std::string(text ? "The text of each sample is split into tokens, again in every epoch,"
+                             : "Each sample is read from a file,") +
+                " and with `num_workers=0` that happens between two steps, while the GPU waits. " +
+                (text ? "Do that once, before training, or pass `num_workers`" : "Pass `num_workers`") +
+                ", as many as there are CPU cores to spare.");
+        if (finding)
+          report.relate(*finding, work->place, text ? "tokens are made here" : "the samples are read here");
       }
     if (truth(record, argument(made, "pin_memory")) != Answer::no) continue;
     std::set<const Object*> batch;
     for (const OperationEvent* read : reading.reads) collect(read->result, batch);
-    for (const Happening& each : reading.training->scene->all) {
+    for (const TrainingEvent& each : reading.training->scene->all) {
       const OperationEvent& moved = *each.event;
-      if (moved.row->operation != Operation::transfer || !each.in(reading.training->loop) || on_host(moved.made) || !batch.contains(moved.self.object())) continue;
+      if (moved.row->operation != Operation::transfer || !each.in(reading.training->loop) ||
+          on_host(moved.made) || !batch.contains(moved.self.object()))
+        continue;
       if (truth(record, argument(moved, "non_blocking")) != Answer::yes || !pageable(made.place)) continue;
       Finding* finding = report.add(Severity::information, made.place, made.calls,
-                                    "`non_blocking=True` has no effect on these batches: only pinned memory is copied while the program goes on. Pass `pin_memory=True` to the loader.");
+          "`non_blocking=True` has no effect on these batches: only pinned memory is copied while the program goes on. Pass `pin_memory=True` to the loader.");
       if (!finding) continue;
       report.relate(*finding, moved.place, "copied here");
       if (!made.expr || !record.in_file(made.place)) continue;
       Fix fix;
       fix.title = "Pin the memory of the batches";
       fix.preferred = true;
-      const auto keyword = std::find_if(made.expr->keywords.begin(), made.expr->keywords.end(), [](const syntax::Keyword& one) { return one.name.text() == "pin_memory"; });
+      const auto keyword = std::find_if(made.expr->keywords.begin(), made.expr->keywords.end(),
+          [](const syntax::Keyword& one) { return one.name.text() == "pin_memory"; });
       const auto end = made.expr->span.end - 1;
-      if (keyword != made.expr->keywords.end()) fix.edits.push_back({report.location({made.place.chunk, keyword->value->span}), "True"});
-      else fix.edits.push_back({report.location({made.place.chunk, {end, end}}), ", pin_memory=True"});
+      if (keyword != made.expr->keywords.end())
+        fix.edits.push_back({report.location({made.place.chunk, keyword->value->span}), "True"});
+      else
+        fix.edits.push_back({report.location({made.place.chunk, {end, end}}), ", pin_memory=True"});
       finding->fixes.push_back(std::move(fix));
     }
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule dataloader = complete({
     .id = "perf/dataloader",
     .severity = Severity::information,
     .summary = "a loader that reads files or makes tokens without workers, or copies without pinned memory",
-    .why = "With `num_workers=0` the batch is read and decoded in the training process itself: the GPU stands idle meanwhile. With workers it is ready when it is needed. "
-           "A copy to the GPU with `non_blocking=True` goes on beside the computation only if it comes from pinned memory; from ordinary memory the call waits as it does without. "
-           "`next(iter(loader))` begins the loader anew: its workers are started again, and without shuffling it gives the same batch each time.",
+    .why =
+        "With `num_workers=0` the batch is read and decoded in the training process itself: the GPU stands idle meanwhile. With workers it is ready when it is needed. "
+        "A copy to the GPU with `non_blocking=True` goes on beside the computation only if it comes from pinned memory; from ordinary memory the call waits as it does without. "
+        "`next(iter(loader))` begins the loader anew: its workers are started again, and without shuffling it gives the same batch each time.",
     .wrong = "loader = DataLoader(images, batch_size=64, shuffle=True)\n"
              "for x, y in loader:\n"
              "    x = x.to(\"cuda\", non_blocking=True)\n",
     .right = "loader = DataLoader(images, batch_size=64, shuffle=True, num_workers=8, pin_memory=True)\n"
              "for x, y in loader:\n"
              "    x = x.to(\"cuda\", non_blocking=True)\n",
-    .silent = "One batch taken outside the loop, and an iterator made anew when it has ended; data that lies in memory; loaders that no training loop reads; settings that are not known; blocking copies.",
+    .silent =
+        "One batch taken outside the loop, and an iterator made anew when it has ended; data that lies in memory; loaders that no training loop reads; settings that are not known; blocking copies.",
     .fix = "Adds `pin_memory=True`. The number of workers depends on the machine.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,7 +1,7 @@
 // perf/host-sync-in-loop: every step waits for the device, to read a value from it.
 #include "interpreter/calls/unseen.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/rounds.hpp"
+#include "rules/training/rounds.hpp"
 #include "values/devices.hpp"
 #include "values/kept.hpp"
 
@@ -17,18 +17,23 @@ namespace {
 
 // Is it, or may it be, one that computes besides the CPU: "cuda" if torch.cuda.is_available() else "cpu"?
 bool may_be_device(Value given) {
-  if (given.is(Kind::choice)) return may_be_device(given.as<values::Choice>()->yes) || may_be_device(given.as<values::Choice>()->no);
+  if (given.is(Kind::choice))
+    return may_be_device(given.as<values::Choice>()->yes) || may_be_device(given.as<values::Choice>()->no);
   if (given.is(Kind::unknown))
-    if (const values::Slot* chosen = given.as<values::Unknown>()->attributes.find(syntax::Name(values::UnknownState::chosen))) return may_be_device(chosen->value);
+    if (const values::Slot* chosen = given.as<values::Unknown>()->attributes.find(
+            syntax::Name(values::UnknownState::chosen)))
+      return may_be_device(chosen->value);
   const std::string_view text = device_text(given);
   return !text.empty() && !text.starts_with("cpu") && text != "meta";
 }
-// Does the loop move its data to a device, or make it there? Then it is meant for one, whatever the device is called.
+// Does the loop move its data to a device, or make it there? Then it is meant for one, whatever the device is
+// called.
 bool moves_to_device(const TrainingLoop& training) {
-  for (const Happening& each : training.scene->all) {
+  for (const TrainingEvent& each : training.scene->all) {
     if (!each.in(training.loop)) continue;
     if (each.event->row->operation == Operation::transfer && !on_host(each.event->made)) return true;
-    if (each.event->row->operation == Operation::created && may_be_device(argument(*each.event, "device"))) return true;
+    if (each.event->row->operation == Operation::created && may_be_device(argument(*each.event, "device")))
+      return true;
   }
   return false;
 }
@@ -37,26 +42,34 @@ bool lies_on_device(const Object* source) {
   const auto* layer = dynamic_cast<const values::Instance*>(source);
   if (!layer) return false;
   for (const auto& [name, slot] : layer->attributes.entries())
-    if (slot->value.is(Kind::tensor) && slot->value.as<values::Tensor>()->role == values::TensorRole::parameter && on_device(slot->value.as<values::Tensor>()->now())) return true;
+    if (slot->value.is(Kind::tensor) &&
+        slot->value.as<values::Tensor>()->role == values::TensorRole::parameter &&
+        on_device(slot->value.as<values::Tensor>()->now()))
+      return true;
   return false;
 }
 
 // Was it computed by unseen code from tensors on a device, or by a layer there?
 bool from_device(const values::TensorState& state) {
   for (const Object* source : state.graph)
-    if (lies_on_device(source)) return true;
+    if (lies_on_device(source))
+      return true;
     else if (const auto* unseen = dynamic_cast<const values::Unknown*>(source))
       if (values::is_accelerator(interpreter::given_on(*unseen))) return true;
   return false;
 }
 
-// Was it handed to a collective before, in the same round? A flag is; so are sums of losses, which would have to be read anyhow.
-bool is_agreed(const TrainingLoop& training, const Happening& read) {
-  for (const Happening& each : training.scene->all) {
+// Was it handed to a collective before, in the same round? A flag is; so are sums of losses, which would have
+// to be read anyhow.
+bool is_agreed(const TrainingLoop& training, const TrainingEvent& read) {
+  for (const TrainingEvent& each : training.scene->all) {
     if (each.event == read.event) return false;
     if (each.event->row->operation != Operation::collective || !each.in(training.loop)) continue;
     const auto& given = each.event->arguments;
-    if (read.event->self.object() && std::any_of(given.begin(), given.end(), [&](const Value& argument) { return argument.object() == read.event->self.object(); })) return true;
+    if (read.event->self.object() && std::any_of(given.begin(), given.end(), [&](const Value& argument) {
+          return argument.object() == read.event->self.object();
+        }))
+      return true;
   }
   return false;
 }
@@ -68,10 +81,15 @@ void check(const Record& record, Report& report) {
     std::vector<const OperationEvent*> reads;
     const bool moves = moves_to_device(loop);
     Once apart;
-    for (const Happening& each : loop.scene->all) {
+    for (const TrainingEvent& each : loop.scene->all) {
       if (each.event->row->operation != Operation::host_read || !in_every_round(record, loop, each)) continue;
       const values::TensorState* read = each.event->self_state();
-      if (!read || on_host(read) || !(on_device(read) || from_device(*read) || (moves && (!read->graph.empty() || each.event->self.object() == loop.backward->event->self.object())))) continue;
+      if (!read || on_host(read) ||
+          !(on_device(read) || from_device(*read) ||
+              (moves &&
+                  (!read->graph.empty() ||
+                      each.event->self.object() == loop.backward->event->self.object()))))
+        continue;
       // Whether to go on is for all ranks to agree on in each round, and to be read by each.
       if (is_agreed(loop, each)) continue;
       if (apart(each.event->place)) reads.push_back(each.event);
@@ -79,23 +97,25 @@ void check(const Record& record, Report& report) {
     if (reads.empty() || !once(loop.loop->place) || !once(reads[0]->place)) continue;
     const std::string text = shown(record, reads[0]->place);
     Finding* finding = report.add(Severity::information, reads[0]->place, reads[0]->calls,
-                                  (text.empty() ? std::string("This") : text) +
-                                      " waits in every step until the GPU has finished it, and the GPU then waits for the next work. Read values now and then, as in `if step % 100 == 0:`, and add up with `.detach()` in between.");
+        (text.empty() ? std::string("This") : text) +
+            " waits in every step until the GPU has finished it, and the GPU then waits for the next work. Read values now and then, as in `if step % 100 == 0:`, and add up with `.detach()` in between.");
     if (!finding) continue;
-    for (std::size_t i = 1; i < reads.size() && i < 4; ++i) report.relate(*finding, reads[i]->place, "so does this");
+    for (std::size_t i = 1; i < reads.size() && i < 4; ++i)
+      report.relate(*finding, reads[i]->place, "so does this");
     report.relate(*finding, loop.backward->event->place, "the training step");
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule host_sync_in_loop = complete({
     .id = "perf/host-sync-in-loop",
     .severity = Severity::information,
     .summary = "a training loop reads values from the GPU at every step",
-    .why = "A GPU works behind the program: operations are queued, and Python runs ahead. `.item()`, `.cpu()`, `.tolist()`, `float(loss)` and printing a tensor "
-           "have to wait until all that is queued has been computed; meanwhile nothing new is queued, and the GPU stands idle while Python prepares the next step. "
-           "For small models this costs as much as the step itself.",
+    .why =
+        "A GPU works behind the program: operations are queued, and Python runs ahead. `.item()`, `.cpu()`, `.tolist()`, `float(loss)` and printing a tensor "
+        "have to wait until all that is queued has been computed; meanwhile nothing new is queued, and the GPU stands idle while Python prepares the next step. "
+        "For small models this costs as much as the step itself.",
     .wrong = "for step, (x, y) in enumerate(loader):\n"
              "    loss = train_step(x.cuda(), y.cuda())\n"
              "    running += loss.item()\n",
@@ -104,11 +124,12 @@ constexpr Rule host_sync_in_loop = complete({
              "    running += loss.detach()\n"
              "    if step % 100 == 0:\n"
              "        print(step, running.item() / 100)\n",
-    .silent = "Reads behind an interval or another condition; loops that are not known to train, evaluation without gradients, the end of an epoch; tensors on the CPU; flags that the ranks have agreed on. "
-              "One finding for a loop, however much it reads.",
+    .silent =
+        "Reads behind an interval or another condition; loops that are not known to train, evaluation without gradients, the end of an epoch; tensors on the CPU; flags that the ranks have agreed on. "
+        "One finding for a loop, however much it reads.",
     .fix = "None: how often a value is needed is the program's choice.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

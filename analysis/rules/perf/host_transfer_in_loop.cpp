@@ -1,6 +1,6 @@
 // perf/host-transfer-in-loop: every step makes a tensor on the CPU and copies it to the device.
 #include "rules/list.hpp"
-#include "rules/loop/rounds.hpp"
+#include "rules/training/rounds.hpp"
 
 #include <algorithm>
 
@@ -19,7 +19,8 @@ bool is_device(Value given) {
   case Kind::string:
   case Kind::device: return !device_text(given).starts_with("cpu");
   case Kind::integer: return true;
-  case Kind::choice: return is_device(given.as<values::Choice>()->yes) || is_device(given.as<values::Choice>()->no);
+  case Kind::choice:
+    return is_device(given.as<values::Choice>()->yes) || is_device(given.as<values::Choice>()->no);
   case Kind::unknown: {
     const std::string_view name = given.as<values::Unknown>()->name;
     return name.find("device") != std::string_view::npos || name.ends_with("rank");
@@ -50,16 +51,20 @@ bool is_made_by(const OperationEvent& moved, const OperationEvent& made) {
   return moved.expr && made.expr && moved.calls == made.calls && first_call(*moved.expr) == made.expr;
 }
 
-void mend(const Record& record, Report& report, Finding& finding, const OperationEvent& moved, const OperationEvent& made) {
+void mend(const Record& record, Report& report, Finding& finding, const OperationEvent& moved,
+    const OperationEvent& made) {
   if (!moved.expr || !made.expr || !record.in_file(moved.place)) return;
   const auto& method = as<AttributeExpr>(*moved.expr->function);
   if (method.object != made.expr) return;
   std::string device = "\"cuda\"";
-  if (moved.expr->arguments.size() == 1 && moved.expr->keywords.empty()) device = std::string(record.text({moved.place.chunk, moved.expr->arguments[0]->span}));
-  else if (!moved.expr->arguments.empty() || !moved.expr->keywords.empty()) return;
+  if (moved.expr->arguments.size() == 1 && moved.expr->keywords.empty())
+    device = std::string(record.text({moved.place.chunk, moved.expr->arguments[0]->span}));
+  else if (!moved.expr->arguments.empty() || !moved.expr->keywords.empty())
+    return;
   Fix fix;
   fix.title = "Make it on the device";
-  fix.edits.push_back({report.location({moved.place.chunk, {made.expr->span.end - 1, moved.expr->span.end}}), ", device=" + device + ")"});
+  fix.edits.push_back({report.location({moved.place.chunk, {made.expr->span.end - 1, moved.expr->span.end}}),
+      ", device=" + device + ")"});
   finding.fixes.push_back(std::move(fix));
 }
 
@@ -67,20 +72,25 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const TrainingLoop& loop : training_loops(training)) {
-    std::vector<const Happening*> made;
-    for (const Happening& each : loop.scene->all) {
+    std::vector<const TrainingEvent*> made;
+    for (const TrainingEvent& each : loop.scene->all) {
       const OperationEvent& event = *each.event;
       if (!each.in(loop.loop)) continue;
       if (event.row->operation == Operation::created) made.push_back(&each);
-      if (event.row->operation != Operation::transfer || !goes_to_device(event) || !in_every_round(record, loop, each)) continue;
-      const auto from = std::find_if(made.rbegin(), made.rend(), [&](const Happening* one) { return is_made_by(event, *one->event); });
+      if (event.row->operation != Operation::transfer || !goes_to_device(event) ||
+          !in_every_round(record, loop, each))
+        continue;
+      const auto from = std::find_if(made.rbegin(), made.rend(),
+          [&](const TrainingEvent* one) { return is_made_by(event, *one->event); });
       if (from == made.rend()) continue;
       const OperationEvent& creation = *(*from)->event;
       const Value generator = argument(creation, "generator"), device = argument(creation, "device");
-      if (on_device(creation.made) || (generator && !generator.is(Kind::none)) || (device && !device.is(Kind::none)) || !once(event.place)) continue;
+      if (on_device(creation.made) || (generator && !generator.is(Kind::none)) ||
+          (device && !device.is(Kind::none)) || !once(event.place))
+        continue;
       Finding* finding = report.add(Severity::information, event.place, event.calls,
-                                    "Every step creates this tensor on the CPU and waits while it is copied to the GPU. Create it there: pass `device=` to the call that creates it" +
-                                        std::string(creation.place == event.place ? "." : ", or create it once before the loop."));
+          "Every step creates this tensor on the CPU and waits while it is copied to the GPU. Create it there: pass `device=` to the call that creates it" +
+              std::string(creation.place == event.place ? "." : ", or create it once before the loop."));
       if (!finding) continue;
       if (!(creation.place == event.place)) report.relate(*finding, creation.place, "made here, on the CPU");
       report.relate(*finding, loop.backward->event->place, "the training step");
@@ -89,25 +99,28 @@ void check(const Record& record, Report& report) {
   }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule host_transfer_in_loop = complete({
     .id = "perf/host-transfer-in-loop",
     .severity = Severity::information,
     .summary = "a training loop makes tensors on the CPU and moves them to the GPU at every step",
-    .why = "`torch.randn(…).cuda()` fills the tensor on the CPU and copies it over the bus, and the copy from pageable memory waits until it is done. "
-           "With `device=` the GPU fills its own memory: nothing is copied and nothing waits.",
+    .why =
+        "`torch.randn(…).cuda()` fills the tensor on the CPU and copies it over the bus, and the copy from pageable memory waits until it is done. "
+        "With `device=` the GPU fills its own memory: nothing is copied and nothing waits.",
     .wrong = "for step in range(steps):\n"
              "    noise = torch.randn(64, 100).cuda()\n"
              "    loss = critic(generator(noise)).mean()\n",
     .right = "for step in range(steps):\n"
              "    noise = torch.randn(64, 100, device=\"cuda\")\n"
              "    loss = critic(generator(noise)).mean()\n",
-    .silent = "Batches of a loader and other data that lies on the CPU; tensors made of Python values; random numbers of a generator of the program's own; what is made "
-              "in front of the loop or behind a condition; loops that are not known to train.",
-    .fix = "Passes the device to the call that makes the tensor. Random numbers come from the GPU's generator then, so they are others.",
+    .silent =
+        "Batches of a loader and other data that lies on the CPU; tensors made of Python values; random numbers of a generator of the program's own; what is made "
+        "in front of the loop or behind a condition; loops that are not known to train.",
+    .fix =
+        "Passes the device to the call that makes the tensor. Random numbers come from the GPU's generator then, so they are others.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,7 +1,8 @@
-// perf/python-loop: a training step goes through the positions of a tensor one by one, where one operation takes them all.
+// perf/python-loop: a training step goes through the positions of a tensor one by one, where one operation
+// takes them all.
 #include "rules/list.hpp"
-#include "rules/loop/rounds.hpp"
 #include "rules/source.hpp"
+#include "rules/training/rounds.hpp"
 
 #include <algorithm>
 
@@ -14,13 +15,15 @@ using values::Operation;
 
 namespace {
 
-
 // What the body of the loop does with its index, and with what the rounds before have left.
 class Body {
 public:
-  Body(const Record& record, const LoopEvent& loop) : record_(record), chunk_(loop.place.chunk), loop_(as<ForStmt>(*loop.stmt)), index_(as<NameExpr>(*loop_.target).id) {
+  Body(const Record& record, const LoopEvent& loop)
+      : record_(record), chunk_(loop.place.chunk), loop_(as<ForStmt>(*loop.stmt)),
+        index_(as<NameExpr>(*loop_.target).id) {
     for (const Fact& fact : record.facts)
-      if (fact.tensor && fact.place.chunk == chunk_ && loop_.span.holds(fact.place.span)) facts_.push_back(&fact);
+      if (fact.tensor && fact.place.chunk == chunk_ && loop_.span.holds(fact.place.span))
+        facts_.push_back(&fact);
   }
 
   // Every position is computed like the others, and from nothing that the others leave but a sum.
@@ -37,13 +40,17 @@ private:
   }
   bool names_index(const Expr& expr) const {
     bool found = false;
-    for_each_expression(expr, [&](const Expr& inner) { found = found || (inner.kind == ExprKind::name && as<NameExpr>(inner).id == index_); });
+    for_each_expression(expr, [&](const Expr& inner) {
+      found = found || (inner.kind == ExprKind::name && as<NameExpr>(inner).id == index_);
+    });
     return found;
   }
   std::size_t uses() const {
     std::size_t count = 0;
     for (const Stmt* stmt : loop_.body)
-      for_each_expression(*stmt, [&](const Expr& inner) { count += inner.kind == ExprKind::name && as<NameExpr>(inner).id == index_; });
+      for_each_expression(*stmt, [&](const Expr& inner) {
+        count += inner.kind == ExprKind::name && as<NameExpr>(inner).id == index_;
+      });
     return count;
   }
   void look(const Stmt& stmt) {
@@ -54,7 +61,8 @@ private:
     default: independent_ = false; return;  // conditions, loops, exits
     }
     const Expr* stored = nullptr;
-    if (stmt.kind == StmtKind::assign && as<AssignStmt>(stmt).targets[0]->kind == ExprKind::subscript) stored = as<AssignStmt>(stmt).targets[0];
+    if (stmt.kind == StmtKind::assign && as<AssignStmt>(stmt).targets[0]->kind == ExprKind::subscript)
+      stored = as<AssignStmt>(stmt).targets[0];
     for_each_expression(stmt, [&](const Expr& expr) {
       if (expr.kind == ExprKind::call) {
         const values::TensorState* made = state_of(expr);
@@ -66,11 +74,14 @@ private:
       // x[i], x[:, i]; a slice from the index on takes another part of its neighbours.
       const auto plain = [&](const Expr& part) { return part.kind == ExprKind::name; };
       std::size_t own = 0;
-      if (plain(*subscript.index)) own = 1;
+      if (plain(*subscript.index))
+        own = 1;
       else if (subscript.index->kind == ExprKind::tuple)
         for (const Expr* part : as<TupleExpr>(*subscript.index).elements) {
-          if (plain(*part) && names_index(*part)) ++own;
-          else if (names_index(*part)) independent_ = false;
+          if (plain(*part) && names_index(*part))
+            ++own;
+          else if (names_index(*part))
+            independent_ = false;
         }
       used_ += own;
       // Layers and lists by index are others for each position.
@@ -86,15 +97,21 @@ private:
       const auto& graph = fact->tensor->graph;
       if (!graph.contains(record_.earlier)) continue;
       const bool sum = std::any_of(stmts_.begin(), stmts_.end(), [&](const Stmt* stmt) {
-        if (stmt->kind == StmtKind::aug_assign) return as<AugAssignStmt>(*stmt).op == BinaryOp::add && fact->place.span == as<AugAssignStmt>(*stmt).target->span;
-        if (stmt->kind != StmtKind::assign || as<AssignStmt>(*stmt).value->kind != ExprKind::binary) return false;
+        if (stmt->kind == StmtKind::aug_assign)
+          return as<AugAssignStmt>(*stmt).op == BinaryOp::add &&
+              fact->place.span == as<AugAssignStmt>(*stmt).target->span;
+        if (stmt->kind != StmtKind::assign || as<AssignStmt>(*stmt).value->kind != ExprKind::binary)
+          return false;
         const auto& value = as<BinaryExpr>(*as<AssignStmt>(*stmt).value);
-        return value.op == BinaryOp::add && (fact->place.span == value.span || (fact->place.span == value.left->span && value.left->kind == ExprKind::name));
+        return value.op == BinaryOp::add &&
+            (fact->place.span == value.span ||
+                (fact->place.span == value.left->span && value.left->kind == ExprKind::name));
       });
       // Stored into: the tensor that collects the positions.
       const bool stored = std::any_of(stmts_.begin(), stmts_.end(), [&](const Stmt* stmt) {
-        return stmt->kind == StmtKind::assign && as<AssignStmt>(*stmt).targets[0]->kind == ExprKind::subscript &&
-               as<SubscriptExpr>(*as<AssignStmt>(*stmt).targets[0]).object->span == fact->place.span;
+        return stmt->kind == StmtKind::assign &&
+            as<AssignStmt>(*stmt).targets[0]->kind == ExprKind::subscript &&
+            as<SubscriptExpr>(*as<AssignStmt>(*stmt).targets[0]).object->span == fact->place.span;
       });
       if (!sum && !stored) return true;
     }
@@ -117,14 +134,18 @@ bool goes_through(const Record& record, const LoopEvent& loop, const OperationEv
   if (!state) return false;
   if (loop.unrolled) {
     const auto rounds = static_cast<std::int64_t>(loop.rounds.size());
-    return rounds > 1 && std::any_of(state->shape.dims.begin(), state->shape.dims.end(), [&](const values::Dim& dim) { return dim.size && record.symbols.value(dim.size) == rounds; });
+    return rounds > 1 &&
+        std::any_of(state->shape.dims.begin(), state->shape.dims.end(),
+            [&](const values::Dim& dim) { return dim.size && record.symbols.value(dim.size) == rounds; });
   }
   const Expr& iterable = *as<ForStmt>(*loop.stmt).iterable;
   if (iterable.kind != ExprKind::call || as<CallExpr>(iterable).arguments.size() != 1) return false;
   const Expr& stop = *as<CallExpr>(iterable).arguments[0];
   for (const Fact& fact : record.facts)
-    if (fact.place.chunk == loop.place.chunk && fact.place.span == stop.span && fact.value.is(values::Kind::integer))
-      return std::any_of(state->shape.dims.begin(), state->shape.dims.end(), [&](const values::Dim& dim) { return dim.size && dim.size == fact.value.integer(); });
+    if (fact.place.chunk == loop.place.chunk && fact.place.span == stop.span &&
+        fact.value.is(values::Kind::integer))
+      return std::any_of(state->shape.dims.begin(), state->shape.dims.end(),
+          [&](const values::Dim& dim) { return dim.size && dim.size == fact.value.integer(); });
   return false;
 }
 
@@ -132,36 +153,45 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   std::set<std::pair<std::uint32_t, std::uint32_t>> looked;
   for (const TrainingLoop& loop : training_loops(training))
-    for (const Happening& each : loop.scene->all) {
-      if (each.event->row->operation != Operation::picked || each.loops.empty() || each.loops.back() == loop.loop || !in_every_round(record, loop, each)) continue;
+    for (const TrainingEvent& each : loop.scene->all) {
+      if (each.event->row->operation != Operation::picked || each.loops.empty() ||
+          each.loops.back() == loop.loop || !in_every_round(record, loop, each))
+        continue;
       const LoopEvent& inner = *each.loops.back();
-      if (!inner.stmt || inner.stmt->kind != StmtKind::for_ || as<ForStmt>(*inner.stmt).target->kind != ExprKind::name || inner.place.chunk != each.event->place.chunk) continue;
+      if (!inner.stmt || inner.stmt->kind != StmtKind::for_ ||
+          as<ForStmt>(*inner.stmt).target->kind != ExprKind::name ||
+          inner.place.chunk != each.event->place.chunk)
+        continue;
       if (!record.in_file(inner.place) || !goes_through(record, inner, *each.event)) continue;
-      if (!looked.insert({inner.place.chunk, inner.place.span.begin}).second || !Body(record, inner).is_independent()) continue;
+      if (!looked.insert({inner.place.chunk, inner.place.span.begin}).second ||
+          !Body(record, inner).is_independent())
+        continue;
       Finding* finding = report.add(Severity::hint, inner.place, inner.calls,
-                                    "This loop computes the positions of a tensor one by one, and none needs another. One operation on the whole tensor does the same with a single call, often a hundred times as fast.");
+          "This loop computes the positions of a tensor one by one, and none needs another. One operation on the whole tensor does the same with a single call, often a hundred times as fast.");
       if (finding) report.relate(*finding, each.event->place, "one position is taken here");
     }
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule python_loop = complete({
     .id = "perf/python-loop",
     .severity = Severity::hint,
     .summary = "a Python loop over a dimension that one operation computes",
-    .why = "Each operation costs some microseconds to start, on a GPU as well as on the CPU. A loop over 256 rows starts everything 256 times, for pieces too small to fill "
-           "the device, and its backward as often. Measured: a loop over 256 rows takes 162 times as long as the product of the whole batch. Layers and most operations take "
-           "any number of dimensions in front.",
+    .why =
+        "Each operation costs some microseconds to start, on a GPU as well as on the CPU. A loop over 256 rows starts everything 256 times, for pieces too small to fill "
+        "the device, and its backward as often. Measured: a loop over 256 rows takes 162 times as long as the product of the whole batch. Layers and most operations take "
+        "any number of dimensions in front.",
     .wrong = "scores = []\n"
              "for i in range(x.size(0)):\n"
              "    scores.append(self.project(x[i]))\n"
              "scores = torch.stack(scores)\n",
     .right = "scores = self.project(x)\n",
-    .silent = "Recurrences, where a position needs the one before; layers of their own for each position; slices, conditions and inner loops; loops outside a training step.",
+    .silent =
+        "Recurrences, where a position needs the one before; layers of their own for each position; slices, conditions and inner loops; loops outside a training step.",
     .fix = "None: it is another way to write the computation.",
     .fix_kind = FixKind::none,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

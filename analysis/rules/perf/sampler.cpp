@@ -1,7 +1,7 @@
 // perf/sampler: a loader that is given a sampler and told to shuffle, or that gives all ranks the same data.
 #include "rules/deadlock/job_size.hpp"
 #include "rules/list.hpp"
-#include "rules/loop/loaders.hpp"
+#include "rules/training/loaders.hpp"
 
 #include <algorithm>
 
@@ -17,30 +17,45 @@ namespace {
 bool differs(const Record& record, Value list) {
   if (!list.is(Kind::list)) return false;
   const values::ListState& state = *values::Heap::list_state(list);
-  const auto own = [&](Value item) { return item.is(Kind::integer) && record.heap.sharing(item) != symbolic::Sharing::uniform; };
-  return std::any_of(state.items.begin(), state.items.end(), own) || own(state.rest) || (state.length && record.symbols.sharing(state.length) != symbolic::Sharing::uniform);
+  const auto own = [&](Value item) {
+    return item.is(Kind::integer) && record.heap.sharing(item) != symbolic::Sharing::uniform;
+  };
+  return std::any_of(state.items.begin(), state.items.end(), own) || own(state.rest) ||
+      (state.length && record.symbols.sharing(state.length) != symbolic::Sharing::uniform);
 }
 
 // Does a data set hold a number that differs among the ranks? Then it may be a rank's own part.
-// Is it each rank's own, as far as anybody sees? A part of a tensor that the rank number chooses, a file that it names.
+// Is it each rank's own, as far as anybody sees? A part of a tensor that the rank number chooses, a file that
+// it names.
 bool is_own(const Record& record, Value value, int depth = 0) {
-  const auto any = [&](const auto& items) { return std::any_of(items.begin(), items.end(), [&](const Value& item) { return is_own(record, item, depth + 1); }); };
+  const auto any = [&](const auto& items) {
+    return std::any_of(
+        items.begin(), items.end(), [&](const Value& item) { return is_own(record, item, depth + 1); });
+  };
   if (!value || depth > 4) return false;
   switch (value.kind) {
   case Kind::integer:
   case Kind::string: return record.heap.sharing(value) != symbolic::Sharing::uniform;
-  case Kind::unknown: return value.as<values::Unknown>()->external || record.heap.sharing(value) != symbolic::Sharing::uniform;
+  case Kind::unknown:
+    return value.as<values::Unknown>()->external || record.heap.sharing(value) != symbolic::Sharing::uniform;
   case Kind::tensor: {
     // What each rank drew for itself is not a part that it took.
     const values::TensorState& state = *value.as<values::Tensor>()->now();
     // Nor is a part of that known by more than its number, which nobody knows.
     if (state.shape.rank_known && !state.shape.dims.empty() && !state.shape.dims[0].size) return true;
-    const auto by_rank = [&](const values::Dim& dim) { return dim.size && record.symbols.sharing(dim.size) == symbolic::Sharing::divergent; };
-    return state.external || state.sharing == symbolic::Sharing::divergent || std::any_of(state.shape.dims.begin(), state.shape.dims.end(), by_rank);
+    const auto by_rank = [&](const values::Dim& dim) {
+      return dim.size && record.symbols.sharing(dim.size) == symbolic::Sharing::divergent;
+    };
+    return state.external || state.sharing == symbolic::Sharing::divergent ||
+        std::any_of(state.shape.dims.begin(), state.shape.dims.end(), by_rank);
   }
-  case Kind::list: return differs(record, value) || any(values::Heap::list_state(value)->items) || is_own(record, values::Heap::list_state(value)->rest, depth + 1);
+  case Kind::list:
+    return differs(record, value) || any(values::Heap::list_state(value)->items) ||
+        is_own(record, values::Heap::list_state(value)->rest, depth + 1);
   case Kind::tuple: return any(value.as<values::Tuple>()->items);
-  case Kind::choice: return is_own(record, value.as<values::Choice>()->yes, depth + 1) || is_own(record, value.as<values::Choice>()->no, depth + 1);
+  case Kind::choice:
+    return is_own(record, value.as<values::Choice>()->yes, depth + 1) ||
+        is_own(record, value.as<values::Choice>()->no, depth + 1);
   default: return false;
   }
 }
@@ -58,14 +73,21 @@ void look_at_ranks(const Record& record, Report& report) {
   Once once;
   for (const Reading& reading : readings(loops)) {
     const OperationEvent& made = *reading.made;
-    if (!argument(made, "sampler").is(Kind::none) || !argument(made, "batch_sampler").is(Kind::none) || made.self.as<Instance>()->cls) continue;
-    const Happening* wrapped = nullptr;
-    for (const Happening& each : reading.training->scene->all)
-      if (each.event->row->operation == Operation::parallel_forward && in_every_round(record, *reading.training, each)) wrapped = &each;
+    if (!argument(made, "sampler").is(Kind::none) || !argument(made, "batch_sampler").is(Kind::none) ||
+        made.self.as<Instance>()->cls)
+      continue;
+    const TrainingEvent* wrapped = nullptr;
+    for (const TrainingEvent& each : reading.training->scene->all)
+      if (each.event->row->operation == Operation::parallel_forward &&
+          in_every_round(record, *reading.training, each))
+        wrapped = &each;
     const std::vector<Value> sets = datasets_of(made.self);
-    if (!wrapped || sets.empty() || std::any_of(sets.begin(), sets.end(), [&](Value set) { return is_parted(record, set); })) continue;
+    if (!wrapped || sets.empty() ||
+        std::any_of(sets.begin(), sets.end(), [&](Value set) { return is_parted(record, set); }))
+      continue;
     const auto streams = [](Value set) {
-      const auto* native = set.as<Instance>()->cls ? set.as<Instance>()->cls->native : set.as<Instance>()->native;
+      const auto* native = set.as<Instance>()->cls ? set.as<Instance>()->cls->native
+                                                   : set.as<Instance>()->native;
       return native && native->path.ends_with("IterableDataset");
     };
     // A job of one process has nobody to share the data with.
@@ -73,8 +95,9 @@ void look_at_ranks(const Record& record, Report& report) {
     if (std::any_of(sets.begin(), sets.end(), streams) || !once(made.place)) continue;
     const bool shuffles = truth(record, argument(made, "shuffle")) == Answer::yes;
     Finding* finding = report.add(Severity::warning, made.place, made.calls,
-                                  std::string("Every rank reads all of this data") + (shuffles ? ", in an order of its own or all in the same one" : " in the same order") +
-                                      ", so more GPUs see no more of it. Pass `sampler=DistributedSampler(dataset)`, which gives each rank its part.");
+        std::string("Every rank reads all of this data") +
+            (shuffles ? ", in an order of its own or all in the same one" : " in the same order") +
+            ", so more GPUs see no more of it. Pass `sampler=DistributedSampler(dataset)`, which gives each rank its part.");
     if (finding) report.relate(*finding, wrapped->event->place, "the model that all ranks train");
   }
 }
@@ -85,13 +108,17 @@ void check(const Record& record, Report& report) {
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::operation) return;
     const auto& made = static_cast<const OperationEvent&>(event);
-    if (made.row->operation != Operation::loader_made || made.row->kind != values::RowKind::class_ || made.expected) return;
+    if (made.row->operation != Operation::loader_made || made.row->kind != values::RowKind::class_ ||
+        made.expected)
+      return;
     const Value sampler = argument(made, "sampler"), shuffle = argument(made, "shuffle");
     // Only what is a sampler for sure: something else may be None.
     if (!sampler.is(Kind::instance) && !sampler.is(Kind::list)) return;
-    if (!shuffle.is(Kind::boolean) || record.symbols.decide(shuffle.condition()) != Answer::yes || !once(made.place)) return;
+    if (!shuffle.is(Kind::boolean) || record.symbols.decide(shuffle.condition()) != Answer::yes ||
+        !once(made.place))
+      return;
     Finding* finding = report.add(Severity::error, made.place, made.calls,
-                                  "A loader with a sampler cannot shuffle, too: PyTorch raises \"sampler option is mutually exclusive with shuffle\". The sampler decides the order; leave `shuffle` out.");
+        "A loader with a sampler cannot shuffle, too: PyTorch raises \"sampler option is mutually exclusive with shuffle\". The sampler decides the order; leave `shuffle` out.");
     if (!finding || !made.expr || !record.in_file(made.place)) return;
     for (const syntax::Keyword& keyword : made.expr->keywords) {
       if (keyword.name.text() != "shuffle") continue;
@@ -104,22 +131,25 @@ void check(const Record& record, Report& report) {
   });
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule sampler = complete({
     .id = "perf/sampler",
     .severity = Severity::error,
     .summary = "a DataLoader with a sampler and shuffle=True, or without a DistributedSampler on many ranks",
-    .why = "`shuffle=True` asks the loader to make a random sampler of its own, so it cannot take another: the constructor raises ValueError, "
-           "\"sampler option is mutually exclusive with shuffle\". A DistributedSampler shuffles by itself. Without one, DistributedDataParallel averages "
-           "gradients of ranks that all read the whole data: measured with one seed, two ranks saw 32 of 64 samples in half an epoch of each, and 64 with the sampler.",
-    .wrong = "loader = DataLoader(dataset, batch_size=32, shuffle=True, sampler=DistributedSampler(dataset))\n",
+    .why =
+        "`shuffle=True` asks the loader to make a random sampler of its own, so it cannot take another: the constructor raises ValueError, "
+        "\"sampler option is mutually exclusive with shuffle\". A DistributedSampler shuffles by itself. Without one, DistributedDataParallel averages "
+        "gradients of ranks that all read the whole data: measured with one seed, two ranks saw 32 of 64 samples in half an epoch of each, and 64 with the sampler.",
+    .wrong =
+        "loader = DataLoader(dataset, batch_size=32, shuffle=True, sampler=DistributedSampler(dataset))\n",
     .right = "loader = DataLoader(dataset, batch_size=32, sampler=DistributedSampler(dataset))\n",
-    .silent = "`shuffle=(sampler is None)`; `shuffle=False`; a sampler that may be None; a batch sampler alone. On many ranks: "
-              "streams, data that a rank number parts, loaders of frameworks, evaluation.",
+    .silent =
+        "`shuffle=(sampler is None)`; `shuffle=False`; a sampler that may be None; a batch sampler alone. On many ranks: "
+        "streams, data that a rank number parts, loaders of frameworks, evaluation.",
     .fix = "Sets `shuffle=False`.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -19,7 +19,8 @@ std::vector<const Block*> blocks_of(const Event& event) {
     for (const Block& block : blocks) found.push_back(&block);
   };
   switch (event.kind) {
-  case EventKind::branch: return {&static_cast<const BranchEvent&>(event).yes, &static_cast<const BranchEvent&>(event).no};
+  case EventKind::branch:
+    return {&static_cast<const BranchEvent&>(event).yes, &static_cast<const BranchEvent&>(event).no};
   case EventKind::call: return {&static_cast<const CallEvent&>(event).body};
   case EventKind::loop: add(static_cast<const LoopEvent&>(event).rounds); break;
   case EventKind::attempt: {
@@ -44,7 +45,7 @@ bool find(const Block& block, const Event& wanted, std::vector<Descent>& path) {
   }
   return false;
 }
-} // namespace
+}  // namespace
 
 std::vector<Descent> path_to(const Block& block, const Event& wanted) {
   std::vector<Descent> path;
@@ -60,4 +61,4 @@ bool fails_at(const Block& block, Place place) {
   });
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

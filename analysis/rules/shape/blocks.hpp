@@ -20,4 +20,4 @@ std::vector<const interpreter::Block*> blocks_of(const interpreter::Event& event
 // Does something fail at the place, anywhere below?
 bool fails_at(const interpreter::Block& block, interpreter::Place place);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

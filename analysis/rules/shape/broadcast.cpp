@@ -1,5 +1,5 @@
-// shape/broadcast: operands of an elementwise operation whose sizes do not fit. Says so if they do in another order, or with a
-// dimension of size 1 more.
+// shape/broadcast: operands of an elementwise operation whose sizes do not fit. Says so if they do in another
+// order, or with a dimension of size 1 more.
 #include "rules/list.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/shape/shape_text.hpp"
@@ -26,7 +26,8 @@ struct Change {
 };
 
 // The one order in which the dimensions are those of the other operand.
-std::optional<Change> reordered(const Record& record, const std::vector<Dim>& dims, const std::vector<Dim>& other) {
+std::optional<Change> reordered(
+    const Record& record, const std::vector<Dim>& dims, const std::vector<Dim>& other) {
   if (dims.size() != other.size() || dims.size() < 2 || dims.size() > 5) return std::nullopt;
   std::vector<std::size_t> order(dims.size());
   std::iota(order.begin(), order.end(), 0);
@@ -56,12 +57,14 @@ std::optional<Change> reordered(const Record& record, const std::vector<Dim>& di
 }
 
 // The one place of a further dimension of size 1 with which it broadcasts.
-std::optional<Change> unsqueezed(const Record& record, const std::vector<Dim>& dims, const std::vector<Dim>& other) {
+std::optional<Change> unsqueezed(
+    const Record& record, const std::vector<Dim>& dims, const std::vector<Dim>& other) {
   if (dims.empty() || dims.size() >= other.size()) return std::nullopt;
   std::optional<Change> found;
   for (std::size_t at = 1; at <= dims.size(); ++at) {
     std::vector<Dim> made = dims;
-    made.insert(made.begin() + static_cast<std::ptrdiff_t>(at), Dim{record.symbols.constant(1), nullptr, nullptr});
+    made.insert(
+        made.begin() + static_cast<std::ptrdiff_t>(at), Dim{record.symbols.constant(1), nullptr, nullptr});
     bool fits = true;
     for (std::size_t i = 0; fits && i < made.size(); ++i) {
       const Dim &a = made[made.size() - 1 - i], &b = other[other.size() - 1 - i];
@@ -84,8 +87,10 @@ void refine(const Record& record, const ProblemEvent& problem, Finding& finding)
     auto change = reordered(record, dims, other);
     if (!change) change = unsqueezed(record, dims, other);
     if (!change) continue;
-    const std::string quoted = operand_text(record, problem, operand), text = quoted.starts_with('`') ? quoted.substr(1, quoted.size() - 2) : quoted;
-    auto fix = fix_append(record, problem, operand, change->suffix, change->verb + " " + text + " to " + shape_text(record, change->shape));
+    const std::string quoted = operand_text(record, problem, operand),
+                      text = quoted.starts_with('`') ? quoted.substr(1, quoted.size() - 2) : quoted;
+    auto fix = fix_append(record, problem, operand, change->suffix,
+        change->verb + " " + text + " to " + shape_text(record, change->shape));
     if (!fix) continue;
     if (!told) finding.message += " " + values::code(text + change->suffix) + " would fit.";
     told = true;
@@ -95,29 +100,32 @@ void refine(const Record& record, const ProblemEvent& problem, Finding& finding)
 
 void check(const Record& record, Report& report) {
   report_problems(record, report, values::ProblemKind::broadcast, Severity::error,
-                  [&](const ProblemEvent& problem, Finding& finding) { refine(record, problem, finding); });
+      [&](const ProblemEvent& problem, Finding& finding) { refine(record, problem, finding); });
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule broadcast = complete({
     .id = "shape/broadcast",
     .severity = Severity::error,
     .summary = "elementwise operands have shapes that do not broadcast",
-    .why = "Elementwise operations line shapes up from the right. Two sizes fit if they are equal or one of them is 1; anything else "
-           "raises \"The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 0\".",
+    .why =
+        "Elementwise operations line shapes up from the right. Two sizes fit if they are equal or one of them is 1; anything else "
+        "raises \"The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 0\".",
     .wrong = "scores = torch.randn(8, 16)\n"
              "bias = torch.zeros(8)\n"
              "scores = scores + bias  # 16 meets 8\n",
     .right = "scores = torch.randn(8, 16)\n"
              "bias = torch.zeros(8)\n"
              "scores = scores + bias.unsqueeze(1)\n",
-    .silent = "Sizes of 1, which stretch; missing leading dimensions; sizes that are not known, or symbols that may be equal.",
-    .fix = "Offers to transpose or permute an operand whose dimensions fit in one other order, and to unsqueeze one that fits with one "
-           "dimension more.",
+    .silent =
+        "Sizes of 1, which stretch; missing leading dimensions; sizes that are not known, or symbols that may be equal.",
+    .fix =
+        "Offers to transpose or permute an operand whose dimensions fit in one other order, and to unsqueeze one that fits with one "
+        "dimension more.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
     .local = true,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -6,27 +6,31 @@ namespace stepzero::rules {
 
 namespace {
 
-void check(const Record& record, Report& report) { report_problems(record, report, values::ProblemKind::concat, Severity::error); }
+void check(const Record& record, Report& report) {
+  report_problems(record, report, values::ProblemKind::concat, Severity::error);
+}
 
-} // namespace
+}  // namespace
 
 constexpr Rule concat = complete({
     .id = "shape/concat",
     .severity = Severity::error,
     .summary = "tensors to join differ outside the joined dimension",
-    .why = "cat joins along one dimension; every other dimension has to be the same in all parts. stack makes a new dimension, so all "
-           "parts have one shape. PyTorch raises \"Sizes of tensors must match except in dimension 1\".",
+    .why =
+        "cat joins along one dimension; every other dimension has to be the same in all parts. stack makes a new dimension, so all "
+        "parts have one shape. PyTorch raises \"Sizes of tensors must match except in dimension 1\".",
     .wrong = "skip = self.encode(x)                     # [B, 64, 32, 32]\n"
              "up = self.up(y)                           # [B, 64, 30, 30]\n"
              "y = torch.cat([up, skip], dim=1)\n",
     .right = "up = F.interpolate(self.up(y), size=skip.shape[-2:])\n"
              "y = torch.cat([up, skip], dim=1)\n",
-    .silent = "Sizes that are not known or may be equal; parts without elements of shape [0], which cat ignores; lists whose elements "
-              "are not known.",
+    .silent =
+        "Sizes that are not known or may be equal; parts without elements of shape [0], which cat ignores; lists whose elements "
+        "are not known.",
     .fix = "None: which of the parts is wrong cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,
     .local = true,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

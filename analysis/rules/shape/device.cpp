@@ -6,28 +6,32 @@ namespace stepzero::rules {
 
 namespace {
 
-void check(const Record& record, Report& report) { report_problems(record, report, values::ProblemKind::device, Severity::error); }
+void check(const Record& record, Report& report) {
+  report_problems(record, report, values::ProblemKind::device, Severity::error);
+}
 
-} // namespace
+}  // namespace
 
 constexpr Rule device_mismatch = complete({
     .id = "shape/device",
     .severity = Severity::error,
     .summary = "operands lie on different devices",
-    .why = "Tensors have to be on one device to be used together; only tensors without dimensions may stay on the CPU. PyTorch raises "
-           "\"Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!\". A layer's parameters and buffers lie "
-           "where the model was moved; a tensor that is a plain attribute stays where it was made. A device that the program chooses "
-           "(`\"cuda\" if torch.cuda.is_available() else \"cpu\"`) makes it a warning that names the choice.",
+    .why =
+        "Tensors have to be on one device to be used together; only tensors without dimensions may stay on the CPU. PyTorch raises "
+        "\"Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!\". A layer's parameters and buffers lie "
+        "where the model was moved; a tensor that is a plain attribute stays where it was made. A device that the program chooses "
+        "(`\"cuda\" if torch.cuda.is_available() else \"cpu\"`) makes it a warning that names the choice.",
     .wrong = "x = torch.randn(8, 16, device=\"cuda\")\n"
              "y = x + torch.ones(16)\n",
     .right = "x = torch.randn(8, 16, device=\"cuda\")\n"
              "y = x + torch.ones(16, device=x.device)\n",
-    .silent = "Devices that are not known; numbers and tensors without dimensions; \"cuda\" and \"cuda:0\", which may be the same; a model "
-              "that was handed to a framework or to code that is not seen, which may have moved it; inputs of wrappers that move them (DDP, FSDP).",
+    .silent =
+        "Devices that are not known; numbers and tensors without dimensions; \"cuda\" and \"cuda:0\", which may be the same; a model "
+        "that was handed to a framework or to code that is not seen, which may have moved it; inputs of wrappers that move them (DDP, FSDP).",
     .fix = "`.to(x.device)` behind the operand that is on the CPU, where the other one has a name.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
     .local = true,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

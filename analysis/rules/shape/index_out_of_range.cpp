@@ -6,27 +6,32 @@ namespace stepzero::rules {
 
 namespace {
 
-void check(const Record& record, Report& report) { report_problems(record, report, values::ProblemKind::index, Severity::error); }
+void check(const Record& record, Report& report) {
+  report_problems(record, report, values::ProblemKind::index, Severity::error);
+}
 
-} // namespace
+}  // namespace
 
 constexpr Rule index_out_of_range = complete({
     .id = "shape/index-out-of-range",
     .severity = Severity::error,
     .summary = "an index or a dimension lies outside the tensor",
-    .why = "A dimension of size n takes indices from -n to n - 1, a tensor of r dimensions takes dim from -r to r - 1. PyTorch raises "
-           "\"index 3 is out of bounds for dimension 0 with size 3\" or \"Dimension out of range\"; on a GPU, a wrong embedding index or "
-           "class label is a device-side assert that is raised much later and elsewhere.",
+    .why =
+        "A dimension of size n takes indices from -n to n - 1, a tensor of r dimensions takes dim from -r to r - 1. PyTorch raises "
+        "\"index 3 is out of bounds for dimension 0 with size 3\" or \"Dimension out of range\"; on a GPU, a wrong embedding index or "
+        "class label is a device-side assert that is raised much later and elsewhere.",
     .wrong = "x = torch.randn(32, 128)\n"
              "y = x.mean(dim=2)                  # dimensions 0 and 1\n",
     .right = "x = torch.randn(32, 128)\n"
              "y = x.mean(dim=1)\n",
-    .silent = "Slices, which Python cuts to the size; sizes and ranks that are not known; indices that depend on a symbol which may be "
-              "large enough; a symbol that may be 0.",
-    .fix = "Offers to make an embedding as long as the index asks for. Which other index was meant cannot be seen.",
+    .silent =
+        "Slices, which Python cuts to the size; sizes and ranks that are not known; indices that depend on a symbol which may be "
+        "large enough; a symbol that may be 0.",
+    .fix =
+        "Offers to make an embedding as long as the index asks for. Which other index was meant cannot be seen.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
     .local = true,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

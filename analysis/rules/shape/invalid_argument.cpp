@@ -6,25 +6,29 @@ namespace stepzero::rules {
 
 namespace {
 
-void check(const Record& record, Report& report) { report_problems(record, report, values::ProblemKind::argument, Severity::error); }
+void check(const Record& record, Report& report) {
+  report_problems(record, report, values::ProblemKind::argument, Severity::error);
+}
 
-} // namespace
+}  // namespace
 
 constexpr Rule invalid_argument = complete({
     .id = "shape/invalid-argument",
     .severity = Severity::error,
     .summary = "a layer or operation is given impossible values",
-    .why = "embed_dim has to be divisible by num_heads, channels by groups; a kernel may not be larger than the padded input; split "
-           "sizes have to add up to what is split; sizes may not be negative; a call has to fit the signature. PyTorch raises when the "
-           "layer is built or first used.",
+    .why =
+        "embed_dim has to be divisible by num_heads, channels by groups; a kernel may not be larger than the padded input; split "
+        "sizes have to add up to what is split; sizes may not be negative; a call has to fit the signature. PyTorch raises when the "
+        "layer is built or first used.",
     .wrong = "attention = nn.MultiheadAttention(embed_dim=512, num_heads=7)\n",
     .right = "attention = nn.MultiheadAttention(embed_dim=512, num_heads=8)\n",
-    .silent = "Values that are not known; arguments passed on with *args or **kwargs; keyword arguments that newer versions of PyTorch "
-              "have.",
+    .silent =
+        "Values that are not known; arguments passed on with *args or **kwargs; keyword arguments that newer versions of PyTorch "
+        "have.",
     .fix = "None yet: which of the values was meant cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,
     .local = true,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

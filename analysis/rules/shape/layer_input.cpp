@@ -18,14 +18,15 @@ void check(const Record& record, Report& report) {
     if (!problem.self.is(values::Kind::instance)) return;
     const std::string layer = layer_text(record, problem);
     if (problem.problem == ProblemKind::rank) {
-      add(layer + " needs at least one dimension, but " + operand_text(record, problem, 0) + " is a single number, of shape `[]`");
+      add(layer + " needs at least one dimension, but " + operand_text(record, problem, 0) +
+          " is a single number, of shape `[]`");
       return;
     }
     if (problem.problem != ProblemKind::layer_features || !problem.left.factors) return;
     const std::string arithmetic = arithmetic_text(record, problem.left);
     Finding* finding = add("Flattened, " + operand_text(record, problem, 0) + " has " +
-                                      (arithmetic.empty() ? size_text(record, problem.left) : arithmetic) + " features, but " + layer + " expects " +
-                                      size_text(record, problem.right));
+        (arithmetic.empty() ? size_text(record, problem.left) : arithmetic) + " features, but " + layer +
+        " expects " + size_text(record, problem.right));
     if (!finding) return;
     relate_origin(report, *finding, problem.right, "made for " + size_text(record, problem.right) + " here");
     relate_origin(report, *finding, problem.left, "flattened here");
@@ -36,24 +37,26 @@ void check(const Record& record, Report& report) {
   report_problems(record, report, ProblemKind::layer_input, Severity::error);
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule layer_input = complete({
     .id = "shape/layer-input",
     .severity = Severity::error,
     .summary = "a layer is given a tensor whose size or rank it cannot take",
-    .why = "A layer is built for one number of input features. What arrives after convolutions and a flatten is a product that is "
-           "easily miscounted; PyTorch raises only when the first batch gets there.",
+    .why =
+        "A layer is built for one number of input features. What arrives after convolutions and a flatten is a product that is "
+        "easily miscounted; PyTorch raises only when the first batch gets there.",
     .wrong = "x = self.pool(self.conv2(x))   # [N, 32, 5, 5]\n"
              "x = torch.flatten(x, 1)        # 32×5×5 = 800\n"
              "x = self.fc1(x)                # nn.Linear(400, 120)\n",
     .right = "x = torch.flatten(x, 1)        # 800\n"
              "x = self.fc1(x)                # nn.Linear(800, 120)\n",
     .silent = "Images whose size is not known; lazy layers; a layer behind an `if` on the shape.",
-    .fix = "Sets in_features, in_channels or num_features to the size that arrives; offers to move channels that come last.",
+    .fix =
+        "Sets in_features, in_channels or num_features to the size that arrives; offers to move channels that come last.",
     .fix_kind = FixKind::always_right,
     .check = check,
     .local = true,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -17,12 +17,16 @@ void check(const Record& record, Report& report) {
       const auto severity = qualify(record, problem, root, Severity::error, message);
       return severity ? report.add(*severity, problem.place, problem.calls, message) : nullptr;
     };
-    const auto shape = [&](std::size_t i) { return problem.states[i] ? values::code(shape_text(record, problem.states[i]->shape)) : values::code("?"); };
+    const auto shape = [&](std::size_t i) {
+      return problem.states[i] ? values::code(shape_text(record, problem.states[i]->shape))
+                               : values::code("?");
+    };
     switch (problem.problem) {
     case ProblemKind::inner_dimensions: {
       const std::string left = operand_text(record, problem, 0), right = operand_text(record, problem, 1);
-      Finding* finding = add("Cannot multiply " + left + " " + shape(0) + " by " + right + " " + shape(1) + ": inner dimensions " + size_text(record, problem.left) + " and " +
-                             size_text(record, problem.right) + " differ");
+      Finding* finding = add("Cannot multiply " + left + " " + shape(0) + " by " + right + " " + shape(1) +
+          ": inner dimensions " + size_text(record, problem.left) + " and " +
+          size_text(record, problem.right) + " differ");
       if (!finding) return;
       relate_origin(report, *finding, problem.left, size_text(record, problem.left) + " comes from here");
       relate_origin(report, *finding, problem.right, size_text(record, problem.right) + " comes from here");
@@ -32,14 +36,15 @@ void check(const Record& record, Report& report) {
       return;
     }
     case ProblemKind::batch_dimensions: {
-      add("Cannot multiply " + operand_text(record, problem, 0) + " " + shape(0) + " by " + operand_text(record, problem, 1) + " " + shape(1) +
-          ": their leading dimensions do not broadcast");
+      add("Cannot multiply " + operand_text(record, problem, 0) + " " + shape(0) + " by " +
+          operand_text(record, problem, 1) + " " + shape(1) + ": their leading dimensions do not broadcast");
       return;
     }
     case ProblemKind::rank: {
       if (problem.self.is(values::Kind::instance)) return;
       std::string name(problem.row->path.substr(problem.row->path.rfind('.') + 1));
-      add(values::code(name) + " cannot multiply " + operand_text(record, problem, 0) + " " + shape(0) + " by " + operand_text(record, problem, 1) + " " + shape(1) +
+      add(values::code(name) + " cannot multiply " + operand_text(record, problem, 0) + " " + shape(0) +
+          " by " + operand_text(record, problem, 1) + " " + shape(1) +
           ": `mm` takes two matrices, `bmm` two batches of them, and `matmul` both");
       return;
     }
@@ -47,14 +52,17 @@ void check(const Record& record, Report& report) {
       // What a flatten made is told with its arithmetic, by shape/layer-input.
       if (problem.left.factors) return;
       const std::string layer = layer_text(record, problem);
-      Finding* finding = add(layer + " expects " + size_text(record, problem.right) + " features, but " + operand_text(record, problem, 0) + " has shape " + shape(0) + " with " +
-                             size_text(record, problem.left) + " features");
+      Finding* finding = add(layer + " expects " + size_text(record, problem.right) + " features, but " +
+          operand_text(record, problem, 0) + " has shape " + shape(0) + " with " +
+          size_text(record, problem.left) + " features");
       if (!finding) return;
-      relate_origin(report, *finding, problem.right, "made for " + size_text(record, problem.right) + " here");
+      relate_origin(
+          report, *finding, problem.right, "made for " + size_text(record, problem.right) + " here");
       relate_origin(report, *finding, problem.left, size_text(record, problem.left) + " comes from here");
       for (const auto& [place, text] : problem.evidence) report.relate(*finding, place, text);
       report.relate_calls(*finding, problem.calls);
-      if (auto fix = fix_constructor(record, problem, "in_features")) finding->fixes.push_back(std::move(*fix));
+      if (auto fix = fix_constructor(record, problem, "in_features"))
+        finding->fixes.push_back(std::move(*fix));
       if (auto fix = fix_transpose(record, problem, 0)) finding->fixes.push_back(std::move(*fix));
       return;
     }
@@ -64,27 +72,30 @@ void check(const Record& record, Report& report) {
   report_problems(record, report, ProblemKind::product, Severity::error);
 }
 
-} // namespace
+}  // namespace
 
 constexpr Rule matmul = complete({
     .id = "shape/matmul",
     .severity = Severity::error,
     .summary = "the inner dimensions of a matrix product differ",
-    .why = "`a @ b` sums over the last dimension of `a` and the last but one of `b`: they have to be the same size. A Linear layer "
-           "multiplies its input with a weight of in_features columns. PyTorch raises \"mat1 and mat2 shapes cannot be multiplied\".",
+    .why =
+        "`a @ b` sums over the last dimension of `a` and the last but one of `b`: they have to be the same size. A Linear layer "
+        "multiplies its input with a weight of in_features columns. PyTorch raises \"mat1 and mat2 shapes cannot be multiplied\".",
     .wrong = "fc1 = nn.Linear(784, 128)\n"
              "fc2 = nn.Linear(256, 10)\n"
              "y = fc2(fc1(x))  # fc1 gives 128 features, fc2 expects 256\n",
     .right = "fc1 = nn.Linear(784, 128)\n"
              "fc2 = nn.Linear(128, 10)\n"
              "y = fc2(fc1(x))\n",
-    .silent = "Sizes that are not known, or symbols that may be equal; batches that broadcast; vectors; products inside a try that may "
-              "catch the error or a test that expects it.",
-    .fix = "Sets in_features to the size that arrives, where that is a number. Where the operand fits when its last two dimensions "
-           "are swapped, a transpose is offered, too.",
+    .silent =
+        "Sizes that are not known, or symbols that may be equal; batches that broadcast; vectors; products inside a try that may "
+        "catch the error or a test that expects it.",
+    .fix =
+        "Sets in_features to the size that arrives, where that is a number. Where the operand fits when its last two dimensions "
+        "are swapped, a transpose is offered, too.",
     .fix_kind = FixKind::always_right,
     .check = check,
     .local = true,
 });
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

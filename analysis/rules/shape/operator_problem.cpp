@@ -1,10 +1,10 @@
 // Operators' own words become findings.
 #include "rules/shape/operator_problem.hpp"
 
+#include "rules/run_conditions.hpp"
 #include "rules/shape/blocks.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
-#include "rules/told.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -23,7 +23,9 @@ using interpreter::ExitKind;
 using interpreter::LoopEvent;
 
 bool raises(const Block& block) {
-  return std::any_of(block.events.begin(), block.events.end(), [](const Event* event) { return event->kind == EventKind::exit && static_cast<const ExitEvent*>(event)->exit == ExitKind::raise; });
+  return std::any_of(block.events.begin(), block.events.end(), [](const Event* event) {
+    return event->kind == EventKind::exit && static_cast<const ExitEvent*>(event)->exit == ExitKind::raise;
+  });
 }
 // Does a way through it lead out of its function or loop, other than by an exception?
 bool leaves(const Block& block) {
@@ -35,20 +37,24 @@ bool leaves(const Block& block) {
   });
 }
 
-// A problem in another file is told of the call in this one that leads to it: does the call come to it by all its ways that end well? A
-// condition that the call does not decide may lead past it.
+// A problem in another file is told of the call in this one that leads to it: does the call come to it by all
+// its ways that end well? A condition that the call does not decide may lead past it.
 bool may_be_passed(const Record& record, const ProblemEvent& problem, const interpreter::Root& root) {
   if (record.in_file(problem.place)) return false;
   const std::vector<Descent> path = path_to(root.block, problem);
   std::size_t from = 0;
   for (std::size_t i = 0; i < path.size(); ++i)
-    if (const Event& event = *path[i].block->events[path[i].index]; event.kind == EventKind::call && record.in_file(event.place)) from = i + 1;
+    if (const Event& event = *path[i].block->events[path[i].index];
+        event.kind == EventKind::call && record.in_file(event.place))
+      from = i + 1;
   if (from == 0) return false;
   for (std::size_t i = from; i < path.size(); ++i) {
     const auto& events = path[i].block->events;
     for (std::size_t before = 0; before < path[i].index; ++before)
       if (events[before]->kind == EventKind::branch)
-        if (const auto& branch = static_cast<const BranchEvent&>(*events[before]); leaves(branch.yes) || leaves(branch.no)) return true;
+        if (const auto& branch = static_cast<const BranchEvent&>(*events[before]);
+            leaves(branch.yes) || leaves(branch.no))
+          return true;
     const Event& event = *events[path[i].index];
     if (event.kind != EventKind::branch || i + 1 == path.size()) continue;
     const auto& branch = static_cast<const BranchEvent&>(event);
@@ -58,8 +64,8 @@ bool may_be_passed(const Record& record, const ProblemEvent& problem, const inte
   return false;
 }
 
-// A question about what is not known, asked again of each value that comes by, may be what keeps from here those that fail: where it was asked of
-// another one, in another round or call, the same place did not fail.
+// A question about what is not known, asked again of each value that comes by, may be what keeps from here
+// those that fail: where it was asked of another one, in another round or call, the same place did not fail.
 bool others_pass(const Record& record, const ProblemEvent& problem, const interpreter::Root& root) {
   const std::vector<Descent> path = path_to(root.block, problem);
   const auto differs = [](const interpreter::CallSite* a, const interpreter::CallSite* b) {
@@ -70,7 +76,7 @@ bool others_pass(const Record& record, const ProblemEvent& problem, const interp
     return a && b;
   };
   bool unrolled = false;
-  const bool partial = Told::of(record).partial;
+  const bool partial = RunConditions::of(record).partial;
   for (std::size_t i = 0; i + 1 < path.size(); ++i) {
     const Event& event = *path[i].block->events[path[i].index];
     if (event.kind == EventKind::loop) unrolled = unrolled || static_cast<const LoopEvent&>(event).unrolled;
@@ -82,7 +88,9 @@ bool others_pass(const Record& record, const ProblemEvent& problem, const interp
     for (const auto& each : record.events) {
       if (each->kind != EventKind::branch || each.get() == &event) continue;
       const auto& other = static_cast<const BranchEvent&>(*each);
-      if (!(other.place == branch.place) || other.condition == branch.condition || !record.external.contains(other.condition)) continue;
+      if (!(other.place == branch.place) || other.condition == branch.condition ||
+          !record.external.contains(other.condition))
+        continue;
       if (!unrolled && !differs(other.calls, branch.calls)) continue;
       if (!fails_at(on_yes ? other.yes : other.no, problem.place)) return true;
     }
@@ -98,11 +106,13 @@ bool of_zero(const symbolic::Context& symbols, symbolic::Cond condition) {
     return false;
   }
   const auto compared = symbols.comparison(condition);
-  return compared && compared->op == symbolic::Compare::eq && (symbols.value(compared->left) == 0 || symbols.value(compared->right) == 0);
+  return compared && compared->op == symbolic::Compare::eq &&
+      (symbols.value(compared->left) == 0 || symbols.value(compared->right) == 0);
 }
 
-// Does it tell the reader when? Not by "a tensor", the truth of numbers that nobody knows, nor by a question of which only its kind is known,
-// and nobody follows a page of decisions: such a way may be none that a run takes.
+// Does it tell the reader when? Not by "a tensor", the truth of numbers that nobody knows, nor by a question
+// of which only its kind is known, and nobody follows a page of decisions: such a way may be none that a run
+// takes.
 bool tells_when(const symbolic::Context& symbols, symbolic::Cond condition, std::string_view text) {
   constexpr std::size_t most_parts = 6;
   if (text.empty() || text.find('?') != std::string_view::npos) return false;
@@ -117,25 +127,31 @@ bool tells_when(const symbolic::Context& symbols, symbolic::Cond condition, std:
     if (++parts > most_parts) return;
     if (symbols.form(each) != symbolic::Context::Form::opaque) return;
     const std::string name = symbols.text(each);
-    const bool of_something = !name.ends_with("()") || name.find('.') != std::string::npos;  // "all()": of what?
-    named = named && of_something && !name.starts_with("a ") && !name.starts_with("an ") && name != "isinstance" && name != "issubclass" && name != "hasattr";
+    const bool of_something = !name.ends_with("()") ||
+        name.find('.') != std::string::npos;  // "all()": of what?
+    named = named && of_something && !name.starts_with("a ") && !name.starts_with("an ") &&
+        name != "isinstance" && name != "issubclass" && name != "hasattr";
   };
   walk(condition);
   return named && parts <= most_parts;
 }
-} // namespace
+}  // namespace
 
 // The questions that a condition is made of.
-static void leaves_of(const symbolic::Context& symbols, symbolic::Cond condition, std::vector<symbolic::Cond>& found) {
+static void leaves_of(
+    const symbolic::Context& symbols, symbolic::Cond condition, std::vector<symbolic::Cond>& found) {
   const auto operands = symbols.operands(condition);
   const auto form = symbols.form(condition);
-  if (form == symbolic::Context::Form::negation || form == symbolic::Context::Form::conjunction || form == symbolic::Context::Form::disjunction) {
+  if (form == symbolic::Context::Form::negation || form == symbolic::Context::Form::conjunction ||
+      form == symbolic::Context::Form::disjunction) {
     for (const symbolic::Cond operand : operands) leaves_of(symbols, operand, found);
-  } else if (form != symbolic::Context::Form::constant && std::find(found.begin(), found.end(), condition) == found.end()) {
+  } else if (form != symbolic::Context::Form::constant &&
+      std::find(found.begin(), found.end(), condition) == found.end()) {
     found.push_back(condition);
   }
 }
-static bool holds_with(const symbolic::Context& symbols, symbolic::Cond condition, const std::vector<symbolic::Cond>& leaves, unsigned answers) {
+static bool holds_with(const symbolic::Context& symbols, symbolic::Cond condition,
+    const std::vector<symbolic::Cond>& leaves, unsigned answers) {
   const auto operands = symbols.operands(condition);
   const auto holds = [&](symbolic::Cond operand) { return holds_with(symbols, operand, leaves, answers); };
   switch (symbols.form(condition)) {
@@ -151,23 +167,30 @@ static bool holds_with(const symbolic::Context& symbols, symbolic::Cond conditio
 static bool fails_on_each(const Record& record, const ProblemEvent& problem) {
   constexpr std::size_t near = 64, most_leaves = 6;  // events between them, questions
   const auto& events = record.events;
-  const auto at = std::find_if(events.begin(), events.end(), [&](const auto& event) { return event.get() == &problem; });
+  const auto at = std::find_if(
+      events.begin(), events.end(), [&](const auto& event) { return event.get() == &problem; });
   const auto index = static_cast<std::size_t>(at - events.begin());
   const symbolic::Context& symbols = record.symbols;
   const auto same_size = [](const values::Dim& a, const values::Dim& b) { return a.size == b.size; };
   std::vector<symbolic::Cond> when, leaves;
   for (std::size_t i = index > near ? index - near : 0; i < std::min(events.size(), index + near); ++i) {
-    if (events[i]->kind != EventKind::problem || !(events[i]->place == problem.place) || events[i]->calls != problem.calls) continue;
+    if (events[i]->kind != EventKind::problem || !(events[i]->place == problem.place) ||
+        events[i]->calls != problem.calls)
+      continue;
     const auto& other = static_cast<const ProblemEvent&>(*events[i]);
     // What silences one side alone, as that it would take two choices, does not let it pass.
-    if (other.problem != problem.problem || other.text != problem.text || !same_size(other.left, problem.left) || !same_size(other.right, problem.right)) continue;
+    if (other.problem != problem.problem || other.text != problem.text ||
+        !same_size(other.left, problem.left) || !same_size(other.right, problem.right))
+      continue;
     if (!other.assumption) return !other.guarded;
     when.push_back(other.assumption);
     leaves_of(symbols, other.assumption, leaves);
   }
   if (when.size() < 2 || leaves.size() > most_leaves) return false;
   for (unsigned answers = 0; answers < 1u << leaves.size(); ++answers)
-    if (std::none_of(when.begin(), when.end(), [&](symbolic::Cond condition) { return holds_with(symbols, condition, leaves, answers); })) return false;
+    if (std::none_of(when.begin(), when.end(),
+            [&](symbolic::Cond condition) { return holds_with(symbols, condition, leaves, answers); }))
+      return false;
   return true;
 }
 
@@ -176,12 +199,15 @@ static bool rests_on_annotation(const ProblemEvent& problem) {
   constexpr std::size_t most_looked_at = 64;
   std::vector<const values::TensorState*> open;
   const auto add = [&](const values::TensorState* state) {
-    if (state && open.size() < most_looked_at && std::find(open.begin(), open.end(), state) == open.end()) open.push_back(state);
+    if (state && open.size() < most_looked_at && std::find(open.begin(), open.end(), state) == open.end())
+      open.push_back(state);
   };
   for (const values::TensorState* state : problem.states) add(state);
   for (std::size_t i = 0; i < open.size(); ++i) {
     const values::TensorState& state = *open[i];
-    if (std::any_of(state.shape.dims.begin(), state.shape.dims.end(), [](const values::Dim& dim) { return dim.origin && dim.origin->what == "annotation"; })) return true;
+    if (std::any_of(state.shape.dims.begin(), state.shape.dims.end(),
+            [](const values::Dim& dim) { return dim.origin && dim.origin->what == "annotation"; }))
+      return true;
     if (!state.made) continue;
     for (const auto* given : {&state.made->states, &state.made->listed})
       for (const values::TensorState* source : *given) add(source);
@@ -193,18 +219,27 @@ static bool rests_on_annotation(const ProblemEvent& problem) {
 static bool needs_unknown_number(std::string_view text) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '[' || text[i] == '(') ++depth;
-    else if (text[i] == ']' || text[i] == ')') --depth;
-    else if (text[i] == '?' && depth <= 0 && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '`') && (i + 1 == text.size() || text[i + 1] == '`' || text[i + 1] == ' ' || text[i + 1] == ',' || text[i + 1] == '.')) return true;
+    if (text[i] == '[' || text[i] == '(')
+      ++depth;
+    else if (text[i] == ']' || text[i] == ')')
+      --depth;
+    else if (text[i] == '?' && depth <= 0 && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '`') &&
+        (i + 1 == text.size() || text[i + 1] == '`' || text[i + 1] == ' ' || text[i + 1] == ',' ||
+            text[i + 1] == '.'))
+      return true;
   }
   return false;
 }
 
-std::optional<Severity> qualify(const Record& record, const ProblemEvent& problem, const interpreter::Root& root, Severity severity, std::string& message) {
-  if (problem.guarded || needs_unknown_number(message) || may_be_passed(record, problem, root) || others_pass(record, problem, root)) return std::nullopt;
+std::optional<Severity> qualify(const Record& record, const ProblemEvent& problem,
+    const interpreter::Root& root, Severity severity, std::string& message) {
+  if (problem.guarded || needs_unknown_number(message) || may_be_passed(record, problem, root) ||
+      others_pass(record, problem, root))
+    return std::nullopt;
   if (problem.assumption && !fails_on_each(record, problem)) {
     const std::string when = record.symbols.text(problem.assumption);
-    if (of_zero(record.symbols, problem.assumption) || !tells_when(record.symbols, problem.assumption, when)) return std::nullopt;
+    if (of_zero(record.symbols, problem.assumption) || !tells_when(record.symbols, problem.assumption, when))
+      return std::nullopt;
     message += ", when " + when;
     if (severity == Severity::error) severity = Severity::warning;
   }
@@ -222,7 +257,7 @@ std::optional<Severity> qualify(const Record& record, const ProblemEvent& proble
 }
 
 void report_problems(const Record& record, Report& report, values::ProblemKind kind, Severity severity,
-                     const std::function<void(const ProblemEvent&, Finding&)>& refine, std::string_view teller) {
+    const std::function<void(const ProblemEvent&, Finding&)>& refine, std::string_view teller) {
   visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
     if (problem.problem != kind || problem.text.empty() || teller_of(record, problem) != teller) return;
     std::string message = problem.text;
@@ -231,10 +266,10 @@ void report_problems(const Record& record, Report& report, values::ProblemKind k
     if (!finding) return;
     for (const auto& [place, text] : problem.evidence) report.relate(*finding, place, text);
     report.relate_calls(*finding, problem.calls);
-    for (const interpreter::Cure& cure : problem.cures)
+    for (const interpreter::SuggestedEdit& cure : problem.cures)
       if (auto fix = fix_of(record, problem, cure)) finding->fixes.push_back(std::move(*fix));
     if (refine) refine(problem, *finding);
   });
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

@@ -1,4 +1,5 @@
-// What the shape rules have in common: an operator found that it cannot succeed and worded why; a rule tells it.
+// What the shape rules have in common: an operator found that it cannot succeed and worded why; a rule tells
+// it.
 #pragma once
 
 #include "rules/report.hpp"
@@ -7,14 +8,16 @@
 
 namespace stepzero::rules {
 
-// How severe a problem is, and its message completed: an error that happens under an assumption, or with the defaults of what
-// nobody calls, is a warning that says so. Nothing where it is not told: inside a try, in a test that expects it, or in another file on
-// a way that the call here need not take.
-std::optional<Severity> qualify(const Record& record, const ProblemEvent& problem, const interpreter::Root& root, Severity severity, std::string& message);
+// How severe a problem is, and its message completed: an error that happens under an assumption, or with the
+// defaults of what nobody calls, is a warning that says so. Nothing where it is not told: inside a try, in a
+// test that expects it, or in another file on a way that the call here need not take.
+std::optional<Severity> qualify(const Record& record, const ProblemEvent& problem,
+    const interpreter::Root& root, Severity severity, std::string& message);
 
-// Reports every problem of the kind: an error, or a warning that names the assumption where the operation fails only under
-// one. What would mend them becomes fixes. `refine` may add fixes and related locations. `teller` is the rule that tells them (teller_of).
+// Reports every problem of the kind: an error, or a warning that names the assumption where the operation
+// fails only under one. What would mend them becomes fixes. `refine` may add fixes and related locations.
+// `teller` is the rule that tells them (teller_of).
 void report_problems(const Record& record, Report& report, values::ProblemKind kind, Severity severity,
-                     const std::function<void(const ProblemEvent&, Finding&)>& refine = {}, std::string_view teller = {});
+    const std::function<void(const ProblemEvent&, Finding&)>& refine = {}, std::string_view teller = {});
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

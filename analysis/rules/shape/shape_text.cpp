@@ -7,8 +7,12 @@ namespace stepzero::rules {
 
 using values::Kind;
 
-std::string size_text(const Record& record, const values::Dim& dim) { return values::size_text(record.symbols, dim); }
-std::string shape_text(const Record& record, const values::Shape& shape) { return values::shape_text(record.symbols, shape); }
+std::string size_text(const Record& record, const values::Dim& dim) {
+  return values::size_text(record.symbols, dim);
+}
+std::string shape_text(const Record& record, const values::Shape& shape) {
+  return values::shape_text(record.symbols, shape);
+}
 
 const syntax::Expr* operand_expression(const ProblemEvent& problem, std::size_t index) {
   if (problem.node && problem.node->kind == syntax::ExprKind::binary) {
@@ -18,7 +22,8 @@ const syntax::Expr* operand_expression(const ProblemEvent& problem, std::size_t 
     return index == 0 ? binary.left : binary.right;
   }
   if (!problem.expr) return nullptr;
-  const bool method = problem.row->kind == values::RowKind::method && !problem.row->path.ends_with(".forward");
+  const bool method = problem.row->kind == values::RowKind::method &&
+      !problem.row->path.ends_with(".forward");
   if (method && problem.expr->function->kind == syntax::ExprKind::attribute) {
     if (index == 0) return syntax::as<syntax::AttributeExpr>(*problem.expr->function).object;
     --index;
@@ -31,9 +36,11 @@ const syntax::Expr* operand_expression(const ProblemEvent& problem, std::size_t 
 
 namespace {
 
-bool short_enough(std::string_view text) { return !text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos; }
+bool short_enough(std::string_view text) {
+  return !text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos;
+}
 
-} // namespace
+}  // namespace
 
 std::string operand_text(const Record& record, const ProblemEvent& problem, std::size_t index) {
   if (const syntax::Expr* expr = operand_expression(problem, index)) {
@@ -46,7 +53,9 @@ std::string operand_text(const Record& record, const ProblemEvent& problem, std:
 std::string layer_text(const Record& record, const ProblemEvent& problem) {
   if (problem.expr) return values::code(record.text({problem.place.chunk, problem.expr->function->span}));
   if (problem.self.is(values::Kind::instance))
-    if (const std::string_view text = record.text(problem.self.object()->born); !text.empty() && short_enough(text)) return values::code(text);
+    if (const std::string_view text = record.text(problem.self.object()->born);
+        !text.empty() && short_enough(text))
+      return values::code(text);
   return "the layer";
 }
 
@@ -66,32 +75,36 @@ void relate_origin(const Report& report, Finding& finding, const values::Dim& di
 
 namespace {
 
-// Does the expression make one layer, or one for each object of its class? In a loop or a helper function it makes several, which a
-// number in the place of a name would make alike.
+// Does the expression make one layer, or one for each object of its class? In a loop or a helper function it
+// makes several, which a number in the place of a name would make alike.
 bool makes_one(const syntax::Stmt& root, syntax::Span span) {
   const syntax::Stmt* function = nullptr;
   for (const Enclosing& around : enclosing(root, span)) {
-    if (around.stmt->kind == syntax::StmtKind::for_ || around.stmt->kind == syntax::StmtKind::while_) return false;
+    if (around.stmt->kind == syntax::StmtKind::for_ || around.stmt->kind == syntax::StmtKind::while_)
+      return false;
     if (around.stmt->kind == syntax::StmtKind::function) function = around.stmt;
   }
   bool repeated = false;
   for_each_expression(root, [&](const syntax::Expr& expr) {
-    const bool repeats = expr.kind == syntax::ExprKind::comprehension || expr.kind == syntax::ExprKind::lambda;
+    const bool repeats = expr.kind == syntax::ExprKind::comprehension ||
+        expr.kind == syntax::ExprKind::lambda;
     repeated = repeated || (repeats && expr.span.begin <= span.begin && span.end <= expr.span.end);
   });
   return !repeated && (!function || syntax::as<syntax::FunctionStmt>(*function).name.text() == "__init__");
 }
 
-// Edits the argument of the constructor call that made the layer. Preferred where a number stands there and `sure`.
-std::optional<Fix> edit_constructor(const Record& record, const ProblemEvent& problem, std::string_view parameter, const std::string& text,
-                                    std::string title, bool sure) {
+// Edits the argument of the constructor call that made the layer. Preferred where a number stands there and
+// `sure`.
+std::optional<Fix> edit_constructor(const Record& record, const ProblemEvent& problem,
+    std::string_view parameter, const std::string& text, std::string title, bool sure) {
   if (!problem.self.is(Kind::instance)) return std::nullopt;
   const values::Place made = problem.self.object()->born;
   if (!record.in_file(made)) return std::nullopt;
   // The constructor call is found again by its place.
   const syntax::CallExpr* call = nullptr;
   for_each_expression(*record.chunk(made).chunk->stmt, [&](const syntax::Expr& expr) {
-    if (expr.kind == syntax::ExprKind::call && expr.span == made.span) call = &syntax::as<syntax::CallExpr>(expr);
+    if (expr.kind == syntax::ExprKind::call && expr.span == made.span)
+      call = &syntax::as<syntax::CallExpr>(expr);
   });
   if (!call) return std::nullopt;
   const auto* native = problem.self.as<values::Instance>()->native;
@@ -103,7 +116,9 @@ std::optional<Fix> edit_constructor(const Record& record, const ProblemEvent& pr
   const syntax::Expr* argument = at < call->arguments.size() ? call->arguments[at] : nullptr;
   for (const syntax::Keyword& keyword : call->keywords)
     if (keyword.name.text() == parameter) argument = keyword.value;
-  if (!argument || (argument->kind != syntax::ExprKind::integer && !makes_one(*record.chunk(made).chunk->stmt, made.span))) return std::nullopt;
+  if (!argument ||
+      (argument->kind != syntax::ExprKind::integer && !makes_one(*record.chunk(made).chunk->stmt, made.span)))
+    return std::nullopt;
   // What stands there already was not what the layer computes with.
   if (record.text({made.chunk, argument->span}) == text) return std::nullopt;
   const SourceLines source(record, made.chunk);
@@ -119,24 +134,30 @@ bool simple(const syntax::Expr& expr) {
   return expr.kind == name || expr.kind == attribute || expr.kind == call || expr.kind == subscript;
 }
 
-} // namespace
+}  // namespace
 
-std::optional<Fix> fix_constructor(const Record& record, const ProblemEvent& problem, std::string_view parameter) {
+std::optional<Fix> fix_constructor(
+    const Record& record, const ProblemEvent& problem, std::string_view parameter) {
   const auto arrives = problem.left.size ? record.symbols.value(problem.left.size) : std::nullopt;
   if (!arrives || *arrives <= 0) return std::nullopt;
   const std::string number = std::to_string(*arrives);
-  return edit_constructor(record, problem, parameter, number, "Set " + std::string(parameter) + " to " + number, true);
+  return edit_constructor(
+      record, problem, parameter, number, "Set " + std::string(parameter) + " to " + number, true);
 }
 
-std::optional<Fix> fix_append(const Record& record, const ProblemEvent& problem, std::size_t operand, const std::string& suffix, std::string title) {
+std::optional<Fix> fix_append(const Record& record, const ProblemEvent& problem, std::size_t operand,
+    const std::string& suffix, std::string title) {
   const syntax::Expr* expr = record.in_file(problem.place) ? operand_expression(problem, operand) : nullptr;
   if (!expr) return std::nullopt;
-  return fix_of(record, problem, {interpreter::Cure::How::append, {}, expr, suffix, std::move(title), false});
+  return fix_of(
+      record, problem, {interpreter::SuggestedEdit::How::append, {}, expr, suffix, std::move(title), false});
 }
 
-std::optional<Fix> fix_of(const Record& record, const ProblemEvent& problem, const interpreter::Cure& cure) {
-  using How = interpreter::Cure::How;
-  if (cure.how == How::constructor) return edit_constructor(record, problem, cure.parameter, cure.text, cure.title, cure.sure);
+std::optional<Fix> fix_of(
+    const Record& record, const ProblemEvent& problem, const interpreter::SuggestedEdit& cure) {
+  using How = interpreter::SuggestedEdit::How;
+  if (cure.how == How::constructor)
+    return edit_constructor(record, problem, cure.parameter, cure.text, cure.title, cure.sure);
   if (!cure.expr || !record.in_file(problem.place)) return std::nullopt;
   const SourceLines source(record, problem.place.chunk);
   std::string text = cure.text;
@@ -148,14 +169,17 @@ std::optional<Fix> fix_of(const Record& record, const ProblemEvent& problem, con
 }
 
 std::optional<Fix> fix_transpose(const Record& record, const ProblemEvent& problem, std::size_t operand) {
-  if (operand >= problem.states.size() || !problem.states[operand] || !record.in_file(problem.place)) return std::nullopt;
+  if (operand >= problem.states.size() || !problem.states[operand] || !record.in_file(problem.place))
+    return std::nullopt;
   const auto& dims = problem.states[operand]->shape.dims;
   if (dims.size() < 2) return std::nullopt;
   // Which size would then take part in the product, and which one it has to meet.
   const bool left = operand == 0;
   const values::Dim& would = left ? dims[dims.size() - 2] : dims[dims.size() - 1];
   const values::Dim& meets = left ? problem.right : problem.left;
-  if (!would.size || !meets.size || record.symbols.compare(symbolic::Compare::eq, would.size, meets.size) != symbolic::Answer::yes) return std::nullopt;
+  if (!would.size || !meets.size ||
+      record.symbols.compare(symbolic::Compare::eq, would.size, meets.size) != symbolic::Answer::yes)
+    return std::nullopt;
   const syntax::Expr* expr = operand_expression(problem, operand);
   if (!expr) return std::nullopt;
   const SourceLines source(record, problem.place.chunk);
@@ -168,4 +192,4 @@ std::optional<Fix> fix_transpose(const Record& record, const ProblemEvent& probl
   return fix;
 }
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

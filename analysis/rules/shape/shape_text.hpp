@@ -6,7 +6,7 @@
 
 namespace stepzero::rules {
 
-std::string shape_text(const Record& record, const values::Shape& shape);   // "[B, T, 768]", "[*, 768]"
+std::string shape_text(const Record& record, const values::Shape& shape);  // "[B, T, 768]", "[*, 768]"
 std::string size_text(const Record& record, const values::Dim& dim);
 // The text of the expression that gave an operand, or its kind: "x", "self.fc1", "the input".
 std::string operand_text(const Record& record, const ProblemEvent& problem, std::size_t index);
@@ -18,14 +18,17 @@ const syntax::Expr* operand_expression(const ProblemEvent& problem, std::size_t 
 std::string arithmetic_text(const Record& record, const values::Dim& dim);
 void relate_origin(const Report& report, Finding& finding, const values::Dim& dim, const std::string& what);
 
-// "Set in_features to 128": changes the constructor's argument to what arrives, if that is a number and the constructor
-// stands in the analysed file with a literal there.
-std::optional<Fix> fix_constructor(const Record& record, const ProblemEvent& problem, std::string_view parameter);
+// "Set in_features to 128": changes the constructor's argument to what arrives, if that is a number and the
+// constructor stands in the analysed file with a literal there.
+std::optional<Fix> fix_constructor(
+    const Record& record, const ProblemEvent& problem, std::string_view parameter);
 // What the operator itself offers.
-std::optional<Fix> fix_of(const Record& record, const ProblemEvent& problem, const interpreter::Cure& cure);
+std::optional<Fix> fix_of(
+    const Record& record, const ProblemEvent& problem, const interpreter::SuggestedEdit& cure);
 // Puts a suffix behind an operand: a decision of the user.
-std::optional<Fix> fix_append(const Record& record, const ProblemEvent& problem, std::size_t operand, const std::string& suffix, std::string title);
+std::optional<Fix> fix_append(const Record& record, const ProblemEvent& problem, std::size_t operand,
+    const std::string& suffix, std::string title);
 // "Transpose …", offered where the last two dimensions, swapped, fit.
 std::optional<Fix> fix_transpose(const Record& record, const ProblemEvent& problem, std::size_t operand);
 
-} // namespace stepzero::rules
+}  // namespace stepzero::rules

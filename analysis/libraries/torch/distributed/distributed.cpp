@@ -1,5 +1,5 @@
-// torch.distributed: who is who, the collectives, messages and process groups. Semantics as in its documentation; what wraps
-// modules is in parallel.cpp.
+// torch.distributed: who is who, the collectives, messages and process groups. Semantics as in its
+// documentation; what wraps modules is in parallel.cpp.
 #include "interpreter/launch.hpp"
 #include "libraries/python/processes.hpp"
 #include "libraries/torch/distributed/messages.hpp"
@@ -28,7 +28,8 @@ std::optional<std::vector<std::int64_t>> members(Call& call, Value group) {
   const Value ranks = kept(call.run, *group.as<Instance>(), values::GroupState::ranks);
   if (!ranks.is(Kind::tuple)) return std::nullopt;
   std::vector<std::int64_t> numbers;
-  for (const Value& item : ranks.as<values::Tuple>()->items) numbers.push_back(*call.run.symbols().value(item.integer()));
+  for (const Value& item : ranks.as<values::Tuple>()->items)
+    numbers.push_back(*call.run.symbols().value(item.integer()));
   return numbers;
 }
 // The place of the process that runs among the members: -1 outside.
@@ -42,7 +43,8 @@ std::optional<std::int64_t> own_place(Call& call, Value group) {
 
 // Who was told of a rank or a size of the job has a process group: else the call raises.
 void has_group(Call& call) {
-  if (!call.run.guarded()) call.run.symbols().assume(call.run.named_condition("torch.distributed.is_initialized", Sharing::uniform));
+  if (!call.run.guarded())
+    call.run.symbols().assume(call.run.named_condition("torch.distributed.is_initialized", Sharing::uniform));
 }
 
 Value get_rank(Call& call) {
@@ -54,15 +56,19 @@ Value get_rank(Call& call) {
 Value get_world_size(Call& call) {
   has_group(call);
   if (default_group(call.run.resolve(call.at(0)))) return Value::of(call.run.role(Role::world_size));
-  if (const auto place = own_place(call, call.at(0))) return call.run.heap().integer(*place < 0 ? -1 : static_cast<std::int64_t>(members(call, call.at(0))->size()));
+  if (const auto place = own_place(call, call.at(0)))
+    return call.run.heap().integer(
+        *place < 0 ? -1 : static_cast<std::int64_t>(members(call, call.at(0))->size()));
   return call.run.heap().unknown("group size", Sharing::uniform, call.place);
 }
 // group.size(): the same whenever it is asked for.
 Value size_of_group(Call& call) {
   const Value group = call.run.resolve(call.self);
-  if (const auto ranks = members(call, group); ranks && own_place(call, group) != -1) return call.run.heap().integer(static_cast<std::int64_t>(ranks->size()));
+  if (const auto ranks = members(call, group); ranks && own_place(call, group) != -1)
+    return call.run.heap().integer(static_cast<std::int64_t>(ranks->size()));
   if (!group.is(Kind::instance)) return call.run.heap().unknown("group size", Sharing::uniform, call.place);
-  values::Slot& slot = call.run.heap().slot_of(group.as<Instance>()->attributes, Name(values::GroupState::size));
+  values::Slot& slot = call.run.heap().slot_of(
+      group.as<Instance>()->attributes, Name(values::GroupState::size));
   if (!slot.value) {
     const std::string_view name = group.as<Instance>()->name;
     symbolic::AtomInfo info;
@@ -79,12 +85,16 @@ Value init_process_group(Call& call) {
   auto& s = call.run.symbols();
   auto size = call.run.to_constant(call.at(3));
   // Where the program says nothing, the launch does.
-  if (const interpreter::Launch* launch = call.run.launch(); launch && launch->world && size.value_or(-1) == -1 && (!call.at(3) || size)) {
+  if (const interpreter::Launch* launch = call.run.launch();
+      launch && launch->world && size.value_or(-1) == -1 && (!call.at(3) || size)) {
     call.arguments[3] = call.run.heap().integer(*launch->world);
     return Value::none();
   }
   if (size && *size > 0 && !call.run.as_rank() && !call.run.guarded())
-    if (const auto given = s.compared(symbolic::Compare::eq, call.run.role(Role::world_size), s.constant(*size)); s.decide(given) == Answer::unknown) s.assume(given);
+    if (const auto given = s.compared(
+            symbolic::Compare::eq, call.run.role(Role::world_size), s.constant(*size));
+        s.decide(given) == Answer::unknown)
+      s.assume(given);
   return Value::none();
 }
 Value ranks_of_group(Call& call) {
@@ -98,11 +108,14 @@ Value ranks_of_group(Call& call) {
 Value global_rank(Call& call) {
   const auto ranks = members(call, call.at(0));
   const auto place = call.run.to_constant(call.at(1));
-  if (ranks && place && *place >= 0 && *place < static_cast<std::int64_t>(ranks->size())) return call.run.heap().integer((*ranks)[static_cast<std::size_t>(*place)]);
+  if (ranks && place && *place >= 0 && *place < static_cast<std::int64_t>(ranks->size()))
+    return call.run.heap().integer((*ranks)[static_cast<std::size_t>(*place)]);
   return call.run.heap().external("rank", call.place);
 }
 Value is_available(Call& call) { return call.run.heap().boolean(true); }
-Value is_initialized(Call& call) { return Value::of(call.run.named_condition(call.row.path, Sharing::uniform)); }
+Value is_initialized(Call& call) {
+  return Value::of(call.run.named_condition(call.row.path, Sharing::uniform));
+}
 Value unknown_group(Call& call) { return call.run.heap().external("group", call.place); }
 Value reduce_op(Call& call) { return call.run.heap().unknown(call.row.path, Sharing::uniform, call.place); }
 
@@ -156,11 +169,14 @@ void differ_by_rank(Call& call, Value tensor) {
   }
 }
 // What was started and is waited for.
-Value request(Call& call) { return Value::of(Kind::instance, call.run.make_native("torch.distributed.Work", call.place)); }
+Value request(Call& call) {
+  return Value::of(Kind::instance, call.run.make_native("torch.distributed.Work", call.place));
+}
 Value handle(Call& call) {
   if (call.row.collective && call.row.collective->async >= 0) {
     const Value async = call.run.resolve(call.at(static_cast<std::size_t>(call.row.collective->async)));
-    if (async.is(Kind::boolean) && call.run.symbols().decide(async.condition()) == Answer::yes) return request(call);
+    if (async.is(Kind::boolean) && call.run.symbols().decide(async.condition()) == Answer::yes)
+      return request(call);
   }
   return call.run.heap().unknown("", Sharing::uniform, call.place);
 }
@@ -222,11 +238,15 @@ Value first_differs(Call& call) {
 }
 // How many rows go to each rank, and come from it, are all that there are.
 Value exchanged(Call& call) {
-  for (const auto& [tensor, splits, name] : {std::tuple{0, 2, "output_split_sizes"}, std::tuple{1, 3, "input_split_sizes"}}) {
-    const TensorState* state = tensor_state(call.run, call.run.resolve(call.at(static_cast<std::size_t>(tensor))));
+  for (const auto& [tensor, splits, name] :
+      {std::tuple{0, 2, "output_split_sizes"}, std::tuple{1, 3, "input_split_sizes"}}) {
+    const TensorState* state = tensor_state(
+        call.run, call.run.resolve(call.at(static_cast<std::size_t>(tensor))));
     const Value given = call.run.resolve(call.at(static_cast<std::size_t>(splits)));
-    const auto sizes = given.is(Kind::list) || given.is(Kind::tuple) ? call.run.elements(given, call.place) : std::nullopt;
-    const Int size = state && state->shape.rank_known && !state->shape.dims.empty() ? state->shape.dims[0].size : nullptr;
+    const auto sizes = given.is(Kind::list) || given.is(Kind::tuple) ? call.run.elements(given, call.place)
+                                                                     : std::nullopt;
+    const Int size =
+        state && state->shape.rank_known && !state->shape.dims.empty() ? state->shape.dims[0].size : nullptr;
     const std::int64_t rows = size ? call.run.symbols().value(size).value_or(-1) : -1;
     if (!sizes || sizes->empty() || rows < 0) continue;
     std::int64_t total = 0;
@@ -237,8 +257,9 @@ Value exchanged(Call& call) {
       total += number.value_or(0);
     }
     if (!known || total == rows) continue;
-    call.run.problem(ProblemKind::argument, call)->text =
-        "The entries of `" + std::string(name) + "` add up to " + std::to_string(total) + ", but the tensor has " + count_of(static_cast<std::size_t>(rows), "row") + ": \"Split sizes doesn't match total dim 0 size\"";
+    call.run.problem(ProblemKind::argument, call)->text = "The entries of `" + std::string(name) +
+        "` add up to " + std::to_string(total) + ", but the tensor has " +
+        count_of(static_cast<std::size_t>(rows), "row") + ": \"Split sizes doesn't match total dim 0 size\"";
     break;
   }
   return first_differs(call);
@@ -273,7 +294,8 @@ Value new_group(Call& call) {
   const Value ranks = call.run.resolve(call.at(0));
   if (!ranks || ranks.is(Kind::none)) {
     Instance* group = call.run.make_native("torch.distributed.ProcessGroup", call.place);
-    call.run.heap().set(call.run.heap().slot_of(group->attributes, Name(values::GroupState::all)), call.run.heap().boolean(true));
+    call.run.heap().set(call.run.heap().slot_of(group->attributes, Name(values::GroupState::all)),
+        call.run.heap().boolean(true));
     return Value::of(Kind::instance, group);
   }
   Instance* group = call.run.make_native("torch.distributed.ProcessGroup", call.place);
@@ -282,7 +304,8 @@ Value new_group(Call& call) {
     for (const Value& item : *items)
       if (const auto number = call.run.to_constant(item)) numbers.push_back(call.run.heap().integer(*number));
     if (numbers.size() == items->size())
-      call.run.heap().set(call.run.heap().slot_of(group->attributes, Name(values::GroupState::ranks)), call.run.heap().tuple(std::move(numbers)));
+      call.run.heap().set(call.run.heap().slot_of(group->attributes, Name(values::GroupState::ranks)),
+          call.run.heap().tuple(std::move(numbers)));
   }
   return Value::of(Kind::instance, group);
 }
@@ -306,83 +329,180 @@ struct Message {
 };
 const std::deque<Message>& messages() {
   static const std::deque<Message> list = {
-      {"torch.distributed.send", "tensor, dst=None, group=None, tag=0, group_dst=None", sent, {"send", true, false, 0, 1, 3, 2, 4}},
-      {"torch.distributed.recv", "tensor, src=None, group=None, tag=0, group_src=None", received, {"recv", false, false, 0, 1, 3, 2, 4}},
-      {"torch.distributed.isend", "tensor, dst=None, group=None, tag=0, group_dst=None", sent, {"isend", true, true, 0, 1, 3, 2, 4}},
-      {"torch.distributed.irecv", "tensor, src=None, group=None, tag=0, group_src=None", received, {"irecv", false, true, 0, 1, 3, 2, 4}},
-      {"torch.distributed.send_object_list", "object_list, dst=None, group=None, device=None, group_dst=None, **options", sent, {"send_object_list", true, false, -1, 1, -1, 2, 4}},
-      {"torch.distributed.recv_object_list", "object_list, src=None, group=None, device=None, group_src=None, **options", objects_received, {"recv_object_list", false, false, -1, 1, -1, 2, 4}},
-      {"torch.distributed.batch_isend_irecv", "p2p_op_list", batch, {"batch_isend_irecv", true, true, -1, -1, -1, -1, -1, 0}},
+      {"torch.distributed.send", "tensor, dst=None, group=None, tag=0, group_dst=None", sent,
+          {"send", true, false, 0, 1, 3, 2, 4}},
+      {"torch.distributed.recv", "tensor, src=None, group=None, tag=0, group_src=None", received,
+          {"recv", false, false, 0, 1, 3, 2, 4}},
+      {"torch.distributed.isend", "tensor, dst=None, group=None, tag=0, group_dst=None", sent,
+          {"isend", true, true, 0, 1, 3, 2, 4}},
+      {"torch.distributed.irecv", "tensor, src=None, group=None, tag=0, group_src=None", received,
+          {"irecv", false, true, 0, 1, 3, 2, 4}},
+      {"torch.distributed.send_object_list",
+          "object_list, dst=None, group=None, device=None, group_dst=None, **options", sent,
+          {"send_object_list", true, false, -1, 1, -1, 2, 4}},
+      {"torch.distributed.recv_object_list",
+          "object_list, src=None, group=None, device=None, group_src=None, **options", objects_received,
+          {"recv_object_list", false, false, -1, 1, -1, 2, 4}},
+      {"torch.distributed.batch_isend_irecv", "p2p_op_list", batch,
+          {"batch_isend_irecv", true, true, -1, -1, -1, -1, -1, 0}},
   };
   return list;
 }
-
 
 const std::deque<Collective>& collectives() {
   static const std::deque<Collective> list = {
-      {"torch.distributed.barrier", "group=None, async_op=False, device_ids=None, timeout=None", handle, {.name = "barrier", .group = 0, .async = 1}},
-      {"torch.distributed.monitored_barrier", "group=None, timeout=None, wait_all_ranks=False", handle, {.name = "monitored_barrier", .group = 0}},
-      {"torch.distributed.broadcast", "tensor, src=None, group=None, async_op=False, group_src=None", broadcast, {.name = "broadcast", .tensor = 0, .root = 1, .group = 2, .sends_from_root = true, .async = 3, .group_root = 4, .waits = Waiting::all_but_root}},
-      {"torch.distributed.all_reduce", "tensor, op=None, group=None, async_op=False", first_agrees, {.name = "all_reduce", .tensor = 0, .group = 2, .async = 3}},
-      {"torch.distributed.all_reduce_coalesced", "tensors, op=None, group=None, async_op=False", first_list_agrees, {.name = "all_reduce_coalesced", .group = 2, .async = 3}},
-      {"torch.distributed.reduce", "tensor, dst, op=None, group=None, async_op=False, group_dst=None", first_differs, {.name = "reduce", .tensor = 0, .root = 1, .group = 3, .async = 4, .waits = Waiting::root}},
-      {"torch.distributed.all_gather", "tensor_list, tensor, group=None, async_op=False", first_list_agrees, {.name = "all_gather", .tensor = 1, .group = 2, .async = 3, .list = 0}},
-      {"torch.distributed.all_gather_into_tensor", "output_tensor, input_tensor, group=None, async_op=False", first_agrees, {.name = "all_gather_into_tensor", .tensor = 1, .group = 2, .async = 3, .list = 0}},
-      {"torch.distributed.all_gather_coalesced", "output_tensor_lists, input_tensor_list, group=None, async_op=False", handle, {.name = "all_gather_coalesced", .group = 2, .async = 3}},
-      {"torch.distributed.all_gather_object", "object_list, obj, group=None", objects_gathered, {.name = "all_gather_object", .group = 2}},
-      {"torch.distributed.gather", "tensor, gather_list=None, dst=0, group=None, async_op=False, group_dst=None", handle, {.name = "gather", .tensor = 0, .root = 2, .group = 3, .async = 4, .list = 1, .waits = Waiting::root}},
-      {"torch.distributed.gather_object", "obj, object_gather_list=None, dst=0, group=None, group_dst=None", handle, {.name = "gather_object", .root = 2, .group = 3}},
-      {"torch.distributed.scatter", "tensor, scatter_list=None, src=0, group=None, async_op=False, group_src=None", first_differs, {.name = "scatter", .tensor = 0, .root = 2, .group = 3, .async = 4, .list = 1, .waits = Waiting::all_but_root}},
-      {"torch.distributed.scatter_object_list", "scatter_object_output_list, scatter_object_input_list, src=0, group=None, group_src=None", handle, {.name = "scatter_object_list", .root = 2, .group = 3}},
-      {"torch.distributed.reduce_scatter", "output, input_list, op=None, group=None, async_op=False", first_differs, {.name = "reduce_scatter", .tensor = 0, .group = 3, .async = 4, .list = 1, .own_sizes = true}},
-      {"torch.distributed.reduce_scatter_tensor", "output, input, op=None, group=None, async_op=False", first_differs, {.name = "reduce_scatter_tensor", .tensor = 0, .group = 3, .async = 4, .list = 1, .own_sizes = true}},
-      {"torch.distributed.all_to_all", "output_tensor_list, input_tensor_list, group=None, async_op=False", handle, {.name = "all_to_all", .group = 2, .async = 3, .list = 0}},
-      {"torch.distributed.all_to_all_single", "output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False", exchanged, {.name = "all_to_all_single", .tensor = 0, .group = 4, .async = 5, .own_sizes = true}},
-      {"torch.distributed.nn.functional.all_reduce", "tensor, op=None, group=None", alike, {.name = "all_reduce", .tensor = 0, .group = 2}},
-      {"torch.distributed.nn.functional.broadcast", "tensor, src, group=None", alike, {.name = "broadcast", .tensor = 0, .root = 1, .group = 2}},
-      {"torch.distributed.nn.functional.gather", "tensor, dst=0, group=None", unknown_of, {.name = "gather", .tensor = 0, .root = 1, .group = 2}},
-      {"torch.distributed.nn.functional.scatter", "tensors, src=0, group=None", unknown_of, {.name = "scatter", .root = 1, .group = 2}},
-      {"torch.distributed.nn.functional.reduce", "tensor, dst, op=None, group=None", unknown_of, {.name = "reduce", .tensor = 0, .root = 1, .group = 3}},
-      {"torch.distributed.nn.functional.reduce_scatter", "output, input_list, op=None, group=None", unknown_of, {.name = "reduce_scatter", .tensor = 0, .group = 3, .own_sizes = true}},
-      {"torch.distributed.nn.functional.all_to_all", "output_tensor_list, input_tensor_list, group=None", unknown_of, {.name = "all_to_all", .group = 2}},
-      {"torch.distributed.nn.functional.all_gather", "tensor, group=None", uniform, {.name = "all_gather", .tensor = 0, .group = 1}},
-      {"torch.distributed.nn.functional.all_to_all_single", "output, input, output_split_sizes=None, input_split_sizes=None, group=None", unknown_of, {.name = "all_to_all_single", .group = 4, .own_sizes = true}},
-      {"torch.distributed._functional_collectives.all_reduce", "self, reduceOp, group, tag=''", alike, {.name = "all_reduce", .tensor = 0, .group = 2}},
-      {"torch.distributed._functional_collectives.broadcast", "self, src, group, tag=''", alike, {.name = "broadcast", .tensor = 0, .root = 1, .group = 2}},
-      {"torch.distributed._functional_collectives.all_gather_tensor", "self, gather_dim, group, tag=''", uniform, {.name = "all_gather_into_tensor", .tensor = 0, .group = 2}},
-      {"torch.distributed._functional_collectives.reduce_scatter_tensor", "self, reduceOp, scatter_dim, group, tag=''", unknown_of, {.name = "reduce_scatter_tensor", .group = 3, .own_sizes = true}},
-      {"torch.distributed._functional_collectives.all_to_all_single", "self, output_split_sizes, input_split_sizes, group, tag=''", unknown_of, {.name = "all_to_all_single", .group = 3, .own_sizes = true}},
-      {"torch.distributed._functional_collectives.all_gather_tensor_autograd", "self, gather_dim, group, tag=''", uniform, {.name = "all_gather_into_tensor", .tensor = 0, .group = 2}},
-      {"torch.distributed._functional_collectives.reduce_scatter_tensor_autograd", "self, reduceOp, scatter_dim, group, tag=''", unknown_of, {.name = "reduce_scatter_tensor", .group = 3, .own_sizes = true}},
-      {"torch.distributed._functional_collectives.all_to_all_single_autograd", "self, output_split_sizes, input_split_sizes, group, tag=''", unknown_of, {.name = "all_to_all_single", .group = 3, .own_sizes = true}},
-      {"torch.distributed._functional_collectives.permute_tensor", "self, src_dst, group, tag=''", unknown_of, {.name = "all_to_all_single", .group = 2, .own_sizes = true}},
-      {"torch.distributed._functional_collectives.all_reduce_coalesced", "self, reduceOp, group, tag=''", uniform, {.name = "all_reduce_coalesced", .group = 2}},
-      {"torch.distributed._functional_collectives.all_gather_into_tensor_coalesced", "self, group, tag=''", uniform, {.name = "all_gather_into_tensor_coalesced", .group = 1}},
-      {"torch.distributed._functional_collectives.reduce_scatter_tensor_coalesced", "inputs, reduceOp, scatter_dim, group, tag=''", unknown_of, {.name = "reduce_scatter_tensor_coalesced", .group = 3, .own_sizes = true}},
-      {"torch.distributed.broadcast_object_list", "object_list, src=0, group=None, device=None, group_src=None", objects_broadcast, {.name = "broadcast_object_list", .root = 1, .group = 2}},
+      {"torch.distributed.barrier", "group=None, async_op=False, device_ids=None, timeout=None", handle,
+          {.name = "barrier", .group = 0, .async = 1}},
+      {"torch.distributed.monitored_barrier", "group=None, timeout=None, wait_all_ranks=False", handle,
+          {.name = "monitored_barrier", .group = 0}},
+      {"torch.distributed.broadcast", "tensor, src=None, group=None, async_op=False, group_src=None",
+          broadcast,
+          {.name = "broadcast",
+              .tensor = 0,
+              .root = 1,
+              .group = 2,
+              .sends_from_root = true,
+              .async = 3,
+              .group_root = 4,
+              .waits = Waiting::all_but_root}},
+      {"torch.distributed.all_reduce", "tensor, op=None, group=None, async_op=False", first_agrees,
+          {.name = "all_reduce", .tensor = 0, .group = 2, .async = 3}},
+      {"torch.distributed.all_reduce_coalesced", "tensors, op=None, group=None, async_op=False",
+          first_list_agrees, {.name = "all_reduce_coalesced", .group = 2, .async = 3}},
+      {"torch.distributed.reduce", "tensor, dst, op=None, group=None, async_op=False, group_dst=None",
+          first_differs,
+          {.name = "reduce", .tensor = 0, .root = 1, .group = 3, .async = 4, .waits = Waiting::root}},
+      {"torch.distributed.all_gather", "tensor_list, tensor, group=None, async_op=False", first_list_agrees,
+          {.name = "all_gather", .tensor = 1, .group = 2, .async = 3, .list = 0}},
+      {"torch.distributed.all_gather_into_tensor", "output_tensor, input_tensor, group=None, async_op=False",
+          first_agrees, {.name = "all_gather_into_tensor", .tensor = 1, .group = 2, .async = 3, .list = 0}},
+      {"torch.distributed.all_gather_coalesced",
+          "output_tensor_lists, input_tensor_list, group=None, async_op=False", handle,
+          {.name = "all_gather_coalesced", .group = 2, .async = 3}},
+      {"torch.distributed.all_gather_object", "object_list, obj, group=None", objects_gathered,
+          {.name = "all_gather_object", .group = 2}},
+      {"torch.distributed.gather",
+          "tensor, gather_list=None, dst=0, group=None, async_op=False, group_dst=None", handle,
+          {.name = "gather",
+              .tensor = 0,
+              .root = 2,
+              .group = 3,
+              .async = 4,
+              .list = 1,
+              .waits = Waiting::root}},
+      {"torch.distributed.gather_object", "obj, object_gather_list=None, dst=0, group=None, group_dst=None",
+          handle, {.name = "gather_object", .root = 2, .group = 3}},
+      {"torch.distributed.scatter",
+          "tensor, scatter_list=None, src=0, group=None, async_op=False, group_src=None", first_differs,
+          {.name = "scatter",
+              .tensor = 0,
+              .root = 2,
+              .group = 3,
+              .async = 4,
+              .list = 1,
+              .waits = Waiting::all_but_root}},
+      {"torch.distributed.scatter_object_list",
+          "scatter_object_output_list, scatter_object_input_list, src=0, group=None, group_src=None", handle,
+          {.name = "scatter_object_list", .root = 2, .group = 3}},
+      {"torch.distributed.reduce_scatter", "output, input_list, op=None, group=None, async_op=False",
+          first_differs,
+          {.name = "reduce_scatter", .tensor = 0, .group = 3, .async = 4, .list = 1, .own_sizes = true}},
+      {"torch.distributed.reduce_scatter_tensor", "output, input, op=None, group=None, async_op=False",
+          first_differs,
+          {.name = "reduce_scatter_tensor",
+              .tensor = 0,
+              .group = 3,
+              .async = 4,
+              .list = 1,
+              .own_sizes = true}},
+      {"torch.distributed.all_to_all", "output_tensor_list, input_tensor_list, group=None, async_op=False",
+          handle, {.name = "all_to_all", .group = 2, .async = 3, .list = 0}},
+      {"torch.distributed.all_to_all_single",
+          "output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False",
+          exchanged, {.name = "all_to_all_single", .tensor = 0, .group = 4, .async = 5, .own_sizes = true}},
+      {"torch.distributed.nn.functional.all_reduce", "tensor, op=None, group=None", alike,
+          {.name = "all_reduce", .tensor = 0, .group = 2}},
+      {"torch.distributed.nn.functional.broadcast", "tensor, src, group=None", alike,
+          {.name = "broadcast", .tensor = 0, .root = 1, .group = 2}},
+      {"torch.distributed.nn.functional.gather", "tensor, dst=0, group=None", unknown_of,
+          {.name = "gather", .tensor = 0, .root = 1, .group = 2}},
+      {"torch.distributed.nn.functional.scatter", "tensors, src=0, group=None", unknown_of,
+          {.name = "scatter", .root = 1, .group = 2}},
+      {"torch.distributed.nn.functional.reduce", "tensor, dst, op=None, group=None", unknown_of,
+          {.name = "reduce", .tensor = 0, .root = 1, .group = 3}},
+      {"torch.distributed.nn.functional.reduce_scatter", "output, input_list, op=None, group=None",
+          unknown_of, {.name = "reduce_scatter", .tensor = 0, .group = 3, .own_sizes = true}},
+      {"torch.distributed.nn.functional.all_to_all", "output_tensor_list, input_tensor_list, group=None",
+          unknown_of, {.name = "all_to_all", .group = 2}},
+      {"torch.distributed.nn.functional.all_gather", "tensor, group=None", uniform,
+          {.name = "all_gather", .tensor = 0, .group = 1}},
+      {"torch.distributed.nn.functional.all_to_all_single",
+          "output, input, output_split_sizes=None, input_split_sizes=None, group=None", unknown_of,
+          {.name = "all_to_all_single", .group = 4, .own_sizes = true}},
+      {"torch.distributed._functional_collectives.all_reduce", "self, reduceOp, group, tag=''", alike,
+          {.name = "all_reduce", .tensor = 0, .group = 2}},
+      {"torch.distributed._functional_collectives.broadcast", "self, src, group, tag=''", alike,
+          {.name = "broadcast", .tensor = 0, .root = 1, .group = 2}},
+      {"torch.distributed._functional_collectives.all_gather_tensor", "self, gather_dim, group, tag=''",
+          uniform, {.name = "all_gather_into_tensor", .tensor = 0, .group = 2}},
+      {"torch.distributed._functional_collectives.reduce_scatter_tensor",
+          "self, reduceOp, scatter_dim, group, tag=''", unknown_of,
+          {.name = "reduce_scatter_tensor", .group = 3, .own_sizes = true}},
+      {"torch.distributed._functional_collectives.all_to_all_single",
+          "self, output_split_sizes, input_split_sizes, group, tag=''", unknown_of,
+          {.name = "all_to_all_single", .group = 3, .own_sizes = true}},
+      {"torch.distributed._functional_collectives.all_gather_tensor_autograd",
+          "self, gather_dim, group, tag=''", uniform,
+          {.name = "all_gather_into_tensor", .tensor = 0, .group = 2}},
+      {"torch.distributed._functional_collectives.reduce_scatter_tensor_autograd",
+          "self, reduceOp, scatter_dim, group, tag=''", unknown_of,
+          {.name = "reduce_scatter_tensor", .group = 3, .own_sizes = true}},
+      {"torch.distributed._functional_collectives.all_to_all_single_autograd",
+          "self, output_split_sizes, input_split_sizes, group, tag=''", unknown_of,
+          {.name = "all_to_all_single", .group = 3, .own_sizes = true}},
+      {"torch.distributed._functional_collectives.permute_tensor", "self, src_dst, group, tag=''", unknown_of,
+          {.name = "all_to_all_single", .group = 2, .own_sizes = true}},
+      {"torch.distributed._functional_collectives.all_reduce_coalesced", "self, reduceOp, group, tag=''",
+          uniform, {.name = "all_reduce_coalesced", .group = 2}},
+      {"torch.distributed._functional_collectives.all_gather_into_tensor_coalesced", "self, group, tag=''",
+          uniform, {.name = "all_gather_into_tensor_coalesced", .group = 1}},
+      {"torch.distributed._functional_collectives.reduce_scatter_tensor_coalesced",
+          "inputs, reduceOp, scatter_dim, group, tag=''", unknown_of,
+          {.name = "reduce_scatter_tensor_coalesced", .group = 3, .own_sizes = true}},
+      {"torch.distributed.broadcast_object_list",
+          "object_list, src=0, group=None, device=None, group_src=None", objects_broadcast,
+          {.name = "broadcast_object_list", .root = 1, .group = 2}},
 
-      {"torch.distributed.new_group", "ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization=False", new_group,
-       {.name = "new_group", .hidden = true, .because = all_make_group, .makes_group = true, .local = 4}},
-      {"torch.distributed.new_subgroups", "group_size=None, group=None, timeout=None, backend=None", subgroups, {.name = "new_subgroups", .hidden = true, .because = all_make_group}},
-      {"torch.distributed.new_subgroups_by_enumeration", "ranks_per_subgroup_list, timeout=None, backend=None, pg_options=None, group_desc=None", subgroups,
-       {.name = "new_subgroups_by_enumeration", .hidden = true, .because = all_make_group}},
-      {"torch.distributed.split_group", "parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None", unknown_group,
-       {.name = "split_group", .group = 0, .hidden = true, .because = all_make_group}},
+      {"torch.distributed.new_group",
+          "ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization=False",
+          new_group,
+          {.name = "new_group", .hidden = true, .because = all_make_group, .makes_group = true, .local = 4}},
+      {"torch.distributed.new_subgroups", "group_size=None, group=None, timeout=None, backend=None",
+          subgroups, {.name = "new_subgroups", .hidden = true, .because = all_make_group}},
+      {"torch.distributed.new_subgroups_by_enumeration",
+          "ranks_per_subgroup_list, timeout=None, backend=None, pg_options=None, group_desc=None", subgroups,
+          {.name = "new_subgroups_by_enumeration", .hidden = true, .because = all_make_group}},
+      {"torch.distributed.split_group",
+          "parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None", unknown_group,
+          {.name = "split_group", .group = 0, .hidden = true, .because = all_make_group}},
   };
   return list;
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> distributed_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
       row("torch.distributed.get_rank", function, "group=None", get_rank),
       row("torch.distributed.get_world_size", function, "group=None", get_world_size),
-      row("torch.distributed.get_node_local_rank", function, "fallback_rank=None", role_value<Role::local_rank>),
+      row("torch.distributed.get_node_local_rank", function, "fallback_rank=None",
+          role_value<Role::local_rank>),
       row("torch.distributed.is_available", function, "", is_available),
       row("torch.distributed.is_initialized", function, "", is_initialized),
-      row("torch.distributed.init_process_group", function, "backend=None, init_method=None, timeout=None, world_size=-1, **options", init_process_group, {}, Operation::group_settings),
+      row("torch.distributed.init_process_group", function,
+          "backend=None, init_method=None, timeout=None, world_size=-1, **options", init_process_group, {},
+          Operation::group_settings),
       row("torch.distributed.destroy_process_group", function, "group=None", nothing),
       row("torch.distributed._functional_collectives.wait_tensor", function, "tensor", first_argument),
       row("torch.distributed.group.WORLD", constant, "", nothing),
@@ -391,10 +511,14 @@ std::vector<Row> distributed_rows() {
       row("torch.distributed.get_process_group_ranks", function, "group", ranks_of_group),
       row("torch.distributed.get_global_rank", function, "group, group_rank", global_rank),
       row("torch.distributed.get_local_rank", function, "group=None", role_value<Role::local_rank>),
-      row("torch.distributed.P2POp", class_, "op, tensor, peer=None, group=None, tag=0, group_peer=None", message_of_batch),
+      row("torch.distributed.P2POp", class_, "op, tensor, peer=None, group=None, tag=0, group_peer=None",
+          message_of_batch),
       row("torch.distributed.Work", class_, "*arguments", nullptr),
       row("torch.distributed.Work.wait", method, "timeout=None", nothing, {}, Operation::await),
-      row("torch.distributed.Work.is_completed", method, "", [](Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }, {}, Operation::poll),
+      row(
+          "torch.distributed.Work.is_completed", method, "",
+          [](Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }, {},
+          Operation::poll),
       row("torch.distributed.Work.get_future", method, "", unknown_of, {}, Operation::poll),
       row("torch.distributed.ProcessGroup", class_, "*arguments", nullptr),
       row("torch.distributed.ProcessGroup.size", method, "", size_of_group),
@@ -402,15 +526,18 @@ std::vector<Row> distributed_rows() {
       row("torch.distributed.ReduceOp.MAX", constant, "", reduce_op),
       row("torch.distributed.ReduceOp.MIN", constant, "", reduce_op),
       row("torch.distributed.ReduceOp.AVG", constant, "", reduce_op),
-      row("torch.multiprocessing.spawn", function, "fn, args=(), nprocs=1, join=True, daemon=False, start_method='spawn'",
+      row("torch.multiprocessing.spawn", function,
+          "fn, args=(), nprocs=1, join=True, daemon=False, start_method='spawn'",
           [](Call& call) {
             // Every process runs the function with its rank in front.
             interpreter::Arguments arguments;
             arguments.positional.push_back(Value::of(call.run.role(Role::rank)));
             const Value rest = call.run.resolve(call.at(1));
             if (rest.is(Kind::tuple) || rest.is(Kind::list)) {
-              if (const auto items = call.run.elements(rest, call.place)) arguments.positional.insert(arguments.positional.end(), items->begin(), items->end());
-              else arguments.spread = true;
+              if (const auto items = call.run.elements(rest, call.place))
+                arguments.positional.insert(arguments.positional.end(), items->begin(), items->end());
+              else
+                arguments.spread = true;
             }
             call.run.call(call.at(0), std::move(arguments), call.place);
             return Value::none();
@@ -427,4 +554,4 @@ std::vector<Row> distributed_rows() {
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -12,7 +12,8 @@ std::string_view job_size(const values::Row& row) {
       {"pytorch_lightning.Trainer", "devices num_nodes"},
       {"lightning_fabric.Fabric", "devices num_nodes"},
   };
-  const bool makes_job = row.operation == values::Operation::group_settings || row.operation == values::Operation::framework || row.operation == values::Operation::collective;
+  const bool makes_job = row.operation == values::Operation::group_settings ||
+      row.operation == values::Operation::framework || row.operation == values::Operation::collective;
   if (!makes_job) return {};
   for (const Size& each : sizes)
     if (row.path == each.path) return each.parameters;
@@ -22,7 +23,8 @@ std::string_view job_size(const values::Row& row) {
 bool leaves_the_loop(const values::Row& row) {
   static constexpr std::string_view libraries[] = {"accelerate.", "lightning_fabric.", "deepspeed."};
   // The stages of a pipeline clear and step themselves.
-  static constexpr std::string_view run_themselves[] = {"deepspeed.DeepSpeedEngine.train_batch", "deepspeed.DeepSpeedEngine.eval_batch"};
+  static constexpr std::string_view run_themselves[] = {
+      "deepspeed.DeepSpeedEngine.train_batch", "deepspeed.DeepSpeedEngine.eval_batch"};
   for (const std::string_view path : run_themselves)
     if (row.path == path) return false;
   for (const std::string_view library : libraries)
@@ -30,4 +32,4 @@ bool leaves_the_loop(const values::Row& row) {
   return false;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -5,12 +5,12 @@
 
 namespace stepzero::libraries {
 
-// The parameters whose product is the number of ranks, "devices num_nodes"; of one with a star, "*mesh_shape", the product of its entries. Empty if the
-// row says nothing of it.
+// The parameters whose product is the number of ranks, "devices num_nodes"; of one with a star,
+// "*mesh_shape", the product of its entries. Empty if the row says nothing of it.
 std::string_view job_size(const values::Row& row);
 
-// Of a call that hands a loop, or a part of it, to a framework: does that divide, scale and hold back, and leave it to the program to clear
-// and to step?
+// Of a call that hands a loop, or a part of it, to a framework: does that divide, scale and hold back, and
+// leave it to the program to clear and to step?
 bool leaves_the_loop(const values::Row& row);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

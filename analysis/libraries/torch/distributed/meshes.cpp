@@ -1,5 +1,5 @@
-// Meshes of ranks (torch.distributed.device_mesh): their sizes and names, parts of them, and the groups along their dimensions. As PyTorch 2.13
-// answers.
+// Meshes of ranks (torch.distributed.device_mesh): their sizes and names, parts of them, and the groups along
+// their dimensions. As PyTorch 2.13 answers.
 #include "libraries/torch/distributed/spread.hpp"
 #include "values/kept.hpp"
 
@@ -14,12 +14,17 @@ using symbolic::Role;
 namespace {
 
 constexpr std::string_view mesh_class = "torch.distributed.device_mesh.DeviceMesh";
-constexpr std::string_view sizes_of_root = values::MeshState::sizes;  // of the mesh that it is a part of: all ranks in order, the last dimension running fastest
+constexpr std::string_view sizes_of_root =
+    values::MeshState::sizes;  // of the mesh that it is a part of: all ranks in order, the last dimension
+                               // running fastest
 constexpr std::string_view names_of_dims = values::MeshState::names;  // its own; None where it has none
-constexpr std::string_view own_dims = values::MeshState::dims;        // for each of its dimensions those of the root that it runs over, as a tuple
+constexpr std::string_view own_dims =
+    values::MeshState::dims;  // for each of its dimensions those of the root that it runs over, as a tuple
 constexpr std::string_view is_part = values::MeshState::part;
-constexpr std::string_view root_of_part = values::MeshState::root;          // of a part: the mesh that it is a part of
-constexpr std::string_view has_flattened = values::MeshState::flattened;    // dimensions of it were made one, under a name that it knows
+constexpr std::string_view root_of_part =
+    values::MeshState::root;  // of a part: the mesh that it is a part of
+constexpr std::string_view has_flattened =
+    values::MeshState::flattened;  // dimensions of it were made one, under a name that it knows
 
 // What is known of a mesh. A dimension that was flattened runs over several of the root.
 struct Mesh {
@@ -29,18 +34,22 @@ struct Mesh {
   std::vector<std::string> names;  // of the dims; empty: without names, or not known
   bool named = true;               // not known to be without names
 };
-std::vector<Value> items_of(Value tuple) { return tuple.is(Kind::tuple) ? tuple.as<values::Tuple>()->items : std::vector<Value>{}; }
+std::vector<Value> items_of(Value tuple) {
+  return tuple.is(Kind::tuple) ? tuple.as<values::Tuple>()->items : std::vector<Value>{};
+}
 std::optional<Mesh> known_mesh(Interpreter& run, Value value) {
   value = run.resolve(value);
   if (!value.is(Kind::instance) || !run.is_a(value, mesh_class)) return std::nullopt;
   Mesh mesh;
   mesh.object = value.as<Instance>();
-  const Value sizes = kept(run, *mesh.object, sizes_of_root), dims = kept(run, *mesh.object, own_dims), names = kept(run, *mesh.object, names_of_dims);
+  const Value sizes = kept(run, *mesh.object, sizes_of_root), dims = kept(run, *mesh.object, own_dims),
+              names = kept(run, *mesh.object, names_of_dims);
   if (!sizes.is(Kind::tuple) || !dims.is(Kind::tuple)) return std::nullopt;
   mesh.sizes = items_of(sizes);
   for (const Value& dim : items_of(dims)) {
     mesh.dims.emplace_back();
-    for (const Value& of : items_of(dim)) mesh.dims.back().push_back(static_cast<std::size_t>(run.to_constant(of).value_or(0)));
+    for (const Value& of : items_of(dim))
+      mesh.dims.back().push_back(static_cast<std::size_t>(run.to_constant(of).value_or(0)));
   }
   mesh.named = !names.is(Kind::none);
   for (const Value& name : items_of(names)) mesh.names.emplace_back(name.text());
@@ -60,9 +69,14 @@ std::vector<std::size_t> all_dims(const Mesh& mesh) {
   for (const auto& each : mesh.dims) all.insert(all.end(), each.begin(), each.end());
   return all;
 }
-Answer is_one(Interpreter& run, Int size) { return size ? run.symbols().decide(run.symbols().compared(symbolic::Compare::eq, size, run.symbols().constant(1))) : Answer::unknown; }
+Answer is_one(Interpreter& run, Int size) {
+  return size
+      ? run.symbols().decide(run.symbols().compared(symbolic::Compare::eq, size, run.symbols().constant(1)))
+      : Answer::unknown;
+}
 
-// The sizes of the root as numbers, where a run is that of one rank, and the rank is one of the mesh: the first ranks are.
+// The sizes of the root as numbers, where a run is that of one rank, and the rank is one of the mesh: the
+// first ranks are.
 std::optional<std::vector<std::int64_t>> numbers(Interpreter& run, const Mesh& mesh) {
   if (!run.as_rank()) return std::nullopt;
   std::vector<std::int64_t> found;
@@ -80,7 +94,8 @@ std::vector<std::int64_t> coordinates(const std::vector<std::int64_t>& sizes, st
   for (std::size_t i = sizes.size(); i-- > 0; rank /= sizes[i]) found[i] = rank % sizes[i];
   return found;
 }
-std::optional<std::int64_t> place_along(Interpreter& run, const Mesh& mesh, const std::vector<std::size_t>& dims) {
+std::optional<std::int64_t> place_along(
+    Interpreter& run, const Mesh& mesh, const std::vector<std::size_t>& dims) {
   const auto sizes = numbers(run, mesh);
   if (!sizes) return std::nullopt;
   const auto mine = coordinates(*sizes, run.as_rank()->rank);
@@ -89,11 +104,13 @@ std::optional<std::int64_t> place_along(Interpreter& run, const Mesh& mesh, cons
   return place;
 }
 // Keeps in `object` which ranks it joins: all, or those that differ from this one in these dimensions alone.
-void keep_members(Interpreter& run, Instance& object, const Mesh& mesh, const std::vector<std::size_t>& dims) {
+void keep_members(
+    Interpreter& run, Instance& object, const Mesh& mesh, const std::vector<std::size_t>& dims) {
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < mesh.sizes.size(); ++i)
     if (std::ranges::find(dims, i) == dims.end()) others.push_back(i);
-  if (is_one(run, size_of(run, mesh, others)) == Answer::yes) return keep(run, object, values::GroupState::all, run.heap().boolean(true));
+  if (is_one(run, size_of(run, mesh, others)) == Answer::yes)
+    return keep(run, object, values::GroupState::all, run.heap().boolean(true));
   const auto sizes = numbers(run, mesh);
   if (!sizes) return;
   const auto mine = coordinates(*sizes, run.as_rank()->rank);
@@ -102,12 +119,14 @@ void keep_members(Interpreter& run, Instance& object, const Mesh& mesh, const st
   for (const std::int64_t size : *sizes) count *= size;
   for (std::int64_t rank = 0; rank < count; ++rank) {
     const auto theirs = coordinates(*sizes, rank);
-    if (std::ranges::all_of(others, [&](std::size_t dim) { return theirs[dim] == mine[dim]; })) members.push_back(run.heap().integer(rank));
+    if (std::ranges::all_of(others, [&](std::size_t dim) { return theirs[dim] == mine[dim]; }))
+      members.push_back(run.heap().integer(rank));
   }
   keep(run, object, values::GroupState::ranks, run.heap().tuple(std::move(members)));
 }
 
-Value made_mesh(Call& call, const std::vector<Value>& sizes, const std::vector<std::vector<std::size_t>>& dims, Value names, bool part) {
+Value made_mesh(Call& call, const std::vector<Value>& sizes,
+    const std::vector<std::vector<std::size_t>>& dims, Value names, bool part) {
   values::Heap& heap = call.run.heap();
   Instance* mesh = call.run.make_native(mesh_class, call.place);
   mesh->open = true;
@@ -125,9 +144,12 @@ Value made_mesh(Call& call, const std::vector<Value>& sizes, const std::vector<s
   if (const auto known = known_mesh(call.run, made)) {
     keep_members(call.run, *mesh, *known, all_dims(*known));
     // Whether tensors that are spread along its one dimension are parted at all.
-    const Answer alone = dims.size() == 1 ? is_one(call.run, size_of(call.run, *known, dims.front())) : Answer::unknown;
-    const bool over_all = dims.size() == 1 && size_of(call.run, *known, dims.front()) == call.run.role(Role::world_size);
-    if (dims.size() == 1 && (over_all || alone != Answer::unknown)) keep(call.run, *mesh, values::MeshState::spreads, heap.boolean(over_all || alone == Answer::no));
+    const Answer alone = dims.size() == 1 ? is_one(call.run, size_of(call.run, *known, dims.front()))
+                                          : Answer::unknown;
+    const bool over_all = dims.size() == 1 &&
+        size_of(call.run, *known, dims.front()) == call.run.role(Role::world_size);
+    if (dims.size() == 1 && (over_all || alone != Answer::unknown))
+      keep(call.run, *mesh, values::MeshState::spreads, heap.boolean(over_all || alone == Answer::no));
   }
   return made;
 }
@@ -139,7 +161,8 @@ Value refuse(Call& call, std::string text) {
 std::optional<std::vector<std::string>> texts(Call& call, Value names) {
   names = call.run.resolve(names);
   if (names.is(Kind::string)) return std::vector{std::string(names.text())};
-  const auto items = names.is(Kind::tuple) || names.is(Kind::list) ? call.run.elements(names, call.place) : std::nullopt;
+  const auto items = names.is(Kind::tuple) || names.is(Kind::list) ? call.run.elements(names, call.place)
+                                                                   : std::nullopt;
   if (!items) return std::nullopt;
   std::vector<std::string> found;
   for (const Value& item : *items) {
@@ -157,17 +180,23 @@ Value tuple_of(Call& call, const std::vector<std::string>& names) {
 
 // ---------------------------------------------------------------- making
 
-// init_device_mesh covers all ranks, whatever its shape. Where only one of its dimensions is more than 1 its group is that of all ranks: as
-// PyTorch 2.13 does it, none is made, and a rank may make such a mesh alone.
+// init_device_mesh covers all ranks, whatever its shape. Where only one of its dimensions is more than 1 its
+// group is that of all ranks: as PyTorch 2.13 does it, none is made, and a rank may make such a mesh alone.
 Value device_mesh(Call& call) {
   const Value shape = call.run.resolve(call.at(1)), given = call.run.resolve(call.at(2));
-  const auto sizes = shape.is(Kind::tuple) || shape.is(Kind::list) ? call.run.elements(shape, call.place) : std::nullopt;
+  const auto sizes = shape.is(Kind::tuple) || shape.is(Kind::list) ? call.run.elements(shape, call.place)
+                                                                   : std::nullopt;
   const auto names = texts(call, given);
   if (names && sizes && names->size() != sizes->size())
-    return refuse(call, "`init_device_mesh` takes a name for each dimension, but `mesh_shape` has " + count_of(sizes->size(), "dimension") + " and `mesh_dim_names` " + count_of(names->size(), "name"));
+    return refuse(call,
+        "`init_device_mesh` takes a name for each dimension, but `mesh_shape` has " +
+            count_of(sizes->size(), "dimension") + " and `mesh_dim_names` " +
+            count_of(names->size(), "name"));
   if (names)
     for (std::size_t i = 0; i < names->size(); ++i)
-      if (std::ranges::count(*names, (*names)[i]) > 1) return refuse(call, "The names of a mesh's dimensions have to differ, but `" + (*names)[i] + "` stands there twice");
+      if (std::ranges::count(*names, (*names)[i]) > 1)
+        return refuse(call,
+            "The names of a mesh's dimensions have to differ, but `" + (*names)[i] + "` stands there twice");
   int several = 0;
   std::vector<Value> resolved;
   std::vector<std::vector<std::size_t>> dims;
@@ -180,7 +209,8 @@ Value device_mesh(Call& call) {
   if (call.run.as_rank() && sizes) {
     std::int64_t total = 1;
     for (const Value& size : resolved)
-      if (total <= call.run.as_rank()->world) total *= std::clamp<std::int64_t>(call.run.to_constant(size).value_or(1), 1, 1 << 20);
+      if (total <= call.run.as_rank()->world)
+        total *= std::clamp<std::int64_t>(call.run.to_constant(size).value_or(1), 1, 1 << 20);
     if (total > call.run.as_rank()->world) return call.run.raise_builtin("RuntimeError", call.place);
   }
   if (!sizes) {
@@ -189,7 +219,11 @@ Value device_mesh(Call& call) {
     mesh->open = true;
     return Value::of(Kind::instance, mesh);
   }
-  return made_mesh(call, resolved, dims, names ? tuple_of(call, *names) : !given || given.is(Kind::none) ? Value::none() : Value{}, false);
+  return made_mesh(call, resolved, dims,
+      names                                ? tuple_of(call, *names)
+          : !given || given.is(Kind::none) ? Value::none()
+                                           : Value{},
+      false);
 }
 // DeviceMesh.from_group(group, device_type): a mesh of the ranks of a group that is there.
 Value mesh_of_group(Call& call) {
@@ -199,7 +233,8 @@ Value mesh_of_group(Call& call) {
   keep(call.run, *mesh, values::GroupState::group, group);
   if (group.is(Kind::instance))
     for (const std::string_view members : {values::GroupState::all, values::GroupState::ranks})
-      if (const Value known = kept(call.run, *group.as<Instance>(), members)) keep(call.run, *mesh, members, known);
+      if (const Value known = kept(call.run, *group.as<Instance>(), members))
+        keep(call.run, *mesh, members, known);
   return Value::of(Kind::instance, mesh);
 }
 
@@ -211,7 +246,9 @@ Value part_of_mesh(Call& call) {
   const auto wanted = texts(call, call.at(0));
   if (!mesh) return call.run.heap().external("mesh", call.place);
   const bool whole = !kept(call, is_part);
-  if (whole && !mesh->named) return refuse(call, "A mesh without `mesh_dim_names` cannot be sliced by name: give `init_device_mesh` the names of its dimensions");
+  if (whole && !mesh->named)
+    return refuse(call,
+        "A mesh without `mesh_dim_names` cannot be sliced by name: give `init_device_mesh` the names of its dimensions");
   if (!wanted || mesh->names.size() != mesh->dims.size()) return call.run.heap().external("mesh", call.place);
   std::vector<std::vector<std::size_t>> dims;
   for (const std::string& name : *wanted) {
@@ -236,7 +273,9 @@ Value flattened(Call& call) {
   const auto mesh = known_mesh(call.run, call.self);
   call.run.heap().note_write(nullptr);
   if (call.self.is(Kind::instance)) keep(call, has_flattened, call.run.heap().boolean(true));
-  if (const Value root = call.self.is(Kind::instance) ? kept(call, root_of_part) : Value{}; root.is(Kind::instance)) keep(call.run, *root.as<Instance>(), has_flattened, call.run.heap().boolean(true));
+  if (const Value root = call.self.is(Kind::instance) ? kept(call, root_of_part) : Value{};
+      root.is(Kind::instance))
+    keep(call.run, *root.as<Instance>(), has_flattened, call.run.heap().boolean(true));
   if (!mesh) return call.run.heap().external("mesh", call.place);
   const auto name = texts(call, call.at(0));
   return made_mesh(call, mesh->sizes, {all_dims(*mesh)}, name ? tuple_of(call, *name) : Value{}, true);
@@ -247,13 +286,18 @@ Value flattened(Call& call) {
 // The dimensions of the root that one of its own, by number or name, runs over; nullopt: not known.
 std::optional<std::vector<std::size_t>> asked_dim(Call& call, const Mesh& mesh) {
   const Value dim = call.run.resolve(call.at(0));
-  if (!dim || dim.is(Kind::none)) return mesh.dims.size() == 1 ? std::optional(mesh.dims.front()) : std::nullopt;
+  if (!dim || dim.is(Kind::none))
+    return mesh.dims.size() == 1 ? std::optional(mesh.dims.front()) : std::nullopt;
   if (dim.is(Kind::string)) {
     const auto at = std::ranges::find(mesh.names, dim.text());
-    return at != mesh.names.end() ? std::optional(mesh.dims[static_cast<std::size_t>(at - mesh.names.begin())]) : std::nullopt;
+    return at != mesh.names.end()
+        ? std::optional(mesh.dims[static_cast<std::size_t>(at - mesh.names.begin())])
+        : std::nullopt;
   }
   const auto at = call.run.to_constant(dim);
-  return at && *at >= 0 && static_cast<std::size_t>(*at) < mesh.dims.size() ? std::optional(mesh.dims[static_cast<std::size_t>(*at)]) : std::nullopt;
+  return at && *at >= 0 && static_cast<std::size_t>(*at) < mesh.dims.size()
+      ? std::optional(mesh.dims[static_cast<std::size_t>(*at)])
+      : std::nullopt;
 }
 Value group_of_mesh(Call& call) {
   if (call.self.is(Kind::instance))
@@ -263,7 +307,8 @@ Value group_of_mesh(Call& call) {
   if (!dims) return call.run.heap().external("mesh", call.place);
   Instance* group = call.run.make_native("torch.distributed.ProcessGroup", call.place);
   keep_members(call.run, *group, *mesh, *dims);
-  if (!kept(call.run, *group, values::GroupState::all) && !kept(call.run, *group, values::GroupState::ranks)) return call.run.heap().external("mesh", call.place);
+  if (!kept(call.run, *group, values::GroupState::all) && !kept(call.run, *group, values::GroupState::ranks))
+    return call.run.heap().external("mesh", call.place);
   return Value::of(Kind::instance, group);
 }
 Value place_in_mesh(Call& call) {
@@ -274,8 +319,10 @@ Value place_in_mesh(Call& call) {
   if (place) return call.run.heap().integer(*place);
   // Rows of ranks, the last dimension running fastest.
   std::vector<std::size_t> behind;
-  for (std::size_t i = dims && dims->size() == 1 ? dims->front() + 1 : 0; mesh && i < mesh->sizes.size(); ++i) behind.push_back(i);
-  const Int own = dims && dims->size() == 1 ? size_of(call.run, *mesh, *dims) : nullptr, step = own ? size_of(call.run, *mesh, behind) : nullptr;
+  for (std::size_t i = dims && dims->size() == 1 ? dims->front() + 1 : 0; mesh && i < mesh->sizes.size(); ++i)
+    behind.push_back(i);
+  const Int own = dims && dims->size() == 1 ? size_of(call.run, *mesh, *dims) : nullptr,
+            step = own ? size_of(call.run, *mesh, behind) : nullptr;
   auto& s = call.run.symbols();
   if (step && !call.run.as_rank()) return Value::of(s.mod(s.floordiv(rank, step), own));
   return call.run.heap().unknown("local rank of the mesh", Sharing::divergent, call.place);
@@ -283,7 +330,9 @@ Value place_in_mesh(Call& call) {
 Value mesh_size(Call& call) {
   const auto mesh = known_mesh(call.run, call.self);
   const Value dim = call.run.resolve(call.at(0));
-  const auto dims = !mesh ? std::nullopt : !dim || dim.is(Kind::none) ? std::optional(all_dims(*mesh)) : asked_dim(call, *mesh);
+  const auto dims = !mesh          ? std::nullopt
+      : !dim || dim.is(Kind::none) ? std::optional(all_dims(*mesh))
+                                   : asked_dim(call, *mesh);
   const Int size = dims ? size_of(call.run, *mesh, *dims) : nullptr;
   return size ? Value::of(size) : call.run.heap().unknown("mesh size", Sharing::uniform, call.place);
 }
@@ -293,26 +342,29 @@ Value mesh_shape(Call& call) {
   std::vector<Value> sizes;
   for (const auto& dims : mesh->dims) {
     const Int size = size_of(call.run, *mesh, dims);
-    sizes.push_back(size ? Value::of(size) : call.run.heap().unknown("mesh size", Sharing::uniform, call.place));
+    sizes.push_back(
+        size ? Value::of(size) : call.run.heap().unknown("mesh size", Sharing::uniform, call.place));
   }
   return call.run.heap().tuple(std::move(sizes));
 }
 Value mesh_ndim(Call& call) {
   const auto dims = dimensions_of_mesh(call.run, call.self);
-  return dims ? call.run.heap().integer(static_cast<std::int64_t>(*dims)) : call.run.heap().unknown("mesh dimensions", Sharing::uniform, call.place);
+  return dims ? call.run.heap().integer(static_cast<std::int64_t>(*dims))
+              : call.run.heap().unknown("mesh dimensions", Sharing::uniform, call.place);
 }
 
 const std::deque<Collective>& collectives() {
   static const std::deque<Collective> list = {
       {mesh_class, "device_type, mesh, *, mesh_dim_names=None, **options", nullptr,
-       {.name = "DeviceMesh", .hidden = true, .because = all_make_group}, RowKind::class_},
-      {"torch.distributed.device_mesh.init_device_mesh", "device_type, mesh_shape, *, mesh_dim_names=None, groups=None, **options", device_mesh,
-       {.name = "init_device_mesh", .hidden = true, .because = all_make_group, .only_if = 3}},
+          {.name = "DeviceMesh", .hidden = true, .because = all_make_group}, RowKind::class_},
+      {"torch.distributed.device_mesh.init_device_mesh",
+          "device_type, mesh_shape, *, mesh_dim_names=None, groups=None, **options", device_mesh,
+          {.name = "init_device_mesh", .hidden = true, .because = all_make_group, .only_if = 3}},
   };
   return list;
 }
 
-} // namespace
+}  // namespace
 
 std::optional<std::size_t> dimensions_of_mesh(Interpreter& run, Value value) {
   const auto mesh = known_mesh(run, value);
@@ -327,8 +379,10 @@ std::vector<Row> mesh_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
       row("torch.distributed.device_mesh.DeviceMesh.__getitem__", method, "names", part_of_mesh),
-      row("torch.distributed.device_mesh.DeviceMesh._flatten", method, "mesh_dim_name=None, **options", flattened),
-      row("torch.distributed.device_mesh.DeviceMesh.from_group", function, "group, device_type, mesh=None, *, mesh_dim_names=None, **options", mesh_of_group),
+      row("torch.distributed.device_mesh.DeviceMesh._flatten", method, "mesh_dim_name=None, **options",
+          flattened),
+      row("torch.distributed.device_mesh.DeviceMesh.from_group", function,
+          "group, device_type, mesh=None, *, mesh_dim_names=None, **options", mesh_of_group),
       row("torch.distributed.device_mesh.DeviceMesh.get_group", method, "mesh_dim=None", group_of_mesh),
       row("torch.distributed.device_mesh.DeviceMesh.get_local_rank", method, "mesh_dim=None", place_in_mesh),
       row("torch.distributed.device_mesh.DeviceMesh.get_rank", method, "", role_value<Role::rank>),
@@ -340,4 +394,4 @@ std::vector<Row> mesh_rows() {
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

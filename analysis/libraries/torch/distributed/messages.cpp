@@ -7,7 +7,7 @@ namespace stepzero::libraries {
 
 namespace {
 
-const values::Content* content_of(Interpreter& run, const Told::Sent& sent) {
+const values::Content* content_of(Interpreter& run, const PeerMessages::Sent& sent) {
   std::vector<values::Number> numbers;
   for (const std::int64_t whole : sent.whole) numbers.push_back({run.symbols().constant(whole)});
   for (const double real : sent.real) numbers.push_back({nullptr, real, real});
@@ -76,19 +76,23 @@ Value read(Interpreter& run, values::Place place, const std::vector<std::int64_t
   return run.heap().unknown("", symbolic::Sharing::uniform, place);
 }
 
-constexpr std::int64_t tensors_of_root = std::numeric_limits<std::int64_t>::min(), objects_of_root = tensors_of_root + 1;
+constexpr std::int64_t tensors_of_root = std::numeric_limits<std::int64_t>::min(),
+                       objects_of_root = tensors_of_root + 1;
 
-} // namespace
+}  // namespace
 
-std::optional<Told::Channel> broadcast_of(const Row& row, std::int64_t root) {
-  if (row.path == "torch.distributed.broadcast") return Told::Channel{static_cast<int>(root), tensors_of_root};
-  if (row.path == "torch.distributed.broadcast_object_list") return Told::Channel{static_cast<int>(root), objects_of_root};
+std::optional<PeerMessages::Channel> broadcast_of(const Row& row, std::int64_t root) {
+  if (row.path == "torch.distributed.broadcast")
+    return PeerMessages::Channel{static_cast<int>(root), tensors_of_root};
+  if (row.path == "torch.distributed.broadcast_object_list")
+    return PeerMessages::Channel{static_cast<int>(root), objects_of_root};
   return std::nullopt;
 }
 
-std::optional<Told::Sent> objects_sent(const symbolic::Context& symbols, const values::ListState& list) {
+std::optional<PeerMessages::Sent> objects_sent(
+    const symbolic::Context& symbols, const values::ListState& list) {
   if (list.open) return std::nullopt;
-  Told::Sent made{Dtype::unknown, false, {static_cast<std::int64_t>(list.items.size())}, {}};
+  PeerMessages::Sent made{Dtype::unknown, false, {static_cast<std::int64_t>(list.items.size())}, {}};
   for (const Value item : list.items)
     if (!write(symbols, item, made.whole)) return std::nullopt;
   return made;
@@ -98,12 +102,17 @@ void hear_broadcast(Call& call, const values::Content* before, const values::Lis
   Interpreter& run = call.run;
   if (!run.as_rank() || !call.row.collective || call.spread) return;
   const auto& info = *call.row.collective;
-  const auto argument = [&](int at) { return at >= 0 ? run.resolve(call.at(static_cast<std::size_t>(at))) : Value{}; };
+  const auto argument = [&](int at) {
+    return at >= 0 ? run.resolve(call.at(static_cast<std::size_t>(at))) : Value{};
+  };
   const auto given = [](Value value) { return value && !value.is(Kind::none); };
   const Value group = argument(info.group), root_value = argument(info.root), async = argument(info.async);
   constexpr std::int64_t unknown = -1;
-  const std::int64_t root = given(root_value) ? run.to_constant(root_value).value_or(unknown) : root_value ? unknown : 0;
-  const bool waits = !given(async) || (async.is(Kind::boolean) && run.symbols().decide(async.condition()) == symbolic::Answer::no);
+  const std::int64_t root = given(root_value) ? run.to_constant(root_value).value_or(unknown)
+      : root_value                            ? unknown
+                                              : 0;
+  const bool waits = !given(async) ||
+      (async.is(Kind::boolean) && run.symbols().decide(async.condition()) == symbolic::Answer::no);
   if (root == unknown || given(group) || given(argument(info.group_root))) return;
   const Value what = run.resolve(call.at(0));
   Instance* heard = run.heard();
@@ -120,13 +129,15 @@ void hear_broadcast(Call& call, const values::Content* before, const values::Lis
     return;
   }
   const auto channel = broadcast_of(call.row, root);
-  if (!channel || run.guarded() || root < 0 || root >= static_cast<std::int64_t>(run.as_rank()->told->all.size())) return;
-  const Told& told = *run.as_rank()->told;
+  if (!channel || run.guarded() || root < 0 ||
+      root >= static_cast<std::int64_t>(run.as_rank()->told->all.size()))
+    return;
+  const PeerMessages& told = *run.as_rank()->told;
   const auto found = told.sent.find(*channel);
   if (found == told.sent.end()) return;
-  const auto number = run.to_constant(kept(run, *heard, Told::counter(*channel)));
+  const auto number = run.to_constant(kept(run, *heard, PeerMessages::counter(*channel)));
   if (!number) return;
-  keep(run, *heard, Told::counter(*channel), run.heap().integer(*number + 1));
+  keep(run, *heard, PeerMessages::counter(*channel), run.heap().integer(*number + 1));
   const auto at = static_cast<std::size_t>(*number);
   if (at >= found->second.size()) {
     if (told.all[static_cast<std::size_t>(channel->first)] && waits) run.exit_process();
@@ -161,7 +172,7 @@ void settle_content(Call& call, Value tensor) {
 }
 
 void hear_anything(Interpreter& run) {
-  if (Instance* heard = run.heard()) keep(run, *heard, Told::lost, run.heap().boolean(true));
+  if (Instance* heard = run.heard()) keep(run, *heard, PeerMessages::lost, run.heap().boolean(true));
 }
 
 void hear(Call& call) {
@@ -169,24 +180,30 @@ void hear(Call& call) {
   Instance* heard = run.heard();
   if (!heard) return;
   const values::MessageInfo& info = *call.row.message;
-  const auto argument = [&](int at) { return at >= 0 ? run.resolve(call.at(static_cast<std::size_t>(at))) : Value{}; };
+  const auto argument = [&](int at) {
+    return at >= 0 ? run.resolve(call.at(static_cast<std::size_t>(at))) : Value{};
+  };
   const auto given = [](Value value) { return value && !value.is(Kind::none); };
   const Value tag_value = argument(info.tag);
-  const auto sender = run.to_constant(argument(info.peer)), tag = given(tag_value) ? run.to_constant(tag_value) : 0;
-  const Told& told = *run.as_rank()->told;
+  const auto sender = run.to_constant(argument(info.peer)),
+             tag = given(tag_value) ? run.to_constant(tag_value) : 0;
+  const PeerMessages& told = *run.as_rank()->told;
   // Of whatever sender, or in a group: nothing that follows is followed.
-  if (!sender || !tag || *sender < 0 || *sender >= static_cast<std::int64_t>(told.all.size()) || given(argument(info.group)) || given(argument(info.group_peer)) || run.guarded() || call.spread)
+  if (!sender || !tag || *sender < 0 || *sender >= static_cast<std::int64_t>(told.all.size()) ||
+      given(argument(info.group)) || given(argument(info.group_peer)) || run.guarded() || call.spread)
     return hear_anything(run);
-  if (const Value lost = kept(run, *heard, Told::lost); !lost.is(Kind::boolean) || run.symbols().decide(lost.condition()) != symbolic::Answer::no) return;
-  const Told::Channel channel{static_cast<int>(*sender), *tag};
+  if (const Value lost = kept(run, *heard, PeerMessages::lost);
+      !lost.is(Kind::boolean) || run.symbols().decide(lost.condition()) != symbolic::Answer::no)
+    return;
+  const PeerMessages::Channel channel{static_cast<int>(*sender), *tag};
   const auto found = told.sent.find(channel);
   const std::size_t all = found == told.sent.end() ? 0 : found->second.size();
   std::size_t before = 0;
   if (found != told.sent.end()) {
-    const auto number = run.to_constant(kept(run, *heard, Told::counter(channel)));
+    const auto number = run.to_constant(kept(run, *heard, PeerMessages::counter(channel)));
     if (!number) return;
     before = static_cast<std::size_t>(*number);
-    keep(run, *heard, Told::counter(channel), run.heap().integer(*number + 1));
+    keep(run, *heard, PeerMessages::counter(channel), run.heap().integer(*number + 1));
   }
   if (before >= all) {
     if (told.all[static_cast<std::size_t>(channel.first)] && !info.starts) run.exit_process();
@@ -201,4 +218,4 @@ void hear(Call& call) {
   set_state(run, tensor, filled);
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

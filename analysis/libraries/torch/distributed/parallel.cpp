@@ -1,5 +1,6 @@
-// What wraps modules and optimizers and communicates out of sight: DDP, FSDP, ZeRO, Join, distributed checkpoints. Semantics as in
-// the documentation of torch.nn.parallel, torch.distributed.fsdp, .optim, .algorithms and .checkpoint.
+// What wraps modules and optimizers and communicates out of sight: DDP, FSDP, ZeRO, Join, distributed
+// checkpoints. Semantics as in the documentation of torch.nn.parallel, torch.distributed.fsdp, .optim,
+// .algorithms and .checkpoint.
 #include "interpreter/calls/unseen.hpp"
 #include "libraries/table/native.hpp"
 #include "libraries/torch/distributed/wrapping.hpp"
@@ -21,14 +22,16 @@ Value no_sync(Call& call) {
 // Of FullyShardedDataParallel: gradients that are not reduced are not sharded either.
 Value unsharded_gradients(Call& call) {
   const Value strategy = kept(call, values::WrapperState::sharding_strategy);
-  const bool is_sharded = !strategy || strategy.is(Kind::none) || (strategy.is(Kind::library) && !strategy.as<values::LibrarySymbol>()->path.ends_with(".NO_SHARD"));
+  const bool is_sharded = !strategy || strategy.is(Kind::none) ||
+      (strategy.is(Kind::library) && !strategy.as<values::LibrarySymbol>()->path.ends_with(".NO_SHARD"));
   if (is_sharded)
     call.run.problem(values::ProblemKind::truth_of_text, call)->text =
         "Under `no_sync()` of `FullyShardedDataParallel` each rank keeps the gradients of all parameters whole until the last micro-batch, which takes as much memory as the model itself. Without it each backward reduces them, and each "
         "rank keeps its share only: accumulation works all the same.";
   return context(call);
 }
-// Goes along with what was computed where it is not known whether the wrapper's part of the backward is held back.
+// Goes along with what was computed where it is not known whether the wrapper's part of the backward is held
+// back.
 constexpr std::string_view held_back = values::WrapperState::held_back;
 
 Value argument_named(const Call& call, std::string_view name) {
@@ -46,16 +49,22 @@ Value wrapped_init(Call& call) {
     keep(call, values::ContainerState::complete, call.run.heap().boolean(true));
   }
   if (call.row.collective && call.row.collective->group >= 0)
-    if (const Value group = call.run.resolve(call.at(static_cast<std::size_t>(call.row.collective->group))); group && !group.is(Kind::none)) keep(call, values::GroupState::group, group);
+    if (const Value group = call.run.resolve(call.at(static_cast<std::size_t>(call.row.collective->group)));
+        group && !group.is(Kind::none))
+      keep(call, values::GroupState::group, group);
   keep(call, held_back, no_sync(call));
   // What decides how much memory it takes.
-  for (const auto& [said, as] : {std::pair{"bucket_cap_mb", values::WrapperState::bucket_cap_mb}, std::pair{"gradient_as_bucket_view", values::WrapperState::gradient_as_bucket_view}, std::pair{"use_orig_params", values::WrapperState::use_orig_params},
-                                 std::pair{"sharding_strategy", values::WrapperState::sharding_strategy}, std::pair{"auto_wrap_policy", values::WrapperState::auto_wrap_policy}}) {
+  for (const auto& [said, as] : {std::pair{"bucket_cap_mb", values::WrapperState::bucket_cap_mb},
+           std::pair{"gradient_as_bucket_view", values::WrapperState::gradient_as_bucket_view},
+           std::pair{"use_orig_params", values::WrapperState::use_orig_params},
+           std::pair{"sharding_strategy", values::WrapperState::sharding_strategy},
+           std::pair{"auto_wrap_policy", values::WrapperState::auto_wrap_policy}}) {
     const Value declared = argument_named(call, said), value = declared ? declared : option(call, said);
     if (value) keep(call, as, value);
   }
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
-    if (call.row.parameters[i].text() == "broadcast_buffers" && call.given[i] && call.run.symbols().decide(call.run.truth(call.at(i))) != Answer::yes)
+    if (call.row.parameters[i].text() == "broadcast_buffers" && call.given[i] &&
+        call.run.symbols().decide(call.run.truth(call.at(i))) != Answer::yes)
       keep(call, values::WrapperState::keeps_buffers, call.run.heap().boolean(true));
   return {};
 }
@@ -78,10 +87,13 @@ void carries(Interpreter& run, Value value, const Instance& wrapper, int depth =
     for (const Value& item : value.as<values::Tuple>()->items) carries(run, item, wrapper, depth + 1);
     return;
   case Kind::list:
-    for (const Value& item : std::vector<Value>(values::Heap::list_state(value)->items)) carries(run, item, wrapper, depth + 1);
+    for (const Value& item : std::vector<Value>(values::Heap::list_state(value)->items))
+      carries(run, item, wrapper, depth + 1);
     return;
   case Kind::dict:
-    for (const auto& [key, item] : std::vector<std::pair<Value, Value>>(values::Heap::dict_state(value)->items)) carries(run, item, wrapper, depth + 1);
+    for (const auto& [key, item] :
+        std::vector<std::pair<Value, Value>>(values::Heap::dict_state(value)->items))
+      carries(run, item, wrapper, depth + 1);
     return;
   case Kind::choice:
     carries(run, value.as<values::Choice>()->yes, wrapper, depth + 1);
@@ -95,17 +107,22 @@ void carries(Interpreter& run, Value value, const Instance& wrapper, int depth =
 Known synchronises_in(Call& call, const Instance& wrapper, Value manager) {
   manager = call.run.resolve(manager);
   if (manager.is(Kind::choice)) {
-    const Known yes = synchronises_in(call, wrapper, manager.as<values::Choice>()->yes), no = synchronises_in(call, wrapper, manager.as<values::Choice>()->no);
+    const Known yes = synchronises_in(call, wrapper, manager.as<values::Choice>()->yes),
+                no = synchronises_in(call, wrapper, manager.as<values::Choice>()->no);
     return yes == no ? yes : Known::unknown;
   }
   // A file is its own manager.
-  if (manager.is(Kind::unknown)) return manager.as<values::Unknown>()->attributes.find(Name(values::FileState::path)) ? Known::yes : Known::unknown;
+  if (manager.is(Kind::unknown))
+    return manager.as<values::Unknown>()->attributes.find(Name(values::FileState::path)) ? Known::yes
+                                                                                         : Known::unknown;
   if (!manager.is(Kind::instance)) return Known::unknown;
   const auto& object = *manager.as<Instance>();
   const Row* row = object.native ? object.native->row : nullptr;
   if (!row) return Known::unknown;
   if (row->covers == values::Covers::join) return Known::no;
-  if (row->covers == values::Covers::no_sync && kept(call.run, object, values::WrapperState::wrapped).object() == &wrapper) return Known::no;
+  if (row->covers == values::Covers::no_sync &&
+      kept(call.run, object, values::WrapperState::wrapped).object() == &wrapper)
+    return Known::no;
   return Known::yes;
 }
 Known synchronises(Call& call, const Instance& wrapper) {
@@ -124,13 +141,16 @@ void carries_backward(Call& call, Value results, const Instance& wrapper) {
   if (perhaps.is(Kind::instance)) carries(call.run, results, *perhaps.as<Instance>());
 }
 
-constexpr std::string_view mixed_precision = values::WrapperState::mixed_precision, flat = values::WrapperState::flat, left_on_cpu = values::WrapperState::left_on_cpu;
+constexpr std::string_view mixed_precision = values::WrapperState::mixed_precision,
+                           flat = values::WrapperState::flat, left_on_cpu = values::WrapperState::left_on_cpu;
 // The results as the wrapper's mixed precision leaves them: of its output_dtype, or as its layers compute.
 Value in_precision(Call& call, const Instance& wrapper, Value results) {
   const Value policy = kept(call.run, wrapper, mixed_precision);
   if (!policy) return results;
   results = call.run.resolve(results);
-  const Value asked = policy.is(Kind::instance) ? call.run.resolve(kept(call.run, *policy.as<Instance>(), "output_dtype")) : Value{};
+  const Value asked = policy.is(Kind::instance)
+      ? call.run.resolve(kept(call.run, *policy.as<Instance>(), "output_dtype"))
+      : Value{};
   const Dtype dtype = asked.is(Kind::dtype) ? to_dtype(asked) : Dtype::unknown;
   const auto cast = [&](Value value) {
     const TensorState* state = tensor_state(call.run, value);
@@ -139,12 +159,13 @@ Value in_precision(Call& call, const Instance& wrapper, Value results) {
     made.dtype = dtype;
     return result(call, std::move(made));
   };
-  if (!results.is(Kind::tuple)) return results.is(Kind::tensor) ? cast(results) : call.run.heap().external("", call.place);
+  if (!results.is(Kind::tuple))
+    return results.is(Kind::tensor) ? cast(results) : call.run.heap().external("", call.place);
   std::vector<Value> items;
   for (const Value& item : results.as<values::Tuple>()->items) items.push_back(cast(call.run.resolve(item)));
   return call.run.heap().tuple(std::move(items));
 }
-} // namespace
+}  // namespace
 
 Value wrapped_forward(Call& call) {
   interpreter::Arguments arguments;
@@ -162,7 +183,8 @@ Value wrapped_forward(Call& call) {
   if (call.self.is(Kind::instance)) {
     const Instance& wrapper = object(call);
     results = in_precision(call, wrapper, results);
-    if (wrapper.native && wrapper.native->row && wrapper.native->row->backward) carries_backward(call, results, wrapper);
+    if (wrapper.native && wrapper.native->row && wrapper.native->row->backward)
+      carries_backward(call, results, wrapper);
   }
   return results;
 }
@@ -173,7 +195,8 @@ namespace {
 Value averaged_init(Call& call) {
   interpreter::Arguments arguments;
   arguments.positional.push_back(call.at(0));
-  call.run.set_attribute(call.self, Name("module"), call.run.call(call.run.library_symbol("copy.deepcopy"), std::move(arguments), call.place));
+  call.run.set_attribute(call.self, Name("module"),
+      call.run.call(call.run.library_symbol("copy.deepcopy"), std::move(arguments), call.place));
   keep(call, values::WrapperState::prefix, call.run.heap().string("module."));
   return {};
 }
@@ -182,11 +205,12 @@ Value averaged_forward(Call& call) {
   arguments.positional.assign(call.rest.begin(), call.rest.end());
   arguments.keywords = call.options;
   arguments.spread = call.spread;
-  return call.run.call(call.run.attribute(call.self, Name("module"), call.place), std::move(arguments), call.place, call.expr);
+  return call.run.call(
+      call.run.attribute(call.self, Name("module"), call.place), std::move(arguments), call.place, call.expr);
 }
 
-// Of the parameters that one wrapper would flatten together: are some trained and others not, does any lie on the CPU, and is it
-// known of all parts that none is a unit of its own?
+// Of the parameters that one wrapper would flatten together: are some trained and others not, does any lie on
+// the CPU, and is it known of all parts that none is a unit of its own?
 struct Flattened {
   bool trained = false, frozen = false, on_cpu = false, is_one_unit = true;
   int depth = 0;
@@ -217,25 +241,34 @@ struct Flattened {
   }
 };
 
-// FullyShardedDataParallel(module): one flat parameter for the module, less the parts that are wrapped already.
+// FullyShardedDataParallel(module): one flat parameter for the module, less the parts that are wrapped
+// already.
 Value sharded_init(Call& call) {
   Flattened flattened;
   flattened.add(call.run, call.at(0));
-  if (const Value policy = call.run.resolve(argument_named(call, "mixed_precision")); policy && !policy.is(Kind::none)) keep(call, mixed_precision, policy);
+  if (const Value policy = call.run.resolve(argument_named(call, "mixed_precision"));
+      policy && !policy.is(Kind::none))
+    keep(call, mixed_precision, policy);
   // The wrapper is new: the marks stay with it when the run of its function is taken back.
   const auto mark = [&](std::string_view name, bool holds) {
-    if (holds && call.self.is(Kind::instance)) call.run.heap().slot_of(object(call).attributes, Name(name)).value = call.run.heap().boolean(true);
+    if (holds && call.self.is(Kind::instance))
+      call.run.heap().slot_of(object(call).attributes, Name(name)).value = call.run.heap().boolean(true);
   };
   const auto is_left_out = [&](std::string_view name) {
     const Value given = call.run.resolve(argument_named(call, name));
     return !given || given.is(Kind::none);
   };
   const Value keeps = argument_named(call, "use_orig_params");
-  const bool flattens = !call.spread && (!keeps || call.run.symbols().decide(call.run.truth(keeps)) == Answer::no);
+  const bool flattens = !call.spread &&
+      (!keeps || call.run.symbols().decide(call.run.truth(keeps)) == Answer::no);
   mark(values::WrapperState::mixed, flattened.trained && flattened.frozen);
   mark(values::WrapperState::on_cpu, flattened.on_cpu);
-  mark(left_on_cpu, !call.spread && flattened.on_cpu && is_left_out("device_id") && is_left_out("cpu_offload") && is_left_out("param_init_fn"));
-  mark(flat, flattens && flattened.is_one_unit && is_left_out("auto_wrap_policy") && is_left_out("ignored_modules") && is_left_out("ignored_states"));
+  mark(left_on_cpu,
+      !call.spread && flattened.on_cpu && is_left_out("device_id") && is_left_out("cpu_offload") &&
+          is_left_out("param_init_fn"));
+  mark(flat,
+      flattens && flattened.is_one_unit && is_left_out("auto_wrap_policy") &&
+          is_left_out("ignored_modules") && is_left_out("ignored_states"));
   return wrapped_init(call);
 }
 // What lay on the CPU when it was sharded, and was not moved since, is not where it is to be computed with.
@@ -253,9 +286,12 @@ Value sharded_forward(Call& call) {
 // One parameter stands for all of them, and its name is none of theirs, but where they are summoned.
 Value flat_parameters(Call& call) {
   if (call.self.is(Kind::instance) && kept(call, flat) && !call.run.around())
-    return call.run.heap().list({call.run.heap().tuple({call.run.heap().string("_fsdp_wrapped_module._flat_param"), call.run.heap().external("", call.place)})});
+    return call.run.heap().list(
+        {call.run.heap().tuple({call.run.heap().string("_fsdp_wrapped_module._flat_param"),
+            call.run.heap().external("", call.place)})});
   const Row* usual = call.run.library().find("torch.nn.Module.named_parameters");
-  Call inner{call.run, *usual, call.self, call.arguments, call.rest, call.options, call.given, call.spread, call.expr, call.node, call.place, call.behind};
+  Call inner{call.run, *usual, call.self, call.arguments, call.rest, call.options, call.given, call.spread,
+      call.expr, call.node, call.place, call.behind};
   return usual->run(inner);
 }
 
@@ -264,14 +300,20 @@ Value fully_sharded(Call& call) {
   const Value module = call.run.resolve(call.at(0));
   if (!module.is(Kind::instance)) return module;
   Instance& object = *module.as<Instance>();
-  if (const Value mesh = call.run.resolve(argument_named(call, "mesh")); mesh && !mesh.is(Kind::none)) keep(call.run, object, values::GroupState::group, mesh);
+  if (const Value mesh = call.run.resolve(argument_named(call, "mesh")); mesh && !mesh.is(Kind::none))
+    keep(call.run, object, values::GroupState::group, mesh);
   Instance* marker = call.run.make_native(values::InternalRow::fully_sharded, call.place);
-  if (const Value group = kept(call.run, object, values::GroupState::group)) keep(call.run, *marker, values::GroupState::group, group);
+  if (const Value group = kept(call.run, object, values::GroupState::group))
+    keep(call.run, *marker, values::GroupState::group, group);
   keep(call.run, *marker, held_back, no_sync(call));
   keep(call.run, *marker, values::WrapperState::wrapped, module);
   keep(call.run, object, values::WrapperState::sharded, Value::of(Kind::instance, marker));
-  if (const Value policy = call.run.resolve(argument_named(call, "mp_policy")); policy && !policy.is(Kind::none)) keep(call.run, *marker, mixed_precision, policy);
-  for (const auto& [hooks, hook] : {std::pair{values::ModuleState::pre_hooks, values::InternalRow::before_sharded}, std::pair{values::ModuleState::hooks, values::InternalRow::behind_sharded}}) {
+  if (const Value policy = call.run.resolve(argument_named(call, "mp_policy"));
+      policy && !policy.is(Kind::none))
+    keep(call.run, *marker, mixed_precision, policy);
+  for (const auto& [hooks, hook] :
+      {std::pair{values::ModuleState::pre_hooks, values::InternalRow::before_sharded},
+          std::pair{values::ModuleState::hooks, values::InternalRow::behind_sharded}}) {
     const Value present = kept(call.run, object, hooks);
     std::vector<Value> items;
     if (present.is(Kind::list)) items = values::Heap::list_state(present)->items;
@@ -293,20 +335,24 @@ void move_input(Interpreter& run, Value argument) {
 Value before_sharded(Call& call) {
   if (const Value given = call.run.resolve(call.at(1)); given.is(Kind::tuple))
     for (const Value argument : given.as<values::Tuple>()->items) move_input(call.run, argument);
-  if (const Value module = call.run.resolve(call.at(0)); module.is(Kind::instance)) call.arguments[2] = kept(call.run, *module.as<Instance>(), values::GroupState::group);
+  if (const Value module = call.run.resolve(call.at(0)); module.is(Kind::instance))
+    call.arguments[2] = kept(call.run, *module.as<Instance>(), values::GroupState::group);
   return Value::none();
 }
 Value behind_sharded(Call& call) {
   const Value module = call.run.resolve(call.at(0));
   if (!module.is(Kind::instance)) return Value::none();
-  if (const Value marker = kept(call.run, *module.as<Instance>(), values::WrapperState::sharded); marker.is(Kind::instance)) {
+  if (const Value marker = kept(call.run, *module.as<Instance>(), values::WrapperState::sharded);
+      marker.is(Kind::instance)) {
     const Value results = in_precision(call, *marker.as<Instance>(), call.at(2));
     carries_backward(call, results, *marker.as<Instance>());
     return results;
   }
   return Value::none();
 }
-const CollectiveInfo backward_of_fsdp = {.name = "the backward of an FSDP module", .hidden = true, .because = "it gathers the parameters and scatters the gradients"};
+const CollectiveInfo backward_of_fsdp = {.name = "the backward of an FSDP module",
+    .hidden = true,
+    .because = "it gathers the parameters and scatters the gradients"};
 // Is the module, or one in it, known to be sharded?
 bool is_sharded(Interpreter& run, Value module, int depth = 0) {
   module = run.resolve(module);
@@ -323,7 +369,8 @@ bool is_sharded(Interpreter& run, Value module, int depth = 0) {
   }
   return false;
 }
-// get_model_state_dict(model, options): what it gathers depends on the options, and on whether there are shards; rank 0 may send also what is no shard.
+// get_model_state_dict(model, options): what it gathers depends on the options, and on whether there are
+// shards; rank 0 may send also what is no shard.
 template <int options, int full> Value state_dict_by_options(Call& call) {
   const Value given = call.run.resolve(call.at(options));
   const auto is_set = [&](std::string_view name) {
@@ -331,22 +378,27 @@ template <int options, int full> Value state_dict_by_options(Call& call) {
     return set && call.run.symbols().decide(call.run.truth(set)) == symbolic::Answer::yes;
   };
   const bool sends = call.row.collective->sends_from_root && is_set("broadcast_from_rank0");
-  call.arguments[full] = call.run.heap().boolean(sends || ((is_set("full_state_dict") || is_set("broadcast_from_rank0")) && is_sharded(call.run, call.at(0))));
+  call.arguments[full] = call.run.heap().boolean(sends ||
+      ((is_set("full_state_dict") || is_set("broadcast_from_rank0")) && is_sharded(call.run, call.at(0))));
   return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
 }
 template <int options, int full> Value state_dicts_by_options(Call& call) {
   const Value model = state_dict_by_options<options, full>(call);
-  return call.run.heap().tuple({model, call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place))});
+  return call.run.heap().tuple(
+      {model, call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place))});
 }
 // Of a module that was not sharded there is nothing to gather.
 Value unshard(Call& call) {
-  call.arguments.back() = call.run.heap().boolean(call.self.is(Kind::instance) && kept(call, values::WrapperState::sharded).is(Kind::instance));
+  call.arguments.back() = call.run.heap().boolean(
+      call.self.is(Kind::instance) && kept(call, values::WrapperState::sharded).is(Kind::instance));
   return call.run.heap().external("handle", call.place);
 }
 Value state_dict(Call& call) {
   return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
 }
-Value join(Call& call) { return Value::of(Kind::instance, call.run.make_native(values::InternalRow::join, call.place)); }
+Value join(Call& call) {
+  return Value::of(Kind::instance, call.run.make_native(values::InternalRow::join, call.place));
+}
 
 struct Hidden {
   std::string_view path;
@@ -363,68 +415,161 @@ constexpr std::string_view gathers_layers = "the parameters of each layer are ga
 constexpr std::string_view sharded_state = "the shards of all ranks are gathered to build the state";
 constexpr std::string_view one_plan = "the ranks agree on who writes or reads what";
 
-const CollectiveInfo backward_of_sharded = {.name = "the backward of a fully sharded module", .hidden = true, .because = "it gathers the parameters and scatters the gradients"};
+const CollectiveInfo backward_of_sharded = {.name = "the backward of a fully sharded module",
+    .hidden = true,
+    .because = "it gathers the parameters and scatters the gradients"};
 
 const std::deque<Hidden>& hidden() {
-  static const CollectiveInfo backward_of_ddp = {.name = "the backward of a DDP module", .hidden = true, .because = "it averages the gradients of all ranks"};
+  static const CollectiveInfo backward_of_ddp = {.name = "the backward of a DDP module",
+      .hidden = true,
+      .because = "it averages the gradients of all ranks"};
   static const std::deque<Hidden> list = {
       {"torch.nn.parallel.DistributedDataParallel",
-       "module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, process_group=None, *, find_unused_parameters=False, static_graph=False, **options", wrapped_init,
-       {.name = "DistributedDataParallel", .group = 5, .hidden = true, .because = "wrapping compares and broadcasts the parameters among the ranks"}, RowKind::class_, "torch.nn.Module",
-       Operation::collective, &backward_of_ddp},
+          "module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, process_group=None, *, find_unused_parameters=False, static_graph=False, **options",
+          wrapped_init,
+          {.name = "DistributedDataParallel",
+              .group = 5,
+              .hidden = true,
+              .because = "wrapping compares and broadcasts the parameters among the ranks"},
+          RowKind::class_, "torch.nn.Module", Operation::collective, &backward_of_ddp},
       {"torch.nn.parallel.DistributedDataParallel.forward", "*arguments, **options", wrapped_forward,
-       {.name = "the forward of a DDP module", .when = values::When::with_buffers, .joins = true, .inside = "model.module"}, RowKind::method, {}, Operation::parallel_forward},
+          {.name = "the forward of a DDP module",
+              .when = values::When::with_buffers,
+              .joins = true,
+              .inside = "model.module"},
+          RowKind::method, {}, Operation::parallel_forward},
 
       {"torch.distributed.fsdp.FullyShardedDataParallel",
-       "module, process_group=None, sharding_strategy=None, cpu_offload=None, auto_wrap_policy=None, backward_prefetch=None, mixed_precision=None, ignored_modules=None, param_init_fn=None, "
-       "device_id=None, sync_module_states=False, forward_prefetch=False, limit_all_gathers=True, use_orig_params=False, ignored_states=None, device_mesh=None, **options",
-       sharded_init,
-       {.name = "FullyShardedDataParallel", .group = 1, .hidden = true, .because = "wrapping shards the parameters among the ranks"}, RowKind::class_, "torch.nn.Module", Operation::collective, &backward_of_fsdp},
+          "module, process_group=None, sharding_strategy=None, cpu_offload=None, auto_wrap_policy=None, backward_prefetch=None, mixed_precision=None, ignored_modules=None, param_init_fn=None, "
+          "device_id=None, sync_module_states=False, forward_prefetch=False, limit_all_gathers=True, use_orig_params=False, ignored_states=None, device_mesh=None, **options",
+          sharded_init,
+          {.name = "FullyShardedDataParallel",
+              .group = 1,
+              .hidden = true,
+              .because = "wrapping shards the parameters among the ranks"},
+          RowKind::class_, "torch.nn.Module", Operation::collective, &backward_of_fsdp},
       {"torch.distributed.fsdp.FullyShardedDataParallel.forward", "*arguments, **options", sharded_forward,
-       {.name = "the forward of an FSDP module", .hidden = true, .because = "each layer's parameters are gathered from all ranks"}},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.state_dict", "*arguments, **options", state_dict, {.name = "FSDP state_dict", .hidden = true, .because = sharded_state}},
+          {.name = "the forward of an FSDP module",
+              .hidden = true,
+              .because = "each layer's parameters are gathered from all ranks"}},
+      {"torch.distributed.fsdp.FullyShardedDataParallel.state_dict", "*arguments, **options", state_dict,
+          {.name = "FSDP state_dict", .hidden = true, .because = sharded_state}},
       {"torch.distributed.fsdp.FullyShardedDataParallel.clip_grad_norm_", "max_norm, norm_type=2.0", uniform,
-       {.name = "FSDP clip_grad_norm_", .hidden = true, .because = "the norm is summed over the shards of all ranks"}},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.summon_full_params", "module=None, *more, **options", context, {.name = "summon_full_params", .hidden = true, .because = sharded_state}},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.optim_state_dict", "*arguments, **options", state_dict, {.name = "FSDP optim_state_dict", .hidden = true, .because = sharded_state}},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.full_optim_state_dict", "*arguments, **options", state_dict, {.name = "FSDP full_optim_state_dict", .hidden = true, .because = sharded_state}},
+          {.name = "FSDP clip_grad_norm_",
+              .hidden = true,
+              .because = "the norm is summed over the shards of all ranks"}},
+      {"torch.distributed.fsdp.FullyShardedDataParallel.summon_full_params", "module=None, *more, **options",
+          context, {.name = "summon_full_params", .hidden = true, .because = sharded_state}},
+      {"torch.distributed.fsdp.FullyShardedDataParallel.optim_state_dict", "*arguments, **options",
+          state_dict, {.name = "FSDP optim_state_dict", .hidden = true, .because = sharded_state}},
+      {"torch.distributed.fsdp.FullyShardedDataParallel.full_optim_state_dict", "*arguments, **options",
+          state_dict, {.name = "FSDP full_optim_state_dict", .hidden = true, .because = sharded_state}},
 
       {values::InternalRow::before_sharded, "module, given, group=None", before_sharded,
-       {.name = "the forward of a fully sharded module", .group = 2, .hidden = true, .because = gathers_layers}, RowKind::function},
-      {"torch.distributed.checkpoint.state_dict.get_model_state_dict", "model, *, submodules=None, options=None, full=False", state_dict_by_options<2, 3>,
-       {.name = "get_model_state_dict", .hidden = true, .because = sharded_state, .only_if = 3}, RowKind::function},
-      {"torch.distributed.checkpoint.state_dict.get_optimizer_state_dict", "model, optimizers, *, submodules=None, options=None, full=False", state_dict_by_options<3, 4>,
-       {.name = "get_optimizer_state_dict", .hidden = true, .because = sharded_state, .only_if = 4}, RowKind::function},
-      {"torch.distributed.checkpoint.state_dict.set_model_state_dict", "model, model_state_dict, *, options=None, full=False", state_dict_by_options<2, 3>,
-       {.name = "set_model_state_dict", .sends_from_root = true, .hidden = true, .because = "rank 0 sends the state to the other ranks", .only_if = 3}, RowKind::function},
-      {"torch.distributed.checkpoint.state_dict.set_optimizer_state_dict", "model, optimizers, optim_state_dict, *, options=None, full=False", state_dict_by_options<3, 4>,
-       {.name = "set_optimizer_state_dict", .sends_from_root = true, .hidden = true, .because = "rank 0 sends the state to the other ranks", .only_if = 4}, RowKind::function},
+          {.name = "the forward of a fully sharded module",
+              .group = 2,
+              .hidden = true,
+              .because = gathers_layers},
+          RowKind::function},
+      {"torch.distributed.checkpoint.state_dict.get_model_state_dict",
+          "model, *, submodules=None, options=None, full=False", state_dict_by_options<2, 3>,
+          {.name = "get_model_state_dict", .hidden = true, .because = sharded_state, .only_if = 3},
+          RowKind::function},
+      {"torch.distributed.checkpoint.state_dict.get_optimizer_state_dict",
+          "model, optimizers, *, submodules=None, options=None, full=False", state_dict_by_options<3, 4>,
+          {.name = "get_optimizer_state_dict", .hidden = true, .because = sharded_state, .only_if = 4},
+          RowKind::function},
+      {"torch.distributed.checkpoint.state_dict.set_model_state_dict",
+          "model, model_state_dict, *, options=None, full=False", state_dict_by_options<2, 3>,
+          {.name = "set_model_state_dict",
+              .sends_from_root = true,
+              .hidden = true,
+              .because = "rank 0 sends the state to the other ranks",
+              .only_if = 3},
+          RowKind::function},
+      {"torch.distributed.checkpoint.state_dict.set_optimizer_state_dict",
+          "model, optimizers, optim_state_dict, *, options=None, full=False", state_dict_by_options<3, 4>,
+          {.name = "set_optimizer_state_dict",
+              .sends_from_root = true,
+              .hidden = true,
+              .because = "rank 0 sends the state to the other ranks",
+              .only_if = 4},
+          RowKind::function},
 
-      {"torch.distributed.checkpoint.state_dict.get_state_dict", "model, optimizers, *, submodules=None, options=None, full=False", state_dicts_by_options<3, 4>,
-       {.name = "get_state_dict", .hidden = true, .because = sharded_state, .only_if = 4}, RowKind::function},
-      {"torch.distributed.checkpoint.state_dict.set_state_dict", "model, optimizers, *, model_state_dict, optim_state_dict, options=None, full=False", state_dict_by_options<4, 5>,
-       {.name = "set_state_dict", .sends_from_root = true, .hidden = true, .because = "rank 0 sends the state to the other ranks", .only_if = 5}, RowKind::function},
-      {"torch.nn.Module.unshard", "async_op=False, sharded=False", unshard, {.name = "unshard", .hidden = true, .because = "the parameters are gathered from all ranks", .only_if = 1}},
+      {"torch.distributed.checkpoint.state_dict.get_state_dict",
+          "model, optimizers, *, submodules=None, options=None, full=False", state_dicts_by_options<3, 4>,
+          {.name = "get_state_dict", .hidden = true, .because = sharded_state, .only_if = 4},
+          RowKind::function},
+      {"torch.distributed.checkpoint.state_dict.set_state_dict",
+          "model, optimizers, *, model_state_dict, optim_state_dict, options=None, full=False",
+          state_dict_by_options<4, 5>,
+          {.name = "set_state_dict",
+              .sends_from_root = true,
+              .hidden = true,
+              .because = "rank 0 sends the state to the other ranks",
+              .only_if = 5},
+          RowKind::function},
+      {"torch.nn.Module.unshard", "async_op=False, sharded=False", unshard,
+          {.name = "unshard",
+              .hidden = true,
+              .because = "the parameters are gathered from all ranks",
+              .only_if = 1}},
 
-      {"torch.distributed.checkpoint.save_state_dict", "state_dict, storage_writer, process_group=None, coordinator_rank=0, no_dist=False, planner=None", nothing,
-       {.name = "torch.distributed.checkpoint.save_state_dict", .group = 2, .hidden = true, .because = one_plan, .local = 4}, RowKind::function},
-      {"torch.distributed.checkpoint.load_state_dict", "state_dict, storage_reader, process_group=None, coordinator_rank=0, no_dist=False, planner=None", nothing,
-       {.name = "torch.distributed.checkpoint.load_state_dict", .group = 2, .hidden = true, .because = one_plan, .local = 4}, RowKind::function},
+      {"torch.distributed.checkpoint.save_state_dict",
+          "state_dict, storage_writer, process_group=None, coordinator_rank=0, no_dist=False, planner=None",
+          nothing,
+          {.name = "torch.distributed.checkpoint.save_state_dict",
+              .group = 2,
+              .hidden = true,
+              .because = one_plan,
+              .local = 4},
+          RowKind::function},
+      {"torch.distributed.checkpoint.load_state_dict",
+          "state_dict, storage_reader, process_group=None, coordinator_rank=0, no_dist=False, planner=None",
+          nothing,
+          {.name = "torch.distributed.checkpoint.load_state_dict",
+              .group = 2,
+              .hidden = true,
+              .because = one_plan,
+              .local = 4},
+          RowKind::function},
 
       {"torch.distributed.optim.ZeroRedundancyOptimizer.consolidate_state_dict", "to=0", nothing,
-       {.name = "consolidate_state_dict", .hidden = true, .because = "every rank sends its part of the optimizer's state"}},
+          {.name = "consolidate_state_dict",
+              .hidden = true,
+              .because = "every rank sends its part of the optimizer's state"}},
 
-      {"torch.distributed.checkpoint.save", "state_dict, *, checkpoint_id=None, storage_writer=None, planner=None, process_group=None, no_dist=False, **options", nothing,
-       {.name = "torch.distributed.checkpoint.save", .group = 4, .hidden = true, .because = one_plan, .local = 5}, RowKind::function},
-      {"torch.distributed.checkpoint.load", "state_dict, *, checkpoint_id=None, storage_reader=None, planner=None, process_group=None, no_dist=False, **options", nothing,
-       {.name = "torch.distributed.checkpoint.load", .group = 4, .hidden = true, .because = one_plan, .local = 5}, RowKind::function},
-      {"torch.distributed.checkpoint.async_save", "state_dict, *, checkpoint_id=None, storage_writer=None, planner=None, process_group=None, **options", unknown_of,
-       {.name = "torch.distributed.checkpoint.async_save", .group = 4, .hidden = true, .because = one_plan}, RowKind::function},
+      {"torch.distributed.checkpoint.save",
+          "state_dict, *, checkpoint_id=None, storage_writer=None, planner=None, process_group=None, no_dist=False, **options",
+          nothing,
+          {.name = "torch.distributed.checkpoint.save",
+              .group = 4,
+              .hidden = true,
+              .because = one_plan,
+              .local = 5},
+          RowKind::function},
+      {"torch.distributed.checkpoint.load",
+          "state_dict, *, checkpoint_id=None, storage_reader=None, planner=None, process_group=None, no_dist=False, **options",
+          nothing,
+          {.name = "torch.distributed.checkpoint.load",
+              .group = 4,
+              .hidden = true,
+              .because = one_plan,
+              .local = 5},
+          RowKind::function},
+      {"torch.distributed.checkpoint.async_save",
+          "state_dict, *, checkpoint_id=None, storage_writer=None, planner=None, process_group=None, **options",
+          unknown_of,
+          {.name = "torch.distributed.checkpoint.async_save",
+              .group = 4,
+              .hidden = true,
+              .because = one_plan},
+          RowKind::function},
   };
   return list;
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> parallel_rows() {
   using enum RowKind;
@@ -433,23 +578,32 @@ std::vector<Row> parallel_rows() {
       row(values::InternalRow::join, class_, "", nullptr, "torch.context"),
       row(values::InternalRow::fully_sharded, class_, "", nullptr),
       row(values::InternalRow::behind_sharded, function, "module, given, results", behind_sharded),
-      row("torch.distributed.fsdp.fully_shard", function, "module, *more, mesh=None, reshard_after_forward=None, shard_placement_fn=None, mp_policy=None, offload_policy=None, ignored_params=None, **options",
+      row("torch.distributed.fsdp.fully_shard", function,
+          "module, *more, mesh=None, reshard_after_forward=None, shard_placement_fn=None, mp_policy=None, offload_policy=None, ignored_params=None, **options",
           fully_sharded, {}, Operation::sharded),
       row("torch.distributed.fsdp.MixedPrecision", class_, "**options", keep_options),
       row("torch.distributed.fsdp.MixedPrecisionPolicy", class_, "**options", keep_options),
       row("torch.distributed.checkpoint.state_dict.StateDictOptions", class_, "**options", keep_options),
       row("torch.nn.parallel.DistributedDataParallel.no_sync", method, "", no_sync),
-      row("torch.nn.parallel.DistributedDataParallel._set_static_graph", method, "", [](Call& call) { return keep(call, values::WrapperState::static_graph, call.run.heap().boolean(true)), Value::none(); }),
+      row("torch.nn.parallel.DistributedDataParallel._set_static_graph", method, "",
+          [](Call& call) {
+            return keep(call, values::WrapperState::static_graph, call.run.heap().boolean(true)),
+                   Value::none();
+          }),
       row("torch.nn.parallel.DistributedDataParallel.join", method, "*arguments, **options", join),
       row("torch.distributed.algorithms.join.Join", function, "joinables, *more, **options", join),
       row("torch.distributed.algorithms.Join", function, "joinables, *more, **options", join),
-      row("torch.optim.swa_utils.AveragedModel", class_, "model, *more, **options", averaged_init, "torch.nn.Module"),
+      row("torch.optim.swa_utils.AveragedModel", class_, "model, *more, **options", averaged_init,
+          "torch.nn.Module"),
       row("torch.optim.swa_utils.AveragedModel.forward", method, "*arguments, **options", averaged_forward),
       row("torch.optim.swa_utils.AveragedModel.update_parameters", method, "model", nothing),
-      row("torch.nn.parallel.DataParallel", class_, "module, *more, **options", wrapped_init, "torch.nn.Module"),
+      row("torch.nn.parallel.DataParallel", class_, "module, *more, **options", wrapped_init,
+          "torch.nn.Module"),
       row("torch.nn.parallel.DataParallel.forward", method, "*arguments, **options", wrapped_forward),
-      row("torch.distributed.fsdp.FullyShardedDataParallel.named_parameters", method, "prefix='', recurse=True, remove_duplicate=True", flat_parameters),
-      row("torch.distributed.fsdp.FullyShardedDataParallel.state_dict_type", method, "*arguments, **options", context),
+      row("torch.distributed.fsdp.FullyShardedDataParallel.named_parameters", method,
+          "prefix='', recurse=True, remove_duplicate=True", flat_parameters),
+      row("torch.distributed.fsdp.FullyShardedDataParallel.state_dict_type", method, "*arguments, **options",
+          context),
       row("torch.distributed.fsdp.FullyShardedDataParallel.no_sync", method, "", unsharded_gradients),
   };
   rows[0].covers = values::Covers::no_sync;
@@ -479,4 +633,4 @@ void Table::hand_on(Interpreter& run, std::span<const Value> positional) const {
   for (const Value& argument : positional) move_input(run, argument);
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -9,7 +9,9 @@ namespace stepzero::libraries {
 
 namespace {
 
-void refuse(Call& call, std::string text) { call.run.problem(ProblemKind::argument, call)->text = std::move(text); }
+void refuse(Call& call, std::string text) {
+  call.run.problem(ProblemKind::argument, call)->text = std::move(text);
+}
 std::optional<std::int64_t> positive(Call& call, Value value) {
   const auto known = value ? call.run.to_constant(call.run.resolve(value)) : std::nullopt;
   return known && *known > 0 ? known : std::nullopt;
@@ -17,29 +19,44 @@ std::optional<std::int64_t> positive(Call& call, Value value) {
 
 // Stages of another group than the default one keep it.
 Value made_stage(Call& call) {
-  if (const Value group = call.run.resolve(call.at(6)); group && !group.is(Kind::none)) keep(call, values::GroupState::group, group);
+  if (const Value group = call.run.resolve(call.at(6)); group && !group.is(Kind::none))
+    keep(call, values::GroupState::group, group);
   keep(call, values::PipelineState::stages, call.at(2));
-  const auto index = call.run.to_constant(call.run.resolve(call.at(1))), count = call.run.to_constant(call.run.resolve(call.at(2)));
-  if (index && count && *index >= *count) refuse(call, "A pipeline of " + count_of(static_cast<std::size_t>(*count), "stage") + " has no stage " + std::to_string(*index) + ": they are counted from 0");
+  const auto index = call.run.to_constant(call.run.resolve(call.at(1))),
+             count = call.run.to_constant(call.run.resolve(call.at(2)));
+  if (index && count && *index >= *count)
+    refuse(call,
+        "A pipeline of " + count_of(static_cast<std::size_t>(*count), "stage") + " has no stage " +
+            std::to_string(*index) + ": they are counted from 0");
   return {};
 }
 // These schedules fill the pipeline before the first backward.
-constexpr std::string_view fills_pipeline[] = {"torch.distributed.pipelining.Schedule1F1B", "torch.distributed.pipelining.ScheduleDualPipeV"};
+constexpr std::string_view fills_pipeline[] = {
+    "torch.distributed.pipelining.Schedule1F1B", "torch.distributed.pipelining.ScheduleDualPipeV"};
 
 Value made_schedule(Call& call) {
   Value stage = call.run.resolve(call.at(0));
-  if (const auto all = stage.is(Kind::list) || stage.is(Kind::tuple) ? call.run.elements(stage, call.place) : std::nullopt; all && !all->empty()) stage = call.run.resolve(all->front());
+  if (const auto all = stage.is(Kind::list) || stage.is(Kind::tuple) ? call.run.elements(stage, call.place)
+                                                                     : std::nullopt;
+      all && !all->empty())
+    stage = call.run.resolve(all->front());
   // Of a stage that was made elsewhere the group is not known.
-  const bool known = stage.is(Kind::instance) && stage.as<Instance>()->native && stage.as<Instance>()->native->path.ends_with(".PipelineStage") && !stage.as<Instance>()->symbolic;
-  const Value group = known ? kept(call.run, *stage.as<Instance>(), values::GroupState::group) : call.run.heap().external("group", call.place);
+  const bool known = stage.is(Kind::instance) && stage.as<Instance>()->native &&
+      stage.as<Instance>()->native->path.ends_with(".PipelineStage") && !stage.as<Instance>()->symbolic;
+  const Value group = known ? kept(call.run, *stage.as<Instance>(), values::GroupState::group)
+                            : call.run.heap().external("group", call.place);
   if (group) keep(call, values::GroupState::group, group);
   const Value stages = known ? kept(call.run, *stage.as<Instance>(), values::PipelineState::stages) : Value{};
   keep(call, values::PipelineState::microbatches, call.at(1));
   const auto parts = positive(call, call.at(1)), count = positive(call, stages);
-  if (parts && count && *parts < *count && std::ranges::find(fills_pipeline, call.row.path) != std::end(fills_pipeline))
-    refuse(call, "`" + std::string(call.row.path.substr(call.row.path.rfind('.') + 1)) + "` needs at least as many microbatches as stages, but `n_microbatches` is " + std::to_string(*parts) + " and there are " +
-                     count_of(static_cast<std::size_t>(*count), "stage"));
-  keep(call, values::PipelineState::alone, call.run.heap().boolean(stages && call.run.to_constant(stages) == 1));
+  if (parts && count && *parts < *count &&
+      std::ranges::find(fills_pipeline, call.row.path) != std::end(fills_pipeline))
+    refuse(call,
+        "`" + std::string(call.row.path.substr(call.row.path.rfind('.') + 1)) +
+            "` needs at least as many microbatches as stages, but `n_microbatches` is " +
+            std::to_string(*parts) + " and there are " + count_of(static_cast<std::size_t>(*count), "stage"));
+  keep(call, values::PipelineState::alone,
+      call.run.heap().boolean(stages && call.run.to_constant(stages) == 1));
   return {};
 }
 // Each argument is parted into the microbatches along its first dimension.
@@ -49,33 +66,46 @@ void judge_batch(Call& call) {
   given.push_back(call.at(0));
   for (const Value& each : given) {
     const TensorState* state = each ? tensor_state(call.run, call.run.resolve(each)) : nullptr;
-    const Int size = state && state->shape.rank_known && !state->shape.dims.empty() ? state->shape.dims.front().size : nullptr;
-    if (!parts || !size || call.run.symbols().decide(call.run.symbols().compared(symbolic::Compare::lt, size, call.run.symbols().constant(*parts))) != symbolic::Answer::yes) continue;
-    return refuse(call, "The batch of " + call.run.symbols().text(size) + " cannot be split into " + std::to_string(*parts) + " microbatches: \"Tensor size is smaller than num_chunks\"");
+    const Int size = state && state->shape.rank_known && !state->shape.dims.empty()
+        ? state->shape.dims.front().size
+        : nullptr;
+    if (!parts || !size ||
+        call.run.symbols().decide(call.run.symbols().compared(
+            symbolic::Compare::lt, size, call.run.symbols().constant(*parts))) != symbolic::Answer::yes)
+      continue;
+    return refuse(call,
+        "The batch of " + call.run.symbols().text(size) + " cannot be split into " + std::to_string(*parts) +
+            " microbatches: \"Tensor size is smaller than num_chunks\"");
   }
 }
 Value step(Call& call) {
   judge_batch(call);
   const Value alone = kept(call, values::PipelineState::alone);
-  call.arguments[2] = call.run.heap().boolean(alone.is(Kind::boolean) && call.run.symbols().decide(alone.condition()) == Answer::no);
+  call.arguments[2] = call.run.heap().boolean(
+      alone.is(Kind::boolean) && call.run.symbols().decide(alone.condition()) == Answer::no);
   return unknown_of(call);
 }
 
-// pipeline(module, mb_args, mb_kwargs, split_spec, split_policy): the module is traced, and cut at the submodules that are named.
+// pipeline(module, mb_args, mb_kwargs, split_spec, split_policy): the module is traced, and cut at the
+// submodules that are named.
 Value traced(Call& call) {
   Instance* pipe = call.run.make_native("torch.distributed.pipelining.Pipe", call.place);
   pipe->open = true;
   const Value module = call.run.resolve(call.at(0)), cuts = call.run.resolve(call.at(3));
   if (!cuts.is(Kind::dict) || values::Heap::dict_state(cuts)->open) return Value::of(Kind::instance, pipe);
   const auto& items = values::Heap::dict_state(cuts)->items;
-  keep(call.run, *pipe, values::PipelineState::stages, call.run.heap().integer(static_cast<std::int64_t>(items.size() + 1)));
+  keep(call.run, *pipe, values::PipelineState::stages,
+      call.run.heap().integer(static_cast<std::int64_t>(items.size() + 1)));
   const Instance* object = module.is(Kind::instance) ? module.as<Instance>() : nullptr;
-  if (!object || !object->cls || object->cls->open || object->open || object->symbolic) return Value::of(Kind::instance, pipe);
+  if (!object || !object->cls || object->cls->open || object->open || object->symbolic)
+    return Value::of(Kind::instance, pipe);
   for (const auto& [key, value] : std::vector(items)) {
     if (!key.is(Kind::string)) continue;
     const std::string_view first = key.text().substr(0, key.text().find('.'));
     if (call.run.attribute_or_none(module, Name(first), call.place)) continue;
-    refuse(call, "`split_spec` names the submodule `" + std::string(key.text()) + "`, and the module has no attribute `" + std::string(first) + "`");
+    refuse(call,
+        "`split_spec` names the submodule `" + std::string(key.text()) +
+            "`, and the module has no attribute `" + std::string(first) + "`");
     break;
   }
   return Value::of(Kind::instance, pipe);
@@ -85,37 +115,57 @@ Value built_stage(Call& call) {
   stage->open = true;
   const Value stages = kept(call, values::PipelineState::stages);
   if (stages) keep(call.run, *stage, values::PipelineState::stages, stages);
-  if (const Value group = call.run.resolve(call.at(2)); group && !group.is(Kind::none)) keep(call.run, *stage, values::GroupState::group, group);
+  if (const Value group = call.run.resolve(call.at(2)); group && !group.is(Kind::none))
+    keep(call.run, *stage, values::GroupState::group, group);
   return Value::of(Kind::instance, stage);
 }
 
 const std::deque<Collective>& collectives() {
   static const std::deque<Collective> list = {
-      {"torch.distributed.pipelining.$Schedule.step", "*arguments, target=None, losses=None, sends=None, **options", step,
-       {.name = "the step of a pipeline", .hidden = true, .because = "each stage waits for what the stages before and after it send", .only_if = 2}, RowKind::method},
-      {"torch.distributed.pipelining.$Schedule.eval", "*arguments, target=None, losses=None, sends=None, **options", step,
-       {.name = "the evaluation of a pipeline", .hidden = true, .because = "each stage waits for what the stage before it sends", .only_if = 2}, RowKind::method},
+      {"torch.distributed.pipelining.$Schedule.step",
+          "*arguments, target=None, losses=None, sends=None, **options", step,
+          {.name = "the step of a pipeline",
+              .hidden = true,
+              .because = "each stage waits for what the stages before and after it send",
+              .only_if = 2},
+          RowKind::method},
+      {"torch.distributed.pipelining.$Schedule.eval",
+          "*arguments, target=None, losses=None, sends=None, **options", step,
+          {.name = "the evaluation of a pipeline",
+              .hidden = true,
+              .because = "each stage waits for what the stage before it sends",
+              .only_if = 2},
+          RowKind::method},
   };
   return list;
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> pipeline_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
-      row("torch.distributed.pipelining.PipelineStage", class_, "submodule, stage_index, num_stages, device, input_args=None, output_args=None, group=None, **options", made_stage),
-      row("torch.distributed.pipelining.pipeline", function, "module, mb_args, mb_kwargs=None, split_spec=None, split_policy=None", traced),
+      row("torch.distributed.pipelining.PipelineStage", class_,
+          "submodule, stage_index, num_stages, device, input_args=None, output_args=None, group=None, **options",
+          made_stage),
+      row("torch.distributed.pipelining.pipeline", function,
+          "module, mb_args, mb_kwargs=None, split_spec=None, split_policy=None", traced),
       row("torch.distributed.pipelining.Pipe", class_, "*arguments, **options", nullptr),
-      row("torch.distributed.pipelining.Pipe.build_stage", method, "stage_index, device, group=None", built_stage),
+      row("torch.distributed.pipelining.Pipe.build_stage", method, "stage_index, device, group=None",
+          built_stage),
       row("torch.distributed.pipelining.$Schedule", class_, "*arguments, **options", nullptr),
   };
-  for (const std::string_view path : {"torch.distributed.pipelining.ScheduleGPipe", "torch.distributed.pipelining.Schedule1F1B", "torch.distributed.pipelining.ScheduleInterleaved1F1B",
-                                      "torch.distributed.pipelining.ScheduleLoopedBFS", "torch.distributed.pipelining.ScheduleInterleavedZeroBubble", "torch.distributed.pipelining.ScheduleZBVZeroBubble",
-                                      "torch.distributed.pipelining.ScheduleDualPipeV"})
-    rows.push_back(row(path, class_, "stages, n_microbatches, loss_fn=None, *more, **options", made_schedule, "torch.distributed.pipelining.$Schedule"));
+  for (const std::string_view path :
+      {"torch.distributed.pipelining.ScheduleGPipe", "torch.distributed.pipelining.Schedule1F1B",
+          "torch.distributed.pipelining.ScheduleInterleaved1F1B",
+          "torch.distributed.pipelining.ScheduleLoopedBFS",
+          "torch.distributed.pipelining.ScheduleInterleavedZeroBubble",
+          "torch.distributed.pipelining.ScheduleZBVZeroBubble",
+          "torch.distributed.pipelining.ScheduleDualPipeV"})
+    rows.push_back(row(path, class_, "stages, n_microbatches, loss_fn=None, *more, **options", made_schedule,
+        "torch.distributed.pipelining.$Schedule"));
   for (const Collective& collective : collectives()) rows.push_back(row_of(collective));
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,6 @@
-// Plans of tensor parallelism: parallelize_module(module, mesh, {"path": style}). What passes through a module that is spread so is this rank's
-// part of it, as PyTorch 2.13 answers for layers with weights: columns that each rank has some of, rows whose products are summed.
+// Plans of tensor parallelism: parallelize_module(module, mesh, {"path": style}). What passes through a
+// module that is spread so is this rank's part of it, as PyTorch 2.13 answers for layers with weights:
+// columns that each rank has some of, rows whose products are summed.
 #include "libraries/torch/distributed/spread.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "values/kept.hpp"
@@ -20,7 +21,8 @@ Layout layout_of(Interpreter& run, const Instance& style, std::string_view which
   if (!given || given.is(Kind::none)) return usual;
   const std::string_view how = only_placement(run, given);
   if (how.ends_with(".Replicate")) return Layout::whole;
-  const Value dim = how.ends_with(".Shard") && given.is(Kind::instance) ? kept(run, *given.as<Instance>(), "dim") : Value{};
+  const Value dim =
+      how.ends_with(".Shard") && given.is(Kind::instance) ? kept(run, *given.as<Instance>(), "dim") : Value{};
   return dim && run.to_constant(dim) == -1 ? Layout::columns : Layout::other;
 }
 bool is_off(Interpreter& run, const Instance& style, std::string_view flag) {
@@ -47,10 +49,15 @@ void carry_out(Call& call, Value module, Value style, Value mesh) {
     add_hook(run, layer, values::ModuleState::pre_hooks, "torch.distributed.tensor.parallel.$open");
     add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$open");
   };
-  const Instance* how = style.is(Kind::instance) && style.as<Instance>()->native && !style.as<Instance>()->cls ? style.as<Instance>() : nullptr;
-  const bool linear = !layer.cls && layer.native && layer.native->path == "torch.nn.Linear", table = !layer.cls && layer.native && layer.native->path == "torch.nn.Embedding";
+  const Instance* how = style.is(Kind::instance) && style.as<Instance>()->native && !style.as<Instance>()->cls
+      ? style.as<Instance>()
+      : nullptr;
+  const bool linear = !layer.cls && layer.native && layer.native->path == "torch.nn.Linear",
+             table = !layer.cls && layer.native && layer.native->path == "torch.nn.Embedding";
   const Int ranks = size_of_mesh(run, mesh);
-  const std::string_view name = how ? how->native->path.substr(std::min(how->native->path.size(), tensor_parallel.size())) : std::string_view{};
+  const std::string_view name = how
+      ? how->native->path.substr(std::min(how->native->path.size(), tensor_parallel.size()))
+      : std::string_view{};
   const bool columns = name == "ColwiseParallel", rows = name == "RowwiseParallel";
   if (!how || !ranks || (!columns && !rows) || (!linear && !table)) return unknown();
   const bool stays_spread = is_off(run, *how, "use_local_output");
@@ -58,19 +65,27 @@ void carry_out(Call& call, Value module, Value style, Value mesh) {
   keep(run, layer, values::GroupState::group, mesh);
   const Layout in = layout_of(run, *how, "input_layouts", columns ? Layout::whole : Layout::columns);
   const Layout out = layout_of(run, *how, "output_layouts", columns ? Layout::columns : Layout::whole);
-  if (in == Layout::other || (table && in != Layout::whole) || (columns && in != Layout::whole)) return unknown();
+  if (in == Layout::other || (table && in != Layout::whole) || (columns && in != Layout::whole))
+    return unknown();
   if (stays_spread && (!columns || out != Layout::columns)) return unknown();
-  if (in == Layout::columns) add_hook(run, layer, values::ModuleState::pre_hooks, "torch.distributed.tensor.parallel.$joined");
-  if (rows || out != Layout::columns) add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$summed");
-  if (stays_spread) add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$stays_spread");
-  else if (out == Layout::columns) add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$parted");
-  if (out == Layout::other) add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$open");
+  if (in == Layout::columns)
+    add_hook(run, layer, values::ModuleState::pre_hooks, "torch.distributed.tensor.parallel.$joined");
+  if (rows || out != Layout::columns)
+    add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$summed");
+  if (stays_spread)
+    add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$stays_spread");
+  else if (out == Layout::columns)
+    add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$parted");
+  if (out == Layout::other)
+    add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$open");
 }
 
 bool matches(std::string_view name, std::string_view pattern) {
   if (pattern.empty()) return name.empty();
-  if (pattern.front() == '*') return matches(name, pattern.substr(1)) || (!name.empty() && matches(name.substr(1), pattern));
-  return !name.empty() && (pattern.front() == '?' || pattern.front() == name.front()) && matches(name.substr(1), pattern.substr(1));
+  if (pattern.front() == '*')
+    return matches(name, pattern.substr(1)) || (!name.empty() && matches(name.substr(1), pattern));
+  return !name.empty() && (pattern.front() == '?' || pattern.front() == name.front()) &&
+      matches(name.substr(1), pattern.substr(1));
 }
 // The modules that a path of a plan names: "layers.*.feed_forward.w1". Without a path: the module itself.
 void named(Interpreter& run, Value module, std::string_view path, std::vector<Value>& found) {
@@ -81,7 +96,8 @@ void named(Interpreter& run, Value module, std::string_view path, std::vector<Va
   }
   if (!module.is(Kind::instance)) return;
   const auto dot = path.find('.');
-  const std::string_view first = path.substr(0, dot), rest = dot == std::string_view::npos ? std::string_view{} : path.substr(dot + 1);
+  const std::string_view first = path.substr(0, dot),
+                         rest = dot == std::string_view::npos ? std::string_view{} : path.substr(dot + 1);
   for (const Part& part : parts_of(run, *module.as<Instance>()).list)
     if (matches(part.name, first)) named(run, part.module, rest, found);
 }
@@ -92,7 +108,8 @@ void open_layers(Interpreter& run, Value module, std::size_t& seen) {
   constexpr std::size_t most = 4096;
   if (!module.is(Kind::instance) || ++seen > most) return;
   Instance& layer = *module.as<Instance>();
-  if (!layer.cls && layer.native && (layer.native->path == "torch.nn.Linear" || layer.native->path == "torch.nn.Embedding")) {
+  if (!layer.cls && layer.native &&
+      (layer.native->path == "torch.nn.Linear" || layer.native->path == "torch.nn.Embedding")) {
     add_hook(run, layer, values::ModuleState::pre_hooks, "torch.distributed.tensor.parallel.$open");
     add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$open");
   }
@@ -120,7 +137,8 @@ Value parallelized(Call& call) {
 
 Int ranks_of(Call& call) {
   const Value module = call.run.resolve(call.at(0));
-  const Value ranks = module.is(Kind::instance) ? kept(call.run, *module.as<Instance>(), values::GroupState::ranks) : Value{};
+  const Value ranks =
+      module.is(Kind::instance) ? kept(call.run, *module.as<Instance>(), values::GroupState::ranks) : Value{};
   return ranks ? call.run.to_int(ranks) : nullptr;
 }
 // The tensor with its last dimension as `size` makes it.
@@ -142,49 +160,67 @@ template <class Size> Value with_columns(Call& call, Value tensor, Size size) {
 Value joined(Call& call) {
   const Value given = call.run.resolve(call.at(1));
   const Int ranks = ranks_of(call);
-  if (!given.is(Kind::tuple) || given.as<values::Tuple>()->items.size() != 1) return call.run.heap().external("", call.place);
-  return call.run.heap().tuple({with_columns(call, given.as<values::Tuple>()->items.front(), [&](Int size) { return ranks ? call.run.symbols().mul(size, ranks) : nullptr; })});
+  if (!given.is(Kind::tuple) || given.as<values::Tuple>()->items.size() != 1)
+    return call.run.heap().external("", call.place);
+  return call.run.heap().tuple({with_columns(call, given.as<values::Tuple>()->items.front(),
+      [&](Int size) { return ranks ? call.run.symbols().mul(size, ranks) : nullptr; })});
 }
 Value parted(Call& call) {
   const Int ranks = ranks_of(call);
-  return with_columns(call, call.at(2), [&](Int size) { return ranks ? call.run.symbols().exact_quotient(size, ranks).value_or(nullptr) : nullptr; });
+  return with_columns(call, call.at(2), [&](Int size) {
+    return ranks ? call.run.symbols().exact_quotient(size, ranks).value_or(nullptr) : nullptr;
+  });
 }
 Value summed(Call& call) {
-  if (const Value module = call.run.resolve(call.at(0)); module.is(Kind::instance)) call.arguments[3] = kept(call.run, *module.as<Instance>(), values::GroupState::group);
+  if (const Value module = call.run.resolve(call.at(0)); module.is(Kind::instance))
+    call.arguments[3] = kept(call.run, *module.as<Instance>(), values::GroupState::group);
   return Value::none();
 }
 Value stays_spread(Call& call) {
   const Value module = call.run.resolve(call.at(0)), results = call.run.resolve(call.at(2));
-  const Value mesh = module.is(Kind::instance) ? kept(call.run, *module.as<Instance>(), values::GroupState::group) : Value{};
+  const Value mesh =
+      module.is(Kind::instance) ? kept(call.run, *module.as<Instance>(), values::GroupState::group) : Value{};
   return mesh ? spread_along_last(call, results, mesh, {}) : call.run.heap().external("", call.place);
 }
 Value open(Call& call) { return call.run.heap().external("", call.place); }
 
 const std::deque<Collective>& collectives() {
   static const std::deque<Collective> list = {
-      {"torch.distributed.tensor.parallel.parallelize_module", "module, device_mesh=None, parallelize_plan=None, **options", parallelized,
-       {.name = "parallelize_module", .group = 1, .hidden = true, .because = "the parameters are spread over the ranks of the mesh"}},
+      {"torch.distributed.tensor.parallel.parallelize_module",
+          "module, device_mesh=None, parallelize_plan=None, **options", parallelized,
+          {.name = "parallelize_module",
+              .group = 1,
+              .hidden = true,
+              .because = "the parameters are spread over the ranks of the mesh"}},
       {"torch.distributed.tensor.parallel.$summed", "module, given, results, group=None", summed,
-       {.name = "the forward of a tensor-parallel layer", .group = 3, .hidden = true, .because = "what the ranks computed is put together"}},
+          {.name = "the forward of a tensor-parallel layer",
+              .group = 3,
+              .hidden = true,
+              .because = "what the ranks computed is put together"}},
   };
   return list;
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> plan_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
       row("torch.distributed.tensor.parallel.$joined", function, "module, given", joined),
       row("torch.distributed.tensor.parallel.$parted", function, "module, given, results", parted),
-      row("torch.distributed.tensor.parallel.$stays_spread", function, "module, given, results", stays_spread),
+      row("torch.distributed.tensor.parallel.$stays_spread", function, "module, given, results",
+          stays_spread),
       row("torch.distributed.tensor.parallel.$open", function, "module, given, results=None", open),
   };
-  for (const std::string_view path : {"torch.distributed.tensor.parallel.ColwiseParallel", "torch.distributed.tensor.parallel.RowwiseParallel", "torch.distributed.tensor.parallel.SequenceParallel",
-                                      "torch.distributed.tensor.parallel.PrepareModuleInput", "torch.distributed.tensor.parallel.PrepareModuleOutput", "torch.distributed.tensor.parallel.PrepareModuleInputOutput"})
+  for (const std::string_view path : {"torch.distributed.tensor.parallel.ColwiseParallel",
+           "torch.distributed.tensor.parallel.RowwiseParallel",
+           "torch.distributed.tensor.parallel.SequenceParallel",
+           "torch.distributed.tensor.parallel.PrepareModuleInput",
+           "torch.distributed.tensor.parallel.PrepareModuleOutput",
+           "torch.distributed.tensor.parallel.PrepareModuleInputOutput"})
     rows.push_back(row(path, class_, "**options", keep_options));
   for (const Collective& collective : collectives()) rows.push_back(row_of(collective));
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,8 +1,8 @@
-// Tensors that are spread over a mesh of ranks: shapes are those of the whole, each rank has a part. As PyTorch 2.13 answers.
+// Tensors that are spread over a mesh of ranks: shapes are those of the whole, each rank has a part. As
+// PyTorch 2.13 answers.
 #include "libraries/torch/distributed/spread.hpp"
 
 #include "values/kept.hpp"
-
 
 #include <algorithm>
 #include <deque>
@@ -14,11 +14,13 @@ using symbolic::Answer;
 namespace {
 
 constexpr std::string_view spread_by = "torch.distributed.tensor.distribute_tensor";
-constexpr std::string_view shard = "torch.distributed.tensor.Shard", replicate = "torch.distributed.tensor.Replicate";
+constexpr std::string_view shard = "torch.distributed.tensor.Shard",
+                           replicate = "torch.distributed.tensor.Replicate";
 
 // ---------------------------------------------------------------- placements
 
-// How a tensor is spread along a dimension of the mesh. Two that were made alike are equal: by identity nothing is known of them.
+// How a tensor is spread along a dimension of the mesh. Two that were made alike are equal: by identity
+// nothing is known of them.
 Value placement_without_dimension(Call& call) {
   if (call.self.is(Kind::instance)) object(call).symbolic = object(call).open = true;
   return {};
@@ -30,7 +32,8 @@ Value placement(Call& call) {
 std::vector<Value> placements_of(Interpreter& run, Value placements) {
   placements = run.resolve(placements);
   if (placements.is(Kind::tuple)) return placements.as<values::Tuple>()->items;
-  if (placements.is(Kind::list) && !values::Heap::list_state(placements)->open) return values::Heap::list_state(placements)->items;
+  if (placements.is(Kind::list) && !values::Heap::list_state(placements)->open)
+    return values::Heap::list_state(placements)->items;
   return {};
 }
 std::string_view class_of(Interpreter& run, Value placement) {
@@ -47,7 +50,8 @@ std::optional<bool> is_sharded(Call& call) {
   if (!state || !is_spread(*state)) return std::nullopt;
   const auto& arguments = state->made->arguments;
   const Value mesh = call.run.resolve(arguments[1]);
-  const Value spreads = mesh.is(Kind::instance) ? kept(call.run, *mesh.as<Instance>(), values::MeshState::spreads) : Value{};
+  const Value spreads =
+      mesh.is(Kind::instance) ? kept(call.run, *mesh.as<Instance>(), values::MeshState::spreads) : Value{};
   if (!spreads.is(Kind::boolean)) return std::nullopt;
   if (call.run.symbols().decide(spreads.condition()) == Answer::no) return false;
   const std::string_view how = only_placement(call.run, arguments[2]);
@@ -58,7 +62,7 @@ std::optional<bool> is_sharded(Call& call) {
 
 // A tensor that is spread so, from here on.
 Value spread(Call& call, TensorState state, Value tensor, Value mesh, Value placements) {
-  auto* made = call.run.heap().make<values::Made>();
+  auto* made = call.run.heap().make<values::Producer>();
   made->born = call.place;
   made->row = table().find(spread_by);
   const auto arguments = call.run.heap().array<Value>(made->row->parameters.size());
@@ -67,7 +71,10 @@ Value spread(Call& call, TensorState state, Value tensor, Value mesh, Value plac
   arguments[1] = call.run.resolve(mesh);
   arguments[2] = call.run.resolve(placements);
   // As the list is now.
-  if (arguments[2].is(Kind::list)) arguments[2] = values::Heap::list_state(arguments[2])->open ? Value{} : call.run.heap().tuple(values::Heap::list_state(arguments[2])->items);
+  if (arguments[2].is(Kind::list))
+    arguments[2] = values::Heap::list_state(arguments[2])->open
+        ? Value{}
+        : call.run.heap().tuple(values::Heap::list_state(arguments[2])->items);
   states[0] = tensor_state(call.run, arguments[0]);
   made->arguments = arguments;
   made->states = states;
@@ -89,7 +96,8 @@ TensorState whole_state(Call& call) {
   state.extent = nullptr;
   return state;
 }
-// One placement for each dimension of the mesh, and of the tensor's own dimensions. False after a problem was told.
+// One placement for each dimension of the mesh, and of the tensor's own dimensions. False after a problem was
+// told.
 bool placements_fit(Call& call, const TensorState& tensor, Value mesh, Value given) {
   const auto refuse = [&](std::string text) {
     call.run.problem(ProblemKind::argument, call)->text = std::move(text);
@@ -98,14 +106,16 @@ bool placements_fit(Call& call, const TensorState& tensor, Value mesh, Value giv
   const std::vector<Value> placements = placements_of(call.run, given);
   const auto dims = dimensions_of_mesh(call.run, mesh);
   if (dims && !placements.empty() && placements.size() != *dims)
-    return refuse("The mesh has " + count_of(*dims, "dimension") + ", but `placements` holds " + count_of(placements.size(), "placement") + ": give one for each dimension");
+    return refuse("The mesh has " + count_of(*dims, "dimension") + ", but `placements` holds " +
+        count_of(placements.size(), "placement") + ": give one for each dimension");
   for (const Value& placement : placements) {
     if (class_of(call.run, placement) != shard || !tensor.shape.rank_known) continue;
     const Value dim = kept(call.run, *call.run.resolve(placement).as<Instance>(), "dim");
     const auto at = dim ? call.run.to_constant(dim) : std::nullopt;
     const auto rank = static_cast<std::int64_t>(tensor.shape.dims.size());
     if (at && (*at >= rank || *at < -rank))
-      return refuse("`Shard(" + std::to_string(*at) + ")` names a dimension that a tensor of " + count_of(tensor.shape.dims.size(), "dimension") + " does not have");
+      return refuse("`Shard(" + std::to_string(*at) + ")` names a dimension that a tensor of " +
+          count_of(tensor.shape.dims.size(), "dimension") + " does not have");
   }
   return true;
 }
@@ -115,14 +125,22 @@ Value full_tensor(Call& call) {
 }
 // From shards to shards nothing is sent where the dimension stays.
 Value redistributed(Call& call) {
-  if (const auto sharded = is_sharded(call); sharded && (!*sharded || only_placement(call.run, call.at(1)) == replicate)) call.arguments[3] = call.run.heap().boolean(*sharded);
+  if (const auto sharded = is_sharded(call);
+      sharded && (!*sharded || only_placement(call.run, call.at(1)) == replicate))
+    call.arguments[3] = call.run.heap().boolean(*sharded);
   const TensorState* from = tensor_state(call.run, call.self);
-  if (!from || !is_spread(*from) || !call.run.resolve(call.at(1)) || call.run.resolve(call.at(1)).is(Kind::none)) return result(call, whole_state(call));
+  if (!from || !is_spread(*from) || !call.run.resolve(call.at(1)) ||
+      call.run.resolve(call.at(1)).is(Kind::none))
+    return result(call, whole_state(call));
   const Value mesh = call.run.resolve(call.at(0));
-  if (!placements_fit(call, *from, mesh && !mesh.is(Kind::none) ? mesh : from->made->arguments[1], call.at(1))) return unknown_of(call);
-  return spread(call, whole_state(call), call.self, mesh && !mesh.is(Kind::none) ? mesh : from->made->arguments[1], call.at(1));
+  if (!placements_fit(
+          call, *from, mesh && !mesh.is(Kind::none) ? mesh : from->made->arguments[1], call.at(1)))
+    return unknown_of(call);
+  return spread(call, whole_state(call), call.self,
+      mesh && !mesh.is(Kind::none) ? mesh : from->made->arguments[1], call.at(1));
 }
-// What is spread has the shape of the whole. Its content is sent by one rank, unless that is None: then each rank has it.
+// What is spread has the shape of the whole. Its content is sent by one rank, unless that is None: then each
+// rank has it.
 Value distributed_tensor(Call& call) {
   const Value source = call.run.resolve(call.at(3));
   call.arguments[4] = call.run.heap().boolean(!call.given[3] || source.is(Kind::integer));
@@ -149,7 +167,9 @@ Value from_local(Call& call) {
     const auto at = dim ? dim_index(call.run, dim, part->shape) : std::nullopt;
     if (!at) return unknown_of(call);
     Dim& size = state.shape.dims[*at];
-    size = size.size ? known_dim(call.run, call.run.symbols().mul(size.size, ranks), call.place, call.row.path) : Dim{};
+    size = size.size
+        ? known_dim(call.run, call.run.symbols().mul(size.size, ranks), call.place, call.row.path)
+        : Dim{};
   } else if (!copies && class_of(call.run, placements.front()).empty()) {
     return unknown_of(call);
   }
@@ -157,28 +177,38 @@ Value from_local(Call& call) {
 }
 // torch.distributed.tensor.zeros(8, 6, device_mesh=mesh, placements=[Shard(0)])
 Value spread_new(Call& call) {
-  const auto shape = call.rest.empty() || call.spread ? std::nullopt : sizes(call.run, call.rest.front(), {call.rest.begin() + 1, call.rest.end()}, call.place);
+  const auto shape = call.rest.empty() || call.spread
+      ? std::nullopt
+      : sizes(call.run, call.rest.front(), {call.rest.begin() + 1, call.rest.end()}, call.place);
   TensorState state = computed(call.run, std::span<const Value>{});
   state.dtype = to_dtype(call.run.resolve(call.at(0)));
   if (!call.given[0]) state.dtype = call.run.default_dtype();
   if (shape) {
     state.shape.rank_known = true;
-    for (const Int size : *shape) state.shape.dims.push_back(size ? known_dim(call.run, size, call.place, call.row.path) : Dim{});
+    for (const Int size : *shape)
+      state.shape.dims.push_back(size ? known_dim(call.run, size, call.place, call.row.path) : Dim{});
   }
   return spread(call, std::move(state), Value{}, call.at(1), call.at(2));
 }
 
 // Is it known to be no tensor that is spread? Made here from nothing else.
 bool is_plain(const TensorState& state) {
-  if (!state.made || !state.made->row || state.made->row->operation != values::Operation::created || !state.shape.rank_known) return false;
+  if (!state.made || !state.made->row || state.made->row->operation != values::Operation::created ||
+      !state.shape.rank_known)
+    return false;
   return std::ranges::none_of(state.made->states, [](const TensorState* from) { return from; });
 }
 // Inside of these a plain tensor is taken for copies: any, or the targets of a loss.
-constexpr std::string_view takes_plain_tensors[] = {"torch.distributed.tensor.experimental.implicit_replication", "torch.distributed.tensor.parallel.loss_parallel"};
+constexpr std::string_view takes_plain_tensors[] = {
+    "torch.distributed.tensor.experimental.implicit_replication",
+    "torch.distributed.tensor.parallel.loss_parallel"};
 bool replicates_around(Interpreter& run) {
   for (const interpreter::Around* around = run.around(); around; around = around->outer) {
     const Value manager = run.resolve(around->manager);
-    if (!manager.is(Kind::instance) || !manager.as<Instance>()->native || std::ranges::find(takes_plain_tensors, manager.as<Instance>()->native->path) != std::end(takes_plain_tensors)) return true;
+    if (!manager.is(Kind::instance) || !manager.as<Instance>()->native ||
+        std::ranges::find(takes_plain_tensors, manager.as<Instance>()->native->path) !=
+            std::end(takes_plain_tensors))
+      return true;
   }
   return false;
 }
@@ -192,7 +222,8 @@ Value context_parallel(Call& call) {
   const auto buffers = elements(call.at(1)), dims = elements(call.at(2));
   if (buffers && dims && buffers->size() != dims->size()) {
     call.run.problem(ProblemKind::argument, call)->text =
-        "`context_parallel` takes a sequence dimension for each buffer, but is given " + count_of(buffers->size(), "buffer") + " and " + count_of(dims->size(), "dimension");
+        "`context_parallel` takes a sequence dimension for each buffer, but is given " +
+        count_of(buffers->size(), "buffer") + " and " + count_of(dims->size(), "dimension");
     return {};
   }
   for (std::size_t i = 0; buffers && i < buffers->size(); ++i) {
@@ -201,8 +232,10 @@ Value context_parallel(Call& call) {
     if (!state) continue;
     const auto at = dims ? dim_index(call.run, (*dims)[i], state->shape) : std::nullopt;
     TensorState part = *state;
-    if (at) part.shape.dims[*at] = {};
-    else part.shape = {};
+    if (at)
+      part.shape.dims[*at] = {};
+    else
+      part.shape = {};
     part.content = nullptr;
     part.strides.clear();
     set_state(call.run, buffer, part);
@@ -213,19 +246,39 @@ Value context_parallel(Call& call) {
 const std::deque<Collective>& collectives() {
   using values::When;
   static const std::deque<Collective> list = {
-      {spread_by, "tensor, device_mesh=None, placements=None, *, src_data_rank=0, sends=None", distributed_tensor,
-       {.name = "distribute_tensor", .group = 1, .hidden = true, .because = "rank 0's content is sent to the other ranks of the mesh", .only_if = 4}},
-      {"torch.distributed.tensor.distribute_module", "module, device_mesh=None, partition_fn=None, input_fn=None, output_fn=None", first_argument,
-       {.name = "distribute_module", .group = 1, .hidden = true, .because = "rank 0's parameters are sent to the other ranks of the mesh"}},
+      {spread_by, "tensor, device_mesh=None, placements=None, *, src_data_rank=0, sends=None",
+          distributed_tensor,
+          {.name = "distribute_tensor",
+              .group = 1,
+              .hidden = true,
+              .because = "rank 0's content is sent to the other ranks of the mesh",
+              .only_if = 4}},
+      {"torch.distributed.tensor.distribute_module",
+          "module, device_mesh=None, partition_fn=None, input_fn=None, output_fn=None", first_argument,
+          {.name = "distribute_module",
+              .group = 1,
+              .hidden = true,
+              .because = "rank 0's parameters are sent to the other ranks of the mesh"}},
       {"torch.Tensor.full_tensor", "*, grad_placements=None, sharded=None", full_tensor,
-       {.name = "full_tensor", .hidden = true, .because = "the shards of all ranks are gathered", .when = When::parted, .only_if = 1}, RowKind::method},
-      {"torch.Tensor.redistribute", "device_mesh=None, placements=None, *, async_op=False, sharded=None, **options", redistributed,
-       {.name = "redistribute", .hidden = true, .because = "the ranks exchange their shards", .when = When::parted, .only_if = 3}, RowKind::method},
+          {.name = "full_tensor",
+              .hidden = true,
+              .because = "the shards of all ranks are gathered",
+              .when = When::parted,
+              .only_if = 1},
+          RowKind::method},
+      {"torch.Tensor.redistribute",
+          "device_mesh=None, placements=None, *, async_op=False, sharded=None, **options", redistributed,
+          {.name = "redistribute",
+              .hidden = true,
+              .because = "the ranks exchange their shards",
+              .when = When::parted,
+              .only_if = 3},
+          RowKind::method},
   };
   return list;
 }
 
-} // namespace
+}  // namespace
 
 std::string_view only_placement(Interpreter& run, Value placements) {
   placements = run.resolve(placements);
@@ -233,7 +286,9 @@ std::string_view only_placement(Interpreter& run, Value placements) {
   const auto items = placements_of(run, placements);
   return items.size() == 1 ? class_of(run, items.front()) : std::string_view{};
 }
-bool is_spread(const TensorState& state) { return state.made && state.made->row && state.made->row->path == spread_by; }
+bool is_spread(const TensorState& state) {
+  return state.made && state.made->row && state.made->row->path == spread_by;
+}
 
 Value spread_along_last(Call& call, Value tensor, Value mesh, Value placement) {
   const TensorState* state = tensor_state(call.run, tensor);
@@ -251,14 +306,16 @@ Shape local_shape(Interpreter& run, const TensorState& state) {
   if (!is_spread(state) || !state.shape.rank_known) return unknown;
   const Int ranks = size_of_mesh(run, state.made->arguments[1]);
   const auto placements = placements_of(run, state.made->arguments[2]);
-  const std::string_view how = placements.size() == 1 ? class_of(run, placements.front()) : std::string_view{};
+  const std::string_view how = placements.size() == 1 ? class_of(run, placements.front())
+                                                      : std::string_view{};
   if (how == replicate) return state.shape;
   if (how != shard || !ranks) return unknown;
   const Value dim = kept(run, *run.resolve(placements.front()).as<Instance>(), "dim");
   const auto at = dim ? dim_index(run, dim, state.shape) : std::nullopt;
   if (!at) return unknown;
   Shape part = state.shape;
-  const auto size = part.dims[*at].size ? run.symbols().exact_quotient(part.dims[*at].size, ranks) : std::nullopt;
+  const auto size = part.dims[*at].size ? run.symbols().exact_quotient(part.dims[*at].size, ranks)
+                                        : std::nullopt;
   part.dims[*at] = size ? Dim{*size, nullptr, nullptr} : Dim{};
   return part;
 }
@@ -269,14 +326,19 @@ bool all_spread_or_none(Op& op) {
   for (const Value& value : op.tensors()) {
     const TensorState* state = op.tensor(value);
     if (!state) continue;
-    if (is_spread(*state)) whole = state;
-    else if (!plain && is_plain(*state) && std::ranges::any_of(state->shape.dims, [&](const Dim& dim) { return op.value(dim).value_or(1) > 1; })) {
+    if (is_spread(*state))
+      whole = state;
+    else if (!plain && is_plain(*state) && std::ranges::any_of(state->shape.dims, [&](const Dim& dim) {
+               return op.value(dim).value_or(1) > 1;
+             })) {
       plain = state;
       plain_value = value;
     }
   }
   if (!whole || !plain || replicates_around(op.run)) return true;
-  op.fail(ProblemKind::argument, "A tensor that is spread over the ranks meets one that is not, " + op.words(plain->shape) + ": \"got mixed torch.Tensor and DTensor\". Spread that one, too, with distribute_tensor");
+  op.fail(ProblemKind::argument,
+      "A tensor that is spread over the ranks meets one that is not, " + op.words(plain->shape) +
+          ": \"got mixed torch.Tensor and DTensor\". Spread that one, too, with distribute_tensor");
   if (whole->made->born) op.told()->evidence.emplace_back(whole->made->born, "spread here");
   return false;
 }
@@ -287,15 +349,22 @@ std::vector<Row> spread_rows() {
       row("torch.distributed.tensor.Shard", class_, "dim=None", placement),
       row("torch.distributed.tensor.Replicate", class_, "", placement_without_dimension),
       row("torch.distributed.tensor.Partial", class_, "reduce_op=None", placement_without_dimension),
-      row("torch.distributed.tensor.DTensor.from_local", function, "local_tensor, device_mesh=None, placements=None, *, run_check=False, shape=None, stride=None, grad_placements=None", from_local),
+      row("torch.distributed.tensor.DTensor.from_local", function,
+          "local_tensor, device_mesh=None, placements=None, *, run_check=False, shape=None, stride=None, grad_placements=None",
+          from_local),
       row("torch.distributed.tensor.experimental.implicit_replication", class_, "", nullptr, "torch.context"),
       row("torch.distributed.tensor.parallel.loss_parallel", class_, "", nullptr, "torch.context"),
-      row("torch.distributed.tensor.experimental.context_parallel", class_, "mesh, *, buffers=None, buffer_seq_dims=None, no_restore_buffers=None", context_parallel, "torch.context"),
+      row("torch.distributed.tensor.experimental.context_parallel", class_,
+          "mesh, *, buffers=None, buffer_seq_dims=None, no_restore_buffers=None", context_parallel,
+          "torch.context"),
   };
-  for (const std::string_view path : {"torch.distributed.tensor.zeros", "torch.distributed.tensor.ones", "torch.distributed.tensor.empty", "torch.distributed.tensor.rand", "torch.distributed.tensor.randn"})
-    rows.push_back(row(path, function, "*size, dtype=None, device_mesh=None, placements=None, **options", spread_new));
+  for (const std::string_view path :
+      {"torch.distributed.tensor.zeros", "torch.distributed.tensor.ones", "torch.distributed.tensor.empty",
+          "torch.distributed.tensor.rand", "torch.distributed.tensor.randn"})
+    rows.push_back(
+        row(path, function, "*size, dtype=None, device_mesh=None, placements=None, **options", spread_new));
   for (const Collective& collective : collectives()) rows.push_back(row_of(collective));
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// Tensors that are spread over a mesh of ranks, modules that a plan spreads, and pipelines: their rows, and what other rows ask of them.
+// Tensors that are spread over a mesh of ranks, modules that a plan spreads, and pipelines: their rows, and
+// what other rows ask of them.
 #pragma once
 
 #include "libraries/table/native.hpp"
@@ -15,7 +16,8 @@ struct Collective {
   std::string_view base = {};
 };
 inline Row row_of(const Collective& collective) {
-  Row made = row(collective.path, collective.kind, collective.signature, collective.run, collective.base, values::Operation::collective);
+  Row made = row(collective.path, collective.kind, collective.signature, collective.run, collective.base,
+      values::Operation::collective);
   made.collective = &collective.info;
   return made;
 }
@@ -28,7 +30,8 @@ std::vector<Row> pipeline_rows();
 
 // Is it known to be spread? Each rank then has a part of it, or all of it.
 bool is_spread(const TensorState& state);
-// The shape of this rank's part of a tensor that is spread; unknown sizes where they are not the same on all ranks, or not known.
+// The shape of this rank's part of a tensor that is spread; unknown sizes where they are not the same on all
+// ranks, or not known.
 Shape local_shape(Interpreter& run, const TensorState& state);
 // False, after fail(), where a tensor that is spread meets one that is known not to be.
 bool all_spread_or_none(Op& op);
@@ -36,9 +39,11 @@ bool all_spread_or_none(Op& op);
 std::optional<std::size_t> dimensions_of_mesh(Interpreter& run, Value mesh);
 // The number of ranks of a mesh of one dimension; null if it is not known, or has several.
 Int size_of_mesh(Interpreter& run, Value mesh);
-// A tensor as one that is spread over the mesh: by this placement or, where it is none, along its last dimension.
+// A tensor as one that is spread over the mesh: by this placement or, where it is none, along its last
+// dimension.
 Value spread_along_last(Call& call, Value tensor, Value mesh, Value placement);
-// The class of the one placement in a list or by itself: "torch.distributed.tensor.Shard"; empty if it is not known, or there are several.
+// The class of the one placement in a list or by itself: "torch.distributed.tensor.Shard"; empty if it is not
+// known, or there are several.
 std::string_view only_placement(Interpreter& run, Value placements);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

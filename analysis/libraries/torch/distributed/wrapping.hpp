@@ -5,7 +5,8 @@
 
 namespace stepzero::libraries {
 
-// The forward of a module that stands in another, as its attribute `module`: that of the one inside, and what its backward communicates.
+// The forward of a module that stands in another, as its attribute `module`: that of the one inside, and what
+// its backward communicates.
 Value wrapped_forward(Call& call);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,7 +1,7 @@
-// Which numbers are among the elements of a tensor of indices, of any size: what it was filled with, and what was listed, stacked,
-// rearranged or cut out of others whose elements are known.
+// Which numbers are among the elements of a tensor of indices, of any size: what it was filled with, and what
+// was listed, stacked, rearranged or cut out of others whose elements are known.
 #include "libraries/torch/meaning/contents.hpp"
-#include "libraries/torch/meaning/sense.hpp"
+#include "libraries/torch/meaning/op_semantics.hpp"
 #include "libraries/torch/ops/operators.hpp"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ using Numbers = std::vector<Number>;
 
 namespace {
 
-// Numbers that a tensor is known to hold. Of one of two dimensions they may be its `rows`, in order; else they stand in no order.
+// Numbers that a tensor is known to hold. Of one of two dimensions they may be its `rows`, in order; else
+// they stand in no order.
 struct Among {
   std::vector<Numbers> rows;
   bool in_order = false;
@@ -23,28 +24,38 @@ struct Among {
 };
 
 bool is_some(const Op& op, const TensorState& state) {
-  return state.shape.rank_known && std::ranges::all_of(state.shape.dims, [&](const Dim& d) { return op.equal(d, 0) == Answer::no; });
+  return state.shape.rank_known &&
+      std::ranges::all_of(state.shape.dims, [&](const Dim& d) { return op.equal(d, 0) == Answer::no; });
 }
 // Of several dimensions, too: see hold_rows. Null if elements have been written since.
 const Content* held(const Op& op, const TensorState& state) {
   if (const Content* own = op.run.heap().content_of(state)) return own;
   const Content* known = state.content;
-  if (!known || known->is_scalar || !state.shape.rank_known || state.shape.dims.empty() || known->dtype != state.dtype) return nullptr;
+  if (!known || known->is_scalar || !state.shape.rank_known || state.shape.dims.empty() ||
+      known->dtype != state.dtype)
+    return nullptr;
   if (known->writes != op.run.heap().writes().of_type[static_cast<std::size_t>(known->dtype)]) return nullptr;
   const Int size = op.product(state.shape.dims);
-  return known->numbers.size() == 1 || (size && op.s.value(size) == static_cast<std::int64_t>(known->numbers.size())) ? known : nullptr;
+  return known->numbers.size() == 1 ||
+          (size && op.s.value(size) == static_cast<std::int64_t>(known->numbers.size()))
+      ? known
+      : nullptr;
 }
 Among among(const Op& op, const TensorState& state, int depth);
 
 // Rows and columns that a subscript of slices picks.
-Among picked_of(const Op& op, const values::Made& made, int depth) {
+Among picked_of(const Op& op, const values::Producer& made, int depth) {
   Among found = among(op, *made.states[0], depth + 1);
   if (found.each) return found;
   const Value index = made.arguments.size() > 1 ? op.run.resolve(made.arguments[1]) : Value{};
   std::vector<Value> slices;
-  if (index.is(Kind::tuple)) slices = index.as<values::Tuple>()->items;
-  else slices = {index};
-  if (!found.in_order || slices.size() > 2 || !std::ranges::all_of(slices, [&](Value each) { return op.run.resolve(each).is(Kind::slice); })) return {};
+  if (index.is(Kind::tuple))
+    slices = index.as<values::Tuple>()->items;
+  else
+    slices = {index};
+  if (!found.in_order || slices.size() > 2 ||
+      !std::ranges::all_of(slices, [&](Value each) { return op.run.resolve(each).is(Kind::slice); }))
+    return {};
   const auto pick = [&](Value slice, const auto& from) -> std::optional<std::decay_t<decltype(from)>> {
     const auto places = places_of(op, *op.run.resolve(slice).template as<values::SliceObject>(), from.size());
     if (!places) return std::nullopt;
@@ -68,46 +79,52 @@ Among among(const Op& op, const TensorState& state, int depth) {
   if (const Content* content = held(op, state)) {
     const Numbers& numbers = content->numbers;
     const auto width = state.shape.dims.size() == 2 ? op.value(state.shape.dims[1]) : std::nullopt;
-    if (!width || *width < 1 || numbers.size() == 1 || numbers.size() % static_cast<std::size_t>(*width) != 0) return {{numbers}, false, numbers.size() == 1};
+    if (!width || *width < 1 || numbers.size() == 1 || numbers.size() % static_cast<std::size_t>(*width) != 0)
+      return {{numbers}, false, numbers.size() == 1};
     Among found{{}, true, false};
     for (std::size_t i = 0; i < numbers.size(); i += static_cast<std::size_t>(*width))
-      found.rows.emplace_back(numbers.begin() + static_cast<std::ptrdiff_t>(i), numbers.begin() + static_cast<std::ptrdiff_t>(i) + *width);
+      found.rows.emplace_back(numbers.begin() + static_cast<std::ptrdiff_t>(i),
+          numbers.begin() + static_cast<std::ptrdiff_t>(i) + *width);
     return found;
   }
-  if (const values::Extent* extent = op.run.heap().extent_of(state); extent && extent->met) return {{{Number{extent->low}, Number{extent->high}}}, false, false};
-  const values::Made* made = state.made;
+  if (const values::Extent* extent = op.run.heap().extent_of(state); extent && extent->met)
+    return {{{Number{extent->low}, Number{extent->high}}}, false, false};
+  const values::Producer* made = state.made;
   if (!made || !made->row) return {};
-  switch (sense_of(*made->row)) {
-  case Sense::joined: {
+  switch (semantics_of(*made->row)) {
+  case OpSemantics::joined: {
     Among found{{}, true, false};
     for (const TensorState* each : made->listed) {
       if (!each || found.rows.size() > 256) return {};
       Among more = among(op, *each, depth + 1);
-      found.in_order = found.in_order && more.rows.size() == 1 && each->shape.dims.size() == 1 && state.shape.dims.size() == 2 && held(op, *each) &&
-                       made->arguments.size() > 1 && made->arguments[1].is(Kind::integer) && op.s.value(made->arguments[1].integer()) == 0;
+      found.in_order = found.in_order && more.rows.size() == 1 && each->shape.dims.size() == 1 &&
+          state.shape.dims.size() == 2 && held(op, *each) && made->arguments.size() > 1 &&
+          made->arguments[1].is(Kind::integer) && op.s.value(made->arguments[1].integer()) == 0;
       for (Numbers& row : more.rows) found.rows.push_back(std::move(row));
     }
     return found;
   }
-  case Sense::same:
+  case OpSemantics::same:
     if (made->states.empty() || !made->states[0] || made->states[0]->dtype != state.dtype) return {};
     return among(op, *made->states[0], depth + 1);
-  case Sense::rearranged:
-  case Sense::reordered:
-  case Sense::repeated: {
+  case OpSemantics::rearranged:
+  case OpSemantics::reordered:
+  case OpSemantics::repeated: {
     if (made->states.empty() || !made->states[0] || made->states[0]->dtype != state.dtype) return {};
     Among found = among(op, *made->states[0], depth + 1);
     found.in_order = false;
     return found;
   }
-  case Sense::picked:
-    if (made->states.empty() || !made->states[0] || made->states.size() > 2 || !made->row->path.ends_with("__getitem__")) return {};
+  case OpSemantics::picked:
+    if (made->states.empty() || !made->states[0] || made->states.size() > 2 ||
+        !made->row->path.ends_with("__getitem__"))
+      return {};
     return picked_of(op, *made, depth);
   default: return {};
   }
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Number> elements_among(Op& op, Value value) {
   const TensorState* state = op.tensor(value);
@@ -121,7 +138,10 @@ Int number_outside(Op& op, Value indices, Int low, Int high, std::optional<std::
   const TensorState* state = op.tensor(indices);
   if (!state || !is_integral(state->dtype) || state->dtype == Dtype::boolean) return nullptr;
   for (const Number& number : elements_among(op, indices)) {
-    if (!number.integer || (op.s.compare(Compare::lt, number.integer, low) != Answer::yes && op.s.compare(Compare::ge, number.integer, high) != Answer::yes)) continue;
+    if (!number.integer ||
+        (op.s.compare(Compare::lt, number.integer, low) != Answer::yes &&
+            op.s.compare(Compare::ge, number.integer, high) != Answer::yes))
+      continue;
     if (except && op.s.compare(Compare::eq, number.integer, op.s.constant(*except)) != Answer::no) continue;
     return number.integer;
   }
@@ -133,30 +153,41 @@ const values::Extent* extent_among(Op& op, Value value) {
   constexpr int most_steps = 8;
   for (int i = 0; i < most_steps && state && is_integral(state->dtype); ++i) {
     if (const values::Extent* own = op.run.heap().extent_of(*state)) return own;
-    const values::Made* made = state->made;
-    if (!made || !made->row || made->states.empty() || !made->states[0] || made->states[0]->dtype != state->dtype) return nullptr;
-    const Sense sense = sense_of(*made->row);
-    if (sense != Sense::same && sense != Sense::rearranged && sense != Sense::reordered && sense != Sense::repeated) return nullptr;
+    const values::Producer* made = state->made;
+    if (!made || !made->row || made->states.empty() || !made->states[0] ||
+        made->states[0]->dtype != state->dtype)
+      return nullptr;
+    const OpSemantics semantics = semantics_of(*made->row);
+    if (semantics != OpSemantics::same && semantics != OpSemantics::rearranged &&
+        semantics != OpSemantics::reordered && semantics != OpSemantics::repeated)
+      return nullptr;
     state = made->states[0];
   }
   return nullptr;
 }
 
-bool refuses_drawn(Op& op, Value indices, const Dim& size, const std::function<std::string(const std::string& greatest)>& text) {
+bool refuses_drawn(Op& op, Value indices, const Dim& size,
+    const std::function<std::string(const std::string& greatest)>& text) {
   const TensorState* state = op.tensor(indices);
   const values::Extent* extent = state && size.size ? extent_among(op, indices) : nullptr;
-  if (!extent || extent->met || op.s.compare(Compare::ge, extent->high, size.size) != Answer::yes || !is_some(op, *state)) return false;
+  if (!extent || extent->met || op.s.compare(Compare::ge, extent->high, size.size) != Answer::yes ||
+      !is_some(op, *state))
+    return false;
   op.fail(ProblemKind::index, text(op.words(op.dim(extent->high))), {size});
   if (!op.told()) return true;
-  op.told()->evidence.emplace_back(extent->place, extent->drawn ? "drawn here" : std::string(extent->what) + " gives any of them");
+  op.told()->evidence.emplace_back(
+      extent->place, extent->drawn ? "drawn here" : std::string(extent->what) + " gives any of them");
   // How likely is it that none of them is too great?
   const auto low = op.s.value(extent->low), high = op.s.value(extent->high), limit = op.s.value(size.size);
   const Int many = op.product(state->shape.dims);
   const auto count = many ? op.s.value(many) : std::nullopt;
   constexpr double never = -20;  // of its logarithm
-  const bool sure = extent->drawn && low && high && limit && count && *limit > *low && static_cast<double>(*count) * std::log(static_cast<double>(*limit - *low) / static_cast<double>(*high - *low + 1)) < never;
+  const bool sure = extent->drawn && low && high && limit && count && *limit > *low &&
+      static_cast<double>(*count) *
+              std::log(static_cast<double>(*limit - *low) / static_cast<double>(*high - *low + 1)) <
+          never;
   op.told()->overridable = !sure && !(limit && low && *limit <= *low);
   return true;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

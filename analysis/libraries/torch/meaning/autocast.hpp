@@ -5,8 +5,8 @@
 
 namespace stepzero::libraries {
 
-// The dtype of a result that is `plain` outside of autocast. Unknown where the region, the device of the operands, or what autocast does
-// with the operator is not known.
+// The dtype of a result that is `plain` outside of autocast. Unknown where the region, the device of the
+// operands, or what autocast does with the operator is not known.
 Dtype under_autocast(const Op& op, Dtype plain);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -39,7 +39,10 @@ std::optional<Number> whole(const Op& op, std::int64_t value, Dtype dtype) {
 
 std::optional<Number> converted(const Op& op, const Number& number, Dtype to) {
   if (is_computed(to)) {
-    if (!number.integer) return number.exact() ? Number{nullptr, rounded(number.low, to), rounded(number.low, to)} : to == Dtype::float64 ? number : between(number.low, number.high, to, 1);
+    if (!number.integer)
+      return number.exact()      ? Number{nullptr, rounded(number.low, to), rounded(number.low, to)}
+          : to == Dtype::float64 ? number
+                                 : between(number.low, number.high, to, 1);
     const auto value = constant(op, number);
     if (!value || std::abs(*value) > (std::int64_t{1} << 53)) return std::nullopt;
     const double real = rounded(static_cast<double>(*value), to);
@@ -56,7 +59,8 @@ std::optional<Number> converted(const Op& op, const Number& number, Dtype to) {
     if (!value) return to == Dtype::int64 ? std::optional(number) : std::nullopt;
     return whole(op, *value, to);
   }
-  if (!is_finite(number) || std::trunc(number.low) != std::trunc(number.high) || std::abs(number.low) > 9e15) return std::nullopt;
+  if (!is_finite(number) || std::trunc(number.low) != std::trunc(number.high) || std::abs(number.low) > 9e15)
+    return std::nullopt;
   return whole(op, static_cast<std::int64_t>(number.low), to);
 }
 
@@ -84,4 +88,4 @@ std::optional<Numbers> numbers_of(const Op& op, Value value, Dtype dtype) {
   return numbers;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// Single elements of tensors as PyTorch computes them: rounded to their dtype at each step, or between two bounds.
+// Single elements of tensors as PyTorch computes them: rounded to their dtype at each step, or between two
+// bounds.
 #pragma once
 
 #include "libraries/table/op.hpp"
@@ -11,9 +12,15 @@ namespace stepzero::libraries {
 using Numbers = std::vector<values::Number>;
 
 inline bool is_computed(Dtype dtype) { return dtype == Dtype::float32 || dtype == Dtype::float64; }
-inline double rounded(double value, Dtype dtype) { return dtype == Dtype::float32 ? static_cast<double>(static_cast<float>(value)) : value; }
-inline bool is_finite(const values::Number& number) { return std::isfinite(number.low) && std::isfinite(number.high); }
-inline std::optional<std::int64_t> constant(const Op& op, const values::Number& number) { return number.integer ? op.s.value(number.integer) : std::nullopt; }
+inline double rounded(double value, Dtype dtype) {
+  return dtype == Dtype::float32 ? static_cast<double>(static_cast<float>(value)) : value;
+}
+inline bool is_finite(const values::Number& number) {
+  return std::isfinite(number.low) && std::isfinite(number.high);
+}
+inline std::optional<std::int64_t> constant(const Op& op, const values::Number& number) {
+  return number.integer ? op.s.value(number.integer) : std::nullopt;
+}
 inline values::Number truth(const Op& op, bool value) { return {op.s.constant(value)}; }
 // So many steps of the dtype's precision further out.
 values::Number between(double low, double high, Dtype dtype, int steps);
@@ -27,4 +34,4 @@ ContentRule arithmetic_rule_of(std::string_view operator_name);
 void hold_greatest(Op& op, Value made);
 void hold_least(Op& op, Value made);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

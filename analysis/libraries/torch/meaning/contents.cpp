@@ -1,6 +1,7 @@
-// What operators say of the elements of small tensors: block widths made with arange and pow, rates made with linspace, lists that
-// become tensors and lists again. Floats are known as PyTorch computes them, rounded to their dtype at each step; where its last
-// bits are not the same on all machines, between two bounds. What rounds or compares them is known where both bounds agree.
+// What operators say of the elements of small tensors: block widths made with arange and pow, rates made with
+// linspace, lists that become tensors and lists again. Floats are known as PyTorch computes them, rounded to
+// their dtype at each step; where its last bits are not the same on all machines, between two bounds. What
+// rounds or compares them is known where both bounds agree.
 #include "libraries/torch/meaning/contents.hpp"
 
 #include "libraries/table/columns.hpp"
@@ -20,7 +21,8 @@ const Content* Op::content(Value value) const {
   return state ? run.heap().content_of(*state) : nullptr;
 }
 
-std::optional<std::vector<std::size_t>> places_of(const Op& op, const values::SliceObject& slice, std::size_t length) {
+std::optional<std::vector<std::size_t>> places_of(
+    const Op& op, const values::SliceObject& slice, std::size_t length) {
   const auto size = static_cast<std::int64_t>(length);
   const auto bound = [&](Value value, std::int64_t otherwise) -> std::optional<std::int64_t> {
     value = op.run.resolve(value);
@@ -30,7 +32,9 @@ std::optional<std::vector<std::size_t>> places_of(const Op& op, const values::Sl
   };
   const Value by = op.run.resolve(slice.step);
   const auto from = bound(slice.lower, 0), to = bound(slice.upper, size);
-  const std::int64_t step = !by || by.is(Kind::none) ? 1 : by.is(Kind::integer) ? op.s.value(by.integer()).value_or(0) : 0;
+  const std::int64_t step = !by || by.is(Kind::none) ? 1
+      : by.is(Kind::integer)                         ? op.s.value(by.integer()).value_or(0)
+                                                     : 0;
   if (!from || !to || step < 1) return std::nullopt;
   std::vector<std::size_t> places;
   for (std::int64_t i = *from; i < *to; i += step) places.push_back(static_cast<std::size_t>(i));
@@ -57,25 +61,34 @@ void counted(Op& op, Value made) {
   const std::int64_t size = state->shape.dims.size() == 1 ? op.value(state->shape.dims[0]).value_or(-1) : -1;
   // Of other numbers the last bits depend on how they are counted.
   const auto is_whole = [](double value) { return value == std::trunc(value) && std::abs(value) < 1e5; };
-  if (!start || !step || size < 0 || size > static_cast<std::int64_t>(values::Heap::most_numbers) || !is_whole(*start) || !is_whole(*step)) return;
+  if (!start || !step || size < 0 || size > static_cast<std::int64_t>(values::Heap::most_numbers) ||
+      !is_whole(*start) || !is_whole(*step))
+    return;
   Numbers numbers;
   for (std::int64_t i = 0; i < size; ++i) {
     const double value = *start + static_cast<double>(i) * *step;
-    numbers.push_back(is_computed(state->dtype) ? Number{nullptr, value, value} : Number{op.s.constant(static_cast<std::int64_t>(value))});
+    numbers.push_back(is_computed(state->dtype) ? Number{nullptr, value, value}
+                                                : Number{op.s.constant(static_cast<std::int64_t>(value))});
   }
   op.hold_numbers(made, std::move(numbers));
 }
 // So many integers, of each of which the bounds are known.
 void drawn_between(Op& op, Value made, Int low, Int high) {
   const TensorState* state = op.tensor(made);
-  if (!state || state->dtype != Dtype::int64 || !state->shape.rank_known || state->shape.dims.size() > 1 || !low || !high) return;
-  const auto size = state->shape.dims.empty() ? std::optional<std::int64_t>(1) : op.value(state->shape.dims[0]);
+  if (!state || state->dtype != Dtype::int64 || !state->shape.rank_known || state->shape.dims.size() > 1 ||
+      !low || !high)
+    return;
+  const auto size = state->shape.dims.empty() ? std::optional<std::int64_t>(1)
+                                              : op.value(state->shape.dims[0]);
   if (!size || *size > static_cast<std::int64_t>(values::Heap::most_numbers)) return;
   Numbers numbers;
   for (std::int64_t i = 0; i < *size; ++i) {
     const auto most = op.s.upper(high);
     constexpr std::int64_t most_assumed = 16;  // each is a fact that all that follows is held against
-    const Int number = op.s.fresh({.name = "", .lower = op.s.lower(low), .upper = most ? std::optional(*most - 1) : std::nullopt, .sharing = symbolic::Sharing::local});
+    const Int number = op.s.fresh({.name = "",
+        .lower = op.s.lower(low),
+        .upper = most ? std::optional(*most - 1) : std::nullopt,
+        .sharing = symbolic::Sharing::local});
     if (*size <= most_assumed && !op.run.guarded()) {
       op.s.assume(op.s.compared(Compare::ge, number, low));
       op.s.assume(op.s.compared(Compare::lt, number, high));
@@ -94,18 +107,26 @@ void evenly_spaced(Op& op, Value made) {
   const TensorState* state = op.tensor(made);
   const auto start = op.real("start"), end = op.real("end");
   const auto size = op.integer("steps");
-  if (!state || !is_computed(state->dtype) || !start || !end || !size || *size < 1 || *size > static_cast<std::int64_t>(values::Heap::most_numbers)) return;
+  if (!state || !is_computed(state->dtype) || !start || !end || !size || *size < 1 ||
+      *size > static_cast<std::int64_t>(values::Heap::most_numbers))
+    return;
   Numbers numbers;
-  const double most = std::max(std::abs(*start), std::abs(*end)), doubt = most * (state->dtype == Dtype::float32 ? 1e-6 : 1e-14);
+  const double most = std::max(std::abs(*start), std::abs(*end)),
+               doubt = most * (state->dtype == Dtype::float32 ? 1e-6 : 1e-14);
   for (std::int64_t i = 0; i < *size; ++i) {
-    const double value = *size == 1 ? *start : *start + static_cast<double>(i) * (*end - *start) / static_cast<double>(*size - 1);
-    if (i == 0 || i == *size - 1) numbers.push_back({nullptr, rounded(value, state->dtype), rounded(value, state->dtype)});
-    else numbers.push_back({nullptr, value - doubt, value + doubt});
+    const double value = *size == 1
+        ? *start
+        : *start + static_cast<double>(i) * (*end - *start) / static_cast<double>(*size - 1);
+    if (i == 0 || i == *size - 1)
+      numbers.push_back({nullptr, rounded(value, state->dtype), rounded(value, state->dtype)});
+    else
+      numbers.push_back({nullptr, value - doubt, value + doubt});
   }
   if (*size > 1) numbers.back().low = numbers.back().high = rounded(*end, state->dtype);
   op.hold_numbers(made, std::move(numbers));
 }
-// Kept for elements_among alone: `numbers` are all elements of several dimensions, or the one that each of them is.
+// Kept for elements_among alone: `numbers` are all elements of several dimensions, or the one that each of
+// them is.
 void hold_rows(Op& op, Value made, Numbers numbers) {
   const TensorState* state = op.tensor(made);
   if (!state || !state->shape.rank_known || !is_integral(state->dtype) || numbers.empty()) return;
@@ -113,9 +134,13 @@ void hold_rows(Op& op, Value made, Numbers numbers) {
   known.content = op.run.heap().content(state->dtype, false, std::move(numbers));
   if (known.content) set_state(op.run, made, known);
 }
-// A counter, or a flag: one number, of whatever dtype. Of longer ones only integers are read before they are filled with others.
+// A counter, or a flag: one number, of whatever dtype. Of longer ones only integers are read before they are
+// filled with others.
 bool holds_one(const Op& op, const TensorState& state) {
-  return state.shape.rank_known && (state.shape.dims.empty() || (state.shape.dims.size() == 1 && state.shape.dims[0].size && op.s.value(state.shape.dims[0].size) == 1));
+  return state.shape.rank_known &&
+      (state.shape.dims.empty() ||
+          (state.shape.dims.size() == 1 && state.shape.dims[0].size &&
+              op.s.value(state.shape.dims[0].size) == 1));
 }
 void hold_one(Op& op, Value made, Value number) {
   const TensorState* state = op.tensor(made);
@@ -123,13 +148,16 @@ void hold_one(Op& op, Value made, Value number) {
   auto known = numbers_of(op, number, state->dtype);
   if (known && known->size() == 1) op.hold_numbers(made, std::move(*known));
 }
-template <int number> void one_number(Op& op, Value made) { hold_one(op, made, Value::of(op.s.constant(number))); }
+template <int number> void one_number(Op& op, Value made) {
+  hold_one(op, made, Value::of(op.s.constant(number)));
+}
 void filled_again(Op& op, Value made) { hold_one(op, made, op.argument("value")); }
 void filled(Op& op, Value made) {
   const TensorState* state = op.tensor(made);
   if (!state) return;
   if (holds_one(op, *state)) return hold_one(op, made, op.argument("fill_value"));
-  auto number = is_integral(state->dtype) ? numbers_of(op, op.argument("fill_value"), state->dtype) : std::nullopt;
+  auto number = is_integral(state->dtype) ? numbers_of(op, op.argument("fill_value"), state->dtype)
+                                          : std::nullopt;
   if (number && number->size() == 1) hold_rows(op, made, std::move(*number));
 }
 // The data as it is now: a list may be changed later.
@@ -160,7 +188,8 @@ void listed(Op& op, Value made) {
     if (!found || found->size() > values::Heap::most_numbers) return;
     items = *found;
   }
-  if (state->shape.rank_known && state->shape.dims.size() == 2 && is_integral(state->dtype)) return listed_rows(op, made, items);
+  if (state->shape.rank_known && state->shape.dims.size() == 2 && is_integral(state->dtype))
+    return listed_rows(op, made, items);
   for (const Value& item : items) {
     const auto number = numbers_of(op, op.run.resolve(item), state->dtype);
     if (!number || number->size() != 1 || (op.tensor(item) && !op.content(item)->is_scalar)) return;
@@ -172,7 +201,8 @@ void listed(Op& op, Value made) {
 void kept_as(Op& op, Value made) {
   const TensorState *from = op.tensor("input"), *state = op.tensor(made);
   if (!from || !state || from->dtype == state->dtype || state->dtype == Dtype::unknown) return;
-  if (auto numbers = op.content(op.argument("input")) ? numbers_of(op, op.argument("input"), state->dtype) : std::nullopt)
+  if (auto numbers = op.content(op.argument("input")) ? numbers_of(op, op.argument("input"), state->dtype)
+                                                      : std::nullopt)
     op.hold_numbers(made, std::move(*numbers));
 }
 
@@ -190,17 +220,24 @@ void rolled(Op& op, Value made) {
   if (!content || content->is_scalar || !by || content->numbers.empty()) return;
   const auto size = static_cast<std::int64_t>(content->numbers.size());
   Numbers numbers(content->numbers.size());
-  for (std::int64_t i = 0; i < size; ++i) numbers[static_cast<std::size_t>((((i + *by) % size) + size) % size)] = content->numbers[static_cast<std::size_t>(i)];
+  for (std::int64_t i = 0; i < size; ++i)
+    numbers[static_cast<std::size_t>((((i + *by) % size) + size) % size)] =
+        content->numbers[static_cast<std::size_t>(i)];
   op.hold_numbers(made, std::move(numbers));
 }
 void padded(Op& op, Value made) {
   const Content* content = op.content(op.argument("input"));
   const auto sizes = op.integers("pad");
   const TensorState* state = op.tensor(made);
-  if (!content || content->is_scalar || !sizes || sizes->size() != 2 || (*sizes)[0] < 0 || (*sizes)[1] < 0 || !state || op.text("mode") != "constant") return;
+  if (!content || content->is_scalar || !sizes || sizes->size() != 2 || (*sizes)[0] < 0 || (*sizes)[1] < 0 ||
+      !state || op.text("mode") != "constant")
+    return;
   const Value filling = op.argument("value");
   const auto number = numbers_of(op, filling ? filling : op.run.heap().integer(0), state->dtype);
-  if (!number || number->size() != 1 || content->numbers.size() + static_cast<std::size_t>((*sizes)[0] + (*sizes)[1]) > values::Heap::most_numbers) return;
+  if (!number || number->size() != 1 ||
+      content->numbers.size() + static_cast<std::size_t>((*sizes)[0] + (*sizes)[1]) >
+          values::Heap::most_numbers)
+    return;
   Numbers numbers(static_cast<std::size_t>((*sizes)[0]), number->front());
   numbers.insert(numbers.end(), content->numbers.begin(), content->numbers.end());
   numbers.insert(numbers.end(), static_cast<std::size_t>((*sizes)[1]), number->front());
@@ -214,7 +251,8 @@ void unfolded(Op& op, Value made) {
   Numbers numbers;
   const auto length = static_cast<std::int64_t>(content->numbers.size());
   for (std::int64_t from = 0; from + *size <= length; from += *step)
-    for (std::int64_t i = 0; i < *size; ++i) numbers.push_back(content->numbers[static_cast<std::size_t>(from + i)]);
+    for (std::int64_t i = 0; i < *size; ++i)
+      numbers.push_back(content->numbers[static_cast<std::size_t>(from + i)]);
   if (numbers.size() <= values::Heap::most_numbers) hold_rows(op, made, std::move(numbers));
 }
 
@@ -240,10 +278,15 @@ void counted_within(Op& op, Value made) {
   const TensorState* state = op.tensor(made);
   const bool only_end = !op.argument("end");
   const Int start = only_end ? op.s.constant(0) : op.size("start"), step = op.size("step");
-  if (!state || op.content(made) || state->shape.dims.size() != 1 || !state->shape.dims[0].size || !start || !step) return;
+  if (!state || op.content(made) || state->shape.dims.size() != 1 || !state->shape.dims[0].size || !start ||
+      !step)
+    return;
   const Int size = state->shape.dims[0].size;
-  if (op.s.compare(Compare::gt, size, op.s.constant(0)) != Answer::yes || op.s.compare(Compare::gt, step, op.s.constant(0)) != Answer::yes) return;
-  hold_extent(op, made, start, op.add(start, op.mul(step, op.sub(size, op.s.constant(1)))), true, false, "arange");
+  if (op.s.compare(Compare::gt, size, op.s.constant(0)) != Answer::yes ||
+      op.s.compare(Compare::gt, step, op.s.constant(0)) != Answer::yes)
+    return;
+  hold_extent(
+      op, made, start, op.add(start, op.mul(step, op.sub(size, op.s.constant(1)))), true, false, "arange");
 }
 void drawn_within(Op& op, Value made) {
   drawn(op, made);
@@ -259,19 +302,25 @@ void hold_places(Op& op, Value made, bool all) {
   const auto at = op.integer("dim");
   Int size = at ? nullptr : op.product(from->shape.dims);
   const auto rank = static_cast<std::int64_t>(from->shape.dims.size());
-  if (at && *at >= -rank && *at < rank) size = from->shape.dims[static_cast<std::size_t>(*at < 0 ? *at + rank : *at)].size;
-  if (size) hold_extent(op, made, op.s.constant(0), op.sub(size, op.s.constant(1)), all && op.s.compare(Compare::ge, size, op.s.constant(1)) == Answer::yes, false, op.title());
+  if (at && *at >= -rank && *at < rank)
+    size = from->shape.dims[static_cast<std::size_t>(*at < 0 ? *at + rank : *at)].size;
+  if (size)
+    hold_extent(op, made, op.s.constant(0), op.sub(size, op.s.constant(1)),
+        all && op.s.compare(Compare::ge, size, op.s.constant(1)) == Answer::yes, false, op.title());
 }
 void placed_within(Op& op, Value made) { hold_places(op, made, false); }
 void sorted_places(Op& op, Value made) { hold_places(op, made, true); }
 // topk: values, and their places.
 template <bool all> void second_placed(Op& op, Value made) {
-  if (made.is(Kind::tuple) && made.as<values::Tuple>()->items.size() == 2) hold_places(op, made.as<values::Tuple>()->items[1], all);
+  if (made.is(Kind::tuple) && made.as<values::Tuple>()->items.size() == 2)
+    hold_places(op, made.as<values::Tuple>()->items[1], all);
 }
 // max of all, or along a dimension, which gives places, too.
 template <ContentRule of_all> void extreme_placed(Op& op, Value made) {
-  if (made.is(Kind::tuple)) second_placed<false>(op, made);
-  else of_all(op, made);
+  if (made.is(Kind::tuple))
+    second_placed<false>(op, made);
+  else
+    of_all(op, made);
 }
 // The numbers of another, some of them or in another order.
 void kept_within(Op& op, Value made) {
@@ -286,19 +335,51 @@ struct Named {
   ContentRule rule;
 };
 constexpr Named rules[] = {
-    {"arange", counted_within}, {"randint", drawn_within}, {"argmax", placed_within}, {"argmin", placed_within},
-    {"argsort", sorted_places}, {"unique", kept_within}, {"unique_consecutive", kept_within}, {"topk", second_placed<false>},
-    {"sort", second_placed<true>}, {"kthvalue", second_placed<false>}, {"median", second_placed<false>},
-    {"mode", second_placed<false>}, {"cummax", second_placed<false>}, {"cummin", second_placed<false>}, {"flip", flipped},
-    {"fliplr", flipped}, {"roll", rolled}, {"pad", padded}, {"unfold", unfolded}, {"linspace", evenly_spaced}, {"tensor", listed},
-    {"as_tensor", listed}, {"zeros", one_number<0>}, {"ones", one_number<1>}, {"zero_", one_number<0>}, {"fill_", filled_again},
-    {"full", filled}, {"full_like", filled}, {"new_full", filled}, {"max", extreme_placed<hold_greatest>},
-    {"min", extreme_placed<hold_least>}, {"to", kept_as}, {"type", kept_as}, {"type_as", kept_as}, {"float", kept_as},
-    {"double", kept_as}, {"long", kept_as}, {"int", kept_as}, {"short", kept_as}, {"char", kept_as}, {"byte", kept_as},
+    {"arange", counted_within},
+    {"randint", drawn_within},
+    {"argmax", placed_within},
+    {"argmin", placed_within},
+    {"argsort", sorted_places},
+    {"unique", kept_within},
+    {"unique_consecutive", kept_within},
+    {"topk", second_placed<false>},
+    {"sort", second_placed<true>},
+    {"kthvalue", second_placed<false>},
+    {"median", second_placed<false>},
+    {"mode", second_placed<false>},
+    {"cummax", second_placed<false>},
+    {"cummin", second_placed<false>},
+    {"flip", flipped},
+    {"fliplr", flipped},
+    {"roll", rolled},
+    {"pad", padded},
+    {"unfold", unfolded},
+    {"linspace", evenly_spaced},
+    {"tensor", listed},
+    {"as_tensor", listed},
+    {"zeros", one_number<0>},
+    {"ones", one_number<1>},
+    {"zero_", one_number<0>},
+    {"fill_", filled_again},
+    {"full", filled},
+    {"full_like", filled},
+    {"new_full", filled},
+    {"max", extreme_placed<hold_greatest>},
+    {"min", extreme_placed<hold_least>},
+    {"to", kept_as},
+    {"type", kept_as},
+    {"type_as", kept_as},
+    {"float", kept_as},
+    {"double", kept_as},
+    {"long", kept_as},
+    {"int", kept_as},
+    {"short", kept_as},
+    {"char", kept_as},
+    {"byte", kept_as},
     {"bool", kept_as},
 };
 
-} // namespace
+}  // namespace
 
 ContentRule content_rule_of(std::string_view operator_name) {
   const auto* found = std::ranges::find(rules, operator_name, &Named::name);
@@ -307,4 +388,4 @@ ContentRule content_rule_of(std::string_view operator_name) {
 
 Column content_column() { return column_of("content", rules); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

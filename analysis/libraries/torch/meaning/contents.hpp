@@ -8,16 +8,20 @@
 namespace stepzero::libraries {
 
 // Which of so many elements a slice takes; nothing if its numbers are not known.
-std::optional<std::vector<std::size_t>> places_of(const Op& op, const values::SliceObject& slice, std::size_t length);
-// Numbers that are among the elements of the tensor, as far as they are known: of what was filled, stacked or listed, too.
+std::optional<std::vector<std::size_t>> places_of(
+    const Op& op, const values::SliceObject& slice, std::size_t length);
+// Numbers that are among the elements of the tensor, as far as they are known: of what was filled, stacked or
+// listed, too.
 std::vector<values::Number> elements_among(Op& op, Value tensor);
-// An integer that is among the elements of the tensor and less than `low`, or at least `high`, and is not `except`; null if none is known.
+// An integer that is among the elements of the tensor and less than `low`, or at least `high`, and is not
+// `except`; null if none is known.
 Int number_outside(Op& op, Value indices, Int low, Int high, std::optional<std::int64_t> except = {});
 
 // What is known of the bounds of the tensor's integers, through what only arranges them; null: nothing.
 const values::Extent* extent_among(Op& op, Value tensor);
-// Indices that were drawn between two bounds reach beyond the size: told as `text` with the greatest of them; a proof where so many were drawn that
-// no run has none of those.
-bool refuses_drawn(Op& op, Value indices, const Dim& size, const std::function<std::string(const std::string& greatest)>& text);
+// Indices that were drawn between two bounds reach beyond the size: told as `text` with the greatest of them;
+// a proof where so many were drawn that no run has none of those.
+bool refuses_drawn(Op& op, Value indices, const Dim& size,
+    const std::function<std::string(const std::string& greatest)>& text);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

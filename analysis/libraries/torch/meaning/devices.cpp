@@ -25,9 +25,10 @@ const values::Device* default_device(Interpreter& run) {
     if (manager.is(Kind::unknown) || manager.is(Kind::choice)) return nullptr;
   }
   if (!run.in_roots()) return nullptr;
-  return values::default_device(run.heap(), run.named_condition("the default device is the CPU", Sharing::uniform));
+  return values::default_device(
+      run.heap(), run.named_condition("the default device is the CPU", Sharing::uniform));
 }
 
 bool is_meta(const values::Device& device) { return device.text == "meta"; }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// The device of tensors whose call names none: the innermost `with torch.device(…)`, else the CPU unless the program chose another.
+// The device of tensors whose call names none: the innermost `with torch.device(…)`, else the CPU unless the
+// program chose another.
 #pragma once
 
 #include "libraries/table/shapes.hpp"
@@ -8,10 +9,11 @@ namespace stepzero::libraries {
 // Null: not known.
 const values::Device* device_around(Interpreter& run);
 
-// Where a tensor is made whose call names no device. Of a function that nobody calls here: on the CPU, when the default device is that.
+// Where a tensor is made whose call names no device. Of a function that nobody calls here: on the CPU, when
+// the default device is that.
 const values::Device* default_device(Interpreter& run);
 
 // The device that holds shapes and dtypes alone. What lies there has no numbers to copy.
 bool is_meta(const values::Device& device);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

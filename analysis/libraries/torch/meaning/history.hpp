@@ -5,7 +5,8 @@
 
 namespace stepzero::libraries {
 
-// What is written where gradients are not recorded leaves the history of the tensor that it is written into as it was.
+// What is written where gradients are not recorded leaves the history of the tensor that it is written into
+// as it was.
 void keep_history(Interpreter& run, const TensorState& into, TensorState& state);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// What a tensor is the outcome of, as far as losses care: scores of a layer, probabilities, their logarithms. And which losses are means.
+// What a tensor is the outcome of, as far as losses care: scores of a layer, probabilities, their logarithms.
+// And which losses are means.
 #include "libraries/table/columns.hpp"
 #include "libraries/table/op.hpp"
 
@@ -13,42 +14,84 @@ namespace {
 
 struct Named {
   std::string_view name;
-  Trace trace;
+  OutcomeEffect trace;
 };
 constexpr Named names[] = {
-    {"softmax", Trace::softmax},         {"Softmax", Trace::softmax},         {"Softmax2d", Trace::softmax},
-    {"log_softmax", Trace::log_softmax}, {"LogSoftmax", Trace::log_softmax},
-    {"sigmoid", Trace::sigmoid},         {"Sigmoid", Trace::sigmoid},
-    {"logsigmoid", Trace::log_sigmoid},  {"LogSigmoid", Trace::log_sigmoid},
-    {"Linear", Trace::scores},           {"Bilinear", Trace::scores},         {"Conv1d", Trace::scores},
-    {"Conv2d", Trace::scores},           {"Conv3d", Trace::scores},           {"ConvTranspose2d", Trace::scores},
-    {"linear", Trace::scores},           {"log", Trace::log},
-    {"view", Trace::keeps},              {"reshape", Trace::keeps},           {"flatten", Trace::keeps},
-    {"squeeze", Trace::keeps},           {"unsqueeze", Trace::keeps},         {"transpose", Trace::keeps},
-    {"permute", Trace::keeps},           {"movedim", Trace::keeps},           {"contiguous", Trace::keeps},
-    {"clone", Trace::keeps},             {"view_as", Trace::keeps},           {"t", Trace::keeps},
-    {"Flatten", Trace::keeps},           {"Identity", Trace::keeps},          {"__getitem__", Trace::keeps},
-    {"index_select", Trace::keeps},      {"masked_select", Trace::keeps},     {"select", Trace::keeps},
-    {"narrow", Trace::keeps},            {"to", Trace::keeps},                {"float", Trace::keeps},
-    {"double", Trace::keeps},            {"cpu", Trace::keeps},
-    {"add", Trace::adds},                {"sub", Trace::adds},
-    {"cross_entropy", Trace::loss},      {"CrossEntropyLoss", Trace::loss},   {"nll_loss", Trace::loss},
-    {"NLLLoss", Trace::loss},            {"mse_loss", Trace::loss},           {"MSELoss", Trace::loss},
-    {"l1_loss", Trace::loss},            {"L1Loss", Trace::loss},             {"smooth_l1_loss", Trace::loss},
-    {"SmoothL1Loss", Trace::loss},       {"huber_loss", Trace::loss},         {"HuberLoss", Trace::loss},
-    {"BCELoss", Trace::loss},            {"BCEWithLogitsLoss", Trace::loss},  {"binary_cross_entropy", Trace::loss},
-    {"binary_cross_entropy_with_logits", Trace::loss}, {"kl_div", Trace::loss}, {"KLDivLoss", Trace::loss},
-    {"cosine_embedding_loss", Trace::loss}, {"CosineEmbeddingLoss", Trace::loss}, {"triplet_margin_loss", Trace::loss},
-    {"TripletMarginLoss", Trace::loss},  {"ctc_loss", Trace::loss},           {"CTCLoss", Trace::loss},
+    {"softmax", OutcomeEffect::softmax},
+    {"Softmax", OutcomeEffect::softmax},
+    {"Softmax2d", OutcomeEffect::softmax},
+    {"log_softmax", OutcomeEffect::log_softmax},
+    {"LogSoftmax", OutcomeEffect::log_softmax},
+    {"sigmoid", OutcomeEffect::sigmoid},
+    {"Sigmoid", OutcomeEffect::sigmoid},
+    {"logsigmoid", OutcomeEffect::log_sigmoid},
+    {"LogSigmoid", OutcomeEffect::log_sigmoid},
+    {"Linear", OutcomeEffect::scores},
+    {"Bilinear", OutcomeEffect::scores},
+    {"Conv1d", OutcomeEffect::scores},
+    {"Conv2d", OutcomeEffect::scores},
+    {"Conv3d", OutcomeEffect::scores},
+    {"ConvTranspose2d", OutcomeEffect::scores},
+    {"linear", OutcomeEffect::scores},
+    {"log", OutcomeEffect::log},
+    {"view", OutcomeEffect::keeps},
+    {"reshape", OutcomeEffect::keeps},
+    {"flatten", OutcomeEffect::keeps},
+    {"squeeze", OutcomeEffect::keeps},
+    {"unsqueeze", OutcomeEffect::keeps},
+    {"transpose", OutcomeEffect::keeps},
+    {"permute", OutcomeEffect::keeps},
+    {"movedim", OutcomeEffect::keeps},
+    {"contiguous", OutcomeEffect::keeps},
+    {"clone", OutcomeEffect::keeps},
+    {"view_as", OutcomeEffect::keeps},
+    {"t", OutcomeEffect::keeps},
+    {"Flatten", OutcomeEffect::keeps},
+    {"Identity", OutcomeEffect::keeps},
+    {"__getitem__", OutcomeEffect::keeps},
+    {"index_select", OutcomeEffect::keeps},
+    {"masked_select", OutcomeEffect::keeps},
+    {"select", OutcomeEffect::keeps},
+    {"narrow", OutcomeEffect::keeps},
+    {"to", OutcomeEffect::keeps},
+    {"float", OutcomeEffect::keeps},
+    {"double", OutcomeEffect::keeps},
+    {"cpu", OutcomeEffect::keeps},
+    {"add", OutcomeEffect::adds},
+    {"sub", OutcomeEffect::adds},
+    {"cross_entropy", OutcomeEffect::loss},
+    {"CrossEntropyLoss", OutcomeEffect::loss},
+    {"nll_loss", OutcomeEffect::loss},
+    {"NLLLoss", OutcomeEffect::loss},
+    {"mse_loss", OutcomeEffect::loss},
+    {"MSELoss", OutcomeEffect::loss},
+    {"l1_loss", OutcomeEffect::loss},
+    {"L1Loss", OutcomeEffect::loss},
+    {"smooth_l1_loss", OutcomeEffect::loss},
+    {"SmoothL1Loss", OutcomeEffect::loss},
+    {"huber_loss", OutcomeEffect::loss},
+    {"HuberLoss", OutcomeEffect::loss},
+    {"BCELoss", OutcomeEffect::loss},
+    {"BCEWithLogitsLoss", OutcomeEffect::loss},
+    {"binary_cross_entropy", OutcomeEffect::loss},
+    {"binary_cross_entropy_with_logits", OutcomeEffect::loss},
+    {"kl_div", OutcomeEffect::loss},
+    {"KLDivLoss", OutcomeEffect::loss},
+    {"cosine_embedding_loss", OutcomeEffect::loss},
+    {"CosineEmbeddingLoss", OutcomeEffect::loss},
+    {"triplet_margin_loss", OutcomeEffect::loss},
+    {"TripletMarginLoss", OutcomeEffect::loss},
+    {"ctc_loss", OutcomeEffect::loss},
+    {"CTCLoss", OutcomeEffect::loss},
 };
 
-Outcome outcome_of(Trace trace) {
+Outcome outcome_of(OutcomeEffect trace) {
   switch (trace) {
-  case Trace::softmax: return Outcome::softmax;
-  case Trace::log_softmax: return Outcome::log_softmax;
-  case Trace::sigmoid: return Outcome::sigmoid;
-  case Trace::log_sigmoid: return Outcome::log_sigmoid;
-  case Trace::scores: return Outcome::scores;
+  case OutcomeEffect::softmax: return Outcome::softmax;
+  case OutcomeEffect::log_softmax: return Outcome::log_softmax;
+  case OutcomeEffect::sigmoid: return Outcome::sigmoid;
+  case OutcomeEffect::log_sigmoid: return Outcome::log_sigmoid;
+  case OutcomeEffect::scores: return Outcome::scores;
   default: return Outcome::none;
   }
 }
@@ -58,14 +101,15 @@ Value reduction_of(const Op& op) {
   return given ? given : op.kept("reduction");
 }
 
-} // namespace
+}  // namespace
 
-Trace trace_of(std::string_view operator_name) {
-  const auto* found = std::find_if(std::begin(names), std::end(names), [&](const Named& known) { return known.name == operator_name; });
-  return found == std::end(names) ? Trace::none : found->trace;
+OutcomeEffect outcome_effect_of(std::string_view operator_name) {
+  const auto* found = std::find_if(
+      std::begin(names), std::end(names), [&](const Named& known) { return known.name == operator_name; });
+  return found == std::end(names) ? OutcomeEffect::none : found->trace;
 }
 
-void watch_outcome(Op& op, Trace trace, Value made) {
+void watch_outcome(Op& op, OutcomeEffect trace, Value made) {
   const TensorState* now = op.tensor(made);
   if (!now || op.call.row.parameters.empty()) return;
   const TensorState* from = op.tensor(op.call.row.parameters[0].text());
@@ -78,24 +122,30 @@ void watch_outcome(Op& op, Trace trace, Value made) {
     state.outcome = kept;
   };
   switch (trace) {
-  case Trace::none: return;
-  case Trace::keeps:
+  case OutcomeEffect::none: return;
+  case OutcomeEffect::keeps:
     if (!from) return;
     state.outcome = from->outcome;
     state.mean = from->mean;
     break;
-  case Trace::log:
-    if (!from || !from->outcome || (from->outcome->outcome != Outcome::softmax && from->outcome->outcome != Outcome::sigmoid)) return;
-    mark(from->outcome->outcome == Outcome::softmax ? Outcome::log_softmax : Outcome::log_sigmoid, op.title());
+  case OutcomeEffect::log:
+    if (!from || !from->outcome ||
+        (from->outcome->outcome != Outcome::softmax && from->outcome->outcome != Outcome::sigmoid))
+      return;
+    mark(
+        from->outcome->outcome == Outcome::softmax ? Outcome::log_softmax : Outcome::log_sigmoid, op.title());
     break;
-  case Trace::adds:
+  case OutcomeEffect::adds:
     for (const Value& value : op.tensors())
-      if (const TensorState* part = op.tensor(value); part && part->mean && !state.mean) state.mean = part->mean;
+      if (const TensorState* part = op.tensor(value); part && part->mean && !state.mean)
+        state.mean = part->mean;
     if (!state.mean) return;
     break;
-  case Trace::loss: {
+  case OutcomeEffect::loss: {
     const Value reduction = reduction_of(op);
-    if (!reduction.is(Kind::string) || reduction.text() != "mean" || !state.shape.rank_known || !state.shape.dims.empty()) return;
+    if (!reduction.is(Kind::string) || reduction.text() != "mean" || !state.shape.rank_known ||
+        !state.shape.dims.empty())
+      return;
     auto* origin = op.run.heap().make<values::Origin>();
     origin->place = op.call.place;
     origin->what = op.title();
@@ -109,4 +159,4 @@ void watch_outcome(Op& op, Trace trace, Value made) {
 
 Column outcome_column() { return column_of("outcome", names); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

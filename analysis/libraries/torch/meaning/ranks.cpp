@@ -10,9 +10,13 @@ namespace stepzero::libraries {
 
 namespace {
 
-// What a tensor of unknown rank keeps beside its shape: the tensor that it was made from, how many of its own last dimensions are not that
-// one's, how many more it has, how many it has in any case, whatever that one has, and (where it is said) that both end with the same.
-constexpr std::string_view source_name = values::NdimState::from, differing_name = values::NdimState::differing, added_name = values::NdimState::added, over_name = values::NdimState::over, last_name = values::NdimState::last;
+// What a tensor of unknown rank keeps beside its shape: the tensor that it was made from, how many of its own
+// last dimensions are not that one's, how many more it has, how many it has in any case, whatever that one
+// has, and (where it is said) that both end with the same.
+constexpr std::string_view source_name = values::NdimState::from,
+                           differing_name = values::NdimState::differing,
+                           added_name = values::NdimState::added, over_name = values::NdimState::over,
+                           last_name = values::NdimState::last;
 
 struct Named {
   std::string_view name;
@@ -23,20 +27,89 @@ struct Named {
 };
 // Operators whose result has the shape of their first tensor, but for so many last dimensions.
 constexpr Named named[] = {
-    {"Linear", 1},    {"linear", 1},   {"LayerNorm", 0}, {"layer_norm", 0}, {"RMSNorm", 0},    {"rms_norm", 0},  {"Dropout", 0},    {"dropout", 0},
-    {"GELU", 0},      {"gelu", 0},     {"ReLU", 0},      {"relu", 0},       {"SiLU", 0},       {"silu", 0},      {"Sigmoid", 0},    {"sigmoid", 0},
-    {"Tanh", 0},      {"tanh", 0},     {"Softmax", 0},   {"softmax", 0},    {"LogSoftmax", 0}, {"log_softmax", 0}, {"LeakyReLU", 0}, {"leaky_relu", 0},
-    {"ELU", 0},       {"elu", 0},      {"Softplus", 0},  {"softplus", 0},   {"normalize", 0},  {"contiguous", 0}, {"clone", 0},     {"float", 0},
-    {"Embedding", 1, 1}, {"embedding", 1, 1}, {"one_hot", 1, 1}, {"Identity", 0}, {"Mish", 0},  {"mish", 0},      {"Hardswish", 0},  {"hardswish", 0},
-    {"ReLU6", 0},     {"relu6", 0},    {"SELU", 0},      {"selu", 0},       {"to", 0},         {"detach", 0},    {"sin", 0},        {"cos", 0},
-    {"sqrt", 0},      {"rsqrt", 0},    {"log", 0},       {"log1p", 0},      {"double", 0},     {"long", 0},      {"cpu", 0},        {"cuda", 0},
-    {"half", 0},      {"bfloat16", 0}, {"type_as", 0},   {"exp", 0},        {"neg", 0},        {"square", 0},    {"abs", 0},        {"clamp", 0},
-    {"zeros_like", 0}, {"ones_like", 0}, {"empty_like", 0}, {"full_like", 0}, {"rand_like", 0}, {"randn_like", 0}, {"cumsum", 0},     {"int", 0},
-    {"argsort", 0},   {"sort", 0},     {"flip", 0},      {"roll", 0},       {"bool", 0},       {"pin_memory", 0},
+    {"Linear", 1},
+    {"linear", 1},
+    {"LayerNorm", 0},
+    {"layer_norm", 0},
+    {"RMSNorm", 0},
+    {"rms_norm", 0},
+    {"Dropout", 0},
+    {"dropout", 0},
+    {"GELU", 0},
+    {"gelu", 0},
+    {"ReLU", 0},
+    {"relu", 0},
+    {"SiLU", 0},
+    {"silu", 0},
+    {"Sigmoid", 0},
+    {"sigmoid", 0},
+    {"Tanh", 0},
+    {"tanh", 0},
+    {"Softmax", 0},
+    {"softmax", 0},
+    {"LogSoftmax", 0},
+    {"log_softmax", 0},
+    {"LeakyReLU", 0},
+    {"leaky_relu", 0},
+    {"ELU", 0},
+    {"elu", 0},
+    {"Softplus", 0},
+    {"softplus", 0},
+    {"normalize", 0},
+    {"contiguous", 0},
+    {"clone", 0},
+    {"float", 0},
+    {"Embedding", 1, 1},
+    {"embedding", 1, 1},
+    {"one_hot", 1, 1},
+    {"Identity", 0},
+    {"Mish", 0},
+    {"mish", 0},
+    {"Hardswish", 0},
+    {"hardswish", 0},
+    {"ReLU6", 0},
+    {"relu6", 0},
+    {"SELU", 0},
+    {"selu", 0},
+    {"to", 0},
+    {"detach", 0},
+    {"sin", 0},
+    {"cos", 0},
+    {"sqrt", 0},
+    {"rsqrt", 0},
+    {"log", 0},
+    {"log1p", 0},
+    {"double", 0},
+    {"long", 0},
+    {"cpu", 0},
+    {"cuda", 0},
+    {"half", 0},
+    {"bfloat16", 0},
+    {"type_as", 0},
+    {"exp", 0},
+    {"neg", 0},
+    {"square", 0},
+    {"abs", 0},
+    {"clamp", 0},
+    {"zeros_like", 0},
+    {"ones_like", 0},
+    {"empty_like", 0},
+    {"full_like", 0},
+    {"rand_like", 0},
+    {"randn_like", 0},
+    {"cumsum", 0},
+    {"int", 0},
+    {"argsort", 0},
+    {"sort", 0},
+    {"flip", 0},
+    {"roll", 0},
+    {"bool", 0},
+    {"pin_memory", 0},
 };
 // Those whose result has as many dimensions as their first tensor, and nothing else of it for sure.
 constexpr std::string_view of_same_rank[] = {"topk", "transpose", "index_select", "cummax", "cummin"};
-// Those that broadcast their two operands, one of which is a number or has no more dimensions than the other here.
+// Those that broadcast their two operands, one of which is a number or has no more dimensions than the other
+// here.
 constexpr std::string_view pairwise[] = {"mul", "div", "add", "sub", "pow"};
 // Those that leave a dimension of size 1 for what they reduce, if told so.
 constexpr std::string_view reducing[] = {"mean", "sum", "amax", "amin", "var", "std"};
@@ -48,22 +121,27 @@ bool is_number(const Op& op, std::string_view parameter) {
   const Value value = op.argument(parameter);
   if (!value.is(Kind::unknown)) return value.is(Kind::integer) || value.is(Kind::real);
   const auto* unknown = value.as<values::Unknown>();
-  return unknown->is_real || unknown->default_value.is(Kind::real) || unknown->default_value.is(Kind::integer);
+  return unknown->is_real || unknown->default_value.is(Kind::real) ||
+      unknown->default_value.is(Kind::integer);
 }
 
 std::optional<Named> relation(Op& op) {
   const std::string_view name = operator_name(op.call.row);
-  if (const auto* found = std::ranges::find(named, name, &Named::name); found != std::end(named)) return *found;
+  if (const auto* found = std::ranges::find(named, name, &Named::name); found != std::end(named))
+    return *found;
   if (std::ranges::find(of_same_rank, name) != std::end(of_same_rank)) return Named{name, all_of_them};
   // x[i] of a vector of indices leaves one dimension for the one that it takes.
   if (name == "__getitem__") {
     const TensorState* index = op.tensor(op.call.at(1));
-    const bool vector = index && index->shape.rank_known && index->shape.dims.size() == 1 && (index->dtype == Dtype::int64 || index->dtype == Dtype::int32);
+    const bool vector = index && index->shape.rank_known && index->shape.dims.size() == 1 &&
+        (index->dtype == Dtype::int64 || index->dtype == Dtype::int32);
     return vector ? std::optional(Named{name, all_of_them}) : std::nullopt;
   }
   if (op.call.row.parameters.size() < 2) return std::nullopt;
-  if (std::ranges::find(pairwise, name) != std::end(pairwise)) return is_number(op, op.call.row.parameters[1].text()) ? std::optional(Named{name, 0}) : std::nullopt;
-  if (std::ranges::find(reducing, name) != std::end(reducing)) return op.flag("keepdim") == Known::yes ? std::optional(Named{name, all_of_them}) : std::nullopt;
+  if (std::ranges::find(pairwise, name) != std::end(pairwise))
+    return is_number(op, op.call.row.parameters[1].text()) ? std::optional(Named{name, 0}) : std::nullopt;
+  if (std::ranges::find(reducing, name) != std::end(reducing))
+    return op.flag("keepdim") == Known::yes ? std::optional(Named{name, all_of_them}) : std::nullopt;
   if (std::ranges::find(cutting, name) != std::end(cutting))
     if (const auto axis = op.integer("dim"); axis && *axis < 0) return Named{name, -*axis};
   return std::nullopt;
@@ -72,7 +150,8 @@ std::optional<Named> relation(Op& op) {
 void follow(Op& op, Value source, const Named& by, Value made) {
   made = op.run.resolve(made);
   if (made.is(Kind::tuple) || made.is(Kind::list)) {
-    const auto& items = made.is(Kind::tuple) ? made.as<values::Tuple>()->items : values::Heap::list_state(made)->items;
+    const auto& items = made.is(Kind::tuple) ? made.as<values::Tuple>()->items
+                                             : values::Heap::list_state(made)->items;
     for (const Value& item : items)
       if (!item.is(Kind::tuple) && !item.is(Kind::list)) follow(op, source, by, item);
     return;
@@ -87,7 +166,8 @@ void follow(Op& op, Value source, const Named& by, Value made) {
   heap.slot_of(unknown->attributes, Name(differing_name)).value = heap.integer(by.differing);
   heap.slot_of(unknown->attributes, Name(added_name)).value = heap.integer(by.added);
   heap.slot_of(unknown->attributes, Name(over_name)).value = heap.integer(by.over);
-  if (op.run.policy().operands_fit && (by.ends_alike || (by.differing == 0 && by.added == 0))) heap.slot_of(unknown->attributes, Name(last_name)).value = heap.integer(1);
+  if (op.run.policy().operands_fit && (by.ends_alike || (by.differing == 0 && by.added == 0)))
+    heap.slot_of(unknown->attributes, Name(last_name)).value = heap.integer(1);
   state->shape_value = shape;
 }
 
@@ -114,7 +194,8 @@ struct Leading {
 };
 // The operand of two that are broadcast whose rank the result has; null: not known.
 Leading leading(Op& op) {
-  const Value a = op.argument(op.call.row.parameters[0].text()), b = op.argument(op.call.row.parameters[1].text());
+  const Value a = op.argument(op.call.row.parameters[0].text()),
+              b = op.argument(op.call.row.parameters[1].text());
   const TensorState *first = op.tensor(a), *second = op.tensor(b);
   if (!first || !second || (first->shape.rank_known && second->shape.rank_known)) return {};
   if (first->shape.rank_known) return {b, static_cast<std::int64_t>(first->shape.dims.size())};
@@ -122,17 +203,22 @@ Leading leading(Op& op) {
   return {origin_of(op, a) == origin_of(op, b) ? a : Value{}};
 }
 
-} // namespace
+}  // namespace
 
 void follow_rank(Op& op, Value made) {
   // Most results are known: there is nothing to follow.
-  if (const TensorState* state = op.tensor(op.run.resolve(made)); state && (state->shape.rank_known || state->shape_value)) return;
+  if (const TensorState* state = op.tensor(op.run.resolve(made));
+      state && (state->shape.rank_known || state->shape_value))
+    return;
   if (op.call.row.parameters.empty() || op.failed() || op.run.guarded()) return;
-  if (op.call.row.parameters.size() > 1 && std::ranges::find(pairwise, operator_name(op.call.row)) != std::end(pairwise))
+  if (op.call.row.parameters.size() > 1 &&
+      std::ranges::find(pairwise, operator_name(op.call.row)) != std::end(pairwise))
     if (const auto [source, over] = leading(op); source) {
-      const Value first = op.argument(op.call.row.parameters[0].text()), second = op.argument(op.call.row.parameters[1].text());
+      const Value first = op.argument(op.call.row.parameters[0].text()),
+                  second = op.argument(op.call.row.parameters[1].text());
       const TensorState* other = op.tensor(source == first ? second : first);
-      return follow(op, source, Named{"", all_of_them, 0, over, other && op.value(from_right(other->shape, 0)) == 1}, made);
+      return follow(op, source,
+          Named{"", all_of_them, 0, over, other && op.value(from_right(other->shape, 0)) == 1}, made);
     }
   const Value source = op.argument(op.call.row.parameters[0].text());
   const TensorState* from = op.tensor(source);
@@ -141,13 +227,15 @@ void follow_rank(Op& op, Value made) {
 }
 
 void learn_ends(Interpreter& run, Value shape_value, const Shape& learned) {
-  if (!run.policy().operands_fit || learned.rank_known || learned.dims.empty() || !learned.dims.back().size) return;
+  if (!run.policy().operands_fit || learned.rank_known || learned.dims.empty() || !learned.dims.back().size)
+    return;
   constexpr int longest_way = 16;
   for (int way = 0; way < longest_way && shape_value.is(Kind::unknown); ++way) {
     const auto& kept = shape_value.as<values::Unknown>()->attributes;
     const Value source = kept.value(Name(last_name)) ? kept.value(Name(source_name)) : Value{};
     const TensorState* state = source ? tensor_state(run, source) : nullptr;
-    if (!state || state->shape.rank_known || (!state->shape.dims.empty() && state->shape.dims.back().size)) return;
+    if (!state || state->shape.rank_known || (!state->shape.dims.empty() && state->shape.dims.back().size))
+      return;
     TensorState changed = *state;
     if (changed.shape.dims.empty()) changed.shape.dims.emplace_back();
     changed.shape.dims.back() = learned.dims.back();
@@ -164,9 +252,13 @@ void learn_source(Interpreter& run, Value shape_value, const Shape& learned) {
   const TensorState* state = tensor_state(run, source);
   const auto last = static_cast<std::size_t>(run.to_constant(kept.value(Name(differing_name))).value_or(0));
   const auto added = static_cast<std::size_t>(run.to_constant(kept.value(Name(added_name))).value_or(0));
-  if (!state || state->shape.rank_known || (last > learned.dims.size() && last != all_of_them) || added > learned.dims.size() || state->shape.dims.size() > learned.dims.size() - added) return;
+  if (!state || state->shape.rank_known || (last > learned.dims.size() && last != all_of_them) ||
+      added > learned.dims.size() || state->shape.dims.size() > learned.dims.size() - added)
+    return;
   const std::size_t rank = learned.dims.size() - added;
-  if (learned.dims.size() <= static_cast<std::size_t>(run.to_constant(kept.value(Name(over_name))).value_or(0))) return;
+  if (learned.dims.size() <=
+      static_cast<std::size_t>(run.to_constant(kept.value(Name(over_name))).value_or(0)))
+    return;
   TensorState changed = *state;
   changed.shape.rank_known = true;
   changed.shape.dims.insert(changed.shape.dims.begin(), rank - state->shape.dims.size(), Dim{});
@@ -179,7 +271,9 @@ void learn_source(Interpreter& run, Value shape_value, const Shape& learned) {
 }
 
 std::vector<Column> ndim_columns() {
-  return {column_of("ndim, but for the last", named), column_of_names("same ndim", of_same_rank), column_of_names("ndim of two operands", pairwise), column_of_names("ndim that is kept", reducing), column_of_names("ndim of parts", cutting)};
+  return {column_of("ndim, but for the last", named), column_of_names("same ndim", of_same_rank),
+      column_of_names("ndim of two operands", pairwise), column_of_names("ndim that is kept", reducing),
+      column_of_names("ndim of parts", cutting)};
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

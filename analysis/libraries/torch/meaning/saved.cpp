@@ -12,42 +12,100 @@ namespace stepzero::libraries {
 
 namespace {
 
-using values::Made;
+using values::Producer;
 
-// What an operator keeps for its backward, as PyTorch 2.13 answers when each of them is written over before it.
-enum class Keeps : std::uint8_t { none, always, if_other };  // if_other: if the other operand requires a gradient
+// What an operator keeps for its backward, as PyTorch 2.13 answers when each of them is written over before
+// it.
+enum class Keeps : std::uint8_t {
+  none,
+  always,
+  if_other
+};  // if_other: if the other operand requires a gradient
 struct Saved {
   std::string_view name;  // the operator's own; of a layer its class
   Keeps first = Keeps::none, second = Keeps::none;
   bool result = false;
 };
 constexpr Saved saved[] = {
-    {"exp", {}, {}, true}, {"expm1", {}, {}, true}, {"exp2", {}, {}, true}, {"sqrt", {}, {}, true}, {"rsqrt", {}, {}, true}, {"reciprocal", {}, {}, true},
-    {"tan", {}, {}, true}, {"tanh", {}, {}, true}, {"sigmoid", {}, {}, true}, {"relu", {}, {}, true}, {"softmax", {}, {}, true}, {"log_softmax", {}, {}, true},
-    {"ReLU", {}, {}, true}, {"Sigmoid", {}, {}, true}, {"Tanh", {}, {}, true}, {"Softmax", {}, {}, true}, {"LogSoftmax", {}, {}, true},
-    {"log", Keeps::always}, {"log2", Keeps::always}, {"log10", Keeps::always}, {"log1p", Keeps::always}, {"square", Keeps::always}, {"abs", Keeps::always},
-    {"sin", Keeps::always}, {"cos", Keeps::always}, {"sinh", Keeps::always}, {"cosh", Keeps::always}, {"erf", Keeps::always}, {"gelu", Keeps::always},
-    {"silu", Keeps::always}, {"leaky_relu", Keeps::always}, {"elu", Keeps::always}, {"selu", Keeps::always}, {"softplus", Keeps::always}, {"hardswish", Keeps::always},
-    {"mish", Keeps::always}, {"var", Keeps::always}, {"layer_norm", Keeps::always}, {"GELU", Keeps::always}, {"SiLU", Keeps::always}, {"LeakyReLU", Keeps::always},
-    {"ELU", Keeps::always}, {"MaxPool1d", Keeps::always}, {"MaxPool2d", Keeps::always},
-    {"std", Keeps::always, {}, true}, {"norm", Keeps::always, {}, true}, {"prod", Keeps::always, {}, true}, {"logsumexp", Keeps::always, {}, true},
-    {"mul", Keeps::if_other, Keeps::if_other}, {"matmul", Keeps::if_other, Keeps::if_other}, {"bmm", Keeps::if_other, Keeps::if_other},
-    {"div", Keeps::if_other, Keeps::always}, {"linear", Keeps::if_other, Keeps::if_other},
-    {"mse_loss", Keeps::always, Keeps::always}, {"smooth_l1_loss", Keeps::always, Keeps::always}, {"huber_loss", Keeps::always, Keeps::always},
-    {"MSELoss", Keeps::always, Keeps::always}, {"SmoothL1Loss", Keeps::always, Keeps::always}, {"binary_cross_entropy_with_logits", Keeps::always, Keeps::always},
+    {"exp", {}, {}, true},
+    {"expm1", {}, {}, true},
+    {"exp2", {}, {}, true},
+    {"sqrt", {}, {}, true},
+    {"rsqrt", {}, {}, true},
+    {"reciprocal", {}, {}, true},
+    {"tan", {}, {}, true},
+    {"tanh", {}, {}, true},
+    {"sigmoid", {}, {}, true},
+    {"relu", {}, {}, true},
+    {"softmax", {}, {}, true},
+    {"log_softmax", {}, {}, true},
+    {"ReLU", {}, {}, true},
+    {"Sigmoid", {}, {}, true},
+    {"Tanh", {}, {}, true},
+    {"Softmax", {}, {}, true},
+    {"LogSoftmax", {}, {}, true},
+    {"log", Keeps::always},
+    {"log2", Keeps::always},
+    {"log10", Keeps::always},
+    {"log1p", Keeps::always},
+    {"square", Keeps::always},
+    {"abs", Keeps::always},
+    {"sin", Keeps::always},
+    {"cos", Keeps::always},
+    {"sinh", Keeps::always},
+    {"cosh", Keeps::always},
+    {"erf", Keeps::always},
+    {"gelu", Keeps::always},
+    {"silu", Keeps::always},
+    {"leaky_relu", Keeps::always},
+    {"elu", Keeps::always},
+    {"selu", Keeps::always},
+    {"softplus", Keeps::always},
+    {"hardswish", Keeps::always},
+    {"mish", Keeps::always},
+    {"var", Keeps::always},
+    {"layer_norm", Keeps::always},
+    {"GELU", Keeps::always},
+    {"SiLU", Keeps::always},
+    {"LeakyReLU", Keeps::always},
+    {"ELU", Keeps::always},
+    {"MaxPool1d", Keeps::always},
+    {"MaxPool2d", Keeps::always},
+    {"std", Keeps::always, {}, true},
+    {"norm", Keeps::always, {}, true},
+    {"prod", Keeps::always, {}, true},
+    {"logsumexp", Keeps::always, {}, true},
+    {"mul", Keeps::if_other, Keeps::if_other},
+    {"matmul", Keeps::if_other, Keeps::if_other},
+    {"bmm", Keeps::if_other, Keeps::if_other},
+    {"div", Keeps::if_other, Keeps::always},
+    {"linear", Keeps::if_other, Keeps::if_other},
+    {"mse_loss", Keeps::always, Keeps::always},
+    {"smooth_l1_loss", Keeps::always, Keeps::always},
+    {"huber_loss", Keeps::always, Keeps::always},
+    {"MSELoss", Keeps::always, Keeps::always},
+    {"SmoothL1Loss", Keeps::always, Keeps::always},
+    {"binary_cross_entropy_with_logits", Keeps::always, Keeps::always},
     {"BCEWithLogitsLoss", Keeps::always, Keeps::always},
     // Of layers with weights: if those require a gradient.
-    {"Linear", Keeps::if_other}, {"Conv1d", Keeps::if_other}, {"Conv2d", Keeps::if_other}, {"Conv3d", Keeps::if_other}, {"LayerNorm", Keeps::if_other},
-    {"BatchNorm1d", Keeps::if_other}, {"BatchNorm2d", Keeps::if_other},
+    {"Linear", Keeps::if_other},
+    {"Conv1d", Keeps::if_other},
+    {"Conv2d", Keeps::if_other},
+    {"Conv3d", Keeps::if_other},
+    {"LayerNorm", Keeps::if_other},
+    {"BatchNorm1d", Keeps::if_other},
+    {"BatchNorm2d", Keeps::if_other},
 };
 const Saved* saved_by(const Row& row) {
   const auto* found = std::ranges::find(saved, operator_name(row), &Saved::name);
   return found == std::end(saved) ? nullptr : found;
 }
 
-bool requires_grad(Interpreter& run, const TensorState* state) { return state && run.heap().requires_grad(*state) == values::Known::yes; }
+bool requires_grad(Interpreter& run, const TensorState* state) {
+  return state && run.heap().requires_grad(*state) == values::Known::yes;
+}
 
-bool other_requires_grad(Interpreter& run, const Made& made, std::size_t operand) {
+bool other_requires_grad(Interpreter& run, const Producer& made, std::size_t operand) {
   if (made.self.is(Kind::instance)) {
     const auto* slot = made.self.as<Instance>()->attributes.find(Name("weight"));
     return slot && requires_grad(run, tensor_state(run, slot->value));
@@ -57,8 +115,8 @@ bool other_requires_grad(Interpreter& run, const Made& made, std::size_t operand
 }
 
 struct Overwritten {
-  const Made* kept_by = nullptr;
-  const Made* written = nullptr;  // the last write, where it is known
+  const Producer* kept_by = nullptr;
+  const Producer* written = nullptr;  // the last write, where it is known
   bool is_result = false;
 };
 
@@ -72,7 +130,8 @@ public:
     while (!pending_.empty() && seen_.size() < most) {
       const auto [holder, now] = pending_.back();
       pending_.pop_back();
-      if (!requires_grad(run_, now) || !now->made || !now->made->row || !seen_.insert(now->made).second) continue;
+      if (!requires_grad(run_, now) || !now->made || !now->made->row || !seen_.insert(now->made).second)
+        continue;
       if (const auto found = look(holder, *now)) return found;
     }
     return std::nullopt;
@@ -84,12 +143,12 @@ private:
     const TensorState* now = tensor.as<Tensor>()->now();
     return now->version != then.version && now->version != unknown_version && then.version != unknown_version;
   }
-  Overwritten told(const Made& made, Value tensor, bool is_result) const {
+  Overwritten told(const Producer& made, Value tensor, bool is_result) const {
     const TensorState* now = tensor.as<Tensor>()->now();
     return {&made, now->made, is_result};
   }
   std::optional<Overwritten> look(Value holder, const TensorState& state) {
-    const Made& made = *state.made;
+    const Producer& made = *state.made;
     const Saved* facts = saved_by(*made.row);
     const bool in_place = made.row->variant != values::Variant::plain;
     if (facts && facts->result && is_written(holder, state)) return told(made, holder, true);
@@ -99,7 +158,8 @@ private:
       const Value value = made.arguments[i];
       const Keeps keeps = !facts ? Keeps::none : i == 0 ? facts->first : i == 1 ? facts->second : Keeps::none;
       // What an operator writes over itself it keeps apart.
-      const bool kept = keeps == Keeps::always || (keeps == Keeps::if_other && other_requires_grad(run_, made, i));
+      const bool kept = keeps == Keeps::always ||
+          (keeps == Keeps::if_other && other_requires_grad(run_, made, i));
       if (kept && !(in_place && i == 0) && is_written(value, *operand)) return told(made, value, false);
       pending_.push_back({value, operand});
     }
@@ -109,7 +169,7 @@ private:
   }
   Interpreter& run_;
   std::vector<std::pair<Value, const TensorState*>> pending_;
-  std::unordered_set<const Made*> seen_;
+  std::unordered_set<const Producer*> seen_;
 };
 
 std::string written_text(Interpreter& run, values::Place place) {
@@ -120,18 +180,22 @@ std::string written_text(Interpreter& run, values::Place place) {
 void judge_history(Call& call, Value loss, const TensorState& state) {
   const auto found = History(call.run).find(loss, state);
   if (!found || !found->kept_by->born) return;
-  const std::string kept = written_text(call.run, found->kept_by->born), name(last_part(found->kept_by->row->path));
+  const std::string kept = written_text(call.run, found->kept_by->born),
+                    name(last_part(found->kept_by->row->path));
   interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::overwritten, call);
-  event->text = "This backward needs " + std::string(found->is_result ? "the result" : "what went into") + (kept.empty() ? " of " + name : (found->is_result ? " of " : " ") + kept) +
-                ", and that was written over since: \"one of the variables needed for gradient computation has been modified by an inplace operation\". Make a new tensor instead: `x = x + y` for `x += y`";
+  event->text = "This backward needs " + std::string(found->is_result ? "the result" : "what went into") +
+      (kept.empty() ? " of " + name : (found->is_result ? " of " : " ") + kept) +
+      ", and that was written over since: \"one of the variables needed for gradient computation has been modified by an inplace operation\". Make a new tensor instead: `x = x + y` for `x += y`";
   event->evidence.emplace_back(found->kept_by->born, "kept for the backward here");
-  if (found->written && found->written->born) event->evidence.emplace_back(found->written->born, "written over here");
+  if (found->written && found->written->born)
+    event->evidence.emplace_back(found->written->born, "written over here");
 }
 
 // Made by the program with requires_grad=True, or a parameter.
 bool is_leaf(Interpreter& run, Value target, const TensorState& state) {
   if (!target.is(Kind::tensor)) return false;
-  if (target.as<Tensor>()->role == values::TensorRole::parameter) return state.grad_writes == trained_for_certain;
+  if (target.as<Tensor>()->role == values::TensorRole::parameter)
+    return state.grad_writes == trained_for_certain;
   if (!state.made || !state.made->row) return false;
   const Row& row = *state.made->row;
   for (std::size_t i = 0; i < row.parameters.size(); ++i)
@@ -139,13 +203,16 @@ bool is_leaf(Interpreter& run, Value target, const TensorState& state) {
       const Value flag = state.made->arguments[i];
       if (!flag.is(Kind::boolean) || run.symbols().decide(flag.condition()) != Answer::yes) return false;
       // x.requires_grad_(): a leaf before, or not.
-      return !row.self_first || (!state.made->states.empty() && state.made->states[0] && row.path.ends_with("requires_grad_") && run.heap().requires_grad(*state.made->states[0]) == values::Known::no);
+      return !row.self_first ||
+          (!state.made->states.empty() && state.made->states[0] && row.path.ends_with("requires_grad_") &&
+              run.heap().requires_grad(*state.made->states[0]) == values::Known::no);
     }
   return false;
 }
 
-// In a method that nobody calls on an object that was there before: whoever calls it may have switched gradients off, as those do that reset
-// parameters. A forward is called where they are recorded, and so is the step of an optimizer, as good as always.
+// In a method that nobody calls on an object that was there before: whoever calls it may have switched
+// gradients off, as those do that reset parameters. A forward is called where they are recorded, and so is
+// the step of an optimizer, as good as always.
 enum class Caller : std::uint8_t { records, steps, may_not_record };
 Caller caller(Interpreter& run) {
   if (!run.in_roots() || !run.of_any_use() || !run.site()) return Caller::records;
@@ -155,25 +222,37 @@ Caller caller(Interpreter& run) {
   const std::string_view name = function ? function->name.text() : std::string_view();
   if (name == run.library().types().forward || name == "__init__") return Caller::records;
   const values::LibrarySymbol* base = function && function->owner ? function->owner->native : nullptr;
-  return name == "step" && base && base->row && base->row->operation == values::Operation::optimizer_made ? Caller::steps : Caller::may_not_record;
+  return name == "step" && base && base->row && base->row->operation == values::Operation::optimizer_made
+      ? Caller::steps
+      : Caller::may_not_record;
 }
 
-} // namespace
+}  // namespace
 
 bool may_be_written(Op& op, Value target) {
   target = op.run.resolve(target);
   const TensorState* state = op.tensor(target);
-  if (!state || op.run.heap().requires_grad(*state) != values::Known::yes || op.run.records_gradients() != values::Known::yes || !is_leaf(op.run, target, *state)) return true;
+  if (!state || op.run.heap().requires_grad(*state) != values::Known::yes ||
+      op.run.records_gradients() != values::Known::yes || !is_leaf(op.run, target, *state))
+    return true;
   const Caller called = caller(op.run);
   if (called == Caller::may_not_record) return true;
   const bool is_part = op.call.node && op.call.node->kind == syntax::ExprKind::subscript && !op.call.expr;
-  const std::string name = is_part ? code(op.run.record().text({op.call.place.chunk, syntax::as<syntax::SubscriptExpr>(*op.call.node).object->span})) : op.name(op.call.row.parameters[0].text());
-  op.fail(ProblemKind::leaf_written, name + " is a leaf that requires a gradient, and is written in place while gradients are recorded" + (called == Caller::steps ? ", unless the caller of `step` turns them off" : "") + ": \"a " + (is_part ? "view of a " : "") +
-                                         "leaf Variable that requires grad is being used in an in-place operation\". Write it under `torch.no_grad()`, or create a new tensor", {});
+  const std::string name = is_part ? code(op.run.record().text({op.call.place.chunk,
+                                         syntax::as<syntax::SubscriptExpr>(*op.call.node).object->span}))
+                                   : op.name(op.call.row.parameters[0].text());
+  op.fail(ProblemKind::leaf_written,
+      name + " is a leaf that requires a gradient, and is written in place while gradients are recorded" +
+          (called == Caller::steps ? ", unless the caller of `step` turns them off" : "") + ": \"a " +
+          (is_part ? "view of a " : "") +
+          "leaf Variable that requires grad is being used in an in-place operation\". Write it under `torch.no_grad()`, or create a new tensor",
+      {});
   op.told()->overridable = op.told()->overridable || called == Caller::steps;
-  // Of the parameters of an optimizer it fails whatever the settings of the group are, by which the other operand was computed.
+  // Of the parameters of an optimizer it fails whatever the settings of the group are, by which the other
+  // operand was computed.
   if (!state->shape.rank_known) op.told()->guarded = op.run.guarded();
-  if (state->made && state->made->born) op.told()->evidence.emplace_back(state->made->born, "it requires a gradient since here");
+  if (state->made && state->made->born)
+    op.told()->evidence.emplace_back(state->made->born, "it requires a gradient since here");
   return false;
 }
 
@@ -190,9 +269,12 @@ void judge_backward(Call& call) {
     const symbolic::Cond several = count ? s.compared(Compare::ne, count, s.constant(1)) : nullptr;
     const Answer answer = several ? s.decide(several) : Answer::no;
     if (answer != Answer::no) {
-      interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::not_scalar, call, answer == Answer::yes ? nullptr : several);
-      event->text = "The loss has the shape " + values::shape_text(s, state->shape) + ", and backward() without a gradient takes one number: \"grad can be implicitly created only for scalar outputs\". Take its mean() or sum() first";
-      if (state->made && state->made->born) event->evidence.emplace_back(state->made->born, "the loss is computed here");
+      interpreter::ProblemEvent* event = call.run.problem(
+          values::ProblemKind::not_scalar, call, answer == Answer::yes ? nullptr : several);
+      event->text = "The loss has the shape " + values::shape_text(s, state->shape) +
+          ", and backward() without a gradient takes one number: \"grad can be implicitly created only for scalar outputs\". Take its mean() or sum() first";
+      if (state->made && state->made->born)
+        event->evidence.emplace_back(state->made->born, "the loss is computed here");
       if (answer == Answer::yes) return;
     }
   }
@@ -201,4 +283,4 @@ void judge_backward(Call& call) {
 
 Column saved_column() { return column_of("saved", saved); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -35,7 +35,8 @@ Value glu(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.empty())
-    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 1 dimension, but " + op.name("input") + " is a single number");
+    return op.fail(ProblemKind::layer_input,
+        called(op) + " takes at least 1 dimension, but " + op.name("input") + " is a single number");
   const auto at = along(op, *input);
   if (op.failed()) return op.unknown();
   Shape shape = input->shape;
@@ -50,7 +51,10 @@ Value glu(Op& op) {
   if (halved.size) {
     const Int two = op.s.constant(2);
     if (op.s.divides(two, halved.size) == Answer::no)
-      return op.fail(ProblemKind::layer_input, called(op) + " halves a dimension, and " + op.words(halved) + " is odd: " + op.name("input") + " has shape " + op.words(input->shape), {halved});
+      return op.fail(ProblemKind::layer_input,
+          called(op) + " halves a dimension, and " + op.words(halved) + " is odd: " + op.name("input") +
+              " has shape " + op.words(input->shape),
+          {halved});
     const auto exact = op.s.exact_quotient(halved.size, two);
     halved = op.made(exact ? *exact : op.s.floordiv(halved.size, two));
   }
@@ -63,20 +67,28 @@ Value prelu(Op& op) {
   const bool module = op.call.self.is(Kind::instance);
   const TensorState* weight = module ? nullptr : op.tensor("weight");
   if (weight && weight->shape.rank_known && weight->shape.dims.size() > 1)
-    return op.fail(ProblemKind::argument, "`prelu` takes one slope, or a vector of them, but " + op.name("weight") + " has shape " + op.words(weight->shape));
-  const Dim slopes = module ? setting_dim(op, "num_parameters") : weight && weight->shape.rank_known && weight->shape.dims.size() == 1 ? weight->shape.dims[0] : Dim{};
+    return op.fail(ProblemKind::argument,
+        "`prelu` takes one slope, or a vector of them, but " + op.name("weight") + " has shape " +
+            op.words(weight->shape));
+  const Dim slopes = module ? setting_dim(op, "num_parameters")
+      : weight && weight->shape.rank_known && weight->shape.dims.size() == 1 ? weight->shape.dims[0]
+                                                                             : Dim{};
   const Shape& shape = input->shape;
   const Dim channels = !shape.rank_known ? Dim{} : shape.dims.size() >= 2 ? shape.dims[1] : op.dim(1);
-  if (slopes.size && channels.size && op.equal(slopes, 1) == Answer::no && op.equal(slopes, channels) == Answer::no)
-    return op.fail(ProblemKind::layer_input, called(op) + " has " + op.words(slopes) + " slopes, but " + op.name("input") + " has " + op.words(channels) + " channels: it is " + op.words(shape),
-                   {slopes, channels});
+  if (slopes.size && channels.size && op.equal(slopes, 1) == Answer::no &&
+      op.equal(slopes, channels) == Answer::no)
+    return op.fail(ProblemKind::layer_input,
+        called(op) + " has " + op.words(slopes) + " slopes, but " + op.name("input") + " has " +
+            op.words(channels) + " channels: it is " + op.words(shape),
+        {slopes, channels});
   return op.result(shape);
 }
 
 // Numbers that the functions refuse.
 Value rrelu(Op& op) {
   const auto lower = op.real("lower"), upper = op.real("upper");
-  if (lower && upper && *lower > *upper) return op.fail(ProblemKind::argument, "The lower bound of rrelu is above the upper one");
+  if (lower && upper && *lower > *upper)
+    return op.fail(ProblemKind::argument, "The lower bound of rrelu is above the upper one");
   return same(op);
 }
 Value celu(Op& op) {
@@ -84,17 +96,20 @@ Value celu(Op& op) {
   return same(op);
 }
 Value softshrink(Op& op) {
-  if (const auto lambda = op.real("lambd"); lambda && *lambda < 0) return op.fail(ProblemKind::argument, "`softshrink` takes a lambd of at least 0");
+  if (const auto lambda = op.real("lambd"); lambda && *lambda < 0)
+    return op.fail(ProblemKind::argument, "`softshrink` takes a lambd of at least 0");
   return same(op);
 }
 Value gelu(Op& op) {
   if (const auto how = op.text("approximate"); how && *how != "none" && *how != "tanh")
-    return op.fail(ProblemKind::argument, "`approximate` of `gelu` is 'none' or 'tanh', not '" + std::string(*how) + "'");
+    return op.fail(ProblemKind::argument,
+        "`approximate` of `gelu` is 'none' or 'tanh', not '" + std::string(*how) + "'");
   return same(op);
 }
 Value clipped(Op& op) {
   const auto least = op.real("min_val"), most = op.real("max_val");
-  if (least && most && *least > *most) return op.fail(ProblemKind::argument, "`hardtanh` takes a min_val of at most max_val");
+  if (least && most && *least > *most)
+    return op.fail(ProblemKind::argument, "`hardtanh` takes a min_val of at most max_val");
   return same(op);
 }
 Value gumbel_softmax(Op& op) {
@@ -106,7 +121,8 @@ Value gumbel_softmax(Op& op) {
 constexpr Layer layers[] = {
     {"torch.nn.ReLU", "inplace=False", nullptr, "input", same, Type::input, false},
     {"torch.nn.ReLU6", "inplace=False", nullptr, "input", same, Type::input, false},
-    {"torch.nn.RReLU", "lower=0.125, upper=0.3333333333333333, inplace=False", nullptr, "input", same, Type::input, false},
+    {"torch.nn.RReLU", "lower=0.125, upper=0.3333333333333333, inplace=False", nullptr, "input", same,
+        Type::input, false},
     {"torch.nn.LeakyReLU", "negative_slope=0.01, inplace=False", nullptr, "input", same, Type::input, false},
     {"torch.nn.PReLU", "num_parameters=1, init=0.25, device=None, dtype=None", nullptr, "input", prelu},
     {"torch.nn.ELU", "alpha=1.0, inplace=False", nullptr, "input", same, Type::input, false},
@@ -118,7 +134,8 @@ constexpr Layer layers[] = {
     {"torch.nn.Tanh", "", nullptr, "input", same, Type::floating, false},
     {"torch.nn.Sigmoid", "", nullptr, "input", same, Type::floating, false},
     {"torch.nn.LogSigmoid", "", nullptr, "input", same, Type::input, false},
-    {"torch.nn.Hardtanh", "min_val=-1.0, max_val=1.0, inplace=False, min_value=None, max_value=None", nullptr, "input", same, Type::input, false},
+    {"torch.nn.Hardtanh", "min_val=-1.0, max_val=1.0, inplace=False, min_value=None, max_value=None", nullptr,
+        "input", same, Type::input, false},
     {"torch.nn.Hardsigmoid", "inplace=False", nullptr, "input", same, Type::input, false},
     {"torch.nn.Hardswish", "inplace=False", nullptr, "input", same, Type::input, false},
     {"torch.nn.Hardshrink", "lambd=0.5", nullptr, "input", same, Type::input, false},
@@ -137,7 +154,8 @@ constexpr Layer layers[] = {
 constexpr Operator operators[] = {
     {"relu", "input, inplace=False", "F F_", same, Type::input},
     {"relu6", "input, inplace=False", "F", same, Type::input},
-    {"rrelu", "input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False", "F F_", rrelu, Type::input},
+    {"rrelu", "input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False", "F F_", rrelu,
+        Type::input},
     {"leaky_relu", "input, negative_slope=0.01, inplace=False", "F F_", same, Type::input},
     {"prelu", "input, weight", "F torch method", prelu, Type::input},
     {"elu", "input, alpha=1.0, inplace=False", "F F_", same, Type::input},
@@ -165,15 +183,38 @@ constexpr Operator operators[] = {
     {"gumbel_softmax", "logits, tau=1, hard=False, eps=1e-10, dim=-1", "F", gumbel_softmax, Type::input},
 };
 
-} // namespace
+}  // namespace
 
-// What programs call an activation that is chosen elsewhere. A gated one halves the size, and is called so: it is none of these.
+// What programs call an activation that is chosen elsewhere. A gated one halves the size, and is called so:
+// it is none of these.
 constexpr std::string_view keep_size[] = {
-    "$keeps_size.act",         "$keeps_size.act1",          "$keeps_size.act2",       "$keeps_size.act3",         "$keeps_size.act_fn",  "$keeps_size.act_func",
-    "$keeps_size.activ",       "$keeps_size.activation",    "$keeps_size.activation1", "$keeps_size.activation2", "$keeps_size.activation_fn", "$keeps_size.activation_func",
-    "$keeps_size.activation_function", "$keeps_size.nonlinearity", "$keeps_size.non_linearity", "$keeps_size.nonlin", "$keeps_size.relu", "$keeps_size.gelu",
-    "$keeps_size.silu",        "$keeps_size.swish",         "$keeps_size.tanh",       "$keeps_size.sigmoid",      "$keeps_size.leaky_relu", "$keeps_size.lrelu",
-    "$keeps_size.elu",         "$keeps_size.mish",          "$keeps_size.prelu",
+    "$keeps_size.act",
+    "$keeps_size.act1",
+    "$keeps_size.act2",
+    "$keeps_size.act3",
+    "$keeps_size.act_fn",
+    "$keeps_size.act_func",
+    "$keeps_size.activ",
+    "$keeps_size.activation",
+    "$keeps_size.activation1",
+    "$keeps_size.activation2",
+    "$keeps_size.activation_fn",
+    "$keeps_size.activation_func",
+    "$keeps_size.activation_function",
+    "$keeps_size.nonlinearity",
+    "$keeps_size.non_linearity",
+    "$keeps_size.nonlin",
+    "$keeps_size.relu",
+    "$keeps_size.gelu",
+    "$keeps_size.silu",
+    "$keeps_size.swish",
+    "$keeps_size.tanh",
+    "$keeps_size.sigmoid",
+    "$keeps_size.leaky_relu",
+    "$keeps_size.lrelu",
+    "$keeps_size.elu",
+    "$keeps_size.mish",
+    "$keeps_size.prelu",
 };
 
 std::vector<Row> activation_rows() {
@@ -182,4 +223,4 @@ std::vector<Row> activation_rows() {
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

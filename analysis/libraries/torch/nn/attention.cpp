@@ -15,7 +15,9 @@ bool last_is(Op& op, std::string_view name, const Dim& wanted) {
   const Dim arrives = from_right(state->shape, 0);
   if (op.never_equal(arrives, wanted)) {
     op.fail(ProblemKind::layer_input,
-            called(op) + " works on " + op.words(wanted) + " features, but " + op.name(name) + " has " + op.words(arrives) + ": it is " + op.words(state->shape), {wanted, arrives});
+        called(op) + " works on " + op.words(wanted) + " features, but " + op.name(name) + " has " +
+            op.words(arrives) + ": it is " + op.words(state->shape),
+        {wanted, arrives});
     return false;
   }
   if (wanted.size) {
@@ -27,7 +29,10 @@ bool last_is(Op& op, std::string_view name, const Dim& wanted) {
 bool in_heads(Op& op, std::string_view width_name, std::string_view heads_name) {
   const Dim width = setting_dim(op, width_name), heads = setting_dim(op, heads_name);
   if (!width.size || !heads.size || op.s.divides(heads.size, width.size) != Answer::no) return true;
-  op.fail(ProblemKind::argument, std::string(width_name) + "=" + op.words(width) + " cannot be divided into " + op.words(heads) + " heads", {width, heads});
+  op.fail(ProblemKind::argument,
+      std::string(width_name) + "=" + op.words(width) + " cannot be divided into " + op.words(heads) +
+          " heads",
+      {width, heads});
   return false;
 }
 // Batch and length of [L, N, E], [N, L, E] or [L, E].
@@ -52,7 +57,8 @@ Sequence sequence_of(const Shape& shape, Known batch_first) {
 bool sequence_rank(Op& op, std::string_view name) {
   constexpr std::size_t ranks[] = {2, 3};
   constexpr std::string_view batch_first[] = {"N", "L", ""}, length_first[] = {"L", "N", ""};
-  if (op.argument(name)) take_usual(op, name, setting_flag(op, "batch_first") == Known::yes ? batch_first : length_first);
+  if (op.argument(name))
+    take_usual(op, name, setting_flag(op, "batch_first") == Known::yes ? batch_first : length_first);
   return !op.argument(name) || ranked_input(op, name, ranks) || !op.failed();
 }
 // A mask has to be of these sizes; null ones are not looked at.
@@ -62,7 +68,10 @@ bool mask_fits(Op& op, std::string_view name, std::initializer_list<Dim> wanted)
   std::size_t i = 0;
   for (const Dim& size : wanted) {
     if (op.equal(mask->shape.dims[i++], size) == Answer::no) {
-      op.fail(ProblemKind::layer_input, called(op) + " needs " + op.name(name) + " of " + op.words(Shape{true, wanted}) + ", but it is " + op.words(mask->shape), {size});
+      op.fail(ProblemKind::layer_input,
+          called(op) + " needs " + op.name(name) + " of " + op.words(Shape{true, wanted}) + ", but it is " +
+              op.words(mask->shape),
+          {size});
       return false;
     }
   }
@@ -71,8 +80,8 @@ bool mask_fits(Op& op, std::string_view name, std::initializer_list<Dim> wanted)
 
 // ---------------------------------------------------------------- the function
 
-// A mask beside is_causal=True. As PyTorch 2.13 answers, the CPU's flash attention takes both, for inputs of four dimensions and
-// without dropout; every other kernel refuses. True if it fails on every run.
+// A mask beside is_causal=True. As PyTorch 2.13 answers, the CPU's flash attention takes both, for inputs of
+// four dimensions and without dropout; every other kernel refuses. True if it fails on every run.
 bool both_masks(Op& op, const Shape& query) {
   const TensorState* state = op.tensor("query");
   const auto dropout = op.argument("dropout_p") ? op.real("dropout_p") : std::optional(0.0);
@@ -82,7 +91,8 @@ bool both_masks(Op& op, const Shape& query) {
     (void)op.fail(ProblemKind::argument, text);
     return true;
   }
-  op.fail_when(op.run.named_condition("the query is not on the CPU", Sharing::uniform), ProblemKind::argument, text);
+  op.fail_when(
+      op.run.named_condition("the query is not on the CPU", Sharing::uniform), ProblemKind::argument, text);
   return false;
 }
 
@@ -96,31 +106,46 @@ Value attend(Op& op) {
   const Shape q = query->shape, k = key->shape, v = value->shape;
   for (const auto& [name, shape] : {std::pair{"query", &q}, std::pair{"key", &k}, std::pair{"value", &v}})
     if (shape->rank_known && shape->dims.size() < 2)
-      return op.fail(ProblemKind::layer_input, "`scaled_dot_product_attention` takes at least 2 dimensions, but " + op.name(name) + " has shape " + op.words(*shape));
+      return op.fail(ProblemKind::layer_input,
+          "`scaled_dot_product_attention` takes at least 2 dimensions, but " + op.name(name) + " has shape " +
+              op.words(*shape));
   if (op.flag("is_causal") == Known::yes && op.tensor("attn_mask") && both_masks(op, q)) return op.unknown();
-  const auto both = [&](const Dim& a, const Dim& b, std::string_view what, std::string_view left, std::string_view right) {
+  const auto both = [&](const Dim& a, const Dim& b, std::string_view what, std::string_view left,
+                        std::string_view right) {
     if (op.equal(a, b) != Answer::no) return true;
-    op.fail(ProblemKind::layer_input, op.name(left) + " " + op.words(op.shape(left)) + " and " + op.name(right) + " " + op.words(op.shape(right)) + " differ in " + std::string(what) +
-                                          ": " + op.words(a) + " and " + op.words(b),
-            {a, b});
+    op.fail(ProblemKind::layer_input,
+        op.name(left) + " " + op.words(op.shape(left)) + " and " + op.name(right) + " " +
+            op.words(op.shape(right)) + " differ in " + std::string(what) + ": " + op.words(a) + " and " +
+            op.words(b),
+        {a, b});
     return false;
   };
-  if (!both(from_right(q, 0), from_right(k, 0), "their last dimension", "query", "key") || !both(from_right(k, 1), from_right(v, 1), "their length", "key", "value")) return op.unknown();
+  if (!both(from_right(q, 0), from_right(k, 0), "their last dimension", "query", "key") ||
+      !both(from_right(k, 1), from_right(v, 1), "their length", "key", "value"))
+    return op.unknown();
   op.must_equal(from_right(q, 0), from_right(k, 0));
   op.must_equal(from_right(k, 1), from_right(v, 1));
-  if (!in_autocast(op) && query->dtype != Dtype::unknown && ((key->dtype != Dtype::unknown && key->dtype != query->dtype) || (value->dtype != Dtype::unknown && value->dtype != query->dtype)))
-    return op.fail(ProblemKind::dtype, "query, key and value have to be of one dtype, but they are " + code(values::name(query->dtype)) + ", " +
-                                           code(values::name(key->dtype)) + " and " + code(values::name(value->dtype)));
+  if (!in_autocast(op) && query->dtype != Dtype::unknown &&
+      ((key->dtype != Dtype::unknown && key->dtype != query->dtype) ||
+          (value->dtype != Dtype::unknown && value->dtype != query->dtype)))
+    return op.fail(ProblemKind::dtype,
+        "query, key and value have to be of one dtype, but they are " + code(values::name(query->dtype)) +
+            ", " + code(values::name(key->dtype)) + " and " + code(values::name(value->dtype)));
   const TensorState* mask = op.tensor("attn_mask");
-  if (mask && mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean && !values::is_floating(mask->dtype))
-    return op.fail(ProblemKind::dtype, "An attention mask is of bool or floating point, but " + op.name("attn_mask") + " is " + code(values::name(mask->dtype)));
+  if (mask && mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean &&
+      !values::is_floating(mask->dtype))
+    return op.fail(ProblemKind::dtype,
+        "An attention mask is of bool or floating point, but " + op.name("attn_mask") + " is " +
+            code(values::name(mask->dtype)));
   const Dim length = from_right(q, 1), other = from_right(k, 1);
   if (mask && mask->shape.rank_known)
     for (const auto& [at, size] : {std::pair{std::size_t{0}, other}, std::pair{std::size_t{1}, length}}) {
       const Dim has = from_right(mask->shape, at);
       if (at < mask->shape.dims.size() && op.equal(has, 1) == Answer::no && op.equal(has, size) == Answer::no)
         return op.fail(ProblemKind::broadcast,
-                       "Scores are [*, " + op.words(length) + ", " + op.words(other) + "], and " + op.name("attn_mask") + " " + op.words(mask->shape) + " does not broadcast to them", {has, size});
+            "Scores are [*, " + op.words(length) + ", " + op.words(other) + "], and " + op.name("attn_mask") +
+                " " + op.words(mask->shape) + " does not broadcast to them",
+            {has, size});
     }
   const Dim width = from_right(v, 0);
   const Known grouped = op.flag("enable_gqa");
@@ -142,11 +167,16 @@ Value attend(Op& op) {
   if (mask && mask->shape.rank_known)
     for (std::size_t at = 0; at < leading.dims.size() && at + 2 < mask->shape.dims.size(); ++at) {
       const Dim has = from_right(mask->shape, at + 2), size = from_right(leading, at);
-      if (op.equal(has, 1) != Answer::no || op.equal(size, 1) != Answer::no || op.equal(has, size) != Answer::no) continue;
+      if (op.equal(has, 1) != Answer::no || op.equal(size, 1) != Answer::no ||
+          op.equal(has, size) != Answer::no)
+        continue;
       Shape scores = leading;
       scores.dims.push_back(length);
       scores.dims.push_back(other);
-      return op.fail(ProblemKind::broadcast, "Scores are " + op.words(scores) + ", and " + op.name("attn_mask") + " " + op.words(mask->shape) + " does not broadcast to them", {has, size});
+      return op.fail(ProblemKind::broadcast,
+          "Scores are " + op.words(scores) + ", and " + op.name("attn_mask") + " " + op.words(mask->shape) +
+              " does not broadcast to them",
+          {has, size});
     }
   leading.dims.push_back(length);
   leading.dims.push_back(width);
@@ -171,18 +201,24 @@ Value multihead(Op& op) {
   const TensorState* query = op.tensor("query");
   if (!query) return op.run.heap().external("", op.call.place);
   const Dtype dtype = query->dtype;
-  const Sequence q = sequence_of(query->shape, first), k = sequence_of(op.shape("key"), first), v = sequence_of(op.shape("value"), first);
+  const Sequence q = sequence_of(query->shape, first), k = sequence_of(op.shape("key"), first),
+                 v = sequence_of(op.shape("value"), first);
   if (q.known && k.known && q.batched != k.batched)
-    return op.fail(ProblemKind::layer_input, called(op) + " takes query and key with a batch or both without, but they are " + op.words(query->shape) + " and " + op.words(op.shape("key")));
+    return op.fail(ProblemKind::layer_input,
+        called(op) + " takes query and key with a batch or both without, but they are " +
+            op.words(query->shape) + " and " + op.words(op.shape("key")));
   if (k.known && v.known && op.equal(k.length, v.length) == Answer::no)
-    return op.fail(ProblemKind::layer_input, op.name("key") + " " + op.words(op.shape("key")) + " and " + op.name("value") + " " + op.words(op.shape("value")) +
-                                                 " differ in their length: " + op.words(k.length) + " and " + op.words(v.length),
-                   {k.length, v.length});
+    return op.fail(ProblemKind::layer_input,
+        op.name("key") + " " + op.words(op.shape("key")) + " and " + op.name("value") + " " +
+            op.words(op.shape("value")) + " differ in their length: " + op.words(k.length) + " and " +
+            op.words(v.length),
+        {k.length, v.length});
   if (q.known && k.known && q.batched && op.equal(q.batch, k.batch) == Answer::no)
     return op.fail(ProblemKind::layer_input,
-                   op.name("query") + " " + op.words(query->shape) + " and " + op.name("key") + " " + op.words(op.shape("key")) + " differ in their batch: " + op.words(q.batch) + " and " +
-                       op.words(k.batch) + (first == Known::no ? " (the layer is not batch_first)" : ""),
-                   {q.batch, k.batch});
+        op.name("query") + " " + op.words(query->shape) + " and " + op.name("key") + " " +
+            op.words(op.shape("key")) + " differ in their batch: " + op.words(q.batch) + " and " +
+            op.words(k.batch) + (first == Known::no ? " (the layer is not batch_first)" : ""),
+        {q.batch, k.batch});
   if (q.known && k.known) {
     if (!mask_fits(op, "attn_mask", {q.length, k.length})) return op.unknown();
     if (q.batched && !mask_fits(op, "key_padding_mask", {k.batch, k.length})) return op.unknown();
@@ -191,13 +227,16 @@ Value multihead(Op& op) {
   const Value output = op.result(with_last(query->shape, last), dtype);
   const Known need = op.flag("need_weights"), average = op.flag("average_attn_weights");
   if (need == Known::no) return op.tuple({output, Value::none()});
-  if (need == Known::unknown || average == Known::unknown || !q.known || !k.known) return op.tuple({output, op.result({}, dtype)});
+  if (need == Known::unknown || average == Known::unknown || !q.known || !k.known)
+    return op.tuple({output, op.result({}, dtype)});
   Shape weights{true, {q.length, k.length}};
   for (const std::string_view more : {"add_bias_kv", "add_zero_attn"}) {
     const Known adds = setting_flag(op, more);
     Dim& size = weights.dims.back();
-    if (adds == Known::unknown) size = {};
-    else if (adds == Known::yes && size.size) size = op.made(op.s.add(size.size, op.s.constant(1)));
+    if (adds == Known::unknown)
+      size = {};
+    else if (adds == Known::yes && size.size)
+      size = op.made(op.s.add(size.size, op.s.constant(1)));
   }
   if (average == Known::no) weights.dims.insert(weights.dims.begin(), setting_dim(op, "num_heads"));
   if (q.batched) weights.dims.insert(weights.dims.begin(), q.batch);
@@ -211,18 +250,24 @@ Value multihead_function(Op& op) {
   if (!query) return op.run.heap().external("", op.call.place);
   const Int width = op.size("embed_dim_to_check"), heads = op.size("num_heads");
   const Sequence q = sequence_of(query->shape, Known::no), k = sequence_of(op.shape("key"), Known::no);
-  if (query->shape.rank_known && width && !query->shape.dims.empty() && op.equal(query->shape.dims.back(), op.dim(width)) == Answer::no)
-    return op.fail(ProblemKind::layer_input, "`multi_head_attention_forward` takes " + op.words(op.dim(width)) + " features, but " + op.name("query") + " has shape " + op.words(query->shape),
-                   {query->shape.dims.back()});
+  if (query->shape.rank_known && width && !query->shape.dims.empty() &&
+      op.equal(query->shape.dims.back(), op.dim(width)) == Answer::no)
+    return op.fail(ProblemKind::layer_input,
+        "`multi_head_attention_forward` takes " + op.words(op.dim(width)) + " features, but " +
+            op.name("query") + " has shape " + op.words(query->shape),
+        {query->shape.dims.back()});
   const Value output = op.result(query->shape, query->dtype);
   const Known need = op.flag("need_weights"), average = op.flag("average_attn_weights");
   if (need == Known::no) return op.tuple({output, Value::none()});
-  if (need == Known::unknown || average == Known::unknown || !q.known || !k.known) return op.tuple({output, op.result({}, query->dtype)});
+  if (need == Known::unknown || average == Known::unknown || !q.known || !k.known)
+    return op.tuple({output, op.result({}, query->dtype)});
   Shape weights{true, {q.length, k.length}};
   const auto one_more = [&](Known adds) {
     Dim& size = weights.dims.back();
-    if (adds == Known::unknown) size = {};
-    else if (adds == Known::yes && size.size) size = op.made(op.s.add(size.size, op.s.constant(1)));
+    if (adds == Known::unknown)
+      size = {};
+    else if (adds == Known::yes && size.size)
+      size = op.made(op.s.add(size.size, op.s.constant(1)));
   };
   one_more(op.argument("bias_k") ? Known::yes : Known::no);
   one_more(op.flag("add_zero_attn"));
@@ -263,23 +308,30 @@ Known batch_first_of(Op& op) {
 
 Value encode(Op& op) {
   // A layer of the user's own does what it does.
-  if (const Value layer = op.kept(values::ModuleState::layer); layer && !op.run.is_a(layer, "torch.nn.TransformerEncoderLayer")) return op.unknown();
+  if (const Value layer = op.kept(values::ModuleState::layer);
+      layer && !op.run.is_a(layer, "torch.nn.TransformerEncoderLayer"))
+    return op.unknown();
   op.expect("src");
-  if (!sequence_rank(op, "src") || !last_is(op, "src", width_of(op)) || !fits_weights(op, "src")) return op.unknown();
+  if (!sequence_rank(op, "src") || !last_is(op, "src", width_of(op)) || !fits_weights(op, "src"))
+    return op.unknown();
   const TensorState* src = op.tensor("src");
   if (!src) return op.unknown();
   const Sequence s = sequence_of(src->shape, batch_first_of(op));
   if (s.known) {
-    if (!mask_fits(op, "mask", {s.length, s.length}) || !mask_fits(op, "src_mask", {s.length, s.length})) return op.unknown();
+    if (!mask_fits(op, "mask", {s.length, s.length}) || !mask_fits(op, "src_mask", {s.length, s.length}))
+      return op.unknown();
     if (s.batched && !mask_fits(op, "src_key_padding_mask", {s.batch, s.length})) return op.unknown();
   }
   return op.result(src->shape);
 }
 Value decode(Op& op, std::string_view target, std::string_view memory) {
-  if (const Value layer = op.kept(values::ModuleState::layer); layer && !op.run.is_a(layer, "torch.nn.TransformerDecoderLayer")) return op.unknown();
+  if (const Value layer = op.kept(values::ModuleState::layer);
+      layer && !op.run.is_a(layer, "torch.nn.TransformerDecoderLayer"))
+    return op.unknown();
   for (const std::string_view name : {target, memory}) {
     op.expect(name);
-    if (!sequence_rank(op, name) || !last_is(op, name, width_of(op)) || !fits_weights(op, name)) return op.unknown();
+    if (!sequence_rank(op, name) || !last_is(op, name, width_of(op)) || !fits_weights(op, name))
+      return op.unknown();
   }
   const TensorState *tgt = op.tensor(target), *mem = op.tensor(memory);
   if (!tgt || !mem) return op.unknown();
@@ -287,14 +339,16 @@ Value decode(Op& op, std::string_view target, std::string_view memory) {
   const Sequence t = sequence_of(tgt->shape, first), m = sequence_of(mem->shape, first);
   if (t.known && m.known && t.batched && m.batched && op.equal(t.batch, m.batch) == Answer::no)
     return op.fail(ProblemKind::layer_input,
-                   op.name(target) + " " + op.words(tgt->shape) + " and " + op.name(memory) + " " + op.words(mem->shape) + " differ in their batch: " + op.words(t.batch) + " and " +
-                       op.words(m.batch) + (first == Known::no ? " (the layer is not batch_first)" : ""),
-                   {t.batch, m.batch});
+        op.name(target) + " " + op.words(tgt->shape) + " and " + op.name(memory) + " " +
+            op.words(mem->shape) + " differ in their batch: " + op.words(t.batch) + " and " +
+            op.words(m.batch) + (first == Known::no ? " (the layer is not batch_first)" : ""),
+        {t.batch, m.batch});
   if (t.known) {
     if (!mask_fits(op, "tgt_mask", {t.length, t.length})) return op.unknown();
     if (t.batched && !mask_fits(op, "tgt_key_padding_mask", {t.batch, t.length})) return op.unknown();
     if (m.known && !mask_fits(op, "memory_mask", {t.length, m.length})) return op.unknown();
-    if (m.known && m.batched && !mask_fits(op, "memory_key_padding_mask", {m.batch, m.length})) return op.unknown();
+    if (m.known && m.batched && !mask_fits(op, "memory_key_padding_mask", {m.batch, m.length}))
+      return op.unknown();
   }
   return op.result(tgt->shape, tgt->dtype);
 }
@@ -319,38 +373,51 @@ constexpr std::string_view layer_made =
     "d_model, nhead, dim_feedforward=2048, dropout=0.1, activation='relu', layer_norm_eps=1e-05, batch_first=False, norm_first=False, bias=True, device=None, dtype=None";
 constexpr Layer layers[] = {
     {"torch.nn.MultiheadAttention",
-     "embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None, vdim=None, batch_first=False, device=None, dtype=None", make_attention,
-     "query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False", multihead},
-    {"torch.nn.TransformerEncoderLayer", layer_made, make_layer, "src, src_mask=None, src_key_padding_mask=None, is_causal=False", encode},
+        "embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None, vdim=None, batch_first=False, device=None, dtype=None",
+        make_attention,
+        "query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False",
+        multihead},
+    {"torch.nn.TransformerEncoderLayer", layer_made, make_layer,
+        "src, src_mask=None, src_key_padding_mask=None, is_causal=False", encode},
     {"torch.nn.TransformerDecoderLayer", layer_made, make_layer,
-     "tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None, tgt_is_causal=False, memory_is_causal=False", decoder},
-    {"torch.nn.TransformerEncoder", "encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True", make_stack,
-     "src, mask=None, src_key_padding_mask=None, is_causal=None", encode},
+        "tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None, tgt_is_causal=False, memory_is_causal=False",
+        decoder},
+    {"torch.nn.TransformerEncoder",
+        "encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True", make_stack,
+        "src, mask=None, src_key_padding_mask=None, is_causal=None", encode},
     {"torch.nn.TransformerDecoder", "decoder_layer, num_layers, norm=None", make_stack,
-     "tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None, tgt_is_causal=None, memory_is_causal=False", decoder},
+        "tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None, tgt_is_causal=None, memory_is_causal=False",
+        decoder},
     {"torch.nn.Transformer",
-     "d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048, dropout=0.1, activation='relu', custom_encoder=None, custom_decoder=None, "
-     "layer_norm_eps=1e-05, batch_first=False, norm_first=False, bias=True, device=None, dtype=None",
-     make_layer,
-     "src, tgt, src_mask=None, tgt_mask=None, memory_mask=None, src_key_padding_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None, src_is_causal=None, "
-     "tgt_is_causal=None, memory_is_causal=False",
-     transformer},
+        "d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048, dropout=0.1, activation='relu', custom_encoder=None, custom_decoder=None, "
+        "layer_norm_eps=1e-05, batch_first=False, norm_first=False, bias=True, device=None, dtype=None",
+        make_layer,
+        "src, tgt, src_mask=None, tgt_mask=None, memory_mask=None, src_key_padding_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None, src_is_causal=None, "
+        "tgt_is_causal=None, memory_is_causal=False",
+        transformer},
 };
 
 constexpr Operator operators[] = {
-    {"scaled_dot_product_attention", "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False", "F", attend, Type::input},
+    {"scaled_dot_product_attention",
+        "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False",
+        "F", attend, Type::input},
     {"multi_head_attention_forward",
-     "query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, "
-     "key_padding_mask=None, need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, "
-     "static_v=None, average_attn_weights=True, is_causal=False", "F", multihead_function, Type::own},
-    {"generate_square_subsequent_mask", "sz, device=None, dtype=None", "torch.nn.Transformer.generate_square_subsequent_mask", square_mask, Type::own},
+        "query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, "
+        "key_padding_mask=None, need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, "
+        "static_v=None, average_attn_weights=True, is_causal=False",
+        "F", multihead_function, Type::own},
+    {"generate_square_subsequent_mask", "sz, device=None, dtype=None",
+        "torch.nn.Transformer.generate_square_subsequent_mask", square_mask, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 bool heads_are_shared(Op& op, const Dim& heads, const Dim& shared) {
   if (!heads.size || !shared.size || op.s.divides(shared.size, heads.size) != Answer::no) return true;
-  op.fail(ProblemKind::layer_input, op.words(heads) + " heads of " + op.name(op.call.row.parameters[0].text()) + " cannot be shared by " + op.words(shared) + " heads of " + op.name(op.call.row.parameters[1].text()), {heads, shared});
+  op.fail(ProblemKind::layer_input,
+      op.words(heads) + " heads of " + op.name(op.call.row.parameters[0].text()) + " cannot be shared by " +
+          op.words(shared) + " heads of " + op.name(op.call.row.parameters[1].text()),
+      {heads, shared});
   return false;
 }
 std::vector<Row> attention_rows() {
@@ -360,4 +427,4 @@ std::vector<Row> attention_rows() {
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -11,4 +11,4 @@ bool heads_are_shared(Op& op, const Dim& heads, const Dim& shared);
 std::vector<Row> flexible_attention_rows();
 std::vector<Row> nested_rows();  // of batches of sequences of different lengths
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

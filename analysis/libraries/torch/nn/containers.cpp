@@ -11,20 +11,27 @@ using interpreter::Arguments;
 
 namespace {
 
-void set_names(Call& call, std::vector<Value> names) { keep(call, values::ContainerState::names, call.run.heap().list(std::move(names))); }
+void set_names(Call& call, std::vector<Value> names) {
+  keep(call, values::ContainerState::names, call.run.heap().list(std::move(names)));
+}
 
 // ---------------------------------------------------------------- layers in a row
 
-// The layers of the library that run one after the other, those of containers in the container, too. False: there are others among them.
+// The layers of the library that run one after the other, those of containers in the container, too. False:
+// there are others among them.
 bool layers_in_a_row(Interpreter& run, const std::vector<Value>& items, std::vector<Value>& layers) {
   constexpr std::size_t most = 64;
   for (const Value& raw : items) {
     const Value item = run.resolve(raw);
-    if (!item.is(Kind::instance) || item.as<Instance>()->cls || !item.as<Instance>()->native || layers.size() > most) return false;
+    if (!item.is(Kind::instance) || item.as<Instance>()->cls || !item.as<Instance>()->native ||
+        layers.size() > most)
+      return false;
     const Instance& layer = *item.as<Instance>();
     if (run.is_a(item, "torch.nn.Sequential")) {
       const Value inner = kept(run, layer, values::ContainerState::items);
-      if (!inner.is(Kind::list) || values::Heap::list_state(inner)->open || !layers_in_a_row(run, values::Heap::list_state(inner)->items, layers)) return false;
+      if (!inner.is(Kind::list) || values::Heap::list_state(inner)->open ||
+          !layers_in_a_row(run, values::Heap::list_state(inner)->items, layers))
+        return false;
       continue;
     }
     const Row* forward = run.method_row(layer.native->path, Name("forward"));
@@ -35,14 +42,18 @@ bool layers_in_a_row(Interpreter& run, const std::vector<Value>& items, std::vec
 }
 interpreter::ProblemEvent* failure_since(Interpreter& run, std::size_t first) {
   for (std::size_t i = first; i < run.record().events.size(); ++i)
-    if (run.record().events[i]->kind == interpreter::EventKind::problem) return static_cast<interpreter::ProblemEvent*>(run.record().events[i].get());
+    if (run.record().events[i]->kind == interpreter::EventKind::problem)
+      return static_cast<interpreter::ProblemEvent*>(run.record().events[i].get());
   return nullptr;
 }
-// Tries the layers on what the first of them takes. That they run in this order is likely, and proven where the container is called.
+// Tries the layers on what the first of them takes. That they run in this order is likely, and proven where
+// the container is called.
 void try_out(Call& call, const std::vector<Value>& items) {
   std::vector<Value> layers;
   // What the program itself makes it calls, or changes before.
-  if (!call.run.in_roots() || call.run.guarded() || !layers_in_a_row(call.run, items, layers) || layers.size() < 2) return;
+  if (!call.run.in_roots() || call.run.guarded() || !layers_in_a_row(call.run, items, layers) ||
+      layers.size() < 2)
+    return;
   const interpreter::Speculation trial(call.run);
   Value x = call.run.heap().external("the input", call.place);
   for (const Value& layer : layers) {
@@ -64,8 +75,13 @@ void try_out(Call& call, const std::vector<Value>& items) {
 // What fails in the call of a container stands at the layer with the wrong number, and not twice.
 void tell_at_layer(Call& call, const Value& layer, std::size_t before) {
   interpreter::ProblemEvent* failure = failure_since(call.run, before);
-  const auto is_number = [](ProblemKind kind) { return kind == ProblemKind::inner_dimensions || kind == ProblemKind::layer_features || kind == ProblemKind::layer_input; };
-  if (!failure || !is_number(failure->problem) || !(failure->place == call.place) || !(failure->self == layer) || !layer.is(Kind::instance)) return;
+  const auto is_number = [](ProblemKind kind) {
+    return kind == ProblemKind::inner_dimensions || kind == ProblemKind::layer_features ||
+        kind == ProblemKind::layer_input;
+  };
+  if (!failure || !is_number(failure->problem) || !(failure->place == call.place) ||
+      !(failure->self == layer) || !layer.is(Kind::instance))
+    return;
   const Instance& made = *layer.as<Instance>();
   if (made.cls || !call.run.record().in_file(made.born)) return;
   failure->place = made.born;
@@ -73,7 +89,9 @@ void tell_at_layer(Call& call, const Value& layer, std::size_t before) {
   if (failure->guarded) return;
   for (std::size_t i = 0; i < before; ++i) {
     interpreter::Event& other = *call.run.record().events[i];
-    if (other.kind == interpreter::EventKind::problem && other.place == made.born && static_cast<interpreter::ProblemEvent&>(other).overridable) static_cast<interpreter::ProblemEvent&>(other).guarded = true;
+    if (other.kind == interpreter::EventKind::problem && other.place == made.born &&
+        static_cast<interpreter::ProblemEvent&>(other).overridable)
+      static_cast<interpreter::ProblemEvent&>(other).guarded = true;
   }
 }
 
@@ -105,8 +123,10 @@ Value sequential_init(Call& call) {
 Value module_list_init(Call& call) {
   const Value given = call.run.resolve(call.at(0));
   Value list;
-  if (!given || given.is(Kind::none)) list = call.spread ? call.run.heap().open_list(call.run.heap().external("")) : call.run.heap().list({});
-  else if (const auto items = call.run.elements(given, call.place)) list = call.run.heap().list(*items);
+  if (!given || given.is(Kind::none))
+    list = call.spread ? call.run.heap().open_list(call.run.heap().external("")) : call.run.heap().list({});
+  else if (const auto items = call.run.elements(given, call.place))
+    list = call.run.heap().list(*items);
   else {
     Int length = given.is(Kind::list) ? values::Heap::list_state(given)->length : nullptr;
     list = call.run.heap().open_list(call.run.element(given, call.place), length);
@@ -125,19 +145,24 @@ Value list_change(Call& call) {
     const Value names = kept(call, values::ContainerState::names);
     if (names.is(Kind::list) && list.is(Kind::list) && method == "append") {
       const auto next = std::to_string(values::Heap::list_state(list)->items.size());
-      call.run.call(call.run.attribute(names, Name("append"), call.place), {{call.run.heap().string(next)}, {}, false}, call.place);
+      call.run.call(call.run.attribute(names, Name("append"), call.place),
+          {{call.run.heap().string(next)}, {}, false}, call.place);
     } else {
       keep(call, values::ContainerState::names, {});
     }
   }
   if (!list.is(Kind::list)) return call.self;
-  const Value outcome = call.run.call(call.run.attribute(list, Name(method), call.place), std::move(arguments), call.place);
+  const Value outcome = call.run.call(
+      call.run.attribute(list, Name(method), call.place), std::move(arguments), call.place);
   return method == "pop" ? outcome : call.self;
 }
-// Parts may have been set that are not in the list, under names that are not known or as what is not known to be a module.
+// Parts may have been set that are not in the list, under names that are not known or as what is not known to
+// be a module.
 bool may_have_more(const Instance& container) {
   const auto& own = container.attributes.entries();
-  return container.symbolic || container.cls || std::any_of(own.begin(), own.end(), [](const auto& each) { return each.second->value && !each.first.text().starts_with('$'); });
+  return container.symbolic || container.cls || std::any_of(own.begin(), own.end(), [](const auto& each) {
+    return each.second->value && !each.first.text().starts_with('$');
+  });
 }
 // An index that lies outside whatever it is; nothing if that is not proven.
 bool is_outside(Call& call, Value list) {
@@ -148,32 +173,45 @@ bool is_outside(Call& call, Value list) {
   if (may_have_more(object(call))) return false;
   auto* problem = call.run.problem(ProblemKind::index, call);
   const auto class_path = call.run.is_a(call.self, "torch.nn.Sequential") ? "Sequential" : "ModuleList";
-  problem->text = "Index " + std::to_string(*index) + " is out of range: the " + class_path + " has " + std::to_string(count) + (count == 1 ? " module" : " modules");
-  if (call.self.object()->born) problem->evidence.emplace_back(call.self.object()->born, std::string("the ") + class_path + " is made here");
+  problem->text = "Index " + std::to_string(*index) + " is out of range: the " + class_path + " has " +
+      std::to_string(count) + (count == 1 ? " module" : " modules");
+  if (call.self.object()->born)
+    problem->evidence.emplace_back(
+        call.self.object()->born, std::string("the ") + class_path + " is made here");
   return true;
 }
-// A number that was read from data, of which the greatest that it may be is no place in the list: argmax over 8 scores of 4 experts.
+// A number that was read from data, of which the greatest that it may be is no place in the list: argmax over
+// 8 scores of 4 experts.
 void judge_greatest(Call& call, const Value& list) {
   const Value index = call.run.resolve(call.at(0));
   const auto* state = values::Heap::list_state(list);
   auto& s = call.run.symbols();
-  if (!index.is(Kind::integer) || state->open || may_have_more(object(call)) || !s.is_atom(index.integer()) || s.sharing(index.integer()) < symbolic::Sharing::local) return;
+  if (!index.is(Kind::integer) || state->open || may_have_more(object(call)) || !s.is_atom(index.integer()) ||
+      s.sharing(index.integer()) < symbolic::Sharing::local)
+    return;
   const auto low = s.lower(index.integer()), high = s.upper(index.integer());
   const auto count = static_cast<std::int64_t>(state->items.size());
-  if (!low || !high || *low != 0 || *high < count || s.compare(symbolic::Compare::lt, index.integer(), s.constant(count)) == Answer::yes) return;
+  if (!low || !high || *low != 0 || *high < count ||
+      s.compare(symbolic::Compare::lt, index.integer(), s.constant(count)) == Answer::yes)
+    return;
   interpreter::ProblemEvent* event = call.run.problem(ProblemKind::index, call);
-  event->text = "This index is any number up to " + std::to_string(*high) + ", and the list has " + std::to_string(count) + " modules: what is greater is out of range. Make as many modules as there are numbers";
+  event->text = "This index is any number up to " + std::to_string(*high) + ", and the list has " +
+      std::to_string(count) +
+      " modules: what is greater is out of range. Make as many modules as there are numbers";
   event->overridable = true;
 }
 // A slice of a container is a container.
 Value list_item(Call& call) {
   const Value list = kept(call, values::ContainerState::items);
   if (!list.is(Kind::list)) return call.run.heap().external("", call.place);
-  if (call.run.resolve(call.at(0)).is(Kind::integer) && is_outside(call, list)) return call.run.raise_builtin("IndexError", call.place);
+  if (call.run.resolve(call.at(0)).is(Kind::integer) && is_outside(call, list))
+    return call.run.raise_builtin("IndexError", call.place);
   judge_greatest(call, list);
   const Value found = call.run.subscript(list, call.at(0), call.node ? *call.node : nowhere);
   if (!call.run.resolve(call.at(0)).is(Kind::slice)) return found;
-  Instance* part = call.run.make_native(call.run.is_a(call.self, "torch.nn.Sequential") ? "torch.nn.Sequential" : "torch.nn.ModuleList", call.place);
+  Instance* part = call.run.make_native(
+      call.run.is_a(call.self, "torch.nn.Sequential") ? "torch.nn.Sequential" : "torch.nn.ModuleList",
+      call.place);
   part->open = false;
   keep(call.run, *part, values::ContainerState::items, found);
   return Value::of(Kind::instance, part);
@@ -181,7 +219,8 @@ Value list_item(Call& call) {
 Value list_sum(Call& call) {
   const Value list = kept(call, values::ContainerState::items);
   const auto more = call.run.elements(call.at(0), call.place);
-  if (!list.is(Kind::list) || values::Heap::list_state(list)->open || !more) return call.run.heap().external("", call.place);
+  if (!list.is(Kind::list) || values::Heap::list_state(list)->open || !more)
+    return call.run.heap().external("", call.place);
   std::vector<Value> items = values::Heap::list_state(list)->items;
   items.insert(items.end(), more->begin(), more->end());
   Instance* sum = call.run.make_native("torch.nn.ModuleList", call.place);
@@ -191,7 +230,8 @@ Value list_sum(Call& call) {
 }
 // A part as an attribute: of a Sequential by its name or number.
 template <bool of_dict> Value part_by_name(Call& call) {
-  const Value name = call.run.resolve(call.at(0)), own = kept(call, of_dict ? values::ContainerState::dict : values::ContainerState::items);
+  const Value name = call.run.resolve(call.at(0)),
+              own = kept(call, of_dict ? values::ContainerState::dict : values::ContainerState::items);
   if (!name.is(Kind::string) || !own.is(of_dict ? Kind::dict : Kind::list)) return {};
   for (const Part& part : parts_of(call.run, object(call)).list)
     if (part.name == name.text()) return part.module;
@@ -202,11 +242,16 @@ template <bool of_dict> Value part_by_name(Call& call) {
 // What is not known to be a module may be one.
 bool may_be_module(Call& call, Value value) {
   value = call.run.resolve(value);
-  if (value.is(Kind::choice)) return may_be_module(call, value.as<values::Choice>()->yes) || may_be_module(call, value.as<values::Choice>()->no);
-  if (value.is(Kind::instance)) return call.run.is_a(value, module_class) || (value.as<Instance>()->cls && value.as<Instance>()->cls->open);
+  if (value.is(Kind::choice))
+    return may_be_module(call, value.as<values::Choice>()->yes) ||
+        may_be_module(call, value.as<values::Choice>()->no);
+  if (value.is(Kind::instance))
+    return call.run.is_a(value, module_class) ||
+        (value.as<Instance>()->cls && value.as<Instance>()->cls->open);
   if (!value.is(Kind::unknown)) return false;
   const auto& unknown = *value.as<values::Unknown>();
-  return !unknown.is_number && !unknown.is_real && (!unknown.integer || unknown.only_compared) && !unknown.state.value;
+  return !unknown.is_number && !unknown.is_real && (!unknown.integer || unknown.only_compared) &&
+      !unknown.state.value;
 }
 // A module that is set as an attribute of a container is one of its parts.
 Value set_part(Call& call) {
@@ -226,7 +271,9 @@ Value set_part(Call& call) {
   const Value names = kept(call, values::ContainerState::names);
   std::vector<Value> texts;
   for (std::size_t i = 0; i < state.items.size(); ++i) {
-    const Value given = names.is(Kind::list) && i < values::Heap::list_state(names)->items.size() ? values::Heap::list_state(names)->items[i] : Value{};
+    const Value given = names.is(Kind::list) && i < values::Heap::list_state(names)->items.size()
+        ? values::Heap::list_state(names)->items[i]
+        : Value{};
     texts.push_back(given ? given : call.run.heap().string(std::to_string(i)));
   }
   for (std::size_t i = 0; i < state.items.size(); ++i)
@@ -289,7 +336,8 @@ Value dict_part(Call& call) {
   Arguments arguments;
   for (const Value& argument : call.arguments)
     if (argument) arguments.positional.push_back(argument);
-  return call.run.call(call.run.attribute(dict, Name(name == "__iter__" ? "keys" : name), call.place), std::move(arguments), call.place);
+  return call.run.call(call.run.attribute(dict, Name(name == "__iter__" ? "keys" : name), call.place),
+      std::move(arguments), call.place);
 }
 Value dict_length(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
@@ -315,7 +363,7 @@ Value sequential_forward(Call& call) {
   return x;
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> container_rows() {
   using enum RowKind;
@@ -358,4 +406,4 @@ std::vector<Row> container_rows() {
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

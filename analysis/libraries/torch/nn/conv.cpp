@@ -8,29 +8,36 @@ namespace {
 // ---------------------------------------------------------------- made
 
 template <std::size_t spatial, bool transposed> void make(Op& op) {
-  const Dim in = setting_dim(op, "in_channels"), out = setting_dim(op, "out_channels"), groups = setting_dim(op, "groups");
-  const std::string name = "Conv" + std::string(transposed ? "Transpose" : "") + std::to_string(spatial) + "d";
+  const Dim in = setting_dim(op, "in_channels"), out = setting_dim(op, "out_channels"),
+            groups = setting_dim(op, "groups");
+  const std::string name = "Conv" + std::string(transposed ? "Transpose" : "") + std::to_string(spatial) +
+      "d";
   const auto groups_known = op.value(groups);
   if (groups_known && *groups_known > 0)
     for (const auto& [dim, what] : {std::pair{in, "in_channels"}, std::pair{out, "out_channels"}})
       if (dim.size && op.s.divides(groups.size, dim.size) == Answer::no) {
-        op.fail(ProblemKind::argument, std::string(what) + "=" + op.words(dim) + " cannot be divided by groups=" + op.words(groups), {dim});
+        op.fail(ProblemKind::argument,
+            std::string(what) + "=" + op.words(dim) + " cannot be divided by groups=" + op.words(groups),
+            {dim});
         return;
       }
   if (const auto padding = setting_text(op, "padding"); padding && !transposed) {
     if (*padding != "same" && *padding != "valid") {
-      op.fail(ProblemKind::argument, name + " has no padding '" + std::string(*padding) + "': 'same', 'valid' or numbers");
+      op.fail(ProblemKind::argument,
+          name + " has no padding '" + std::string(*padding) + "': 'same', 'valid' or numbers");
       return;
     }
     if (const auto stride = setting_axes(op, "stride", spatial); stride && *padding == "same")
       for (const Int size : *stride)
         if (op.s.compare(Compare::eq, size, op.s.constant(1)) == Answer::no) {
-          op.fail(ProblemKind::argument, "padding='same' needs stride 1, but it is " + op.words(op.dim(size)));
+          op.fail(
+              ProblemKind::argument, "padding='same' needs stride 1, but it is " + op.words(op.dim(size)));
           return;
         }
   }
-  if (const auto mode = setting_text(op, "padding_mode");
-      mode && (transposed ? *mode != "zeros" : *mode != "zeros" && *mode != "reflect" && *mode != "replicate" && *mode != "circular"))
+  if (const auto mode = setting_text(op, "padding_mode"); mode &&
+      (transposed ? *mode != "zeros"
+                  : *mode != "zeros" && *mode != "reflect" && *mode != "replicate" && *mode != "circular"))
     op.fail(ProblemKind::argument, name + " has no padding_mode '" + std::string(*mode) + "'");
 }
 
@@ -51,9 +58,11 @@ Dim slide(Op& op, const Dim& size, const Window& w, std::size_t axis) {
   if (less(op, padded, reach)) {
     const bool is_padded = s.value((*w.padding)[axis]) != 0, dilated = s.value((*w.dilation)[axis]) != 1;
     op.fail(ProblemKind::layer_input,
-            called(op) + " slides a window of " + op.words(op.dim(reach)) + (dilated ? " (with its dilation)" : "") + " over " + op.words(op.dim(padded)) +
-                (is_padded ? " (with its padding)" : "") + ": " + op.name("input") + " has shape " + op.words(op.shape("input")),
-            {size});
+        called(op) + " slides a window of " + op.words(op.dim(reach)) +
+            (dilated ? " (with its dilation)" : "") + " over " + op.words(op.dim(padded)) +
+            (is_padded ? " (with its padding)" : "") + ": " + op.name("input") + " has shape " +
+            op.words(op.shape("input")),
+        {size});
     return {};
   }
   const Int stride = (*w.stride)[axis];
@@ -66,8 +75,9 @@ Dim slide_back(Op& op, const Dim& size, const Window& w, std::size_t axis) {
   const Int more = (*w.output_padding)[axis];
   const Int limit = s.max((*w.stride)[axis], (*w.dilation)[axis]);
   if (op.s.compare(Compare::ge, more, limit) == Answer::yes) {
-    op.fail(ProblemKind::argument, called(op) + " has output_padding " + op.words(op.dim(more)) + ": it has to be smaller than the stride or the dilation, " +
-                                       op.words(op.dim(limit)));
+    op.fail(ProblemKind::argument,
+        called(op) + " has output_padding " + op.words(op.dim(more)) +
+            ": it has to be smaller than the stride or the dilation, " + op.words(op.dim(limit)));
     return {};
   }
   Int out = s.mul(s.sub(size.size, s.constant(1)), (*w.stride)[axis]);
@@ -76,7 +86,10 @@ Dim slide_back(Op& op, const Dim& size, const Window& w, std::size_t axis) {
   out = s.add(s.add(out, more), s.constant(1));
   // In three dimensions an empty result is one, too.
   if (less_than(op, out, w.kernel->size() == 3 ? 0 : 1)) {
-    op.fail(ProblemKind::layer_input, called(op) + " would make a size of " + op.words(op.dim(out)) + ": " + op.name("input") + " has shape " + op.words(op.shape("input")), {size});
+    op.fail(ProblemKind::layer_input,
+        called(op) + " would make a size of " + op.words(op.dim(out)) + ": " + op.name("input") +
+            " has shape " + op.words(op.shape("input")),
+        {size});
     return {};
   }
   return op.made(out);
@@ -100,13 +113,18 @@ Value convolve(Op& op, std::size_t spatial, bool transposed, const Dim& in, cons
     std::int64_t least;
     std::string_view name;
   };
-  for (const auto& [values, least, name] : {Setting{w.stride, 1, "stride"}, Setting{w.dilation, 1, "dilation"}, Setting{w.padding, 0, "padding"}})
+  for (const auto& [values, least, name] :
+      {Setting{w.stride, 1, "stride"}, Setting{w.dilation, 1, "dilation"}, Setting{w.padding, 0, "padding"}})
     for (std::size_t axis = 0; values && axis < spatial; ++axis)
       if (op.s.compare(Compare::lt, (*values)[axis], op.s.constant(least)) == Answer::yes)
-        return op.fail(ProblemKind::argument, called(op) + " has a " + std::string(name) + " of " + op.words(op.dim((*values)[axis])) + "; it has to be at least " + std::to_string(least));
+        return op.fail(ProblemKind::argument,
+            called(op) + " has a " + std::string(name) + " of " + op.words(op.dim((*values)[axis])) +
+                "; it has to be at least " + std::to_string(least));
   for (std::size_t axis = 0; w.same && w.stride && axis < spatial; ++axis)
     if (op.s.compare(Compare::gt, (*w.stride)[axis], op.s.constant(1)) == Answer::yes)
-      return op.fail(ProblemKind::argument, called(op) + " has padding='same', which PyTorch takes only with a stride of 1, and a stride of " + op.words(op.dim((*w.stride)[axis])));
+      return op.fail(ProblemKind::argument,
+          called(op) + " has padding='same', which PyTorch takes only with a stride of 1, and a stride of " +
+              op.words(op.dim((*w.stride)[axis])));
   std::vector<Dim> last{out};
   for (std::size_t axis = 0; axis < spatial; ++axis) {
     const Dim size = from_right(shape, spatial - 1 - axis);
@@ -116,7 +134,8 @@ Value convolve(Op& op, std::size_t spatial, bool transposed, const Dim& in, cons
   if (transposed && op.argument("output_size")) {
     const auto wanted = op.sizes("output_size");
     const bool whole = wanted && wanted->size() >= spatial;
-    for (std::size_t axis = 0; axis < spatial; ++axis) last[axis + 1] = whole ? op.made((*wanted)[wanted->size() - spatial + axis]) : Dim{};
+    for (std::size_t axis = 0; axis < spatial; ++axis)
+      last[axis + 1] = whole ? op.made((*wanted)[wanted->size() - spatial + axis]) : Dim{};
   }
   return op.result(with_last(shape, last));
 }
@@ -128,7 +147,8 @@ template <std::size_t spatial, bool transposed> Value forward(Op& op) {
   Dim in = setting_dim(op, "in_channels"), out = setting_dim(op, "out_channels");
   if (const TensorState* weight = op.tensor(op.kept("weight"))) {
     // Something else was put in its place, or it is the one that was made: both tell.
-    if (weight->shape.rank_known && weight->shape.dims.size() == spatial + 2 && op.value(setting_dim(op, "groups")) == 1) {
+    if (weight->shape.rank_known && weight->shape.dims.size() == spatial + 2 &&
+        op.value(setting_dim(op, "groups")) == 1) {
       in = op.better(weight->shape.dims[transposed ? 0 : 1], in);
       out = op.better(weight->shape.dims[transposed ? 1 : 0], out);
     }
@@ -141,7 +161,8 @@ template <std::size_t spatial, bool transposed> Value forward_lazy(Op& op) {
   if (!op.kept("in_channels")) {
     const TensorState* input = op.expect("input");
     if (input)
-      if (const Dim arrives = from_right(input->shape, spatial); arrives.size && !op.run.guarded()) op.keep("in_channels", Value::of(arrives.size));
+      if (const Dim arrives = from_right(input->shape, spatial); arrives.size && !op.run.guarded())
+        op.keep("in_channels", Value::of(arrives.size));
   }
   return forward<spatial, transposed>(op);
 }
@@ -151,15 +172,22 @@ template <std::size_t spatial, bool transposed> Value functional(Op& op) {
   const TensorState* weight = op.expect("weight");
   if (!weight) return op.unknown();
   const TensorState* input = op.expect("input");
-  if (input && input->dtype != Dtype::unknown && weight->dtype != Dtype::unknown && input->dtype != weight->dtype && !in_autocast(op))
-    return op.fail(ProblemKind::dtype, op.name("input") + " is " + code(values::name(input->dtype)) + " and " + op.name("weight") + " is " +
-                                           code(values::name(weight->dtype)));
-  if (const TensorState* bias = op.tensor("bias"); !transposed && bias && input && input->dtype != Dtype::unknown && bias->dtype != Dtype::unknown && input->dtype != bias->dtype && !in_autocast(op))
-    return op.fail(ProblemKind::dtype, op.name("input") + " is " + code(values::name(input->dtype)) + " and " + op.name("bias") + " is " + code(values::name(bias->dtype)));
+  if (input && input->dtype != Dtype::unknown && weight->dtype != Dtype::unknown &&
+      input->dtype != weight->dtype && !in_autocast(op))
+    return op.fail(ProblemKind::dtype,
+        op.name("input") + " is " + code(values::name(input->dtype)) + " and " + op.name("weight") + " is " +
+            code(values::name(weight->dtype)));
+  if (const TensorState* bias = op.tensor("bias"); !transposed && bias && input &&
+      input->dtype != Dtype::unknown && bias->dtype != Dtype::unknown && input->dtype != bias->dtype &&
+      !in_autocast(op))
+    return op.fail(ProblemKind::dtype,
+        op.name("input") + " is " + code(values::name(input->dtype)) + " and " + op.name("bias") + " is " +
+            code(values::name(bias->dtype)));
   const Dim groups = setting_dim(op, "groups");
   if (weight->shape.rank_known && weight->shape.dims.size() != spatial + 2)
-    return op.fail(ProblemKind::layer_input, code(op.title()) + " takes a weight of " + count_of(spatial + 2, "dimension") + ", but " + op.name("weight") +
-                                                 " has shape " + op.words(weight->shape));
+    return op.fail(ProblemKind::layer_input,
+        code(op.title()) + " takes a weight of " + count_of(spatial + 2, "dimension") + ", but " +
+            op.name("weight") + " has shape " + op.words(weight->shape));
   Window w;
   Dim in, out;
   if (weight->shape.rank_known) {
@@ -175,15 +203,21 @@ template <std::size_t spatial, bool transposed> Value functional(Op& op) {
         break;
       }
   }
-  if (const TensorState* bias = op.tensor("bias"); bias && bias->shape.rank_known && bias->shape.dims.size() == 1 && op.equal(bias->shape.dims[0], out) == Answer::no)
-    return op.fail(ProblemKind::layer_input, op.name("bias") + " has shape " + op.words(bias->shape) + ", and " + code(op.title()) + " makes " + op.words(out) + " channels", {out});
+  if (const TensorState* bias = op.tensor("bias"); bias && bias->shape.rank_known &&
+      bias->shape.dims.size() == 1 && op.equal(bias->shape.dims[0], out) == Answer::no)
+    return op.fail(ProblemKind::layer_input,
+        op.name("bias") + " has shape " + op.words(bias->shape) + ", and " + code(op.title()) + " makes " +
+            op.words(out) + " channels",
+        {out});
   return convolve(op, spatial, transposed, in, out, w);
 }
 
-constexpr std::string_view plain = "in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode='zeros', device=None, dtype=None";
+constexpr std::string_view plain =
+    "in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode='zeros', device=None, dtype=None";
 constexpr std::string_view back =
     "in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode='zeros', device=None, dtype=None";
-constexpr std::string_view lazy = "out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode='zeros', device=None, dtype=None";
+constexpr std::string_view lazy =
+    "out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode='zeros', device=None, dtype=None";
 constexpr std::string_view lazy_back =
     "out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode='zeros', device=None, dtype=None";
 
@@ -197,13 +231,17 @@ constexpr Layer layers[] = {
     {"torch.nn.LazyConv1d", lazy, make<1, false>, "input", forward_lazy<1, false>},
     {"torch.nn.LazyConv2d", lazy, make<2, false>, "input", forward_lazy<2, false>},
     {"torch.nn.LazyConv3d", lazy, make<3, false>, "input", forward_lazy<3, false>},
-    {"torch.nn.LazyConvTranspose1d", lazy_back, make<1, true>, "input, output_size=None", forward_lazy<1, true>},
-    {"torch.nn.LazyConvTranspose2d", lazy_back, make<2, true>, "input, output_size=None", forward_lazy<2, true>},
-    {"torch.nn.LazyConvTranspose3d", lazy_back, make<3, true>, "input, output_size=None", forward_lazy<3, true>},
+    {"torch.nn.LazyConvTranspose1d", lazy_back, make<1, true>, "input, output_size=None",
+        forward_lazy<1, true>},
+    {"torch.nn.LazyConvTranspose2d", lazy_back, make<2, true>, "input, output_size=None",
+        forward_lazy<2, true>},
+    {"torch.nn.LazyConvTranspose3d", lazy_back, make<3, true>, "input, output_size=None",
+        forward_lazy<3, true>},
 };
 
 constexpr std::string_view arguments = "input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1";
-constexpr std::string_view arguments_back = "input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1";
+constexpr std::string_view arguments_back =
+    "input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1";
 
 constexpr Operator operators[] = {
     {"conv1d", arguments, "torch F", functional<1, false>, Type::input},
@@ -214,8 +252,8 @@ constexpr Operator operators[] = {
     {"conv_transpose3d", arguments_back, "torch F", functional<3, true>, Type::input},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> convolution_rows() { return rows_of(layers, operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

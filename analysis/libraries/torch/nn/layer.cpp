@@ -6,7 +6,9 @@
 
 namespace stepzero::libraries {
 
-Value setting(const Op& op, std::string_view name) { return op.call.self.is(Kind::instance) ? op.kept(name) : op.argument(name); }
+Value setting(const Op& op, std::string_view name) {
+  return op.call.self.is(Kind::instance) ? op.kept(name) : op.argument(name);
+}
 
 // A program may have put a weight in the place of the layer's own of which not even the dimensions are known.
 bool has_unknown_weight(const Op& op) {
@@ -45,10 +47,13 @@ std::string called(const Op& op) {
   if (!op.call.self.is(Kind::instance)) return code(op.title());
   const auto shown = [&](values::Place place) {
     const std::string_view text = op.run.record().text(place);
-    return !text.empty() && text.size() <= 60 && text.find('\n') == std::string_view::npos ? text : std::string_view{};
+    return !text.empty() && text.size() <= 60 && text.find('\n') == std::string_view::npos
+        ? text
+        : std::string_view{};
   };
   if (op.call.expr)
-    if (const auto text = shown({op.call.place.chunk, op.call.expr->function->span}); !text.empty()) return code(text);
+    if (const auto text = shown({op.call.place.chunk, op.call.expr->function->span}); !text.empty())
+      return code(text);
   if (const auto text = shown(op.born()); !text.empty()) return code(text);
   return code(op.title());
 }
@@ -62,7 +67,8 @@ bool in_autocast(const Op& op) { return op.run.casting(); }
 
 namespace {
 Dtype declared_dtype(const Op& op, bool surely) {
-  if (const Value changed = op.kept(values::ModuleState::dtype); changed.is(Kind::dtype)) return to_dtype(changed);
+  if (const Value changed = op.kept(values::ModuleState::dtype); changed.is(Kind::dtype))
+    return to_dtype(changed);
   if (const Value given = op.kept("dtype")) return to_dtype(given);
   // A model that nobody makes here may be converted by whoever makes it.
   if (surely && op.run.of_any_use()) return Dtype::unknown;
@@ -77,9 +83,11 @@ Dtype unless_replaced(const Op& op, Dtype declared) {
   const TensorState* weight = op.tensor(op.kept("weight"));
   return weight && weight->dtype != declared ? Dtype::unknown : declared;
 }
-} // namespace
+}  // namespace
 
-Dtype weights_dtype(const Op& op) { return op.call.self.is(Kind::instance) ? unless_replaced(op, declared_dtype(op, true)) : Dtype::unknown; }
+Dtype weights_dtype(const Op& op) {
+  return op.call.self.is(Kind::instance) ? unless_replaced(op, declared_dtype(op, true)) : Dtype::unknown;
+}
 Dtype made_dtype(const Op& op) { return unless_replaced(op, declared_dtype(op, false)); }
 bool fits_weights(Op& op, std::string_view input) {
   const TensorState* state = op.tensor(input);
@@ -88,30 +96,41 @@ bool fits_weights(Op& op, std::string_view input) {
   const std::string has = std::string(values::name(state->dtype));
   if (state->dtype == Dtype::complex64 || state->dtype == Dtype::complex128) {
     if (!values::is_floating(weights)) return true;
-    op.fail(ProblemKind::dtype, called(op) + " has " + code(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
+    op.fail(ProblemKind::dtype,
+        called(op) + " has " + code(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
     op.cure_append(input, ".abs()", false);
     return false;
   }
   if (values::is_floating(state->dtype)) {
-    if (weights == Dtype::unknown || weights == state->dtype || in_autocast(op) || !values::is_floating(weights)) return true;
-    op.fail(ProblemKind::dtype, called(op) + " has " + code(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
-    op.cure_append(input, weights == Dtype::float32 ? ".float()" : weights == Dtype::float64 ? ".double()" : weights == Dtype::float16 ? ".half()" : ".bfloat16()",
-                   weights == Dtype::float32);
+    if (weights == Dtype::unknown || weights == state->dtype || in_autocast(op) ||
+        !values::is_floating(weights))
+      return true;
+    op.fail(ProblemKind::dtype,
+        called(op) + " has " + code(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
+    op.cure_append(input,
+        weights == Dtype::float32       ? ".float()"
+            : weights == Dtype::float64 ? ".double()"
+            : weights == Dtype::float16 ? ".half()"
+                                        : ".bfloat16()",
+        weights == Dtype::float32);
     return false;
   }
   if (weights != Dtype::unknown && !values::is_floating(weights)) return true;
-  op.fail(ProblemKind::dtype, called(op) + " has " + (weights == Dtype::unknown ? "floating-point" : code(values::name(weights))) +
-                                  " weights and " + op.name(input) + " is " + has);
+  op.fail(ProblemKind::dtype,
+      called(op) + " has " + (weights == Dtype::unknown ? "floating-point" : code(values::name(weights))) +
+          " weights and " + op.name(input) + " is " + has);
   if (weights == Dtype::float32) op.cure_append(input, ".float()", true);
   return false;
 }
 
 bool takes_floats(Op& op, std::string_view input) {
   const TensorState* state = op.tensor(input);
-  if (!state || state->dtype == Dtype::unknown || values::is_floating(state->dtype) || state->dtype == Dtype::complex64 ||
-      state->dtype == Dtype::complex128)
+  if (!state || state->dtype == Dtype::unknown || values::is_floating(state->dtype) ||
+      state->dtype == Dtype::complex64 || state->dtype == Dtype::complex128)
     return true;
-  op.fail(ProblemKind::dtype, called(op) + " computes with floating point, but " + op.name(input) + " is " + code(values::name(state->dtype)));
+  op.fail(ProblemKind::dtype,
+      called(op) + " computes with floating point, but " + op.name(input) + " is " +
+          code(values::name(state->dtype)));
   op.cure_append(input, ".float()", true);
   return false;
 }
@@ -120,7 +139,8 @@ bool takes_floats(Op& op, std::string_view input) {
 
 const TensorState* take_usual(Op& op, std::string_view name, std::span<const std::string_view> sizes) {
   const TensorState* state = op.expect(name);
-  if (!state || !op.run.policy().usual_ndim || op.run.guarded() || state->shape.dims.size() > sizes.size()) return state;
+  if (!state || !op.run.policy().usual_ndim || op.run.guarded() || state->shape.dims.size() > sizes.size())
+    return state;
   if (!state->shape.rank_known) {
     Shape usual = state->shape;
     usual.rank_known = true;
@@ -128,7 +148,9 @@ const TensorState* take_usual(Op& op, std::string_view name, std::span<const std
     op.learn(name, usual);
     state = op.tensor(name);
   }
-  if (state->shape.dims.size() != sizes.size() || std::all_of(state->shape.dims.begin(), state->shape.dims.end(), [](const Dim& dim) { return dim.size; }))
+  if (state->shape.dims.size() != sizes.size() ||
+      std::all_of(
+          state->shape.dims.begin(), state->shape.dims.end(), [](const Dim& dim) { return dim.size; }))
     return state;
   Shape named = state->shape;
   for (std::size_t i = 0; i < sizes.size(); ++i)
@@ -138,29 +160,39 @@ const TensorState* take_usual(Op& op, std::string_view name, std::span<const std
 }
 
 const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spatial, const Dim& channels) {
-  static constexpr std::string_view line[] = {"N", "", "L"}, image[] = {"N", "", "H", "W"}, volume[] = {"N", "", "D", "H", "W"};
-  const auto usual = spatial == 1 ? std::span<const std::string_view>(line) : spatial == 2 ? std::span<const std::string_view>(image) : std::span<const std::string_view>(volume);
+  static constexpr std::string_view line[] = {"N", "", "L"}, image[] = {"N", "", "H", "W"},
+                                    volume[] = {"N", "", "D", "H", "W"};
+  const auto usual = spatial == 1 ? std::span<const std::string_view>(line)
+      : spatial == 2              ? std::span<const std::string_view>(image)
+                                  : std::span<const std::string_view>(volume);
   const TensorState* state = take_usual(op, name, usual);
   if (!state) return nullptr;
   const Shape& shape = state->shape;
-  if (shape.rank_known ? shape.dims.size() != spatial + 1 && shape.dims.size() != spatial + 2 : shape.dims.size() > spatial + 2) {
+  if (shape.rank_known ? shape.dims.size() != spatial + 1 && shape.dims.size() != spatial + 2
+                       : shape.dims.size() > spatial + 2) {
     std::string form = (channels.size ? op.words(channels) : "C");
     for (const std::string_view axis : {"D", "H", "W"})
       if (spatial == 3 || (spatial == 2 && axis != "D")) form += ", " + std::string(axis);
     if (spatial == 1) form += ", L";
-    op.fail(ProblemKind::layer_input, called(op) + " takes [N, " + form + "] or [" + form + "], but " + op.name(name) + " has shape " + op.words(shape), {channels});
+    op.fail(ProblemKind::layer_input,
+        called(op) + " takes [N, " + form + "] or [" + form + "], but " + op.name(name) + " has shape " +
+            op.words(shape),
+        {channels});
     return nullptr;
   }
   const Dim arrives = from_right(shape, spatial);
   if (channels.size && op.never_equal(arrives, channels)) {
     op.fail(ProblemKind::layer_input,
-            called(op) + " takes " + op.words(channels) + (op.value(channels) == 1 ? " channel" : " channels") + ", but " + op.name(name) + " has " +
-                op.words(arrives) + ": it is " + op.words(shape),
-            {channels, arrives});
+        called(op) + " takes " + op.words(channels) + (op.value(channels) == 1 ? " channel" : " channels") +
+            ", but " + op.name(name) + " has " + op.words(arrives) + ": it is " + op.words(shape),
+        {channels, arrives});
     // Channels that come last are moved; else the layer was made for others.
-    if (spatial == 2 && shape.rank_known && shape.dims.size() == 4 && op.equal(shape.dims[3], channels) == Answer::yes)
-      op.cure_append(name, ".permute(0, 3, 1, 2)", false, "Move the channels of " + op.plain_name(name) + " behind the batch");
-    else if (const Int groups = op.kept_size("groups"); groups && op.s.value(groups) == 1) op.cure_constructor("in_channels", arrives);
+    if (spatial == 2 && shape.rank_known && shape.dims.size() == 4 &&
+        op.equal(shape.dims[3], channels) == Answer::yes)
+      op.cure_append(name, ".permute(0, 3, 1, 2)", false,
+          "Move the channels of " + op.plain_name(name) + " behind the batch");
+    else if (const Int groups = op.kept_size("groups"); groups && op.s.value(groups) == 1)
+      op.cure_constructor("in_channels", arrives);
     return nullptr;
   }
   if (!arrives.size) {
@@ -178,11 +210,15 @@ const TensorState* ranked_input(Op& op, std::string_view name, std::span<const s
   const TensorState* state = op.expect(name);
   if (!state) return nullptr;
   const std::size_t size = state->shape.dims.size();
-  const bool fits = std::any_of(ranks.begin(), ranks.end(), [&](std::size_t rank) { return state->shape.rank_known ? size == rank : size <= rank; });
+  const bool fits = std::any_of(ranks.begin(), ranks.end(),
+      [&](std::size_t rank) { return state->shape.rank_known ? size == rank : size <= rank; });
   if (fits) return state;
   std::string wanted;
-  for (std::size_t i = 0; i < ranks.size(); ++i) wanted += (i == 0 ? "" : i + 1 == ranks.size() ? " or " : ", ") + std::to_string(ranks[i]);
-  op.fail(ProblemKind::layer_input, called(op) + " takes " + wanted + (wanted == "1" ? " dimension" : " dimensions") + ", but " + op.name(name) + " has shape " + op.words(state->shape));
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    wanted += (i == 0 ? "" : i + 1 == ranks.size() ? " or " : ", ") + std::to_string(ranks[i]);
+  op.fail(ProblemKind::layer_input,
+      called(op) + " takes " + wanted + (wanted == "1" ? " dimension" : " dimensions") + ", but " +
+          op.name(name) + " has shape " + op.words(state->shape));
   return nullptr;
 }
 
@@ -205,8 +241,15 @@ std::vector<Row> rows_of(std::span<const Layer> layers, std::span<const Operator
 std::vector<Row> nn_rows() {
   constexpr std::string_view nn = "PyTorch documentation of torch.nn";
   constexpr Family families[] = {
-      {convolution_rows, nn, false, true}, {pooling_rows, nn}, {norm_rows, nn, false, true}, {linear_rows, nn, false, true}, {activation_rows, nn}, {resizing_rows, nn}, {window_rows, nn},
-      {attention_rows, nn, false, true}, {loss_rows, nn, false, true},
+      {convolution_rows, nn, false, true},
+      {pooling_rows, nn},
+      {norm_rows, nn, false, true},
+      {linear_rows, nn, false, true},
+      {activation_rows, nn},
+      {resizing_rows, nn},
+      {window_rows, nn},
+      {attention_rows, nn, false, true},
+      {loss_rows, nn, false, true},
       {recurrent_rows, "PyTorch documentation of torch.nn and torch.nn.utils.rnn"},
       {data_rows, "PyTorch documentation of torch.utils.data"},
       {parameter_rows, "PyTorch documentation of torch.nn.Module and torch.nn.utils"},
@@ -214,4 +257,4 @@ std::vector<Row> nn_rows() {
   return rows_of_families(families);
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// What the families of layers share: settings of a module or of its functional form, checks of what arrives, windows.
+// What the families of layers share: settings of a module or of its functional form, checks of what arrives,
+// windows.
 #pragma once
 
 #include "libraries/table/op.hpp"
@@ -15,7 +16,8 @@ std::optional<std::string_view> setting_text(const Op& op, std::string_view name
 Known setting_flag(const Op& op, std::string_view name);
 std::optional<std::vector<Int>> setting_axes(const Op& op, std::string_view name, std::size_t count);
 
-// The layer as the user calls it, "self.conv1", or as it was made, "nn.Conv2d(3, 8, 3)"; a function by its name.
+// The layer as the user calls it, "self.conv1", or as it was made, "nn.Conv2d(3, 8, 3)"; a function by its
+// name.
 std::string called(const Op& op);
 
 // Is the size known to be smaller, for all values of its symbols?
@@ -32,13 +34,14 @@ bool fits_weights(Op& op, std::string_view input);
 // Fails where the input is known to be of integers or bool: the layer computes with floats only.
 bool takes_floats(Op& op, std::string_view input);
 
-// The input of a layer over `spatial` dimensions: [N, channels, …] or [channels, …]. Null channels: any. Teaches an unknown input what
-// it must be. Null after fail(), or if nothing is known of it.
+// The input of a layer over `spatial` dimensions: [N, channels, …] or [channels, …]. Null channels: any.
+// Teaches an unknown input what it must be. Null after fail(), or if nothing is known of it.
 const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spatial, const Dim& channels);
 // The same for layers that need the batch.
 const TensorState* ranked_input(Op& op, std::string_view name, std::span<const std::size_t> ranks);
 
-// In a run that is shown: where the rank of the input is not known it is this one, which programs give, and sizes without a name get these.
+// In a run that is shown: where the rank of the input is not known it is this one, which programs give, and
+// sizes without a name get these.
 const TensorState* take_usual(Op& op, std::string_view name, std::span<const std::string_view> sizes);
 
 // A shape whose last dimensions are replaced: of a tensor of known rank, all others stay.
@@ -61,4 +64,4 @@ std::vector<Row> loss_rows();
 std::vector<Row> data_rows();
 std::vector<Row> parameter_rows();
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -15,14 +15,20 @@ namespace {
 // The loss as a result: a single number, or what each element has.
 Value reduced(Op& op, const Shape& each, Dtype dtype) {
   // Distances of complex numbers are real; which other losses are, is left open.
-  if (op.title() == "l1_loss" || op.title() == "L1Loss" || op.title().starts_with("triplet") || op.title().starts_with("Triplet")) dtype = real_part(dtype);
+  if (op.title() == "l1_loss" || op.title() == "L1Loss" || op.title().starts_with("triplet") ||
+      op.title().starts_with("Triplet"))
+    dtype = real_part(dtype);
   if (is_complex(dtype)) dtype = Dtype::unknown;
   const Value reduction = setting(op, "reduction");
-  if (setting(op, "size_average") || setting(op, "reduce")) return op.result({}, dtype);  // the old way to say it
+  if (setting(op, "size_average") || setting(op, "reduce"))
+    return op.result({}, dtype);  // the old way to say it
   if (!reduction.is(Kind::string)) return op.result({}, dtype);
-  if (reduction.text() == "mean" || reduction.text() == "sum" || reduction.text() == "batchmean") return op.result({true, {}}, dtype);
+  if (reduction.text() == "mean" || reduction.text() == "sum" || reduction.text() == "batchmean")
+    return op.result({true, {}}, dtype);
   if (reduction.text() == "none") return op.result(each, dtype);
-  return op.fail(ProblemKind::argument, called(op) + " has no reduction '" + std::string(reduction.text()) + "': it is 'mean', 'sum' or 'none'");
+  return op.fail(ProblemKind::argument,
+      called(op) + " has no reduction '" + std::string(reduction.text()) +
+          "': it is 'mean', 'sum' or 'none'");
 }
 
 bool known_unequal(Op& op, const Shape& a, const Shape& b) {
@@ -34,7 +40,8 @@ bool known_unequal(Op& op, const Shape& a, const Shape& b) {
 }
 // Is `a` the shape of `b` with one dimension of size 1 more, the last one?
 bool is_column_of(Op& op, const Shape& a, const Shape& b) {
-  if (!a.rank_known || !b.rank_known || a.dims.size() != b.dims.size() + 1 || op.value(a.dims.back()) != 1) return false;
+  if (!a.rank_known || !b.rank_known || a.dims.size() != b.dims.size() + 1 || op.value(a.dims.back()) != 1)
+    return false;
   for (std::size_t i = 0; i < b.dims.size(); ++i)
     if (op.equal(a.dims[i], b.dims[i]) != Answer::yes) return false;
   return true;
@@ -67,15 +74,19 @@ Value same_shapes(Op& op) {
   const TensorState *input = op.expect("input"), *target = op.expect("target");
   if (!input || !target) return op.unknown();
   if (known_unequal(op, input->shape, target->shape)) {
-    op.fail(ProblemKind::loss_target, called(op) + " takes a target of the shape of its input, but " + op.name("input") + " has shape " + op.words(input->shape) + " while " +
-                                          op.name("target") + " has shape " + op.words(target->shape));
-    if (is_column_of(op, input->shape, target->shape)) op.cure_append("target", ".unsqueeze(-1)", false);
-    else if (is_column_of(op, target->shape, input->shape)) op.cure_append("target", ".squeeze(-1)", false);
+    op.fail(ProblemKind::loss_target,
+        called(op) + " takes a target of the shape of its input, but " + op.name("input") + " has shape " +
+            op.words(input->shape) + " while " + op.name("target") + " has shape " + op.words(target->shape));
+    if (is_column_of(op, input->shape, target->shape))
+      op.cure_append("target", ".unsqueeze(-1)", false);
+    else if (is_column_of(op, target->shape, input->shape))
+      op.cure_append("target", ".squeeze(-1)", false);
     return op.unknown();
   }
   if (input->shape.rank_known && target->shape.rank_known)
     for (std::size_t i = 0; i < input->shape.dims.size(); ++i)
-      if (op.equal(input->shape.dims[i], target->shape.dims[i]) == Answer::unknown) op.run.note_fit(input->shape.dims[i].size, target->shape.dims[i].size, false, op.call.place);
+      if (op.equal(input->shape.dims[i], target->shape.dims[i]) == Answer::unknown)
+        op.run.note_fit(input->shape.dims[i].size, target->shape.dims[i].size, false, op.call.place);
   return reduced(op, better_shape(op, input->shape, target->shape), op.result_type(op.call.row.op->type));
 }
 Value binary_cross_entropy(Op& op) {
@@ -83,9 +94,12 @@ Value binary_cross_entropy(Op& op) {
   if (!input || !target) return op.unknown();
   if (!takes_floats(op, "input") || !takes_floats(op, "target")) return op.unknown();
   // No type is converted here.
-  if (input->dtype != target->dtype && values::is_floating(input->dtype) && values::is_floating(target->dtype) && !in_autocast(op)) {
-    op.fail(ProblemKind::dtype, called(op) + " takes a target of the type of its input, but " + op.name("input") + " is " + code(values::name(input->dtype)) + " while " + op.name("target") +
-                                    " is " + code(values::name(target->dtype)));
+  if (input->dtype != target->dtype && values::is_floating(input->dtype) &&
+      values::is_floating(target->dtype) && !in_autocast(op)) {
+    op.fail(ProblemKind::dtype,
+        called(op) + " takes a target of the type of its input, but " + op.name("input") + " is " +
+            code(values::name(input->dtype)) + " while " + op.name("target") + " is " +
+            code(values::name(target->dtype)));
     if (input->dtype == Dtype::float32) op.cure_append("target", ".float()", true);
     return op.unknown();
   }
@@ -102,7 +116,9 @@ Value binary_cross_entropy_with_logits(Op& op) {
 // Classes: input [C], [N, C] or [N, C, …]; the target lacks the dimension of the classes.
 class ClassTargets {
 public:
-  ClassTargets(Op& call, const TensorState& scores, const TensorState& of_target) : op(call), input(scores), target(of_target), x(scores.shape), y(of_target.shape), axis(scores.shape.dims.size() == 1 ? 0 : 1) {}
+  ClassTargets(Op& call, const TensorState& scores, const TensorState& of_target)
+      : op(call), input(scores), target(of_target), x(scores.shape), y(of_target.shape),
+        axis(scores.shape.dims.size() == 1 ? 0 : 1) {}
   Value result(bool probabilities);
 
 private:
@@ -129,10 +145,14 @@ private:
 
 Value ClassTargets::result(bool probabilities) {
   const Dtype dtype = input.dtype;
-  if (!x.rank_known || !y.rank_known) return reduced(op, y.rank_known && target.dtype == Dtype::int64 ? y : Shape{}, dtype);
-  if (const Value smoothing = setting(op, "label_smoothing"); smoothing.is(Kind::real) && (smoothing.real() < 0 || smoothing.real() > 1))
+  if (!x.rank_known || !y.rank_known)
+    return reduced(op, y.rank_known && target.dtype == Dtype::int64 ? y : Shape{}, dtype);
+  if (const Value smoothing = setting(op, "label_smoothing");
+      smoothing.is(Kind::real) && (smoothing.real() < 0 || smoothing.real() > 1))
     return op.fail(ProblemKind::argument, called(op) + " takes a label_smoothing from 0 to 1");
-  if (x.dims.empty()) return op.fail(ProblemKind::loss_target, called(op) + " takes scores by class, but " + op.name("input") + " is a single number");
+  if (x.dims.empty())
+    return op.fail(ProblemKind::loss_target,
+        called(op) + " takes scores by class, but " + op.name("input") + " is a single number");
   wanted = x;
   wanted.dims.erase(wanted.dims.begin() + static_cast<std::ptrdiff_t>(axis));
   if (probabilities && y.dims.size() == x.dims.size()) return of_probabilities();
@@ -149,16 +169,24 @@ Value ClassTargets::of_probabilities() {
   const std::size_t rank = x.dims.size();
   if (known_unequal(op, x, y)) {
     std::string advice;
-    if (rank == 2 && op.value(y.dims[1]) == 1) advice = "; indices of classes would be [" + op.words(x.dims[0]) + "]: squeeze(1)";
-    op.fail(ProblemKind::loss_target, called(op) + " compares " + scores() + " with " + op.name("target") + " " + op.words(y) + ": with as many dimensions, the target holds a probability for each class and has to be of the same shape" + advice);
+    if (rank == 2 && op.value(y.dims[1]) == 1)
+      advice = "; indices of classes would be [" + op.words(x.dims[0]) + "]: squeeze(1)";
+    op.fail(ProblemKind::loss_target,
+        called(op) + " compares " + scores() + " with " + op.name("target") + " " + op.words(y) +
+            ": with as many dimensions, the target holds a probability for each class and has to be of the same shape" +
+            advice);
     // Masks that came with a dimension for their one channel.
     bool is_mask = rank >= 2 && op.value(y.dims[1]) == 1;
-    for (std::size_t i = 0; is_mask && i < rank; ++i) is_mask = i == 1 || op.equal(x.dims[i], y.dims[i]) == Answer::yes;
-    if (is_mask) op.cure_append("target", target.dtype == Dtype::int64 ? ".squeeze(1)" : ".squeeze(1).long()", false);
+    for (std::size_t i = 0; is_mask && i < rank; ++i)
+      is_mask = i == 1 || op.equal(x.dims[i], y.dims[i]) == Answer::yes;
+    if (is_mask)
+      op.cure_append("target", target.dtype == Dtype::int64 ? ".squeeze(1)" : ".squeeze(1).long()", false);
     return op.unknown();
   }
   if (certainly_equal(op, x, y) && target.dtype != Dtype::unknown && !values::is_floating(target.dtype))
-    return op.fail(ProblemKind::dtype, op.name("target") + " has the shape of " + op.name("input") + ", " + op.words(x) + ": it would hold a probability for each class, but is " + code(values::name(target.dtype)));
+    return op.fail(ProblemKind::dtype,
+        op.name("target") + " has the shape of " + op.name("input") + ", " + op.words(x) +
+            ": it would hold a probability for each class, but is " + code(values::name(target.dtype)));
   return reduced(op, wanted, input.dtype);
 }
 
@@ -166,38 +194,51 @@ Value ClassTargets::of_probabilities() {
 bool ClassTargets::has_classes_last() const {
   if (x.dims.size() < 3 || y.dims.size() != x.dims.size() - 1) return false;
   bool fits = true;
-  for (std::size_t i = 0; i < y.dims.size(); ++i) fits = fits && op.equal(x.dims[i], y.dims[i]) == Answer::yes;
+  for (std::size_t i = 0; i < y.dims.size(); ++i)
+    fits = fits && op.equal(x.dims[i], y.dims[i]) == Answer::yes;
   return fits;
 }
 
 bool ClassTargets::is_refused_for_shape() {
   if (!known_unequal(op, wanted, y)) return false;
   const bool last = has_classes_last();
-  op.fail(ProblemKind::loss_target, called(op) + " takes the classes of " + scores() + " in dimension " + std::to_string(axis) + ", so the target would be " + op.words(wanted) + ", but " + op.name("target") + " has shape " + op.words(y) +
-                                        (last ? ". Its classes seem to be in the last dimension" : ""));
+  op.fail(ProblemKind::loss_target,
+      called(op) + " takes the classes of " + scores() + " in dimension " + std::to_string(axis) +
+          ", so the target would be " + op.words(wanted) + ", but " + op.name("target") + " has shape " +
+          op.words(y) + (last ? ". Its classes seem to be in the last dimension" : ""));
   if (last) op.cure_append("input", moved(), false, "Move the classes to dimension 1: " + moved().substr(1));
   return true;
 }
 
-// All dimensions but the last agree as they stand: the classes seem to stand last, unless there are as many of them.
+// All dimensions but the last agree as they stand: the classes seem to stand last, unless there are as many
+// of them.
 void ClassTargets::warn_if_classes_are_last() {
   if (!has_classes_last() || !x.dims.back().size || !y.dims.back().size) return;
   op.fail_when(op.s.compared(Compare::ne, x.dims.back().size, y.dims.back().size), ProblemKind::loss_target,
-               called(op) + " takes the classes of " + scores() + " in dimension 1, so the target would be " + op.words(wanted) + ", but " + op.name("target") + " has shape " + op.words(y) + ". Its classes seem to be in the last dimension");
+      called(op) + " takes the classes of " + scores() + " in dimension 1, so the target would be " +
+          op.words(wanted) + ", but " + op.name("target") + " has shape " + op.words(y) +
+          ". Its classes seem to be in the last dimension");
   if (op.told()) op.cure_append("input", moved(), false);
 }
 
 bool ClassTargets::is_refused_for_dtype() {
-  if (target.dtype == Dtype::unknown || target.dtype == Dtype::int64 || target.dtype == Dtype::uint8) return false;
-  op.fail(ProblemKind::dtype, called(op) + " takes classes as int64, but " + op.name("target") + " is " + code(values::name(target.dtype)));
+  if (target.dtype == Dtype::unknown || target.dtype == Dtype::int64 || target.dtype == Dtype::uint8)
+    return false;
+  op.fail(ProblemKind::dtype,
+      called(op) + " takes classes as int64, but " + op.name("target") + " is " +
+          code(values::name(target.dtype)));
   op.cure_append("target", ".long()", false);
   return true;
 }
 
 bool ClassTargets::is_refused_for_weight() {
   const TensorState* weight = op.tensor(setting(op, "weight"));
-  if (!weight || !weight->shape.rank_known || weight->shape.dims.size() != 1 || op.equal(weight->shape.dims[0], x.dims[axis]) != Answer::no) return false;
-  return refuse(ProblemKind::loss_target, called(op) + " has weights for " + op.words(weight->shape.dims[0]) + " classes, and " + scores() + " has " + op.words(x.dims[axis]));
+  if (!weight || !weight->shape.rank_known || weight->shape.dims.size() != 1 ||
+      op.equal(weight->shape.dims[0], x.dims[axis]) != Answer::no)
+    return false;
+  return refuse(ProblemKind::loss_target,
+      called(op) + " has weights for " + op.words(weight->shape.dims[0]) + " classes, and " + scores() +
+          " has " + op.words(x.dims[axis]));
 }
 
 bool ClassTargets::is_refused_for_numbers() {
@@ -207,8 +248,13 @@ bool ClassTargets::is_refused_for_numbers() {
   if (!count.size || !except) return false;
   const auto classes = [&] { return scores() + " has scores for " + op.words(count); };
   if (const Int beyond = number_outside(op, op.argument("target"), op.s.constant(0), count.size, except))
-    return refuse(ProblemKind::index, op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + classes() + ": 0 to " + op.words(op.dim(op.s.sub(count.size, op.s.constant(1)))), {count});
-  return refuses_drawn(op, op.argument("target"), count, [&](const std::string& greatest) { return op.name("target") + " may hold numbers up to " + greatest + ", and " + classes() + " classes"; });
+    return refuse(ProblemKind::index,
+        op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + classes() +
+            ": 0 to " + op.words(op.dim(op.s.sub(count.size, op.s.constant(1)))),
+        {count});
+  return refuses_drawn(op, op.argument("target"), count, [&](const std::string& greatest) {
+    return op.name("target") + " may hold numbers up to " + greatest + ", and " + classes() + " classes";
+  });
 }
 
 Value classes(Op& op, bool probabilities) {
@@ -219,35 +265,60 @@ Value classes(Op& op, bool probabilities) {
 Value cross_entropy(Op& op) { return classes(op, true); }
 Value negative_likelihood(Op& op) { return classes(op, false); }
 
-// cross_entropy of linear(input, linear_weight): input [N, in], weight [classes, in], or [classes, d1…, in] with a target [N, d1…].
+// cross_entropy of linear(input, linear_weight): input [N, in], weight [classes, in], or [classes, d1…, in]
+// with a target [N, d1…].
 Value linear_cross_entropy(Op& op) {
   const TensorState *input = op.expect("input"), *target = op.expect("target");
   const bool module = op.call.self.is(Kind::instance);
   const TensorState* weight = module ? nullptr : op.expect("linear_weight");
   if (!input || !target || !takes_floats(op, "input")) return op.unknown();
   const Shape &x = input->shape, &y = target->shape;
-  const auto refuse = [&](const std::string& why, std::initializer_list<Dim> because = {}) { return op.fail(ProblemKind::loss_target, called(op) + " " + why, because); };
-  if (x.rank_known && (x.dims.empty() || x.dims.size() > 2)) return refuse("takes an input [in] or [N, in], but " + op.name("input") + " has shape " + op.words(x));
+  const auto refuse = [&](const std::string& why, std::initializer_list<Dim> because = {}) {
+    return op.fail(ProblemKind::loss_target, called(op) + " " + why, because);
+  };
+  if (x.rank_known && (x.dims.empty() || x.dims.size() > 2))
+    return refuse("takes an input [in] or [N, in], but " + op.name("input") + " has shape " + op.words(x));
   if (weight && weight->shape.rank_known && weight->shape.dims.size() < 2)
-    return refuse("takes a weight [classes, in], but " + op.name("linear_weight") + " has shape " + op.words(weight->shape));
-  if (weight && x.rank_known && x.dims.size() == 1 && weight->shape.rank_known && weight->shape.dims.size() > 2)
-    return refuse("with a weight " + op.words(weight->shape) + " takes an input [N, in], but " + op.name("input") + " has shape " + op.words(x));
-  if (setting(op, "ignore_index") && values::is_floating(target->dtype)) return refuse("ignores a class, but " + op.name("target") + " holds probabilities");
-  const Dim width = module ? setting_dim(op, "in_features") : weight && !weight->shape.dims.empty() ? weight->shape.dims.back() : Dim{};
+    return refuse("takes a weight [classes, in], but " + op.name("linear_weight") + " has shape " +
+        op.words(weight->shape));
+  if (weight && x.rank_known && x.dims.size() == 1 && weight->shape.rank_known &&
+      weight->shape.dims.size() > 2)
+    return refuse("with a weight " + op.words(weight->shape) + " takes an input [N, in], but " +
+        op.name("input") + " has shape " + op.words(x));
+  if (setting(op, "ignore_index") && values::is_floating(target->dtype))
+    return refuse("ignores a class, but " + op.name("target") + " holds probabilities");
+  const Dim width = module                    ? setting_dim(op, "in_features")
+      : weight && !weight->shape.dims.empty() ? weight->shape.dims.back()
+                                              : Dim{};
   if (x.rank_known && op.equal(x.dims.back(), width) == Answer::no)
-    return refuse("multiplies with weights for " + op.words(width) + " features, but " + op.name("input") + " has shape " + op.words(x), {width, x.dims.back()});
-  if (const auto smoothing = module ? setting(op, "label_smoothing") : op.argument("label_smoothing"); smoothing.is(Kind::real) && (smoothing.real() < 0 || smoothing.real() > 1))
+    return refuse("multiplies with weights for " + op.words(width) + " features, but " + op.name("input") +
+            " has shape " + op.words(x),
+        {width, x.dims.back()});
+  if (const auto smoothing = module ? setting(op, "label_smoothing") : op.argument("label_smoothing");
+      smoothing.is(Kind::real) && (smoothing.real() < 0 || smoothing.real() > 1))
     return refuse("takes a label_smoothing from 0 to 1");
-  const Dim classes = module ? setting_dim(op, "num_classes") : weight && weight->shape.rank_known && weight->shape.dims.size() >= 2 ? weight->shape.dims.front() : Dim{};
-  if (const TensorState* each = op.tensor(setting(op, "weight")); each && each->shape.rank_known && each->shape.dims.size() == 1 && op.equal(each->shape.dims[0], classes) == Answer::no)
-    return refuse("has weights for " + op.words(each->shape.dims[0]) + " classes, and there are " + op.words(classes), {classes});
-  if (x.rank_known && y.rank_known && x.dims.size() == 2 && !y.dims.empty() && op.equal(x.dims[0], y.dims[0]) == Answer::no)
-    return refuse("takes a target for each of the batch, but " + op.name("input") + " has shape " + op.words(x) + " and " + op.name("target") + " " + op.words(y), {x.dims[0], y.dims[0]});
-  if (const TensorState* bias = op.tensor("linear_bias"); bias && weight && bias->shape.rank_known && weight->shape.rank_known && bias->shape.dims.size() == 1 &&
-                                                          op.equal(bias->shape.dims[0], classes) == Answer::no)
-    return refuse("has a bias for " + op.words(bias->shape.dims[0]) + " classes, and there are " + op.words(classes), {classes});
+  const Dim classes = module                                                 ? setting_dim(op, "num_classes")
+      : weight && weight->shape.rank_known && weight->shape.dims.size() >= 2 ? weight->shape.dims.front()
+                                                                             : Dim{};
+  if (const TensorState* each = op.tensor(setting(op, "weight")); each && each->shape.rank_known &&
+      each->shape.dims.size() == 1 && op.equal(each->shape.dims[0], classes) == Answer::no)
+    return refuse(
+        "has weights for " + op.words(each->shape.dims[0]) + " classes, and there are " + op.words(classes),
+        {classes});
+  if (x.rank_known && y.rank_known && x.dims.size() == 2 && !y.dims.empty() &&
+      op.equal(x.dims[0], y.dims[0]) == Answer::no)
+    return refuse("takes a target for each of the batch, but " + op.name("input") + " has shape " +
+            op.words(x) + " and " + op.name("target") + " " + op.words(y),
+        {x.dims[0], y.dims[0]});
+  if (const TensorState* bias = op.tensor("linear_bias"); bias && weight && bias->shape.rank_known &&
+      weight->shape.rank_known && bias->shape.dims.size() == 1 &&
+      op.equal(bias->shape.dims[0], classes) == Answer::no)
+    return refuse(
+        "has a bias for " + op.words(bias->shape.dims[0]) + " classes, and there are " + op.words(classes),
+        {classes});
   Shape each;
-  if (is_integral(target->dtype)) each = y;
+  if (is_integral(target->dtype))
+    each = y;
   else if (target->dtype != Dtype::unknown && x.rank_known && y.rank_known && !y.dims.empty()) {
     each = y;  // a probability for each class: dimension 1, or the only one
     each.dims.erase(each.dims.begin() + (x.dims.size() == 1 ? 0 : y.dims.size() > 1 ? 1 : 0));
@@ -261,14 +332,26 @@ Value adaptive_softmax(Op& op) {
   if (!input || !target || !takes_floats(op, "input")) return op.unknown();
   const Shape &x = input->shape, &y = target->shape;
   const Dim width = setting_dim(op, "in_features");
-  if (x.rank_known && (x.dims.empty() || x.dims.size() > 2)) return op.fail(ProblemKind::layer_input, called(op) + " takes [N, in] or [in], but " + op.name("input") + " has shape " + op.words(x));
+  if (x.rank_known && (x.dims.empty() || x.dims.size() > 2))
+    return op.fail(ProblemKind::layer_input,
+        called(op) + " takes [N, in] or [in], but " + op.name("input") + " has shape " + op.words(x));
   if (x.rank_known && op.never_equal(x.dims.back(), width))
-    return op.fail(ProblemKind::layer_input, called(op) + " takes " + op.words(width) + " features, but " + op.name("input") + " has shape " + op.words(x), {width, x.dims.back()});
-  if (x.rank_known && y.rank_known && (y.dims.size() + 1 != x.dims.size() || (y.dims.size() == 1 && op.never_equal(y.dims[0], x.dims[0]))))
-    return op.fail(ProblemKind::loss_target, called(op) + " takes a class for each of the batch, but " + op.name("input") + " has shape " + op.words(x) + " and " + op.name("target") + " " + op.words(y));
+    return op.fail(ProblemKind::layer_input,
+        called(op) + " takes " + op.words(width) + " features, but " + op.name("input") + " has shape " +
+            op.words(x),
+        {width, x.dims.back()});
+  if (x.rank_known && y.rank_known &&
+      (y.dims.size() + 1 != x.dims.size() || (y.dims.size() == 1 && op.never_equal(y.dims[0], x.dims[0]))))
+    return op.fail(ProblemKind::loss_target,
+        called(op) + " takes a class for each of the batch, but " + op.name("input") + " has shape " +
+            op.words(x) + " and " + op.name("target") + " " + op.words(y));
   const Dim classes = setting_dim(op, "n_classes");
-  if (const Int beyond = classes.size ? number_outside(op, op.argument("target"), op.s.constant(0), classes.size) : nullptr)
-    return op.fail(ProblemKind::index, op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + called(op) + " has " + op.words(classes), {classes});
+  if (const Int beyond =
+          classes.size ? number_outside(op, op.argument("target"), op.s.constant(0), classes.size) : nullptr)
+    return op.fail(ProblemKind::index,
+        op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + called(op) + " has " +
+            op.words(classes),
+        {classes});
   constexpr static std::string_view fields[] = {"output", "loss"};
   return op.named_tuple({op.result(y, input->dtype), op.result({true, {}}, input->dtype)}, fields);
 }
@@ -282,18 +365,26 @@ Value by_sample(Op& op) {
     each = input->shape;
     each.dims.pop_back();
     if (op.title() == "multi_margin_loss" || op.title() == "MultiMarginLoss") {
-      const Dim &classes = input->shape.dims.back();
-      if (const Value p = setting(op, "p"); p.is(Kind::integer) && op.s.value(p.integer()).value_or(1) != 1 && op.s.value(p.integer()).value_or(1) != 2)
+      const Dim& classes = input->shape.dims.back();
+      if (const Value p = setting(op, "p"); p.is(Kind::integer) && op.s.value(p.integer()).value_or(1) != 1 &&
+          op.s.value(p.integer()).value_or(1) != 2)
         return op.fail(ProblemKind::argument, called(op) + " knows p=1 and p=2 only");
       if (const TensorState* weight = op.tensor(setting(op, "weight")); weight && weight->shape.rank_known &&
-                                                                        (weight->shape.dims.size() != 1 || op.equal(weight->shape.dims[0], classes) == Answer::no))
-        return op.fail(ProblemKind::loss_target, called(op) + " takes a weight for each of the " + op.words(classes) + " classes, but it is " + op.words(weight->shape));
-      if (input->shape.dims.size() == 2 && target->shape.rank_known && (target->shape.dims.size() != 1 || op.never_equal(target->shape.dims[0], each.dims[0])))
-        return op.fail(ProblemKind::loss_target, called(op) + " takes a class for each of the batch, [" + op.words(each.dims[0]) + "], but " + op.name("target") + " has shape " + op.words(target->shape));
+          (weight->shape.dims.size() != 1 || op.equal(weight->shape.dims[0], classes) == Answer::no))
+        return op.fail(ProblemKind::loss_target,
+            called(op) + " takes a weight for each of the " + op.words(classes) + " classes, but it is " +
+                op.words(weight->shape));
+      if (input->shape.dims.size() == 2 && target->shape.rank_known &&
+          (target->shape.dims.size() != 1 || op.never_equal(target->shape.dims[0], each.dims[0])))
+        return op.fail(ProblemKind::loss_target,
+            called(op) + " takes a class for each of the batch, [" + op.words(each.dims[0]) + "], but " +
+                op.name("target") + " has shape " + op.words(target->shape));
     } else if (known_unequal(op, input->shape, target->shape)) {
       // Labels for each class.
-      return op.fail(ProblemKind::loss_target, called(op) + " takes a target of the shape of its input, but " + op.name("input") + " has shape " + op.words(input->shape) + " while " + op.name("target") +
-                                                   " has shape " + op.words(target->shape));
+      return op.fail(ProblemKind::loss_target,
+          called(op) + " takes a target of the shape of its input, but " + op.name("input") + " has shape " +
+              op.words(input->shape) + " while " + op.name("target") + " has shape " +
+              op.words(target->shape));
     }
   }
   return reduced(op, each, input->dtype);
@@ -304,20 +395,27 @@ Value ctc(Op& op) {
   if (!input) return op.unknown();
   Shape each;
   if (input->shape.rank_known) {
-    if (input->shape.dims.size() == 3) each = {true, {input->shape.dims[1]}};
-    else if (input->shape.dims.size() == 2) each = {true, {}};
+    if (input->shape.dims.size() == 3)
+      each = {true, {input->shape.dims[1]}};
+    else if (input->shape.dims.size() == 2)
+      each = {true, {}};
     else
-      return op.fail(ProblemKind::loss_target, called(op) + " takes [T, N, C] or [T, C], but " + op.name("log_probs") + " has shape " + op.words(input->shape));
-    if (const TensorState* lengths = op.tensor("input_lengths");
-        lengths && input->shape.dims.size() == 3 && lengths->shape.rank_known && lengths->shape.dims.size() == 1 &&
+      return op.fail(ProblemKind::loss_target,
+          called(op) + " takes [T, N, C] or [T, C], but " + op.name("log_probs") + " has shape " +
+              op.words(input->shape));
+    if (const TensorState* lengths = op.tensor("input_lengths"); lengths && input->shape.dims.size() == 3 &&
+        lengths->shape.rank_known && lengths->shape.dims.size() == 1 &&
         op.equal(lengths->shape.dims[0], input->shape.dims[1]) == Answer::no)
-      return op.fail(ProblemKind::loss_target, called(op) + " takes " + op.name("log_probs") + " " + op.words(input->shape) + " as [T, N, C], so there would be " +
-                                                   op.words(input->shape.dims[1]) + " lengths, but " + op.name("input_lengths") + " has " + op.words(lengths->shape.dims[0]));
-    if (const TensorState* lengths = op.tensor("target_lengths");
-        lengths && input->shape.dims.size() == 3 && lengths->shape.rank_known && lengths->shape.dims.size() == 1 &&
+      return op.fail(ProblemKind::loss_target,
+          called(op) + " takes " + op.name("log_probs") + " " + op.words(input->shape) +
+              " as [T, N, C], so there would be " + op.words(input->shape.dims[1]) + " lengths, but " +
+              op.name("input_lengths") + " has " + op.words(lengths->shape.dims[0]));
+    if (const TensorState* lengths = op.tensor("target_lengths"); lengths && input->shape.dims.size() == 3 &&
+        lengths->shape.rank_known && lengths->shape.dims.size() == 1 &&
         op.equal(lengths->shape.dims[0], input->shape.dims[1]) == Answer::no)
-      return op.fail(ProblemKind::loss_target, called(op) + " takes the length of a target for each of the " + op.words(input->shape.dims[1]) + " of the batch, but " + op.name("target_lengths") +
-                                                   " has " + op.words(lengths->shape.dims[0]));
+      return op.fail(ProblemKind::loss_target,
+          called(op) + " takes the length of a target for each of the " + op.words(input->shape.dims[1]) +
+              " of the batch, but " + op.name("target_lengths") + " has " + op.words(lengths->shape.dims[0]));
   }
   return reduced(op, each, input->dtype);
 }
@@ -325,7 +423,9 @@ Value ctc(Op& op) {
 // A setting that has to be above 0. False after fail().
 bool positive(Op& op, std::string_view name) {
   const Value value = setting(op, name);
-  const bool wrong = (value.is(Kind::real) && value.real() <= 0) || (value.is(Kind::integer) && op.s.compare(Compare::le, value.integer(), op.s.constant(0)) == Answer::yes);
+  const bool wrong = (value.is(Kind::real) && value.real() <= 0) ||
+      (value.is(Kind::integer) &&
+          op.s.compare(Compare::le, value.integer(), op.s.constant(0)) == Answer::yes);
   if (wrong) op.fail(ProblemKind::argument, called(op) + " takes a " + std::string(name) + " above 0");
   return !wrong;
 }
@@ -333,16 +433,22 @@ Value huber(Op& op) { return positive(op, "delta") ? elementwise(op) : op.unknow
 
 // Distances of vectors: the last dimension goes.
 Value triplet(Op& op) {
-  const TensorState *anchor = op.expect("anchor"), *near = op.expect("positive"), *far = op.expect("negative");
+  const TensorState *anchor = op.expect("anchor"), *near = op.expect("positive"),
+                    *far = op.expect("negative");
   if (!anchor || !near || !far || !positive(op, "margin")) return op.unknown();
   if (anchor->shape.rank_known && near->shape.rank_known && far->shape.rank_known &&
-      (anchor->shape.dims.size() != near->shape.dims.size() || anchor->shape.dims.size() != far->shape.dims.size()))
-    return op.fail(ProblemKind::loss_target, called(op) + " takes tensors of as many dimensions, but they are " + op.words(anchor->shape) + ", " + op.words(near->shape) + " and " + op.words(far->shape));
+      (anchor->shape.dims.size() != near->shape.dims.size() ||
+          anchor->shape.dims.size() != far->shape.dims.size()))
+    return op.fail(ProblemKind::loss_target,
+        called(op) + " takes tensors of as many dimensions, but they are " + op.words(anchor->shape) + ", " +
+            op.words(near->shape) + " and " + op.words(far->shape));
   auto both = op.broadcast(anchor->shape, near->shape);
   if (both) both = op.broadcast(*both, far->shape);
   if (!both) return op.unknown();
-  if (both->rank_known && !both->dims.empty()) both->dims.pop_back();
-  else *both = {};
+  if (both->rank_known && !both->dims.empty())
+    both->dims.pop_back();
+  else
+    *both = {};
   return reduced(op, *both, op.result_type(Type::floating));
 }
 Value ranking(Op& op) {
@@ -350,7 +456,9 @@ Value ranking(Op& op) {
   if (!a || !b || !target) return op.unknown();
   if (a->shape.rank_known && b->shape.rank_known && target->shape.rank_known &&
       (a->shape.dims.size() != b->shape.dims.size() || a->shape.dims.size() != target->shape.dims.size()))
-    return op.fail(ProblemKind::loss_target, called(op) + " takes tensors of as many dimensions, but they are " + op.words(a->shape) + ", " + op.words(b->shape) + " and " + op.words(target->shape));
+    return op.fail(ProblemKind::loss_target,
+        called(op) + " takes tensors of as many dimensions, but they are " + op.words(a->shape) + ", " +
+            op.words(b->shape) + " and " + op.words(target->shape));
   auto both = op.broadcast(a->shape, b->shape);
   if (both) both = op.broadcast(*both, target->shape);
   return both ? reduced(op, *both, op.result_type(Type::promote)) : op.unknown();
@@ -361,13 +469,19 @@ Value cosine(Op& op) {
   if (a->shape.rank_known && b->shape.rank_known && target->shape.rank_known) {
     const std::size_t rank = target->shape.dims.size();
     if (rank <= 1 && (a->shape.dims.size() != rank + 1 || b->shape.dims.size() != rank + 1))
-      return op.fail(ProblemKind::loss_target, called(op) + " takes inputs of one dimension more than its target, but they are " + op.words(a->shape) + ", " + op.words(b->shape) +
-                                                   " and " + op.words(target->shape));
+      return op.fail(ProblemKind::loss_target,
+          called(op) + " takes inputs of one dimension more than its target, but they are " +
+              op.words(a->shape) + ", " + op.words(b->shape) + " and " + op.words(target->shape));
     const auto both = op.broadcast(a->shape, b->shape);
     if (!both) return op.unknown();
-    if (rank == 1 && op.equal(both->dims[0], target->shape.dims[0]) == Answer::no && op.equal(both->dims[0], 1) == Answer::no && op.equal(target->shape.dims[0], 1) == Answer::no)
-      return op.fail(ProblemKind::loss_target, called(op) + " takes a target for each of the batch, but they are " + op.words(*both) + " and " + op.words(target->shape), {both->dims[0], target->shape.dims[0]});
-    if (const auto each = rank == 1 ? op.broadcast(target->shape, {true, {both->dims[0]}}) : std::nullopt) return reduced(op, *each, op.result_type(Type::floating));
+    if (rank == 1 && op.equal(both->dims[0], target->shape.dims[0]) == Answer::no &&
+        op.equal(both->dims[0], 1) == Answer::no && op.equal(target->shape.dims[0], 1) == Answer::no)
+      return op.fail(ProblemKind::loss_target,
+          called(op) + " takes a target for each of the batch, but they are " + op.words(*both) + " and " +
+              op.words(target->shape),
+          {both->dims[0], target->shape.dims[0]});
+    if (const auto each = rank == 1 ? op.broadcast(target->shape, {true, {both->dims[0]}}) : std::nullopt)
+      return reduced(op, *each, op.result_type(Type::floating));
   }
   return reduced(op, target->shape, op.result_type(Type::floating));
 }
@@ -376,14 +490,19 @@ Value gaussian(Op& op) {
   if (!input || !target) return op.unknown();
   const auto both = op.broadcast(input->shape, target->shape);
   // One variance for each element, or for each row.
-  if (const TensorState* var = op.tensor("var"); both && var && var->shape.rank_known && input->shape.rank_known && !var->shape.dims.empty()) {
+  if (const TensorState* var = op.tensor("var");
+      both && var && var->shape.rank_known && input->shape.rank_known && !var->shape.dims.empty()) {
     const std::size_t rank = var->shape.dims.size();
-    const bool rows = rank + 1 == input->shape.dims.size() || (rank == input->shape.dims.size() && op.equal(var->shape.dims.back(), 1) != Answer::no);
+    const bool rows = rank + 1 == input->shape.dims.size() ||
+        (rank == input->shape.dims.size() && op.equal(var->shape.dims.back(), 1) != Answer::no);
     bool broadcasts = rank <= input->shape.dims.size();
     for (std::size_t i = 0; broadcasts && i < rank; ++i)
-      broadcasts = op.equal(from_right(var->shape, i), 1) != Answer::no || op.equal(from_right(var->shape, i), from_right(input->shape, i)) != Answer::no;
+      broadcasts = op.equal(from_right(var->shape, i), 1) != Answer::no ||
+          op.equal(from_right(var->shape, i), from_right(input->shape, i)) != Answer::no;
     if (!rows && !broadcasts)
-      return op.fail(ProblemKind::loss_target, called(op) + " takes a variance for each element or each row of " + op.name("input") + " " + op.words(input->shape) + ", but " + op.name("var") + " has shape " + op.words(var->shape));
+      return op.fail(ProblemKind::loss_target,
+          called(op) + " takes a variance for each element or each row of " + op.name("input") + " " +
+              op.words(input->shape) + ", but " + op.name("var") + " has shape " + op.words(var->shape));
   }
   return both ? reduced(op, *both, op.result_type(Type::promote)) : op.unknown();
 }
@@ -397,78 +516,129 @@ constexpr std::string_view both = "input, target";
 constexpr Layer layers[] = {
     {"torch.nn.MSELoss", plain, nullptr, both, elementwise, Type::promote, false},
     {"torch.nn.L1Loss", plain, nullptr, both, elementwise, Type::promote, false},
-    {"torch.nn.SmoothL1Loss", "size_average=None, reduce=None, reduction='mean', beta=1.0", nullptr, both, elementwise, Type::promote, false},
+    {"torch.nn.SmoothL1Loss", "size_average=None, reduce=None, reduction='mean', beta=1.0", nullptr, both,
+        elementwise, Type::promote, false},
     {"torch.nn.HuberLoss", "reduction='mean', delta=1.0", nullptr, both, huber, Type::promote, false},
-    {"torch.nn.KLDivLoss", "size_average=None, reduce=None, reduction='mean', log_target=False", nullptr, both, elementwise, Type::promote, false},
+    {"torch.nn.KLDivLoss", "size_average=None, reduce=None, reduction='mean', log_target=False", nullptr,
+        both, elementwise, Type::promote, false},
     {"torch.nn.SoftMarginLoss", plain, nullptr, both, elementwise, Type::promote, false},
-    {"torch.nn.HingeEmbeddingLoss", "margin=1.0, size_average=None, reduce=None, reduction='mean'", nullptr, both, elementwise, Type::promote, false},
-    {"torch.nn.PoissonNLLLoss", "log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'", nullptr, both, elementwise, Type::floating, false},
-    {"torch.nn.GaussianNLLLoss", "*, full=False, eps=1e-06, reduction='mean'", nullptr, "input, target, var", gaussian, Type::promote, false},
+    {"torch.nn.HingeEmbeddingLoss", "margin=1.0, size_average=None, reduce=None, reduction='mean'", nullptr,
+        both, elementwise, Type::promote, false},
+    {"torch.nn.PoissonNLLLoss",
+        "log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'", nullptr,
+        both, elementwise, Type::floating, false},
+    {"torch.nn.GaussianNLLLoss", "*, full=False, eps=1e-06, reduction='mean'", nullptr, "input, target, var",
+        gaussian, Type::promote, false},
     {"torch.nn.BCELoss", weighted, nullptr, both, binary_cross_entropy, Type::input, false},
-    {"torch.nn.BCEWithLogitsLoss", "weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", nullptr, both, binary_cross_entropy_with_logits, Type::promote, false},
-    {"torch.nn.CrossEntropyLoss", "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0", nullptr, both, cross_entropy,
-     Type::input, false},
-    {"torch.nn.LinearCrossEntropyLoss", "in_features, num_classes, *, out_features=None, bias=False, device=None, dtype=None, reduction='mean', weight=None, ignore_index=None, label_smoothing=0.0, options=None",
-     nullptr, both, linear_cross_entropy, Type::input},
-    {"torch.nn.AdaptiveLogSoftmaxWithLoss", "in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None, dtype=None", nullptr, both, adaptive_softmax, Type::input},
-    {"torch.nn.NLLLoss", "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'", nullptr, both, negative_likelihood, Type::input, false},
-    {"torch.nn.NLLLoss2d", "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'", nullptr, both, negative_likelihood, Type::input, false},
-    {"torch.nn.MultiMarginLoss", "p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'", nullptr, both, by_sample, Type::input, false},
+    {"torch.nn.BCEWithLogitsLoss",
+        "weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", nullptr, both,
+        binary_cross_entropy_with_logits, Type::promote, false},
+    {"torch.nn.CrossEntropyLoss",
+        "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0",
+        nullptr, both, cross_entropy, Type::input, false},
+    {"torch.nn.LinearCrossEntropyLoss",
+        "in_features, num_classes, *, out_features=None, bias=False, device=None, dtype=None, reduction='mean', weight=None, ignore_index=None, label_smoothing=0.0, options=None",
+        nullptr, both, linear_cross_entropy, Type::input},
+    {"torch.nn.AdaptiveLogSoftmaxWithLoss",
+        "in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None, dtype=None", nullptr,
+        both, adaptive_softmax, Type::input},
+    {"torch.nn.NLLLoss", "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'",
+        nullptr, both, negative_likelihood, Type::input, false},
+    {"torch.nn.NLLLoss2d", "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'",
+        nullptr, both, negative_likelihood, Type::input, false},
+    {"torch.nn.MultiMarginLoss",
+        "p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'", nullptr, both,
+        by_sample, Type::input, false},
     {"torch.nn.MultiLabelMarginLoss", plain, nullptr, both, by_sample, Type::input, false},
     {"torch.nn.MultiLabelSoftMarginLoss", weighted, nullptr, both, by_sample, Type::input, false},
-    {"torch.nn.CTCLoss", "blank=0, reduction='mean', zero_infinity=False", nullptr, "log_probs, targets, input_lengths, target_lengths", ctc, Type::input, false},
-    {"torch.nn.TripletMarginLoss", "margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, reduce=None, reduction='mean'", nullptr, "anchor, positive, negative", triplet,
-     Type::floating, false},
-    {"torch.nn.TripletMarginWithDistanceLoss", "*, distance_function=None, margin=1.0, swap=False, reduction='mean'", nullptr, "anchor, positive, negative", triplet,
-     Type::floating, false},
-    {"torch.nn.MarginRankingLoss", "margin=0.0, size_average=None, reduce=None, reduction='mean'", nullptr, "input1, input2, target", ranking, Type::promote, false},
-    {"torch.nn.CosineEmbeddingLoss", "margin=0.0, size_average=None, reduce=None, reduction='mean'", nullptr, "input1, input2, target", cosine, Type::floating, false},
+    {"torch.nn.CTCLoss", "blank=0, reduction='mean', zero_infinity=False", nullptr,
+        "log_probs, targets, input_lengths, target_lengths", ctc, Type::input, false},
+    {"torch.nn.TripletMarginLoss",
+        "margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, reduce=None, reduction='mean'", nullptr,
+        "anchor, positive, negative", triplet, Type::floating, false},
+    {"torch.nn.TripletMarginWithDistanceLoss",
+        "*, distance_function=None, margin=1.0, swap=False, reduction='mean'", nullptr,
+        "anchor, positive, negative", triplet, Type::floating, false},
+    {"torch.nn.MarginRankingLoss", "margin=0.0, size_average=None, reduce=None, reduction='mean'", nullptr,
+        "input1, input2, target", ranking, Type::promote, false},
+    {"torch.nn.CosineEmbeddingLoss", "margin=0.0, size_average=None, reduce=None, reduction='mean'", nullptr,
+        "input1, input2, target", cosine, Type::floating, false},
 };
 
 constexpr std::string_view plain_F = "input, target, size_average=None, reduce=None, reduction='mean'";
 constexpr Operator operators[] = {
     {"mse_loss", plain_F, "F", elementwise, Type::promote},
     {"l1_loss", plain_F, "F", elementwise, Type::promote},
-    {"smooth_l1_loss", "input, target, size_average=None, reduce=None, reduction='mean', beta=1.0", "F", elementwise, Type::promote},
+    {"smooth_l1_loss", "input, target, size_average=None, reduce=None, reduction='mean', beta=1.0", "F",
+        elementwise, Type::promote},
     {"huber_loss", "input, target, reduction='mean', delta=1.0", "F", huber, Type::promote},
-    {"kl_div", "input, target, size_average=None, reduce=None, reduction='mean', log_target=False", "F", elementwise, Type::promote},
+    {"kl_div", "input, target, size_average=None, reduce=None, reduction='mean', log_target=False", "F",
+        elementwise, Type::promote},
     {"soft_margin_loss", plain_F, "F", elementwise, Type::promote},
-    {"hinge_embedding_loss", "input, target, margin=1.0, size_average=None, reduce=None, reduction='mean'", "F", elementwise, Type::promote},
-    {"poisson_nll_loss", "input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'", "F", elementwise, Type::floating},
-    {"gaussian_nll_loss", "input, target, var, full=False, eps=1e-06, reduction='mean'", "F", gaussian, Type::promote},
-    {"binary_cross_entropy", "input, target, weight=None, size_average=None, reduce=None, reduction='mean'", "F", binary_cross_entropy, Type::input},
-    {"binary_cross_entropy_with_logits", "input, target, weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", "F", binary_cross_entropy_with_logits, Type::promote},
-    {"cross_entropy", "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0", "F", cross_entropy, Type::input},
-    {"linear_cross_entropy", "input, linear_weight, target, *, linear_bias=None, weight=None, reduction='mean', ignore_index=None, label_smoothing=0.0, options=None", "F", linear_cross_entropy,
-     Type::input},
-    {"nll_loss", "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'", "F", negative_likelihood, Type::input},
-    {"multi_margin_loss", "input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'", "F", by_sample, Type::input},
+    {"hinge_embedding_loss", "input, target, margin=1.0, size_average=None, reduce=None, reduction='mean'",
+        "F", elementwise, Type::promote},
+    {"poisson_nll_loss",
+        "input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'",
+        "F", elementwise, Type::floating},
+    {"gaussian_nll_loss", "input, target, var, full=False, eps=1e-06, reduction='mean'", "F", gaussian,
+        Type::promote},
+    {"binary_cross_entropy", "input, target, weight=None, size_average=None, reduce=None, reduction='mean'",
+        "F", binary_cross_entropy, Type::input},
+    {"binary_cross_entropy_with_logits",
+        "input, target, weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", "F",
+        binary_cross_entropy_with_logits, Type::promote},
+    {"cross_entropy",
+        "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0",
+        "F", cross_entropy, Type::input},
+    {"linear_cross_entropy",
+        "input, linear_weight, target, *, linear_bias=None, weight=None, reduction='mean', ignore_index=None, label_smoothing=0.0, options=None",
+        "F", linear_cross_entropy, Type::input},
+    {"nll_loss",
+        "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'",
+        "F", negative_likelihood, Type::input},
+    {"multi_margin_loss",
+        "input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'", "F",
+        by_sample, Type::input},
     {"multilabel_margin_loss", plain_F, "F", by_sample, Type::input},
-    {"multilabel_soft_margin_loss", "input, target, weight=None, size_average=None, reduce=None, reduction='mean'", "F", by_sample, Type::input},
-    {"ctc_loss", "log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean', zero_infinity=False", "F", ctc, Type::input},
-    {"triplet_margin_loss", "anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, reduce=None, reduction='mean'", "F", triplet, Type::floating},
-    {"triplet_margin_with_distance_loss", "anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction='mean'", "F", triplet, Type::floating},
-    {"margin_ranking_loss", "input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction='mean'", "F", ranking, Type::promote},
-    {"cosine_embedding_loss", "input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction='mean'", "F", cosine, Type::floating},
+    {"multilabel_soft_margin_loss",
+        "input, target, weight=None, size_average=None, reduce=None, reduction='mean'", "F", by_sample,
+        Type::input},
+    {"ctc_loss",
+        "log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean', zero_infinity=False",
+        "F", ctc, Type::input},
+    {"triplet_margin_loss",
+        "anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, reduce=None, reduction='mean'",
+        "F", triplet, Type::floating},
+    {"triplet_margin_with_distance_loss",
+        "anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction='mean'",
+        "F", triplet, Type::floating},
+    {"margin_ranking_loss",
+        "input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction='mean'", "F", ranking,
+        Type::promote},
+    {"cosine_embedding_loss",
+        "input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction='mean'", "F", cosine,
+        Type::floating},
 };
 
 // PyTorch's own losses number the reductions.
 Value number_of_reduction(Call& call) {
   const Value reduction = call.run.resolve(call.at(0));
   if (reduction.is(Kind::string))
-    for (const auto& [name, number] : {std::pair<std::string_view, int>{"none", 0}, {"mean", 1}, {"elementwise_mean", 1}, {"sum", 2}})
+    for (const auto& [name, number] :
+        {std::pair<std::string_view, int>{"none", 0}, {"mean", 1}, {"elementwise_mean", 1}, {"sum", 2}})
       if (reduction.text() == name) return call.run.heap().integer(number);
   return call.run.heap().unknown("", Sharing::uniform, call.place);
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> loss_rows() {
   std::vector<Row> rows = rows_of_layers(layers);
-  for (const std::string_view path : {"torch.nn.functional._Reduction.get_enum", "torch.nn._reduction.get_enum"})
+  for (const std::string_view path :
+      {"torch.nn.functional._Reduction.get_enum", "torch.nn._reduction.get_enum"})
     rows.push_back(libraries::row(path, RowKind::function, "reduction", number_of_reduction));
   for (Row& row : operator_rows(operators)) rows.push_back(std::move(row));
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// What models that are not seen are called with: names that programs give to inputs, and which of their dimensions are the same.
+// What models that are not seen are called with: names that programs give to inputs, and which of their
+// dimensions are the same.
 #include "libraries/table/op.hpp"
 
 #include <algorithm>
@@ -12,8 +13,8 @@ enum class Stream : std::uint8_t { main, encoder, decoder, none };
 
 struct Input {
   std::string_view name;
-  Stream stream;            // none: no sequence that has to meet the others'
-  std::size_t ranks[2];     // with which its first two dimensions are batch and sequence
+  Stream stream;         // none: no sequence that has to meet the others'
+  std::size_t ranks[2];  // with which its first two dimensions are batch and sequence
 };
 constexpr Input inputs[] = {
     {"input_ids", Stream::main, {2, 2}},
@@ -37,7 +38,8 @@ constexpr Input inputs[] = {
 };
 
 // What a model, or a part of one, is called.
-constexpr std::string_view model_words[] = {"model", "net", "module", "encoder", "decoder", "transformer", "bert", "gpt", "llama", "lm", "backbone", "layer", "block", "attention", "attn"};
+constexpr std::string_view model_words[] = {"model", "net", "module", "encoder", "decoder", "transformer",
+    "bert", "gpt", "llama", "lm", "backbone", "layer", "block", "attention", "attn"};
 
 // The last name of an expression: `batch["labels"]` has labels, `self.model.module` has module.
 std::string_view last_name(const syntax::Expr& expr) {
@@ -47,7 +49,8 @@ std::string_view last_name(const syntax::Expr& expr) {
   case attribute: return syntax::as<syntax::AttributeExpr>(expr).attribute.text();
   case subscript: {
     const syntax::Expr& key = *syntax::as<syntax::SubscriptExpr>(expr).index;
-    return key.kind == string ? syntax::as<syntax::StringExpr>(key).value : last_name(*syntax::as<syntax::SubscriptExpr>(expr).object);
+    return key.kind == string ? syntax::as<syntax::StringExpr>(key).value
+                              : last_name(*syntax::as<syntax::SubscriptExpr>(expr).object);
   }
   default: return {};
   }
@@ -55,7 +58,9 @@ std::string_view last_name(const syntax::Expr& expr) {
 
 bool is_model(std::string_view name) {
   std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c); });
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
+  });
   // `model`, `base_model`, `bert_model`, `net2`: whole words.
   for (std::size_t begin = 0; begin < lower.size();) {
     const auto end = std::min(lower.find('_', begin), lower.size());
@@ -67,11 +72,14 @@ bool is_model(std::string_view name) {
   return false;
 }
 
-} // namespace
+}  // namespace
 
-void Table::unseen_call(Interpreter& run, std::span<const Value> positional, std::span<const std::pair<Name, Value>> keywords,
-                        const syntax::CallExpr& expr, values::Place place) const {
-  if (positional.size() + keywords.size() < 2 || positional.size() > expr.arguments.size() || !is_model(last_name(*expr.function))) return;
+void Table::unseen_call(Interpreter& run, std::span<const Value> positional,
+    std::span<const std::pair<Name, Value>> keywords, const syntax::CallExpr& expr,
+    values::Place place) const {
+  if (positional.size() + keywords.size() < 2 || positional.size() > expr.arguments.size() ||
+      !is_model(last_name(*expr.function)))
+    return;
   struct Found {
     const Input* input;
     std::string_view name;
@@ -80,8 +88,10 @@ void Table::unseen_call(Interpreter& run, std::span<const Value> positional, std
   std::vector<Found> found;
   bool cached = false;  // the mask then covers what came before, too
   const auto look = [&](std::string_view name, Value value) {
-    cached = cached || name.find("past") != std::string_view::npos || name.find("cache") != std::string_view::npos;
-    const auto* input = std::find_if(std::begin(inputs), std::end(inputs), [&](const Input& known) { return known.name == name; });
+    cached = cached || name.find("past") != std::string_view::npos ||
+        name.find("cache") != std::string_view::npos;
+    const auto* input = std::find_if(
+        std::begin(inputs), std::end(inputs), [&](const Input& known) { return known.name == name; });
     const TensorState* state = input == std::end(inputs) ? nullptr : tensor_state(run, value);
     if (!state || !state->shape.rank_known) return;
     const std::size_t rank = state->shape.dims.size();
@@ -97,11 +107,14 @@ void Table::unseen_call(Interpreter& run, std::span<const Value> positional, std
     for (std::size_t j = i + 1; j < found.size(); ++j) {
       const auto compare = [&](std::size_t at, std::string_view what) {
         const Dim &a = found[i].state->shape.dims[at], &b = found[j].state->shape.dims[at];
-        if (op.failed() || op.equal(a, b) != Answer::no || op.equal(a, 1) != Answer::no || op.equal(b, 1) != Answer::no) return;
+        if (op.failed() || op.equal(a, b) != Answer::no || op.equal(a, 1) != Answer::no ||
+            op.equal(b, 1) != Answer::no)
+          return;
         (void)op.fail(ProblemKind::batch_mismatch,
-                      std::string(found[i].name) + " is " + op.words(found[i].state->shape) + " and " + std::string(found[j].name) + " is " +
-                          op.words(found[j].state->shape) + ": their " + std::string(what) + " sizes, " + op.words(a) + " and " + op.words(b) + ", differ",
-                      {a, b});
+            std::string(found[i].name) + " is " + op.words(found[i].state->shape) + " and " +
+                std::string(found[j].name) + " is " + op.words(found[j].state->shape) + ": their " +
+                std::string(what) + " sizes, " + op.words(a) + " and " + op.words(b) + ", differ",
+            {a, b});
       };
       compare(0, "batch");
       const Stream stream = found[i].input->stream;
@@ -109,4 +122,4 @@ void Table::unseen_call(Interpreter& run, std::span<const Value> positional, std
     }
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

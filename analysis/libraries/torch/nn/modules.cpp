@@ -1,5 +1,5 @@
-// nn.Module itself: its tree of parts, its parameters, modes and hooks, and what wraps modules unseen (torch.compile,
-// TorchScript). Semantics as in the documentation of torch.nn.Module.
+// nn.Module itself: its tree of parts, its parameters, modes and hooks, and what wraps modules unseen
+// (torch.compile, TorchScript). Semantics as in the documentation of torch.nn.Module.
 #include "libraries/torch/nn/modules.hpp"
 
 #include "interpreter/calls/noted_at.hpp"
@@ -18,7 +18,8 @@ using interpreter::Arguments;
 
 namespace {
 
-// `DropPath(rate) if rate > 0 else nn.Identity()`: the module on one side; absent if it is none, or not known.
+// `DropPath(rate) if rate > 0 else nn.Identity()`: the module on one side; absent if it is none, or not
+// known.
 Value side_of(Interpreter& run, Value value, bool yes) {
   if (!value.is(Kind::choice)) return {};
   const Value side = run.resolve(yes ? value.as<values::Choice>()->yes : value.as<values::Choice>()->no);
@@ -27,9 +28,11 @@ Value side_of(Interpreter& run, Value value, bool yes) {
 
 enum class KnownParts { all, one_of_each_choice, some };
 
-// Calls `each` with the name and the value of every part, and with each of two modules of which one is the part.
+// Calls `each` with the name and the value of every part, and with each of two modules of which one is the
+// part.
 template <class Each> KnownParts each_part(Interpreter& run, const Instance& module, Each each) {
-  static const Name items_name(values::ContainerState::items), names_name(values::ContainerState::names), dict_name(values::ContainerState::dict);
+  static const Name items_name(values::ContainerState::items), names_name(values::ContainerState::names),
+      dict_name(values::ContainerState::dict);
   const auto held = [&](Name name) {
     const values::Slot* slot = module.attributes.find(name);
     return slot ? run.resolve(slot->value) : Value{};
@@ -38,13 +41,16 @@ template <class Each> KnownParts each_part(Interpreter& run, const Instance& mod
   for (const auto& [name, slot] : module.attributes.entries()) {
     if (!slot->value || name.text().starts_with('$') || name.text().starts_with("__")) continue;
     const Value value = run.resolve(slot->value);
-    if (run.is_a(value, module_class)) each(name.text(), value);
+    if (run.is_a(value, module_class))
+      each(name.text(), value);
     else if (const Value yes = side_of(run, value, true), no = side_of(run, value, false); yes && no) {
       each(name.text(), yes);
       each(name.text(), no);
       chosen = true;
-    } else if (value.is(Kind::choice) || (value.is(Kind::unknown) && value.as<values::Unknown>()->external)) complete = false;
-    else if (value.is(Kind::instance) && value.as<Instance>()->cls && value.as<Instance>()->cls->open) complete = false;  // what it derives from may be a module
+    } else if (value.is(Kind::choice) || (value.is(Kind::unknown) && value.as<values::Unknown>()->external))
+      complete = false;
+    else if (value.is(Kind::instance) && value.as<Instance>()->cls && value.as<Instance>()->cls->open)
+      complete = false;  // what it derives from may be a module
   }
   if (const Value list = held(items_name); list.is(Kind::list)) {
     const auto* items = values::Heap::list_state(list);
@@ -55,9 +61,12 @@ template <class Each> KnownParts each_part(Interpreter& run, const Instance& mod
       const Value item = run.resolve(items->items[i]);
       const Value name = known && i < known->size() ? run.resolve((*known)[i]) : Value{};
       char number[24];
-      const std::string_view index(number, static_cast<std::size_t>(std::to_chars(std::begin(number), std::end(number), i).ptr - number));
-      if (run.is_a(item, module_class)) each(name.is(Kind::string) ? name.text() : index, item);
-      else if (!item.is(Kind::none) && !item.is(Kind::tensor)) complete = false;
+      const std::string_view index(number,
+          static_cast<std::size_t>(std::to_chars(std::begin(number), std::end(number), i).ptr - number));
+      if (run.is_a(item, module_class))
+        each(name.is(Kind::string) ? name.text() : index, item);
+      else if (!item.is(Kind::none) && !item.is(Kind::tensor))
+        complete = false;
     }
   }
   if (const Value dict = held(dict_name); dict.is(Kind::dict)) {
@@ -65,19 +74,22 @@ template <class Each> KnownParts each_part(Interpreter& run, const Instance& mod
     complete = complete && !items->open;
     for (const auto& [key, value] : items->items) {
       const Value item = run.resolve(value);
-      if (key.is(Kind::string) && run.is_a(item, module_class)) each(key.text(), item);
-      else if (!key.is(Kind::string) || !item.is(Kind::tensor)) complete = false;
+      if (key.is(Kind::string) && run.is_a(item, module_class))
+        each(key.text(), item);
+      else if (!key.is(Kind::string) || !item.is(Kind::tensor))
+        complete = false;
     }
   }
   if (!complete) return KnownParts::some;
   return chosen ? KnownParts::one_of_each_choice : KnownParts::all;
 }
 
-} // namespace
+}  // namespace
 
 Parts parts_of(Interpreter& run, const Instance& module) {
   Parts parts;
-  const KnownParts known = each_part(run, module, [&](std::string_view name, Value part) { parts.list.push_back({std::string(name), part}); });
+  const KnownParts known = each_part(run, module,
+      [&](std::string_view name, Value part) { parts.list.push_back({std::string(name), part}); });
   parts.complete = known == KnownParts::all;
   parts.or_others = known == KnownParts::some;
   return parts;
@@ -105,14 +117,17 @@ void walk(Interpreter& run, Value module, const std::string& prefix, Tree& tree)
   const Parts parts = parts_of(run, *module.as<Instance>());
   // Whoever does something to all modules does it to both of two of which one is there.
   tree.complete = tree.complete && !parts.or_others;
-  for (const Part& part : parts.list) walk(run, part.module, prefix.empty() ? part.name : prefix + "." + part.name, tree);
+  for (const Part& part : parts.list)
+    walk(run, part.module, prefix.empty() ? part.name : prefix + "." + part.name, tree);
 }
 
 // The same without names.
-void gather(Interpreter& run, Value module, std::vector<Value>& modules, std::unordered_set<const values::Object*>& seen) {
+void gather(Interpreter& run, Value module, std::vector<Value>& modules,
+    std::unordered_set<const values::Object*>& seen) {
   if (modules.size() >= max_modules || !seen.insert(module.object()).second) return;
   modules.push_back(module);
-  each_part(run, *module.as<Instance>(), [&](std::string_view, Value part) { gather(run, part, modules, seen); });
+  each_part(
+      run, *module.as<Instance>(), [&](std::string_view, Value part) { gather(run, part, modules, seen); });
 }
 
 // One value per part, or a list of which nothing is known.
@@ -123,28 +138,33 @@ template <class Each> Value listed(Call& call, const std::vector<Part>& list, bo
   for (const Part& part : list) items.push_back(each(part));
   return heap.list(std::move(items));
 }
-Value named(Call& call, const Part& part) { return call.run.heap().tuple({call.run.heap().string(part.name), part.module}); }
+Value named(Call& call, const Part& part) {
+  return call.run.heap().tuple({call.run.heap().string(part.name), part.module});
+}
 
 template <bool with_names> Value children(Call& call) {
   Parts parts = parts_of(call.run, object(call));
   std::unordered_set<const values::Object*> seen;
   std::erase_if(parts.list, [&](const Part& part) { return !seen.insert(part.module.object()).second; });
   if (!parts.complete) lose_dtypes(call.run, call.self);
-  return listed(call, parts.list, parts.complete, [&](const Part& part) { return with_names ? named(call, part) : part.module; });
+  return listed(call, parts.list, parts.complete,
+      [&](const Part& part) { return with_names ? named(call, part) : part.module; });
 }
 template <bool with_names> Value modules(Call& call) {
   Tree tree;
   const Value prefix = with_names ? call.run.resolve(call.at(1)) : Value{};
   walk(call.run, call.self, prefix.is(Kind::string) ? std::string(prefix.text()) : "", tree);
   if (!tree.complete) lose_dtypes(call.run, call.self);
-  return listed(call, tree.list, tree.complete, [&](const Part& part) { return with_names ? named(call, part) : part.module; });
+  return listed(call, tree.list, tree.complete,
+      [&](const Part& part) { return with_names ? named(call, part) : part.module; });
 }
 Value parts_dict(Call& call) {
   lose_dtypes(call.run, call.self);  // other parts may be put into it
   const Parts parts = parts_of(call.run, object(call));
   std::vector<std::pair<Value, Value>> items;
   for (const Part& part : parts.list) items.push_back({call.run.heap().string(part.name), part.module});
-  return call.run.heap().dict(std::move(items), !parts.complete, parts.complete ? Value{} : call.run.heap().external(""));
+  return call.run.heap().dict(
+      std::move(items), !parts.complete, parts.complete ? Value{} : call.run.heap().external(""));
 }
 Value submodule(Call& call) {
   const Value path = call.run.resolve(call.at(0));
@@ -163,10 +183,12 @@ Value apply(Call& call) {
   walk(call.run, call.self, "", tree);
   // Parts first, as PyTorch does; of a large tree one round stands for all.
   if (tree.complete && tree.list.size() <= max_applied)
-    for (auto part = tree.list.rbegin(); part != tree.list.rend(); ++part) call.run.call(call.at(0), {{part->module}, {}, false}, call.place);
+    for (auto part = tree.list.rbegin(); part != tree.list.rend(); ++part)
+      call.run.call(call.at(0), {{part->module}, {}, false}, call.place);
   else {
     // It hardly ever converts them, but nobody knows.
-    if (!call.run.record().conditions.contains(values::RecordCondition::counted)) lose_dtypes(call.run, call.self);
+    if (!call.run.record().conditions.contains(values::RecordCondition::counted))
+      lose_dtypes(call.run, call.self);
     call.run.call(call.at(0), {{call.run.heap().external("", call.place)}, {}, false}, call.place);
   }
   return call.self;
@@ -184,8 +206,8 @@ struct Tensors {
   std::vector<Part> list;
   bool complete = true;
 };
-// The tensors of a tree that are parameters, or those registered as buffers. A layer of PyTorch's that holds none may hold
-// some that are not known: `$complete` says that it does not.
+// The tensors of a tree that are parameters, or those registered as buffers. A layer of PyTorch's that holds
+// none may hold some that are not known: `$complete` says that it does not.
 Tensors tensors_of(Interpreter& run, Value module, bool buffers) {
   Tree tree;
   walk(run, module, "", tree);
@@ -203,20 +225,29 @@ Tensors tensors_of(Interpreter& run, Value module, bool buffers) {
       if (!value.is(Kind::tensor)) continue;
       const auto role = value.as<Tensor>()->role;
       any = any || role != values::TensorRole::plain;
-      if (role == (buffers ? values::TensorRole::buffer : values::TensorRole::parameter) && seen.insert(value.object()).second)
-        found.list.push_back({part.name.empty() ? std::string(name.text()) : part.name + "." + std::string(name.text()), value});
+      if (role == (buffers ? values::TensorRole::buffer : values::TensorRole::parameter) &&
+          seen.insert(value.object()).second)
+        found.list.push_back(
+            {part.name.empty() ? std::string(name.text()) : part.name + "." + std::string(name.text()),
+                value});
     }
     const auto take = [&](std::string_view name, Value item) {
       const Value value = run.resolve(item);
-      if (value.is(Kind::tensor) && value.as<Tensor>()->role == (buffers ? values::TensorRole::buffer : values::TensorRole::parameter) && seen.insert(value.object()).second)
+      if (value.is(Kind::tensor) &&
+          value.as<Tensor>()->role ==
+              (buffers ? values::TensorRole::buffer : values::TensorRole::parameter) &&
+          seen.insert(value.object()).second)
         found.list.push_back({(part.name.empty() ? "" : part.name + ".") + std::string(name), value});
     };
     if (const Value list = kept(run, holder, values::ContainerState::items); list.is(Kind::list))
-      for (std::size_t i = 0; i < values::Heap::list_state(list)->items.size(); ++i) take(std::to_string(i), values::Heap::list_state(list)->items[i]);
+      for (std::size_t i = 0; i < values::Heap::list_state(list)->items.size(); ++i)
+        take(std::to_string(i), values::Heap::list_state(list)->items[i]);
     if (const Value dict = kept(run, holder, values::ContainerState::dict); dict.is(Kind::dict))
       for (const auto& [key, item] : std::vector(values::Heap::dict_state(dict)->items))
         if (key.is(Kind::string)) take(key.text(), item);
-    const bool container = holder.cls || kept(run, holder, values::ContainerState::items) || kept(run, holder, values::ContainerState::dict) || kept(run, holder, values::ContainerState::complete);
+    const bool container = holder.cls || kept(run, holder, values::ContainerState::items) ||
+        kept(run, holder, values::ContainerState::dict) ||
+        kept(run, holder, values::ContainerState::complete);
     found.complete = found.complete && (container || any);
   }
   // An unknown attribute is seldom a module, but one that has none besides would train nothing.
@@ -225,19 +256,22 @@ Tensors tensors_of(Interpreter& run, Value module, bool buffers) {
 }
 Value parameters_list(Call& call) {
   const Value of = kept(call, values::OptimizerState::of);
-  if (!call.run.is_a(of, module_class)) return call.run.heap().open_list(call.run.heap().external("", call.place));
+  if (!call.run.is_a(of, module_class))
+    return call.run.heap().open_list(call.run.heap().external("", call.place));
   const Tensors found = tensors_of(call.run, of, false);
   return listed(call, found.list, found.complete, [&](const Part& part) { return part.module; });
 }
 template <bool buffers, bool with_names> Value tensors(Call& call) {
   const Tensors found = tensors_of(call.run, call.self, buffers);
-  return listed(call, found.list, found.complete, [&](const Part& part) { return with_names ? named(call, part) : part.module; });
+  return listed(call, found.list, found.complete,
+      [&](const Part& part) { return with_names ? named(call, part) : part.module; });
 }
 // Of a module of which not all is known, what is known is set.
 Value set_trained(Call& call) {
   const Answer wanted = call.run.symbols().decide(call.run.truth(call.at(0)));
   const Known known = wanted == Answer::yes ? Known::yes : wanted == Answer::no ? Known::no : Known::unknown;
-  for (const Part& part : tensors_of(call.run, call.self, false).list) require_grad(call.run, part.module, known);
+  for (const Part& part : tensors_of(call.run, call.self, false).list)
+    require_grad(call.run, part.module, known);
   return call.self;
 }
 Value parameter(Call& call) {
@@ -253,7 +287,10 @@ Value parameter(Call& call) {
   TensorState state = computed(call.run, {call.at(0)});
   if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
   const Value wanted = call.run.resolve(call.at(1));
-  state.requires_grad = !wanted ? Known::yes : call.run.to_constant(wanted) == 1 ? Known::yes : call.run.to_constant(wanted) == 0 ? Known::no : Known::unknown;
+  state.requires_grad = !wanted           ? Known::yes
+      : call.run.to_constant(wanted) == 1 ? Known::yes
+      : call.run.to_constant(wanted) == 0 ? Known::no
+                                          : Known::unknown;
   if (state.requires_grad == Known::yes) state.grad_writes = trained_for_certain;
   // Of a class that nobody constructs here, somebody else may move the module.
   if (call.run.of_any_use()) state.device = nullptr;
@@ -269,7 +306,8 @@ Value buffer(Call& call) {
   TensorState state = computed(call.run, {call.at(0)});
   if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
   if (call.run.of_any_use()) state.device = nullptr;
-  if (call.run.symbols().decide(call.run.truth(call.at(1))) != Answer::yes) call.run.named_condition(interpreter::noted_at(transient_buffer, call.place), Sharing::uniform);
+  if (call.run.symbols().decide(call.run.truth(call.at(1))) != Answer::yes)
+    call.run.named_condition(interpreter::noted_at(transient_buffer, call.place), Sharing::uniform);
   const Value made = result(call, state);
   made.as<Tensor>()->role = values::TensorRole::buffer;
   return made;
@@ -279,16 +317,19 @@ Value register_buffer(Call& call) {
   const Value value = call.run.resolve(call.at(1));
   if (name.is(Kind::string)) call.run.set_attribute(call.self, Name(name.text()), call.at(1));
   if (value.is(Kind::tensor)) value.as<Tensor>()->role = values::TensorRole::buffer;
-  if (const TensorState* state = call.run.of_any_use() ? tensor_state(call.run, value) : nullptr; state && state->device) {
+  if (const TensorState* state = call.run.of_any_use() ? tensor_state(call.run, value) : nullptr;
+      state && state->device) {
     TensorState moved = *state;
     moved.device = nullptr;
     set_state(call.run, value, moved);
   }
   keep(call, values::ModuleState::has_buffers, call.run.heap().boolean(true));
   // What is not saved with the module.
-  if (name.is(Kind::string) && call.at(2) && call.run.symbols().decide(call.run.truth(call.at(2))) != Answer::yes) {
+  if (name.is(Kind::string) && call.at(2) &&
+      call.run.symbols().decide(call.run.truth(call.at(2))) != Answer::yes) {
     Value transient = kept(call, values::ModuleState::transient);
-    if (!transient.is(Kind::list)) keep(call, values::ModuleState::transient, transient = call.run.heap().list({}));
+    if (!transient.is(Kind::list))
+      keep(call, values::ModuleState::transient, transient = call.run.heap().list({}));
     values::ListState state = *values::Heap::list_state(transient);
     state.items.push_back(name);
     call.run.heap().set_list(transient, std::move(state));
@@ -315,11 +356,13 @@ Value register_module(Call& call) {
 }
 // ---------------------------------------------------------------- modes
 
-// A module that the program has made trains until it is told otherwise; one that stands for any use of its class may do either.
+// A module that the program has made trains until it is told otherwise; one that stands for any use of its
+// class may do either.
 Value training(Call& call) {
   const Instance& module = object(call);
   const Value mode = kept(call, values::ModuleState::training);
-  if (!call.run.of_any_use() && !module.symbolic && !mode.is(Kind::unknown)) return mode ? mode : call.run.heap().boolean(true);
+  if (!call.run.of_any_use() && !module.symbolic && !mode.is(Kind::unknown))
+    return mode ? mode : call.run.heap().boolean(true);
   return Value::of(call.run.named_condition("training", Sharing::uniform));
 }
 Value set_mode(Call& call, Value mode) {
@@ -346,13 +389,20 @@ Value eval_unseen(Call& call) {
   return Value::none();
 }
 
-// What torch.compile makes of a module: one that runs it, and has it within under this name. A function is seen through.
+// What torch.compile makes of a module: one that runs it, and has it within under this name. A function is
+// seen through.
 constexpr std::string_view compiled_class = "torch._dynamo.OptimizedModule", within = "_orig_mod";
 // `@torch.compile(mode=…)` and `torch.compile(model)` alike.
-Value seen_through(Call& call) { return call.at(0) && !call.run.resolve(call.at(0)).is(Kind::none) ? call.at(0) : call.run.library_symbol(values::InternalRow::same); }
+Value seen_through(Call& call) {
+  return call.at(0) && !call.run.resolve(call.at(0)).is(Kind::none)
+      ? call.at(0)
+      : call.run.library_symbol(values::InternalRow::same);
+}
 // A module of TorchScript does what the one did that it was made of, and has attributes besides.
 Value scripted(Call& call) {
-  if (const Value model = call.run.resolve(call.at(0)); model.is(Kind::instance) && call.run.is_a(model, module_class)) keep(call.run, *model.as<Instance>(), interpreter::scripted.text(), call.run.heap().boolean(true));
+  if (const Value model = call.run.resolve(call.at(0));
+      model.is(Kind::instance) && call.run.is_a(model, module_class))
+    keep(call.run, *model.as<Instance>(), interpreter::scripted.text(), call.run.heap().boolean(true));
   return seen_through(call);
 }
 
@@ -379,17 +429,23 @@ Value compiled_attribute(Call& call) {
 }
 Value give_compiled(Call& call) {
   const Value name = call.run.resolve(call.at(0)), model = kept(call, within);
-  if (!name.is(Kind::string) || !model || name.text() == within || name.text() == values::ModuleState::training) return {};
+  if (!name.is(Kind::string) || !model || name.text() == within ||
+      name.text() == values::ModuleState::training)
+    return {};
   call.run.set_attribute(model, Name(name.text()), call.at(1), call.place);
   return call.run.heap().boolean(true);
 }
 
 // A function that runs on the local shards of what it is given. Shown are the sizes of what is not sharded.
-Value on_shards(Call& call) { return call.run.policy().operands_fit ? seen_through(call) : call.run.heap().external("", call.place); }
+Value on_shards(Call& call) {
+  return call.run.policy().operands_fit ? seen_through(call) : call.run.heap().external("", call.place);
+}
 
 // ---------------------------------------------------------------- calls and hooks
 
-template <bool before> Value register_hook(Call& call) { return add_hook(call, before ? values::ModuleState::pre_hooks : values::ModuleState::hooks); }
+template <bool before> Value register_hook(Call& call) {
+  return add_hook(call, before ? values::ModuleState::pre_hooks : values::ModuleState::hooks);
+}
 Value remove_hook(Call& call) {
   const Value hooks = kept(call, values::ModuleState::hooks), hook = kept(call, values::ModuleState::hook);
   if (!hooks.is(Kind::list)) return Value::none();
@@ -403,11 +459,20 @@ Value remove_hook(Call& call) {
 bool has_no_forward(const Call& call) {
   if (!call.self.is(Kind::instance)) return false;
   const Instance& module = *call.self.as<Instance>();
-  const values::LibrarySymbol* native = module.native ? module.native : module.cls ? module.cls->native : nullptr;
-  const bool computes_nothing = native && (native->path == module_class || native->path == "torch.nn.ModuleList" || native->path == "torch.nn.ModuleDict");
-  if (!computes_nothing || module.symbolic || module.of_many || module.attributes.find(Name(values::ModuleState::in_hands))) return false;
+  const values::LibrarySymbol* native = module.native ? module.native
+      : module.cls                                    ? module.cls->native
+                                                      : nullptr;
+  const bool computes_nothing = native &&
+      (native->path == module_class || native->path == "torch.nn.ModuleList" ||
+          native->path == "torch.nn.ModuleDict");
+  if (!computes_nothing || module.symbolic || module.of_many ||
+      module.attributes.find(Name(values::ModuleState::in_hands)))
+    return false;
   if (!module.cls) return true;
-  return !module.open && !module.cls->hooks_attributes && std::ranges::none_of(module.cls->order, [](const values::Class* each) { return each->open || !each->stmt || !each->stmt->decorators.empty() || !each->stmt->keywords.empty(); });
+  return !module.open && !module.cls->hooks_attributes &&
+      std::ranges::none_of(module.cls->order, [](const values::Class* each) {
+        return each->open || !each->stmt || !each->stmt->decorators.empty() || !each->stmt->keywords.empty();
+      });
 }
 
 Value module_call(Call& call) {
@@ -421,30 +486,36 @@ Value module_call(Call& call) {
   values::Heap& heap = call.run.heap();
   if (const Value hooks = kept(call, values::ModuleState::pre_hooks); hooks.is(Kind::list))
     for (const Value& hook : std::vector(values::Heap::list_state(hooks)->items)) {
-      const Value changed = call.run.resolve(call.run.call(hook, {{call.self, heap.tuple(arguments.positional)}, {}, false}, call.place));
+      const Value changed = call.run.resolve(
+          call.run.call(hook, {{call.self, heap.tuple(arguments.positional)}, {}, false}, call.place));
       if (changed.is(Kind::none)) continue;
       arguments.behind = 0;
-      if (changed.is(Kind::tuple)) arguments.positional = changed.as<values::Tuple>()->items;
-      else if (changed.is(Kind::tensor)) arguments.positional = {changed};
+      if (changed.is(Kind::tuple))
+        arguments.positional = changed.as<values::Tuple>()->items;
+      else if (changed.is(Kind::tensor))
+        arguments.positional = {changed};
       else
         for (Value& argument : arguments.positional) argument = heap.external("", call.place);
     }
   const std::vector<Value> given = arguments.positional;
   const Value forward = call.run.attribute_or_none(call.self, Name("forward"), call.place);
   if (!forward) {
-    if (has_no_forward(call)) call.run.problem(values::ProblemKind::argument, call)->text = "This module has no `forward`: calling it raises NotImplementedError";
+    if (has_no_forward(call))
+      call.run.problem(values::ProblemKind::argument, call)->text =
+          "This module has no `forward`: calling it raises NotImplementedError";
     return heap.external("", call.place);
   }
   Value result_value = call.run.call(forward, std::move(arguments), call.place, call.expr);
   if (const Value hooks = kept(call, values::ModuleState::hooks); hooks.is(Kind::list))
     for (const Value& hook : std::vector(values::Heap::list_state(hooks)->items)) {
-      const Value changed = call.run.resolve(call.run.call(hook, {{call.self, heap.tuple(given), result_value}, {}, false}, call.place));
+      const Value changed = call.run.resolve(
+          call.run.call(hook, {{call.self, heap.tuple(given), result_value}, {}, false}, call.place));
       if (!changed.is(Kind::none)) result_value = changed;
     }
   return result_value;
 }
 
-} // namespace
+}  // namespace
 
 namespace {
 // f(tensor) of each of its tensors: where they lie then is not known.
@@ -453,7 +524,7 @@ Value apply_to_tensors(Call& call) {
   return call.self;
 }
 Value hidden(Call& call) { return call.run.heap().external("", call.place); }
-} // namespace
+}  // namespace
 
 Value add_hook(Call& call, std::string_view which) {
   Value hooks = kept(call, which);
@@ -478,7 +549,7 @@ Value own_table(Call& call) {
   lose_dtypes(call.run, call.self);
   return hidden(call);
 }
-} // namespace
+}  // namespace
 
 std::vector<Row> module_rows() {
   using enum RowKind;
@@ -495,13 +566,16 @@ std::vector<Row> module_rows() {
       row("torch.nn.Module.eval", method, "", eval, {}, Operation::eval_mode),
       row("torch.nn.Module.requires_grad_", method, "requires_grad=True", set_trained),
       row("torch.nn.Module.parameters", method, "recurse=True", parameters),
-      row("torch.nn.Module.named_parameters", method, "prefix='', recurse=True, remove_duplicate=True", tensors<false, true>),
+      row("torch.nn.Module.named_parameters", method, "prefix='', recurse=True, remove_duplicate=True",
+          tensors<false, true>),
       row("torch.nn.Module.buffers", method, "recurse=True", tensors<true, false>),
-      row("torch.nn.Module.named_buffers", method, "prefix='', recurse=True, remove_duplicate=True", tensors<true, true>),
+      row("torch.nn.Module.named_buffers", method, "prefix='', recurse=True, remove_duplicate=True",
+          tensors<true, true>),
       row("torch.nn.Module.children", method, "", children<false>),
       row("torch.nn.Module.named_children", method, "", children<true>),
       row("torch.nn.Module.modules", method, "", modules<false>),
-      row("torch.nn.Module.named_modules", method, "memo=None, prefix='', remove_duplicate=True", modules<true>),
+      row("torch.nn.Module.named_modules", method, "memo=None, prefix='', remove_duplicate=True",
+          modules<true>),
       row("torch.nn.Module._modules", property, "", parts_dict),
       row("torch.nn.Module.get_submodule", method, "target", submodule),
       row("torch.nn.Module.get_parameter", method, "target", submodule),
@@ -518,7 +592,8 @@ std::vector<Row> module_rows() {
       row("torch.utils.hooks.RemovableHandle", class_, "*arguments", nullptr),
       row("torch.utils.hooks.RemovableHandle.remove", method, "", remove_hook),
       row("torch.nn.Module.state_dict", method, "*arguments, **options", state_dict),
-      row("torch.nn.Module.load_state_dict", method, "state_dict, strict=True, assign=False, *, own=None, nothing=None", load_state),
+      row("torch.nn.Module.load_state_dict", method,
+          "state_dict, strict=True, assign=False, *, own=None, nothing=None", load_state),
       row("torch.nn.Module._apply", method, "fn, recurse=True", apply_to_tensors),
       row("torch.nn.Module.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),
 
@@ -529,7 +604,8 @@ std::vector<Row> module_rows() {
       row("torch._dynamo.OptimizedModule.__getattr__", method, "name", compiled_attribute),
       row("torch._dynamo.OptimizedModule.__setattr__", method, "name, value", give_compiled),
       row("torch.nn.Module.__getattr__", method, "name", within_compiled),
-      row("torch.distributed.tensor.experimental.local_map", function, "func=None, *arguments, **options", on_shards),
+      row("torch.distributed.tensor.experimental.local_map", function, "func=None, *arguments, **options",
+          on_shards),
       row("torch.jit.script", function, "obj=None, **options", scripted),
       row("torch.jit.trace", function, "func, **options", scripted),
       row("torch.jit.ignore", function, "fn=None, **options", seen_through),
@@ -557,13 +633,20 @@ std::vector<Row> module_rows() {
       row(values::InternalRow::parameters_iter, method, "", parameters_list),
   };
   rows.push_back(row("torch.nn.Module.share_memory", method, "*arguments, **options", itself));
-  for (const std::string_view name : {"torch.nn.Module._parameters", "torch.nn.Module._buffers"}) rows.push_back(row(name, property, "", own_table));
-  for (const std::string_view name : {"torch.nn.Module._load_state_dict_post_hooks", "torch.nn.Module._load_state_dict_pre_hooks", "torch.nn.Module._register_load_state_dict_pre_hook", "torch.nn.Module._register_state_dict_hook", "torch.nn.Module._state_dict_hooks", "torch.nn.Module._state_dict_pre_hooks", "torch.nn.Module.register_load_state_dict_post_hook", "torch.nn.Module.register_load_state_dict_pre_hook", "torch.nn.Module.register_state_dict_post_hook", "torch.nn.Module.register_state_dict_pre_hook"})
+  for (const std::string_view name : {"torch.nn.Module._parameters", "torch.nn.Module._buffers"})
+    rows.push_back(row(name, property, "", own_table));
+  for (const std::string_view name : {"torch.nn.Module._load_state_dict_post_hooks",
+           "torch.nn.Module._load_state_dict_pre_hooks", "torch.nn.Module._register_load_state_dict_pre_hook",
+           "torch.nn.Module._register_state_dict_hook", "torch.nn.Module._state_dict_hooks",
+           "torch.nn.Module._state_dict_pre_hooks", "torch.nn.Module.register_load_state_dict_post_hook",
+           "torch.nn.Module.register_load_state_dict_pre_hook",
+           "torch.nn.Module.register_state_dict_post_hook", "torch.nn.Module.register_state_dict_pre_hook"})
     rows.push_back(row(name, property, "", takes_part_in_state));
-  for (const std::string_view name : other_names_of_modules()) rows.push_back(row(name, property, "", hidden));
+  for (const std::string_view name : other_names_of_modules())
+    rows.push_back(row(name, property, "", hidden));
   for (const std::string_view name : names_of_layers()) rows.push_back(row(name, property, "", hidden));
   rows.front().whole = true;
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

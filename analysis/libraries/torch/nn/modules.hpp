@@ -1,6 +1,6 @@
-// The parts of a module. Native state lies in attributes that start with '$': `$items` holds the parts of a Sequential or
-// ModuleList in order, `$names` their names where they have any, `$dict` the parts of a ModuleDict. Every other attribute that
-// holds a module is a part under the attribute's name.
+// The parts of a module. Native state lies in attributes that start with '$': `$items` holds the parts of a
+// Sequential or ModuleList in order, `$names` their names where they have any, `$dict` the parts of a
+// ModuleDict. Every other attribute that holds a module is a part under the attribute's name.
 #pragma once
 
 #include "libraries/table/native.hpp"
@@ -22,8 +22,8 @@ Parts parts_of(Interpreter& run, const Instance& module);
 
 // `grad_writes` of a parameter that requires a gradient: as long as no unseen code had its module.
 constexpr std::uint64_t trained_for_certain = ~std::uint64_t{0};
-// What code that is not seen has, or what is done to some part that is not known, may have been converted: the dtypes of its weights
-// are not known any more. Of a module that was converted in sight they are kept.
+// What code that is not seen has, or what is done to some part that is not known, may have been converted:
+// the dtypes of its weights are not known any more. Of a module that was converted in sight they are kept.
 // Keeps the call's first argument among the hooks of that key, and gives the handle that removes it.
 Value add_hook(Call& call, std::string_view which);
 // Somebody may have converted and moved the module.
@@ -34,7 +34,8 @@ Value may_be_frozen(Call& call);
 // Somebody has moved it, and it is not known where to.
 void lose_devices(Interpreter& run, Value module);
 
-// The last answer of a module: its `__getattr__`. Absent, or AttributeError where the program calls it by its name.
+// The last answer of a module: its `__getattr__`. Absent, or AttributeError where the program calls it by its
+// name.
 Value within_compiled(Call& call);
 
 // ParameterList and ParameterDict.
@@ -44,4 +45,4 @@ std::vector<Row> parameter_container_rows();
 std::span<const std::string_view> other_names_of_modules();
 std::span<const std::string_view> names_of_layers();
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

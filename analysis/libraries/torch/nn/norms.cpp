@@ -27,15 +27,17 @@ bool same_channels(Op& op, const Channels& found, const Dim& wanted) {
     return true;
   }
   op.fail(ProblemKind::layer_input,
-          called(op) + " takes " + op.words(wanted) + (op.value(wanted) == 1 ? " channel" : " channels") + ", but " + op.name("input") + " has " +
-              op.words(arrives) + ": it is " + op.words(shape),
-          {wanted, arrives});
+      called(op) + " takes " + op.words(wanted) + (op.value(wanted) == 1 ? " channel" : " channels") +
+          ", but " + op.name("input") + " has " + op.words(arrives) + ": it is " + op.words(shape),
+      {wanted, arrives});
   op.cure_constructor("num_features", arrives);
   return false;
 }
 
 // Do the sizes of the layer's own tensors matter: has it weights or running statistics?
-bool holds_channels(Op& op) { return setting_flag(op, "affine") == Known::yes || setting_flag(op, "track_running_stats") == Known::yes; }
+bool holds_channels(Op& op) {
+  return setting_flag(op, "affine") == Known::yes || setting_flag(op, "track_running_stats") == Known::yes;
+}
 
 Value normalized(Op& op, Channels found, const Dim& channels) {
   if (!found.input) return op.unknown();
@@ -61,10 +63,13 @@ template <std::size_t... ranks> Value batch_norm(Op& op) {
 Value sync_batch_norm(Op& op) {
   const TensorState* input = op.expect("input");
   if (input && input->shape.rank_known && input->shape.dims.size() < 2)
-    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 2 dimensions, but " + op.name("input") + " has shape " + op.words(input->shape));
+    return op.fail(ProblemKind::layer_input,
+        called(op) + " takes at least 2 dimensions, but " + op.name("input") + " has shape " +
+            op.words(input->shape));
   return normalized(op, {input, 1}, holds_channels(op) ? setting_dim(op, "num_features") : Dim{});
 }
-// In training the ranks sum what they have seen of each channel: the layer is told to communicate where that is known.
+// In training the ranks sum what they have seen of each channel: the layer is told to communicate where that
+// is known.
 Value synchronised(Call& call) {
   const Value made = run_operator(call);
   if (!call.self.is(Kind::instance)) return made;
@@ -74,7 +79,8 @@ Value synchronised(Call& call) {
   const Value mode = op.kept(values::ModuleState::training);
   const bool known = !call.run.of_any_use() && !layer.symbolic && !mode.is(Kind::unknown);
   call.arguments.resize(2);
-  call.arguments[1] = known ? mode ? mode : call.run.heap().boolean(true) : Value::of(call.run.named_condition("training", Sharing::uniform));
+  call.arguments[1] = known ? mode ? mode : call.run.heap().boolean(true)
+                            : Value::of(call.run.named_condition("training", Sharing::uniform));
   return made;
 }
 // The layers of the module that normalize over batches by themselves are made anew.
@@ -85,13 +91,15 @@ Value with_synchronised(Interpreter& run, Value module, int depth) {
   const std::string_view path = object.native ? object.native->path : std::string_view{};
   if (!object.cls && path.starts_with("torch.nn.BatchNorm")) {
     Instance* made = run.make_native("torch.nn.SyncBatchNorm", object.born);
-    for (const auto& [name, slot] : object.attributes.entries()) run.heap().set(run.heap().slot_of(made->attributes, name), slot->value);
+    for (const auto& [name, slot] : object.attributes.entries())
+      run.heap().set(run.heap().slot_of(made->attributes, name), slot->value);
     return Value::of(Kind::instance, made);
   }
   for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
     const Value part = run.resolve(slot->value);
     if (part.is(Kind::instance) && run.is_a(part, "torch.nn.Module")) {
-      if (const Value made = with_synchronised(run, part, depth + 1); !(made == part)) run.heap().set(*slot, made);
+      if (const Value made = with_synchronised(run, part, depth + 1); !(made == part))
+        run.heap().set(*slot, made);
     } else if (part.is(Kind::list) && name.text() == values::ContainerState::items) {
       values::ListState state = *values::Heap::list_state(part);
       bool changed = false;
@@ -109,7 +117,11 @@ Value convert_sync_batchnorm(Call& call) { return with_synchronised(call.run, ca
 
 template <std::size_t batched> Value instance_norm(Op& op) {
   constexpr std::size_t allowed[] = {batched - 1, batched};
-  constexpr std::string_view sizes[] = {"N", "", batched == 3 ? "L" : batched == 4 ? "H" : "D", batched == 4 ? "W" : "H", "W"};
+  constexpr std::string_view sizes[] = {"N", "",
+      batched == 3       ? "L"
+          : batched == 4 ? "H"
+                         : "D",
+      batched == 4 ? "W" : "H", "W"};
   take_usual(op, "input", std::span(sizes).first(batched));
   const TensorState* input = ranked_input(op, "input", allowed);
   const std::size_t at = input && input->shape.dims.size() == batched ? 1 : 0;
@@ -118,7 +130,8 @@ template <std::size_t batched> Value instance_norm(Op& op) {
 template <Value (*forward)(Op&)> Value lazy(Op& op) {
   if (!op.kept("num_features")) {
     const Shape& shape = op.shape("input");
-    if (shape.rank_known && shape.dims.size() >= 2 && shape.dims[1].size && !op.run.guarded()) op.keep("num_features", Value::of(shape.dims[1].size));
+    if (shape.rank_known && shape.dims.size() >= 2 && shape.dims[1].size && !op.run.guarded())
+      op.keep("num_features", Value::of(shape.dims[1].size));
   }
   return forward(op);
 }
@@ -132,12 +145,13 @@ Value functional(Op& op) {
   const Shape shape = input->shape;
   if (shape.rank_known && shape.dims.size() >= 2)
     for (const std::string_view name : {"running_mean", "running_var", "weight", "bias"})
-      if (const TensorState* state = op.tensor(name); state && state->shape.rank_known && state->shape.dims.size() == 1 &&
-                                                      op.equal(state->shape.dims[0], shape.dims[1]) == Answer::no)
+      if (const TensorState* state = op.tensor(name); state && state->shape.rank_known &&
+          state->shape.dims.size() == 1 && op.equal(state->shape.dims[0], shape.dims[1]) == Answer::no)
         return op.fail(ProblemKind::layer_input,
-                       code(op.title()) + " needs a value for each of the " + op.words(shape.dims[1]) + " channels of " + op.name("input") + " " +
-                           op.words(shape) + ", but " + op.name(name) + " has " + op.words(state->shape.dims[0]),
-                       {shape.dims[1], state->shape.dims[0]});
+            code(op.title()) + " needs a value for each of the " + op.words(shape.dims[1]) + " channels of " +
+                op.name("input") + " " + op.words(shape) + ", but " + op.name(name) + " has " +
+                op.words(state->shape.dims[0]),
+            {shape.dims[1], state->shape.dims[0]});
   return op.result(shape);
 }
 
@@ -145,21 +159,31 @@ Value functional(Op& op) {
 
 bool divides(Op& op, const Dim& channels, const Dim& groups, ProblemKind kind) {
   const auto number = op.value(groups);
-  if (!channels.size || !groups.size || !number || *number <= 0 || op.s.divides(groups.size, channels.size) != Answer::no) return true;
-  op.fail(kind, op.words(channels) + " channels cannot be divided into " + op.words(groups) + " groups", {channels, groups});
+  if (!channels.size || !groups.size || !number || *number <= 0 ||
+      op.s.divides(groups.size, channels.size) != Answer::no)
+    return true;
+  op.fail(kind, op.words(channels) + " channels cannot be divided into " + op.words(groups) + " groups",
+      {channels, groups});
   return false;
 }
-void make_group_norm(Op& op) { divides(op, setting_dim(op, "num_channels"), setting_dim(op, "num_groups"), ProblemKind::argument); }
+void make_group_norm(Op& op) {
+  divides(op, setting_dim(op, "num_channels"), setting_dim(op, "num_groups"), ProblemKind::argument);
+}
 Value group_norm(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.size() < 2)
-    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 2 dimensions, but " + op.name("input") + " has shape " + op.words(input->shape));
+    return op.fail(ProblemKind::layer_input,
+        called(op) + " takes at least 2 dimensions, but " + op.name("input") + " has shape " +
+            op.words(input->shape));
   if (!op.call.self.is(Kind::instance)) {
-    if (input->shape.rank_known && !divides(op, input->shape.dims[1], setting_dim(op, "num_groups"), ProblemKind::layer_input)) return op.unknown();
+    if (input->shape.rank_known &&
+        !divides(op, input->shape.dims[1], setting_dim(op, "num_groups"), ProblemKind::layer_input))
+      return op.unknown();
     return functional(op);
   }
-  return normalized(op, {input, 1}, setting_flag(op, "affine") == Known::yes ? setting_dim(op, "num_channels") : Dim{});
+  return normalized(
+      op, {input, 1}, setting_flag(op, "affine") == Known::yes ? setting_dim(op, "num_channels") : Dim{});
 }
 
 // ---------------------------------------------------------------- over the last dimensions
@@ -179,12 +203,14 @@ Value last_dimensions(Op& op) {
   std::optional<std::vector<Int>> sizes;
   // One that was calculated with is a number, not a list of them.
   const auto* unknown = given.is(Kind::unknown) ? given.as<values::Unknown>() : nullptr;
-  if (given.is(Kind::integer) || (unknown && (unknown->default_value.is(Kind::integer) || unknown->integer))) {
+  if (given.is(Kind::integer) ||
+      (unknown && (unknown->default_value.is(Kind::integer) || unknown->integer))) {
     if (const Int size = op.run.to_int(given)) sizes = std::vector<Int>{size};
   } else if (given.is(Kind::tuple) || given.is(Kind::list)) {
     sizes = libraries::sizes(op.run, given, {}, op.call.place);
   }
-  if (sizes && sizes->empty()) return op.fail(ProblemKind::argument, called(op) + " takes a normalized_shape of at least one dimension");
+  if (sizes && sizes->empty())
+    return op.fail(ProblemKind::argument, called(op) + " takes a normalized_shape of at least one dimension");
   // An unknown one may be a number or several: of the last dimension nothing is said.
   if (!sizes) return op.result(input->shape);
   std::vector<Dim> wanted;
@@ -192,32 +218,40 @@ Value last_dimensions(Op& op) {
   const Shape shape = input->shape;
   Shape expected{false, wanted};
   if (shape.rank_known && shape.dims.size() < wanted.size())
-    return op.fail(ProblemKind::layer_input, called(op) + " normalizes over the last dimensions " + op.words(expected) + ", but " + op.name("input") + " is only " + op.words(shape));
+    return op.fail(ProblemKind::layer_input,
+        called(op) + " normalizes over the last dimensions " + op.words(expected) + ", but " +
+            op.name("input") + " is only " + op.words(shape));
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const Dim arrives = from_right(shape, i), expects = wanted[wanted.size() - 1 - i];
     if (op.never_equal(arrives, expects))
       return op.fail(ProblemKind::layer_input,
-                     wanted.size() == 1 ? called(op) + " normalizes over a last dimension of " + op.words(expects) + ", and that of " + op.name("input") + " is " +
-                                              op.words(arrives) + ": " + op.words(shape)
-                                        : called(op) + " normalizes over the last dimensions " + op.words(expected) + ", but " + op.name("input") + " has shape " + op.words(shape),
-                     {expects, arrives});
+          wanted.size() == 1 ? called(op) + " normalizes over a last dimension of " + op.words(expects) +
+                  ", and that of " + op.name("input") + " is " + op.words(arrives) + ": " + op.words(shape)
+                             : called(op) + " normalizes over the last dimensions " + op.words(expected) +
+                  ", but " + op.name("input") + " has shape " + op.words(shape),
+          {expects, arrives});
   }
   op.learn_last("input", wanted);
   for (const std::string_view name : {"weight", "bias"})
     if (const TensorState* state = op.call.self.is(Kind::instance) ? nullptr : op.tensor(name);
         state && state->shape.rank_known && !fits_exactly(op, state->shape, wanted))
-      return op.fail(ProblemKind::layer_input, op.name(name) + " has shape " + op.words(state->shape) + "; it has to be of the normalized shape, " + op.words(expected), {wanted[0]});
+      return op.fail(ProblemKind::layer_input,
+          op.name(name) + " has shape " + op.words(state->shape) +
+              "; it has to be of the normalized shape, " + op.words(expected),
+          {wanted[0]});
   return op.result(op.shape("input"));
 }
 
-// What the modules call: beside the result, the mean and the inverse of the deviation that it was normalized with.
+// What the modules call: beside the result, the mean and the inverse of the deviation that it was normalized
+// with.
 Value native_layer_norm(Op& op) {
   const auto sizes = op.sizes("normalized_shape");
   const Value made = last_dimensions(op);
   const TensorState* input = op.tensor("input");
   if (op.failed() || !input) return made;
   Shape seen = input->shape;
-  for (std::size_t i = 0; sizes && i < sizes->size() && i < seen.dims.size(); ++i) seen.dims[seen.dims.size() - 1 - i] = op.dim(1);
+  for (std::size_t i = 0; sizes && i < sizes->size() && i < seen.dims.size(); ++i)
+    seen.dims[seen.dims.size() - 1 - i] = op.dim(1);
   if (!sizes) seen = {};
   // With weights of another dtype, mean and deviation are computed in theirs.
   const TensorState* weight = op.tensor("weight");
@@ -232,8 +266,10 @@ Value native_batch_norm(Op& op) {
   const TensorState* weight = op.tensor("weight");
   const Dtype dtype = !weight || weight->dtype == input->dtype ? input->dtype : Dtype::unknown;
   Shape seen;
-  if (training == Known::yes && input->shape.rank_known && input->shape.dims.size() >= 2) seen = {true, {input->shape.dims[1]}};
-  else if (training == Known::no) seen = {true, {op.dim(std::int64_t{0})}};
+  if (training == Known::yes && input->shape.rank_known && input->shape.dims.size() >= 2)
+    seen = {true, {input->shape.dims[1]}};
+  else if (training == Known::no)
+    seen = {true, {op.dim(std::int64_t{0})}};
   return op.tuple({made, op.result(seen, dtype), op.result(seen, dtype)});
 }
 // N, C and HxW are given beside the input.
@@ -251,21 +287,27 @@ Value neighbours(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.size() < 3)
-    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 3 dimensions, but " + op.name("input") + " has shape " + op.words(input->shape));
+    return op.fail(ProblemKind::layer_input,
+        called(op) + " takes at least 3 dimensions, but " + op.name("input") + " has shape " +
+            op.words(input->shape));
   return op.result(input->shape);
 }
 Value normalize(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
-  if (input->shape.rank_known && op.integer("dim") && !op.axis("dim", input->shape.dims.size())) return op.unknown();
+  if (input->shape.rank_known && op.integer("dim") && !op.axis("dim", input->shape.dims.size()))
+    return op.unknown();
   return op.result(input->shape);
 }
 
 // ---------------------------------------------------------------- rows
 
-constexpr std::string_view batch = "num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True";
-constexpr std::string_view lazy_batch = "eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True";
-constexpr std::string_view instance = "num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, *, bias=True";
+constexpr std::string_view batch =
+    "num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True";
+constexpr std::string_view lazy_batch =
+    "eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True";
+constexpr std::string_view instance =
+    "num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, *, bias=True";
 
 constexpr Layer layers[] = {
     {"torch.nn.BatchNorm1d", batch, remembers, "input", batch_norm<2, 3>},
@@ -274,38 +316,58 @@ constexpr Layer layers[] = {
     {"torch.nn.LazyBatchNorm1d", lazy_batch, remembers, "input", lazy<batch_norm<2, 3>>},
     {"torch.nn.LazyBatchNorm2d", lazy_batch, remembers, "input", lazy<batch_norm<4>>},
     {"torch.nn.LazyBatchNorm3d", lazy_batch, remembers, "input", lazy<batch_norm<5>>},
-    {"torch.nn.SyncBatchNorm", "num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, process_group=None, device=None, dtype=None, *, bias=True",
-     remembers, "input", sync_batch_norm},
+    {"torch.nn.SyncBatchNorm",
+        "num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, process_group=None, device=None, dtype=None, *, bias=True",
+        remembers, "input", sync_batch_norm},
     {"torch.nn.InstanceNorm1d", instance, nullptr, "input", instance_norm<3>},
     {"torch.nn.InstanceNorm2d", instance, nullptr, "input", instance_norm<4>},
     {"torch.nn.InstanceNorm3d", instance, nullptr, "input", instance_norm<5>},
-    {"torch.nn.GroupNorm", "num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None, *, bias=True", make_group_norm, "input", group_norm},
-    {"torch.nn.LayerNorm", "normalized_shape, eps=1e-05, elementwise_affine=True, bias=True, device=None, dtype=None", nullptr, "input", last_dimensions},
-    {"torch.nn.RMSNorm", "normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None", nullptr, "input", last_dimensions},
-    {"torch.nn.LocalResponseNorm", "size, alpha=0.0001, beta=0.75, k=1.0", nullptr, "input", neighbours, Type::floating, false},
-    {"torch.nn.CrossMapLRN2d", "size, alpha=0.0001, beta=0.75, k=1", nullptr, "input", neighbours, Type::floating, false},
+    {"torch.nn.GroupNorm",
+        "num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None, *, bias=True",
+        make_group_norm, "input", group_norm},
+    {"torch.nn.LayerNorm",
+        "normalized_shape, eps=1e-05, elementwise_affine=True, bias=True, device=None, dtype=None", nullptr,
+        "input", last_dimensions},
+    {"torch.nn.RMSNorm", "normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None",
+        nullptr, "input", last_dimensions},
+    {"torch.nn.LocalResponseNorm", "size, alpha=0.0001, beta=0.75, k=1.0", nullptr, "input", neighbours,
+        Type::floating, false},
+    {"torch.nn.CrossMapLRN2d", "size, alpha=0.0001, beta=0.75, k=1", nullptr, "input", neighbours,
+        Type::floating, false},
 };
 
 constexpr Operator operators[] = {
-    {"batch_norm", "input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05", "F", functional, Type::input},
-    {"instance_norm", "input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05", "F", functional, Type::input},
+    {"batch_norm",
+        "input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05",
+        "F", functional, Type::input},
+    {"instance_norm",
+        "input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05",
+        "F", functional, Type::input},
     {"group_norm", "input, num_groups, weight=None, bias=None, eps=1e-05", "F", group_norm, Type::input},
-    {"group_norm", "input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True", "torch", group_norm, Type::input},
-    {"layer_norm", "input, normalized_shape, weight=None, bias=None, eps=1e-05", "F", last_dimensions, Type::input},
-    {"layer_norm", "input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True", "torch", last_dimensions, Type::input},
-    {"native_layer_norm", "input, normalized_shape, weight, bias, eps", "torch", native_layer_norm, Type::input},
-    {"native_batch_norm", "input, weight, bias, running_mean, running_var, training, momentum, eps", "torch", native_batch_norm, Type::input},
-    {"native_group_norm", "input, weight, bias, N, C, HxW, group, eps", "torch", native_group_norm, Type::own},
+    {"group_norm", "input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True", "torch",
+        group_norm, Type::input},
+    {"layer_norm", "input, normalized_shape, weight=None, bias=None, eps=1e-05", "F", last_dimensions,
+        Type::input},
+    {"layer_norm", "input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True", "torch",
+        last_dimensions, Type::input},
+    {"native_layer_norm", "input, normalized_shape, weight, bias, eps", "torch", native_layer_norm,
+        Type::input},
+    {"native_batch_norm", "input, weight, bias, running_mean, running_var, training, momentum, eps", "torch",
+        native_batch_norm, Type::input},
+    {"native_group_norm", "input, weight, bias, N, C, HxW, group, eps", "torch", native_group_norm,
+        Type::own},
     {"rms_norm", "input, normalized_shape, weight=None, eps=None", "F torch", last_dimensions, Type::input},
     {"local_response_norm", "input, size, alpha=0.0001, beta=0.75, k=1.0", "F", neighbours, Type::floating},
     {"normalize", "input, p=2.0, dim=1, eps=1e-12, out=None", "F", normalize, Type::input},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> norm_rows() {
-  static constexpr values::CollectiveInfo sums{
-      .name = "the forward of SyncBatchNorm", .hidden = true, .because = "in training it averages each channel over the batches of all ranks", .only_if = 1};
+  static constexpr values::CollectiveInfo sums{.name = "the forward of SyncBatchNorm",
+      .hidden = true,
+      .because = "in training it averages each channel over the batches of all ranks",
+      .only_if = 1};
   std::vector<Row> rows = rows_of(layers, operators);
   for (Row& made : rows)
     if (made.path == "torch.nn.SyncBatchNorm.forward") {
@@ -313,8 +375,9 @@ std::vector<Row> norm_rows() {
       made.operation = Operation::collective;
       made.collective = &sums;
     }
-  rows.push_back(row("torch.nn.SyncBatchNorm.convert_sync_batchnorm", RowKind::function, "module, process_group=None", convert_sync_batchnorm));
+  rows.push_back(row("torch.nn.SyncBatchNorm.convert_sync_batchnorm", RowKind::function,
+      "module, process_group=None", convert_sync_batchnorm));
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -11,39 +11,51 @@ using values::TensorRole;
 
 namespace {
 
-void lose_dtypes_of(Interpreter& run, Value value, std::unordered_set<const values::Object*>& seen, int depth) {
+void lose_dtypes_of(
+    Interpreter& run, Value value, std::unordered_set<const values::Object*>& seen, int depth) {
   const Name dtype(values::ModuleState::dtype);
   if (!seen.insert(value.object()).second || depth > 32 || seen.size() > 4096) return;
   auto& module = *value.as<Instance>();
-  if (const values::Slot* slot = module.attributes.find(dtype); slot && slot->value.is(Kind::dtype) && slot->value.dtype() != Dtype::unknown) return;
+  if (const values::Slot* slot = module.attributes.find(dtype);
+      slot && slot->value.is(Kind::dtype) && slot->value.dtype() != Dtype::unknown)
+    return;
   run.heap().set(run.heap().slot_of(module.attributes, dtype), Value::of(Dtype::unknown));
   for (const auto& [name, slot] : module.attributes.entries()) {
     const Value tensor = run.resolve(slot->value);
-    if (!tensor.is(Kind::tensor) || tensor.as<Tensor>()->role == TensorRole::plain || !values::is_floating(tensor.as<Tensor>()->now()->dtype)) continue;
+    if (!tensor.is(Kind::tensor) || tensor.as<Tensor>()->role == TensorRole::plain ||
+        !values::is_floating(tensor.as<Tensor>()->now()->dtype))
+      continue;
     TensorState state = *tensor.as<Tensor>()->now();
     state.dtype = Dtype::unknown;
     set_state(run, tensor, state);
   }
   for (const Part& part : parts_of(run, module).list) lose_dtypes_of(run, part.module, seen, depth + 1);
 }
-// Who has the module may have frozen its parameters: of what a layer of the library holds it is not known any more whether it is trained; what is
-// `handed` to unseen code keeps that, and only proves nothing.
-void lose_trained(Interpreter& run, Value value, bool handed, std::unordered_set<const values::Object*>& seen, int depth) {
+// Who has the module may have frozen its parameters: of what a layer of the library holds it is not known any
+// more whether it is trained; what is `handed` to unseen code keeps that, and only proves nothing.
+void lose_trained(
+    Interpreter& run, Value value, bool handed, std::unordered_set<const values::Object*>& seen, int depth) {
   if (!seen.insert(value.object()).second || depth > 32 || seen.size() > 4096) return;
   auto& module = *value.as<Instance>();
-  if (handed && module.cls && !module.attributes.find(Name(values::ModuleState::in_hands))) run.heap().set(run.heap().slot_of(module.attributes, Name(values::ModuleState::in_hands)), run.heap().boolean(true));
+  if (handed && module.cls && !module.attributes.find(Name(values::ModuleState::in_hands)))
+    run.heap().set(
+        run.heap().slot_of(module.attributes, Name(values::ModuleState::in_hands)), run.heap().boolean(true));
   for (const auto& [name, slot] : module.attributes.entries()) {
     const Value tensor = module.cls && !handed ? Value{} : run.resolve(slot->value);
-    if (!tensor.is(Kind::tensor) || tensor.as<Tensor>()->role != TensorRole::parameter || tensor.as<Tensor>()->now()->requires_grad != Known::yes) continue;
+    if (!tensor.is(Kind::tensor) || tensor.as<Tensor>()->role != TensorRole::parameter ||
+        tensor.as<Tensor>()->now()->requires_grad != Known::yes)
+      continue;
     TensorState state = *tensor.as<Tensor>()->now();
-    if (handed) state.grad_writes = 0;
-    else state.requires_grad = Known::unknown;
+    if (handed)
+      state.grad_writes = 0;
+    else
+      state.requires_grad = Known::unknown;
     set_state(run, tensor, state);
   }
   for (const Part& part : parts_of(run, module).list) lose_trained(run, part.module, handed, seen, depth + 1);
 }
 
-} // namespace
+}  // namespace
 
 void lose_dtypes(Interpreter& run, Value module) {
   std::unordered_set<const values::Object*> seen;
@@ -61,9 +73,11 @@ Value out_of_sight(Call& call) {
   std::unordered_set<const values::Object*> seen;
   if (call.self.is(Kind::instance)) lose_trained(call.run, call.self, true, seen, 0);
   // A wrapper may be given attributes there.
-  if (Instance& module = object(call); !module.cls && module.attributes.find(Name("module")) && !module.attributes.find(interpreter::handed_out))
-    call.run.heap().set(call.run.heap().slot_of(module.attributes, interpreter::handed_out), call.run.heap().boolean(true));
+  if (Instance& module = object(call); !module.cls && module.attributes.find(Name("module")) &&
+      !module.attributes.find(interpreter::handed_out))
+    call.run.heap().set(
+        call.run.heap().slot_of(module.attributes, interpreter::handed_out), call.run.heap().boolean(true));
   return Value::none();
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,5 @@
-// Containers of parameters: ParameterList and ParameterDict. They keep what they hold as those of modules do (modules.hpp); a tensor that is
-// put into one becomes a parameter.
+// Containers of parameters: ParameterList and ParameterDict. They keep what they hold as those of modules do
+// (modules.hpp); a tensor that is put into one becomes a parameter.
 #include "libraries/torch/nn/modules.hpp"
 #include "values/kept.hpp"
 
@@ -15,7 +15,8 @@ Value as_parameter(Call& call, Value given) {
   return call.run.call(call.run.library_symbol("torch.nn.Parameter"), {{given}, {}, false}, call.place);
 }
 Value call_of(Call& call, Value held, std::string_view method, std::vector<Value> given) {
-  return call.run.call(call.run.attribute(held, Name(method), call.place), {std::move(given), {}, false}, call.place);
+  return call.run.call(
+      call.run.attribute(held, Name(method), call.place), {std::move(given), {}, false}, call.place);
 }
 std::string_view method_of(const Call& call) { return call.row.path.substr(call.row.path.rfind('.') + 1); }
 
@@ -23,7 +24,8 @@ std::string_view method_of(const Call& call) { return call.row.path.substr(call.
 
 Value list_init(Call& call) {
   const Value given = call.run.resolve(call.at(0));
-  Value list = call.spread ? call.run.heap().open_list(call.run.heap().external("")) : call.run.heap().list({});
+  Value list = call.spread ? call.run.heap().open_list(call.run.heap().external(""))
+                           : call.run.heap().list({});
   if (given && !given.is(Kind::none)) {
     if (auto items = call.run.elements(given, call.place)) {
       for (Value& item : *items) item = as_parameter(call, item);
@@ -61,37 +63,44 @@ Value list_change(Call& call) {
 }
 Value list_pop(Call& call) {
   const Value list = kept(call, values::ContainerState::items);
-  return list.is(Kind::list) ? call_of(call, list, "pop", {call.at(0)}) : call.run.heap().external("", call.place);
+  return list.is(Kind::list) ? call_of(call, list, "pop", {call.at(0)})
+                             : call.run.heap().external("", call.place);
 }
 
 // ---------------------------------------------------------------- a dict
 
 void put(Call& call, Value into, Value from) {
   from = call.run.resolve(from);
-  if (from.is(Kind::instance) && kept(call.run, *from.as<Instance>(), values::ContainerState::dict)) from = kept(call.run, *from.as<Instance>(), values::ContainerState::dict);
+  if (from.is(Kind::instance) && kept(call.run, *from.as<Instance>(), values::ContainerState::dict))
+    from = kept(call.run, *from.as<Instance>(), values::ContainerState::dict);
   if (from.is(Kind::dict) && !values::Heap::dict_state(from)->open) {
-    for (const auto& [key, value] : std::vector(values::Heap::dict_state(from)->items)) call.run.dict_set(into, key, as_parameter(call, value));
+    for (const auto& [key, value] : std::vector(values::Heap::dict_state(from)->items))
+      call.run.dict_set(into, key, as_parameter(call, value));
   } else if (from && !from.is(Kind::none)) {
     call_of(call, into, "update", {from});
   }
 }
 Value dict_init(Call& call) {
-  const Value dict = call.spread ? call.run.heap().dict({}, true, call.run.heap().external("")) : call.run.heap().dict({});
+  const Value dict = call.spread ? call.run.heap().dict({}, true, call.run.heap().external(""))
+                                 : call.run.heap().dict({});
   put(call, dict, call.at(0));
   keep(call, values::ContainerState::dict, dict);
   return {};
 }
 Value dict_update(Call& call) {
-  if (const Value dict = kept(call, values::ContainerState::dict); dict.is(Kind::dict)) put(call, dict, call.at(0));
+  if (const Value dict = kept(call, values::ContainerState::dict); dict.is(Kind::dict))
+    put(call, dict, call.at(0));
   return Value::none();
 }
 Value dict_set(Call& call) {
-  if (const Value dict = kept(call, values::ContainerState::dict); dict.is(Kind::dict)) call.run.dict_set(dict, call.at(0), as_parameter(call, call.at(1)));
+  if (const Value dict = kept(call, values::ContainerState::dict); dict.is(Kind::dict))
+    call.run.dict_set(dict, call.at(0), as_parameter(call, call.at(1)));
   return Value::none();
 }
 Value dict_item(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
-  return dict.is(Kind::dict) ? call.run.subscript(dict, call.at(0), call.node ? *call.node : nowhere) : call.run.heap().external("", call.place);
+  return dict.is(Kind::dict) ? call.run.subscript(dict, call.at(0), call.node ? *call.node : nowhere)
+                             : call.run.heap().external("", call.place);
 }
 // A parameter as an attribute.
 Value dict_attribute(Call& call) {
@@ -112,14 +121,17 @@ Value dict_part(Call& call) {
 }
 Value dict_length(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
-  return dict.is(Kind::dict) ? call.run.call(call.run.library_symbol("builtins.len"), {{dict}, {}, false}, call.place) : call.run.heap().external("", call.place);
+  return dict.is(Kind::dict)
+      ? call.run.call(call.run.library_symbol("builtins.len"), {{dict}, {}, false}, call.place)
+      : call.run.heap().external("", call.place);
 }
 Value dict_has(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
-  return dict.is(Kind::dict) ? call.run.compare(syntax::CompareOp::in, call.at(0), dict) : call.run.heap().external("", call.place);
+  return dict.is(Kind::dict) ? call.run.compare(syntax::CompareOp::in, call.at(0), dict)
+                             : call.run.heap().external("", call.place);
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> parameter_container_rows() {
   using enum RowKind;
@@ -146,4 +158,4 @@ std::vector<Row> parameter_container_rows() {
   };
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -14,8 +14,10 @@ using values::TensorRole;
 
 namespace {
 
-// `sizes` by words: a setting, a number, a setting divided by another ("in_channels/groups"), a setting that holds one size or several
-// ("kernel_size:2", "normalized_shape:*"). Held only where `flag` is set; where it is not the attribute is None.
+// `sizes` by words: a setting, a number, a setting divided by another ("in_channels/groups"), a setting that
+// holds one size or several
+// ("kernel_size:2", "normalized_shape:*"). Held only where `flag` is set; where it is not the attribute is
+// None.
 struct Held {
   std::string_view path, name, sizes, flag;
   TensorRole role = TensorRole::parameter;
@@ -80,7 +82,9 @@ Shape shape_of(Op& op, std::string_view words) {
     if (const auto slash = word.find('/'); slash != std::string_view::npos) {
       const Dim whole = setting_dim(op, word.substr(0, slash)), by = setting_dim(op, word.substr(slash + 1));
       const auto number = op.value(by);
-      shape.dims.push_back(whole.size && number && *number > 0 ? Dim{op.s.floordiv(whole.size, by.size), whole.origin, nullptr} : Dim{});
+      shape.dims.push_back(whole.size && number && *number > 0
+              ? Dim{op.s.floordiv(whole.size, by.size), whole.origin, nullptr}
+              : Dim{});
     } else if (const auto colon = word.find(':'); colon != std::string_view::npos) {
       const std::string_view name = word.substr(0, colon), count = word.substr(colon + 1);
       if (count == "*") {
@@ -92,7 +96,8 @@ Shape shape_of(Op& op, std::string_view words) {
       } else {
         const std::size_t axes = static_cast<std::size_t>(count.front() - '0');
         const auto sizes = setting_axes(op, name, axes);
-        for (std::size_t i = 0; i < axes; ++i) shape.dims.push_back(sizes ? known_dim(op.run, (*sizes)[i], op.call.place, name) : Dim{});
+        for (std::size_t i = 0; i < axes; ++i)
+          shape.dims.push_back(sizes ? known_dim(op.run, (*sizes)[i], op.call.place, name) : Dim{});
       }
     } else {
       shape.dims.push_back(setting_dim(op, word));
@@ -106,15 +111,20 @@ void hold(Op& op, std::string_view name, const Shape& shape, TensorRole role, Dt
   state.shape = shape;
   state.dtype = dtype;
   state.sharing = Sharing::local;
-  // A parameter is trained until the program freezes it; of a layer that somebody gives it is not known what came before.
+  // A parameter is trained until the program freezes it; of a layer that somebody gives it is not known what
+  // came before.
   const Value layer = op.run.resolve(op.call.self);
   const bool given = op.run.in_roots() && !(layer.is(Kind::instance) && !layer.as<Instance>()->symbolic);
   if (role == TensorRole::parameter) state.requires_grad = given ? Known::unknown : Known::yes;
-  if (state.requires_grad == Known::yes) state.grad_writes = trained_for_certain;
-  else op.run.heap().set_no_grad(state);
+  if (state.requires_grad == Known::yes)
+    state.grad_writes = trained_for_certain;
+  else
+    op.run.heap().set_no_grad(state);
   state.graph_complete = true;
-  if (const Value device = op.argument("device")) state.device = values::device_named(op.run.heap(), device);
-  else if (!op.run.of_any_use() || device_around(op.run)) state.device = default_device(op.run);
+  if (const Value device = op.argument("device"))
+    state.device = values::device_named(op.run.heap(), device);
+  else if (!op.run.of_any_use() || device_around(op.run))
+    state.device = default_device(op.run);
   const Value made = op.run.heap().tensor(state, op.call.place);
   auto* tensor = made.as<Tensor>();
   tensor->role = role;
@@ -128,13 +138,16 @@ void hold_recurrent(Op& op, std::int64_t gates) {
   const Known both = setting_flag(op, "bidirectional"), bias = setting_flag(op, values::ModuleState::bias);
   const Dim input = setting_dim(op, "input_size"), hidden = setting_dim(op, "hidden_size");
   const bool projects = op.kept("proj_size") && op.value(setting_dim(op, "proj_size")) != 0;
-  if (!layers || *layers < 1 || *layers > 16 || both == Known::unknown || bias == Known::unknown || projects || !hidden.size) return;
+  if (!layers || *layers < 1 || *layers > 16 || both == Known::unknown || bias == Known::unknown ||
+      projects || !hidden.size)
+    return;
   const Dim rows{op.s.mul(op.s.constant(gates), hidden.size), hidden.origin, nullptr};
   const std::int64_t directions = both == Known::yes ? 2 : 1;
   for (std::int64_t layer = 0; layer < *layers; ++layer)
     for (std::int64_t direction = 0; direction < directions; ++direction) {
       const std::string suffix = "_l" + std::to_string(layer) + (direction ? "_reverse" : "");
-      const Dim from = layer == 0 ? input : Dim{op.s.mul(op.s.constant(directions), hidden.size), hidden.origin, nullptr};
+      const Dim from =
+          layer == 0 ? input : Dim{op.s.mul(op.s.constant(directions), hidden.size), hidden.origin, nullptr};
       hold(op, "weight_ih" + suffix, {true, {rows, from}}, TensorRole::parameter, made_dtype(op));
       hold(op, "weight_hh" + suffix, {true, {rows, hidden}}, TensorRole::parameter, made_dtype(op));
       if (bias == Known::no) continue;
@@ -154,11 +167,18 @@ void hold_cell(Op& op, std::int64_t gates) {
 }
 void hold_attention(Op& op) {
   const Dim width = setting_dim(op, "embed_dim");
-  if (!width.size || op.kept("kdim") || op.kept("vdim") || setting_flag(op, values::ModuleState::bias) == Known::unknown || setting_flag(op, "add_bias_kv") != Known::no) return;
+  if (!width.size || op.kept("kdim") || op.kept("vdim") ||
+      setting_flag(op, values::ModuleState::bias) == Known::unknown ||
+      setting_flag(op, "add_bias_kv") != Known::no)
+    return;
   const Dim three{op.s.mul(op.s.constant(3), width.size), width.origin, nullptr};
   hold(op, "in_proj_weight", {true, {three, width}}, TensorRole::parameter, made_dtype(op));
-  if (setting_flag(op, values::ModuleState::bias) == Known::yes) hold(op, "in_proj_bias", {true, {three}}, TensorRole::parameter, made_dtype(op));
-  op.keep("out_proj", op.run.call(op.run.library_symbol("torch.nn.Linear"), {{op.kept("embed_dim"), op.kept("embed_dim"), op.kept(values::ModuleState::bias)}, {}, false}, op.call.place));
+  if (setting_flag(op, values::ModuleState::bias) == Known::yes)
+    hold(op, "in_proj_bias", {true, {three}}, TensorRole::parameter, made_dtype(op));
+  op.keep("out_proj",
+      op.run.call(op.run.library_symbol("torch.nn.Linear"),
+          {{op.kept("embed_dim"), op.kept("embed_dim"), op.kept(values::ModuleState::bias)}, {}, false},
+          op.call.place));
 }
 
 // ---------------------------------------------------------------- conversions
@@ -171,18 +191,22 @@ struct Conversion {
   bool copies = true;           // to_empty() makes other tensors, without numbers
   bool copies_nothing = false;  // found: a tensor of the meta device was to be copied to another
 };
-// The tensors that a library's layer was given, such as the weight of a loss, are its buffers: it moves its own, the program's stay.
+// The tensors that a library's layer was given, such as the weight of a loss, are its buffers: it moves its
+// own, the program's stay.
 void adopt_tensors(Interpreter& run, Instance& module) {
   const auto entries = module.attributes.entries();
   for (const auto& [name, slot] : entries) {
     const Value given = run.resolve(slot->value);
-    if (!given.is(Kind::tensor) || given.as<Tensor>()->role != TensorRole::plain || name.text().starts_with('$')) continue;
+    if (!given.is(Kind::tensor) || given.as<Tensor>()->role != TensorRole::plain ||
+        name.text().starts_with('$'))
+      continue;
     const Value own = run.heap().tensor(*given.as<Tensor>()->now(), given.object()->born);
     own.as<Tensor>()->role = TensorRole::buffer;
     run.heap().set(run.heap().slot_of(module.attributes, name), own);
   }
 }
-void convert(Interpreter& run, Value value, Conversion& wanted, std::unordered_set<const values::Object*>& seen, bool certain, int depth) {
+void convert(Interpreter& run, Value value, Conversion& wanted,
+    std::unordered_set<const values::Object*>& seen, bool certain, int depth) {
   value = run.resolve(value);
   if (depth > 32) return;
   switch (value.kind) {
@@ -191,21 +215,29 @@ void convert(Interpreter& run, Value value, Conversion& wanted, std::unordered_s
     if (!run.is_a(value, "torch.nn.Module")) return;
     auto& module = *value.as<Instance>();
     if (wanted.changes_dtype)
-      run.heap().set(run.heap().slot_of(module.attributes, Name(values::ModuleState::dtype)), Value::of(certain ? wanted.dtype : Dtype::unknown));
+      run.heap().set(run.heap().slot_of(module.attributes, Name(values::ModuleState::dtype)),
+          Value::of(certain ? wanted.dtype : Dtype::unknown));
     if (!module.cls && wanted.changes_device) adopt_tensors(run, module);
     const auto entries = module.attributes.entries();
     for (const auto& [name, slot] : entries)
-      if (slot->value && name.text() != values::ModuleState::layer && name.text() != values::OptimizerState::of) convert(run, slot->value, wanted, seen, certain, depth + 1);
-    if (const values::Slot* layer = module.attributes.find(Name(values::ModuleState::layer)); layer && layer->value) convert(run, layer->value, wanted, seen, false, depth + 1);
+      if (slot->value && name.text() != values::ModuleState::layer &&
+          name.text() != values::OptimizerState::of)
+        convert(run, slot->value, wanted, seen, certain, depth + 1);
+    if (const values::Slot* layer = module.attributes.find(Name(values::ModuleState::layer));
+        layer && layer->value)
+      convert(run, layer->value, wanted, seen, false, depth + 1);
     return;
   }
   case Kind::tensor: {
     const auto* tensor = value.as<Tensor>();
     if (tensor->role == TensorRole::plain || !seen.insert(value.object()).second) return;
     TensorState state = *tensor->now();
-    if (wanted.changes_dtype && (values::is_floating(state.dtype) || state.dtype == Dtype::unknown)) state.dtype = certain ? wanted.dtype : Dtype::unknown;
+    if (wanted.changes_dtype && (values::is_floating(state.dtype) || state.dtype == Dtype::unknown))
+      state.dtype = certain ? wanted.dtype : Dtype::unknown;
     if (wanted.changes_device) {
-      wanted.copies_nothing = wanted.copies_nothing || (certain && wanted.copies && wanted.device && !is_meta(*wanted.device) && state.device && is_meta(*state.device));
+      wanted.copies_nothing = wanted.copies_nothing ||
+          (certain && wanted.copies && wanted.device && !is_meta(*wanted.device) && state.device &&
+              is_meta(*state.device));
       state.device = certain ? wanted.device : nullptr;
     }
     set_state(run, value, state);
@@ -219,7 +251,8 @@ void convert(Interpreter& run, Value value, Conversion& wanted, std::unordered_s
     return;
   }
   case Kind::tuple:
-    for (const Value& item : value.as<values::Tuple>()->items) convert(run, item, wanted, seen, false, depth + 1);
+    for (const Value& item : value.as<values::Tuple>()->items)
+      convert(run, item, wanted, seen, false, depth + 1);
     return;
   case Kind::dict: {
     const auto items = values::Heap::dict_state(value)->items;
@@ -237,11 +270,14 @@ Value converted(Call& call, Conversion wanted) {
   std::unordered_set<const values::Object*> seen;
   convert(call.run, call.self, wanted, seen, true, 0);
   if (wanted.copies_nothing)
-    call.run.problem(ProblemKind::device, call)->text = "The parameters are on the meta device, which holds no numbers to copy to another: make "
-                                                        "room with `to_empty(device=…)` and load a checkpoint, or give `load_state_dict` `assign=True` first";
+    call.run.problem(ProblemKind::device, call)->text =
+        "The parameters are on the meta device, which holds no numbers to copy to another: make "
+        "room with `to_empty(device=…)` and load a checkpoint, or give `load_state_dict` `assign=True` first";
   return call.self;
 }
-template <Dtype dtype> Value to_dtype_of(Call& call) { return converted(call, {true, false, dtype, nullptr}); }
+template <Dtype dtype> Value to_dtype_of(Call& call) {
+  return converted(call, {true, false, dtype, nullptr});
+}
 template <bool copies> Value to(Call& call) {
   Conversion wanted;
   wanted.copies = copies;
@@ -255,7 +291,9 @@ template <bool copies> Value to(Call& call) {
       // One of two devices leaves the dtype as it is.
       wanted.changes_device = true;
       wanted.device = values::device_named(call.run.heap(), value);
-      if (wanted.device || counted || (is_device(value.as<values::Choice>()->yes) && is_device(value.as<values::Choice>()->no))) return;
+      if (wanted.device || counted ||
+          (is_device(value.as<values::Choice>()->yes) && is_device(value.as<values::Choice>()->no)))
+        return;
       wanted.changes_dtype = true;
       wanted.dtype = Dtype::unknown;
       return;
@@ -266,7 +304,8 @@ template <bool copies> Value to(Call& call) {
     case Kind::string:
     case Kind::device:
       wanted.changes_device = true;
-      wanted.device = value.is(Kind::device) ? value.as<values::Device>() : call.run.heap().device(value.text()).as<values::Device>();
+      wanted.device = value.is(Kind::device) ? value.as<values::Device>()
+                                             : call.run.heap().device(value.text()).as<values::Device>();
       return;
     case Kind::boolean:
     case Kind::none:
@@ -274,7 +313,8 @@ template <bool copies> Value to(Call& call) {
     case Kind::integer: {
       const auto number = call.run.to_constant(value);
       wanted.changes_device = true;
-      wanted.device = number ? call.run.heap().device("cuda:" + std::to_string(*number)).as<values::Device>() : nullptr;
+      wanted.device = number ? call.run.heap().device("cuda:" + std::to_string(*number)).as<values::Device>()
+                             : nullptr;
       return;
     }
     case Kind::tensor:
@@ -287,7 +327,9 @@ template <bool copies> Value to(Call& call) {
       if (wanted.device) return;
       if (value.is(Kind::unknown)) {
         const std::string_view name = value.as<values::Unknown>()->name;
-        if (counted || name.find("dev") != std::string_view::npos || name.find("rank") != std::string_view::npos) return;
+        if (counted || name.find("dev") != std::string_view::npos ||
+            name.find("rank") != std::string_view::npos)
+          return;
       }
       wanted.changes_dtype = true;
       wanted.dtype = Dtype::unknown;
@@ -300,10 +342,14 @@ template <bool copies> Value to(Call& call) {
   if (call.spread) wanted = {true, true, Dtype::unknown, nullptr, copies};
   return converted(call, wanted);
 }
-Value to_cuda(Call& call) { return converted(call, {false, true, Dtype::unknown, call.run.heap().device("cuda").as<values::Device>()}); }
-Value to_cpu(Call& call) { return converted(call, {false, true, Dtype::unknown, call.run.heap().device("cpu").as<values::Device>()}); }
+Value to_cuda(Call& call) {
+  return converted(call, {false, true, Dtype::unknown, call.run.heap().device("cuda").as<values::Device>()});
+}
+Value to_cpu(Call& call) {
+  return converted(call, {false, true, Dtype::unknown, call.run.heap().device("cpu").as<values::Device>()});
+}
 
-} // namespace
+}  // namespace
 
 void lose_devices(Interpreter& run, Value module) {
   std::unordered_set<const values::Object*> seen;
@@ -324,9 +370,14 @@ void hold_parameters(Op& op) {
   for (const Held& one : held) {
     if (one.path != path) continue;
     const Known flag = one.flag.empty() ? Known::yes : setting_flag(op, one.flag);
-    if (flag == Known::no || (one.name == "bias" && op.kept(values::ModuleState::bias) && setting_flag(op, values::ModuleState::bias) == Known::no)) op.keep(one.name, Value::none());
+    if (flag == Known::no ||
+        (one.name == "bias" && op.kept(values::ModuleState::bias) &&
+            setting_flag(op, values::ModuleState::bias) == Known::no))
+      op.keep(one.name, Value::none());
     // Where it is not known whether there is a weight, there is one to be shown.
-    else if (flag == Known::yes || (op.run.policy().optional_is_given && one.name == "weight")) hold(op, one.name, shape_of(op, one.sizes), one.role, one.sizes.empty() ? Dtype::int64 : made_dtype(op));
+    else if (flag == Known::yes || (op.run.policy().optional_is_given && one.name == "weight"))
+      hold(
+          op, one.name, shape_of(op, one.sizes), one.role, one.sizes.empty() ? Dtype::int64 : made_dtype(op));
   }
 }
 
@@ -347,11 +398,12 @@ std::vector<Row> parameter_rows() {
   };
   // Their weights are computed from others, in the same shapes; the module stays the same object.
   for (const std::string_view path :
-       {"torch.nn.utils.weight_norm", "torch.nn.utils.remove_weight_norm", "torch.nn.utils.spectral_norm", "torch.nn.utils.remove_spectral_norm",
-        "torch.nn.utils.parametrizations.weight_norm", "torch.nn.utils.parametrizations.spectral_norm", "torch.nn.utils.parametrizations.orthogonal",
-        "torch.nn.utils.parametrize.register_parametrization", "torch.nn.utils.fuse_conv_bn_eval"})
+      {"torch.nn.utils.weight_norm", "torch.nn.utils.remove_weight_norm", "torch.nn.utils.spectral_norm",
+          "torch.nn.utils.remove_spectral_norm", "torch.nn.utils.parametrizations.weight_norm",
+          "torch.nn.utils.parametrizations.spectral_norm", "torch.nn.utils.parametrizations.orthogonal",
+          "torch.nn.utils.parametrize.register_parametrization", "torch.nn.utils.fuse_conv_bn_eval"})
     rows.push_back(row(path, function, "module, *more, **options", first_argument));
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

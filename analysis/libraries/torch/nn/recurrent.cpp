@@ -19,7 +19,8 @@ void put(Interpreter& run, Instance& object, std::string_view name, Value value)
   run.heap().set(run.heap().slot_of(object.attributes, Name(name)), value);
 }
 
-// A packed sequence: `data` [sum of the lengths, …], and what unpacking it needs: the batch and the longest length.
+// A packed sequence: `data` [sum of the lengths, …], and what unpacking it needs: the batch and the longest
+// length.
 Value pack(Interpreter& run, values::Place place, Value data, Int batch, Value source) {
   Instance* made = run.make_native(packed_class, place);
   put(run, *made, "data", data);
@@ -36,7 +37,7 @@ Value pack(Interpreter& run, values::Place place, Value data, Int batch, Value s
 // ---------------------------------------------------------------- RNN, LSTM, GRU
 
 struct Sizes {
-  Dim input, hidden, out;  // out: of one direction
+  Dim input, hidden, out;                      // out: of one direction
   Int directions = nullptr, states = nullptr;  // states: directions times layers
 };
 Sizes sizes_of(Op& op) {
@@ -57,13 +58,17 @@ bool hidden_fits(Op& op, Value hidden, const Shape& wanted, std::string_view wha
   const TensorState* state = op.tensor(hidden);
   if (!state || !state->shape.rank_known || !wanted.rank_known) return true;
   bool fits = state->shape.dims.size() == wanted.dims.size();
-  for (std::size_t i = 0; fits && i < wanted.dims.size(); ++i) fits = op.equal(state->shape.dims[i], wanted.dims[i]) != Answer::no;
+  for (std::size_t i = 0; fits && i < wanted.dims.size(); ++i)
+    fits = op.equal(state->shape.dims[i], wanted.dims[i]) != Answer::no;
   if (fits) {
     for (std::size_t i = 0; i < wanted.dims.size(); ++i)
-      if (op.equal(state->shape.dims[i], wanted.dims[i]) == Answer::unknown) op.run.note_fit(state->shape.dims[i].size, wanted.dims[i].size, false, op.call.place);
+      if (op.equal(state->shape.dims[i], wanted.dims[i]) == Answer::unknown)
+        op.run.note_fit(state->shape.dims[i].size, wanted.dims[i].size, false, op.call.place);
     return true;
   }
-  op.fail(ProblemKind::layer_input, called(op) + " needs " + std::string(what) + " of " + op.words(wanted) + ", but it is " + op.words(state->shape) + ": " + op.name("input") + " has shape " + op.words(op.shape("input")));
+  op.fail(ProblemKind::layer_input,
+      called(op) + " needs " + std::string(what) + " of " + op.words(wanted) + ", but it is " +
+          op.words(state->shape) + ": " + op.name("input") + " has shape " + op.words(op.shape("input")));
   return false;
 }
 
@@ -73,20 +78,24 @@ template <bool is_lstm> Value recurrent(Op& op) {
   const bool packed = given.is(Kind::instance) && op.run.is_a(given, packed_class);
   if (packed) op.call.arguments[0] = of_instance(op.run, given, "data");
   constexpr std::string_view batch_first[] = {"N", "L", ""}, length_first[] = {"L", "N", ""};
-  const TensorState* input = packed ? op.expect("input") : take_usual(op, "input", setting_flag(op, "batch_first") == Known::yes ? batch_first : length_first);
+  const TensorState* input = packed
+      ? op.expect("input")
+      : take_usual(op, "input", setting_flag(op, "batch_first") == Known::yes ? batch_first : length_first);
   if (!input) return op.run.heap().external("", op.call.place);
   if (!packed) {
     if (input->shape.rank_known && input->shape.dims.size() != 2 && input->shape.dims.size() != 3) {
       const bool first = setting_flag(op, "batch_first") == Known::yes;
-      return op.fail(ProblemKind::layer_input, called(op) + " takes " + (first ? "[N, L, " : "[L, N, ") + op.words(sizes.input) + "] or [L, " + op.words(sizes.input) + "], but " +
-                                                   op.name("input") + " has shape " + op.words(input->shape));
+      return op.fail(ProblemKind::layer_input,
+          called(op) + " takes " + (first ? "[N, L, " : "[L, N, ") + op.words(sizes.input) + "] or [L, " +
+              op.words(sizes.input) + "], but " + op.name("input") + " has shape " + op.words(input->shape));
     }
   }
   const Dim arrives = from_right(input->shape, 0);
   if (op.never_equal(arrives, sizes.input))
     return op.fail(ProblemKind::layer_input,
-                   called(op) + " takes " + op.words(sizes.input) + " features, but " + op.name("input") + " has " + op.words(arrives) + ": it is " + op.words(input->shape),
-                   {sizes.input, arrives});
+        called(op) + " takes " + op.words(sizes.input) + " features, but " + op.name("input") + " has " +
+            op.words(arrives) + ": it is " + op.words(input->shape),
+        {sizes.input, arrives});
   if (!fits_weights(op, "input")) return op.unknown();
   if (sizes.input.size && !arrives.size) {
     const Dim last[] = {sizes.input};
@@ -125,10 +134,16 @@ template <bool is_lstm> Value recurrent(Op& op) {
   if (const Value hx = op.argument("hx")) {
     if constexpr (is_lstm) {
       if (op.tensor(hx))
-        return op.fail(ProblemKind::layer_input, called(op) + " takes its states as a pair (h, c), but " + op.name("hx") + " is a tensor");
+        return op.fail(ProblemKind::layer_input,
+            called(op) + " takes its states as a pair (h, c), but " + op.name("hx") + " is a tensor");
       if (const auto pair = op.sequence("hx")) {
-        if (pair->size() != 2) return op.fail(ProblemKind::layer_input, called(op) + " takes its states as a pair (h, c), but " + op.name("hx") + " has " + std::to_string(pair->size()));
-        if (!hidden_fits(op, (*pair)[0], hidden, "a state h") || !hidden_fits(op, (*pair)[1], cell, "a state c")) return op.unknown();
+        if (pair->size() != 2)
+          return op.fail(ProblemKind::layer_input,
+              called(op) + " takes its states as a pair (h, c), but " + op.name("hx") + " has " +
+                  std::to_string(pair->size()));
+        if (!hidden_fits(op, (*pair)[0], hidden, "a state h") ||
+            !hidden_fits(op, (*pair)[1], cell, "a state c"))
+          return op.unknown();
       }
     } else if (!hidden_fits(op, hx, hidden, "a state")) {
       return op.unknown();
@@ -137,7 +152,8 @@ template <bool is_lstm> Value recurrent(Op& op) {
   Value output = op.result(out, dtype);
   if (packed) {
     const Value batch = of_instance(op.run, given, values::LoaderState::batch);
-    output = pack(op.run, op.call.place, output, batch.is(Kind::integer) ? batch.integer() : nullptr, of_instance(op.run, given, values::ModuleState::lengths));
+    output = pack(op.run, op.call.place, output, batch.is(Kind::integer) ? batch.integer() : nullptr,
+        of_instance(op.run, given, values::ModuleState::lengths));
   }
   const Value h = op.result(hidden, dtype);
   if constexpr (is_lstm) return op.tuple({output, op.tuple({h, op.result(cell, dtype)})});
@@ -147,8 +163,11 @@ template <bool is_lstm> Value recurrent(Op& op) {
 void make(Op& op) {
   op.keep("bias", op.kept(values::ModuleState::bias));
   const Dim projected = setting_dim(op, "proj_size"), hidden = setting_dim(op, "hidden_size");
-  if (op.kept("proj_size") && projected.size && hidden.size && op.s.compare(Compare::ge, projected.size, hidden.size) == Answer::yes)
-    op.fail(ProblemKind::argument, "proj_size=" + op.words(projected) + " has to be smaller than hidden_size=" + op.words(hidden), {projected, hidden});
+  if (op.kept("proj_size") && projected.size && hidden.size &&
+      op.s.compare(Compare::ge, projected.size, hidden.size) == Answer::yes)
+    op.fail(ProblemKind::argument,
+        "proj_size=" + op.words(projected) + " has to be smaller than hidden_size=" + op.words(hidden),
+        {projected, hidden});
 }
 
 // ---------------------------------------------------------------- cells
@@ -163,7 +182,9 @@ template <bool is_lstm> Value cell(Op& op) {
   const Dim arrives = from_right(input->shape, 0);
   if (op.never_equal(arrives, features))
     return op.fail(ProblemKind::layer_input,
-                   called(op) + " takes " + op.words(features) + " features, but " + op.name("input") + " has " + op.words(arrives) + ": it is " + op.words(input->shape), {features, arrives});
+        called(op) + " takes " + op.words(features) + " features, but " + op.name("input") + " has " +
+            op.words(arrives) + ": it is " + op.words(input->shape),
+        {features, arrives});
   if (!fits_weights(op, "input")) return op.unknown();
   const Dim learned[] = {features};
   op.learn_last("input", learned);
@@ -202,7 +223,9 @@ Value pack_padded(Call& call) {
       numbers.push_back(static_cast<double>(*number));
     }
   if (op.flag("enforce_sorted") == Known::yes && !std::ranges::is_sorted(numbers, std::greater{})) {
-    op.fail(ProblemKind::argument, "`pack_padded_sequence` takes lengths in decreasing order, and " + op.name("lengths") + " are not. Pass `enforce_sorted=False`, or sort them");
+    op.fail(ProblemKind::argument,
+        "`pack_padded_sequence` takes lengths in decreasing order, and " + op.name("lengths") +
+            " are not. Pass `enforce_sorted=False`, or sort them");
     return call.run.heap().external("", call.place);
   }
   const Known first = op.flag("batch_first");
@@ -232,7 +255,8 @@ Listed listed(Op& op, std::string_view name) {
   Listed found;
   const Value value = op.argument(name);
   if (!value) return found;
-  if (const auto items = value.is(Kind::list) || value.is(Kind::tuple) ? op.run.elements(value, op.call.place) : std::nullopt) {
+  if (const auto items = value.is(Kind::list) || value.is(Kind::tuple) ? op.run.elements(value, op.call.place)
+                                                                       : std::nullopt) {
     if (items->empty()) return found;
     found.count = op.s.constant(static_cast<std::int64_t>(items->size()));
     found.any = items->front();
@@ -240,7 +264,8 @@ Listed listed(Op& op, std::string_view name) {
     Int most = nullptr;
     for (std::size_t i = 0; i < items->size(); ++i) {
       const TensorState* state = op.tensor((*items)[i]);
-      const bool known = state && state->shape.rank_known && !state->shape.dims.empty() && state->shape.dims[0].size;
+      const bool known = state && state->shape.rank_known && !state->shape.dims.empty() &&
+          state->shape.dims[0].size;
       if (!known) {
         most = nullptr;
         break;
@@ -263,8 +288,10 @@ Value pad_sequence(Op& op) {
   const Known first = op.flag("batch_first");
   const Dim count = list.count ? op.made(list.count) : Dim{};
   Shape shape{true, {count, list.longest}};
-  if (first == Known::no) std::swap(shape.dims[0], shape.dims[1]);
-  else if (first == Known::unknown) shape.dims[0] = shape.dims[1] = {};
+  if (first == Known::no)
+    std::swap(shape.dims[0], shape.dims[1]);
+  else if (first == Known::unknown)
+    shape.dims[0] = shape.dims[1] = {};
   shape.dims.insert(shape.dims.end(), list.first->shape.dims.begin() + 1, list.first->shape.dims.end());
   return op.result(shape, list.first->dtype);
 }
@@ -274,12 +301,16 @@ Value unpad_sequence(Op& op) {
   if (!padded) return op.run.heap().open_list(op.unknown());
   Shape shape = padded->shape;
   const Known first = op.flag("batch_first");
-  if (!shape.rank_known || shape.dims.size() < 2 || first == Known::unknown) return op.run.heap().open_list(op.result({}, padded->dtype));
+  if (!shape.rank_known || shape.dims.size() < 2 || first == Known::unknown)
+    return op.run.heap().open_list(op.result({}, padded->dtype));
   const std::size_t batch = first == Known::yes ? 0 : 1;
   const Dim count = shape.dims[batch];
-  if (lengths && lengths->shape.rank_known && lengths->shape.dims.size() == 1 && op.equal(lengths->shape.dims[0], count) == Answer::no)
-    return op.fail(ProblemKind::argument, "`unpad_sequence` takes a length for each of the " + op.words(count) + " sequences, but " + op.name("lengths") + " has " + op.words(lengths->shape.dims[0]),
-                   {count, lengths->shape.dims[0]});
+  if (lengths && lengths->shape.rank_known && lengths->shape.dims.size() == 1 &&
+      op.equal(lengths->shape.dims[0], count) == Answer::no)
+    return op.fail(ProblemKind::argument,
+        "`unpad_sequence` takes a length for each of the " + op.words(count) + " sequences, but " +
+            op.name("lengths") + " has " + op.words(lengths->shape.dims[0]),
+        {count, lengths->shape.dims[0]});
   shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(batch));
   const values::Content* known = op.content(op.argument("lengths"));
   if (!known || known->is_scalar) {
@@ -309,9 +340,11 @@ Value pad_packed(Call& call) {
   Op op(call);
   const Value sequence = op.argument("sequence");
   if (!sequence.is(Kind::instance) || !call.run.is_a(sequence, packed_class)) {
-    return call.run.heap().tuple({call.run.heap().external("", call.place), call.run.heap().external("", call.place)});
+    return call.run.heap().tuple(
+        {call.run.heap().external("", call.place), call.run.heap().external("", call.place)});
   }
-  const Value data = of_instance(call.run, sequence, "data"), batch = of_instance(call.run, sequence, values::LoaderState::batch);
+  const Value data = of_instance(call.run, sequence, "data"),
+              batch = of_instance(call.run, sequence, values::LoaderState::batch);
   const Dim count = batch.is(Kind::integer) ? op.dim(batch.integer()) : Dim{};
   TensorState state = computed(call.run, {data});
   const TensorState* from = op.tensor(data);
@@ -320,8 +353,10 @@ Value pad_packed(Call& call) {
   if (const Int total = op.size("total_length")) longest = op.made(total);
   if (from && from->shape.rank_known && !from->shape.dims.empty()) {
     state.shape = {true, {count, longest}};
-    if (first == Known::no) std::swap(state.shape.dims[0], state.shape.dims[1]);
-    else if (first == Known::unknown) state.shape.dims[0] = state.shape.dims[1] = {};
+    if (first == Known::no)
+      std::swap(state.shape.dims[0], state.shape.dims[1]);
+    else if (first == Known::unknown)
+      state.shape.dims[0] = state.shape.dims[1] = {};
     state.shape.dims.insert(state.shape.dims.end(), from->shape.dims.begin() + 1, from->shape.dims.end());
   } else if (from && !from->shape.dims.empty()) {
     state.shape = {false, {from->shape.dims.back()}};
@@ -332,7 +367,8 @@ Value pad_packed(Call& call) {
   lengths.shape = {true, {count}};
   lengths.requires_grad = Known::no;
   lengths.device = call.run.heap().device("cpu").as<values::Device>();
-  return call.run.heap().tuple({call.run.heap().tensor(state, call.place), call.run.heap().tensor(lengths, call.place)});
+  return call.run.heap().tuple(
+      {call.run.heap().tensor(state, call.place), call.run.heap().tensor(lengths, call.place)});
 }
 
 // ---------------------------------------------------------------- rows
@@ -340,31 +376,42 @@ Value pad_packed(Call& call) {
 constexpr std::string_view made =
     "input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, device=None, dtype=None";
 constexpr Layer layers[] = {
-    {"torch.nn.RNN", "input_size, hidden_size, num_layers=1, nonlinearity='tanh', bias=True, batch_first=False, dropout=0.0, bidirectional=False, device=None, dtype=None", make,
-     "input, hx=None", recurrent<false>},
+    {"torch.nn.RNN",
+        "input_size, hidden_size, num_layers=1, nonlinearity='tanh', bias=True, batch_first=False, dropout=0.0, bidirectional=False, device=None, dtype=None",
+        make, "input, hx=None", recurrent<false>},
     {"torch.nn.GRU", made, make, "input, hx=None", recurrent<false>},
-    {"torch.nn.LSTM", "input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, proj_size=0, device=None, dtype=None", make,
-     "input, hx=None", recurrent<true>},
-    {"torch.nn.RNNCell", "input_size, hidden_size, bias=True, nonlinearity='tanh', device=None, dtype=None", nullptr, "input, hx=None", cell<false>},
-    {"torch.nn.GRUCell", "input_size, hidden_size, bias=True, device=None, dtype=None", nullptr, "input, hx=None", cell<false>},
-    {"torch.nn.LSTMCell", "input_size, hidden_size, bias=True, device=None, dtype=None", nullptr, "input, hx=None", cell<true>},
+    {"torch.nn.LSTM",
+        "input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, proj_size=0, device=None, dtype=None",
+        make, "input, hx=None", recurrent<true>},
+    {"torch.nn.RNNCell", "input_size, hidden_size, bias=True, nonlinearity='tanh', device=None, dtype=None",
+        nullptr, "input, hx=None", cell<false>},
+    {"torch.nn.GRUCell", "input_size, hidden_size, bias=True, device=None, dtype=None", nullptr,
+        "input, hx=None", cell<false>},
+    {"torch.nn.LSTMCell", "input_size, hidden_size, bias=True, device=None, dtype=None", nullptr,
+        "input, hx=None", cell<true>},
 };
 
 constexpr Operator operators[] = {
-    {"unpad_sequence", "padded_sequences, lengths, batch_first=False", "torch.nn.utils.rnn.unpad_sequence", unpad_sequence, Type::own},
-    {"pad_sequence", "sequences, batch_first=False, padding_value=0.0, padding_side='right'", "torch.nn.utils.rnn.pad_sequence", pad_sequence, Type::own},
+    {"unpad_sequence", "padded_sequences, lengths, batch_first=False", "torch.nn.utils.rnn.unpad_sequence",
+        unpad_sequence, Type::own},
+    {"pad_sequence", "sequences, batch_first=False, padding_value=0.0, padding_side='right'",
+        "torch.nn.utils.rnn.pad_sequence", pad_sequence, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> recurrent_rows() {
   using enum RowKind;
   std::vector<Row> rows = rows_of(layers, operators);
-  rows.push_back(row(packed_class, class_, "data, batch_sizes=None, sorted_indices=None, unsorted_indices=None", nullptr));
-  rows.push_back(row("torch.nn.utils.rnn.pack_padded_sequence", function, "input, lengths, batch_first=False, enforce_sorted=True", pack_padded));
-  rows.push_back(row("torch.nn.utils.rnn.pack_sequence", function, "sequences, enforce_sorted=True", pack_sequence));
-  rows.push_back(row("torch.nn.utils.rnn.pad_packed_sequence", function, "sequence, batch_first=False, padding_value=0.0, total_length=None", pad_packed));
+  rows.push_back(row(
+      packed_class, class_, "data, batch_sizes=None, sorted_indices=None, unsorted_indices=None", nullptr));
+  rows.push_back(row("torch.nn.utils.rnn.pack_padded_sequence", function,
+      "input, lengths, batch_first=False, enforce_sorted=True", pack_padded));
+  rows.push_back(
+      row("torch.nn.utils.rnn.pack_sequence", function, "sequences, enforce_sorted=True", pack_sequence));
+  rows.push_back(row("torch.nn.utils.rnn.pad_packed_sequence", function,
+      "sequence, batch_first=False, padding_value=0.0, total_length=None", pad_packed));
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

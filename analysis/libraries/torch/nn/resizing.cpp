@@ -1,4 +1,5 @@
-// Layers and functions that change the sizes of images and sequences: interpolation, padding, unfolding into windows.
+// Layers and functions that change the sizes of images and sequences: interpolation, padding, unfolding into
+// windows.
 #include "libraries/torch/nn/layer.hpp"
 
 #include <algorithm>
@@ -15,16 +16,23 @@ Dim scaled(Op& op, const Dim& size, Value factor) {
   factor = op.run.resolve(factor);
   if (!size.size) return {};
   std::optional<double> number;
-  if (factor.is(Kind::real)) number = factor.real();
+  if (factor.is(Kind::real))
+    number = factor.real();
   else if (factor.is(Kind::integer)) {
-    if (const auto known = op.s.value(factor.integer())) number = static_cast<double>(*known);
-    else return op.made(op.s.mul(size.size, factor.integer()));
+    if (const auto known = op.s.value(factor.integer()))
+      number = static_cast<double>(*known);
+    else
+      return op.made(op.s.mul(size.size, factor.integer()));
   }
   if (!number || !std::isfinite(*number) || std::abs(*number) > 1e6) return {};
-  if (*number == std::floor(*number)) return op.made(op.s.mul(size.size, op.s.constant(static_cast<std::int64_t>(*number))));
-  if (const auto known = op.value(size)) return op.made(op.s.constant(static_cast<std::int64_t>(std::floor(static_cast<double>(*known) * *number))));
+  if (*number == std::floor(*number))
+    return op.made(op.s.mul(size.size, op.s.constant(static_cast<std::int64_t>(*number))));
+  if (const auto known = op.value(size))
+    return op.made(
+        op.s.constant(static_cast<std::int64_t>(std::floor(static_cast<double>(*known) * *number))));
   const double inverse = 1 / *number;
-  if (inverse == std::floor(inverse)) return op.made(op.s.floordiv(size.size, op.s.constant(static_cast<std::int64_t>(inverse))));
+  if (inverse == std::floor(inverse))
+    return op.made(op.s.floordiv(size.size, op.s.constant(static_cast<std::int64_t>(inverse))));
   return {};
 }
 
@@ -34,20 +42,31 @@ Value interpolate(Op& op) {
   const Shape shape = input->shape;
   const Value size = setting(op, "size"), factor = setting(op, "scale_factor");
   const auto mode = setting_text(op, "mode");
-  const auto surely = [](Value value) { return value && !value.is(Kind::unknown) && !value.is(Kind::choice); };
+  const auto surely = [](Value value) {
+    return value && !value.is(Kind::unknown) && !value.is(Kind::choice);
+  };
   if (surely(size) && surely(factor))
     return op.fail(ProblemKind::argument, called(op) + " takes a size or a scale_factor, not both");
   if (!size && !factor && (!op.call.self.is(Kind::instance) || !op.call.self.as<Instance>()->cls))
-    return op.fail(ProblemKind::argument, called(op) + " takes a size or a scale_factor, but neither is given");
+    return op.fail(
+        ProblemKind::argument, called(op) + " takes a size or a scale_factor, but neither is given");
   if (!shape.rank_known) return op.result({});
   const std::size_t rank = shape.dims.size();
   if (rank < 3 || rank > 5)
-    return op.fail(ProblemKind::layer_input, called(op) + " takes 3 to 5 dimensions, [N, C, …], but " + op.name("input") + " has shape " + op.words(shape));
+    return op.fail(ProblemKind::layer_input,
+        called(op) + " takes 3 to 5 dimensions, [N, C, …], but " + op.name("input") + " has shape " +
+            op.words(shape));
   if (mode) {
-    const std::size_t wants = *mode == "linear" ? 3 : *mode == "bilinear" || *mode == "bicubic" ? 4 : *mode == "trilinear" ? 5 : 0;
+    const std::size_t wants = *mode == "linear"     ? 3
+        : *mode == "bilinear" || *mode == "bicubic" ? 4
+        : *mode == "trilinear"                      ? 5
+                                                    : 0;
     if (wants && rank != wants)
-      return op.fail(ProblemKind::layer_input, called(op) + " with mode='" + std::string(*mode) + "' takes " + std::to_string(wants) + " dimensions, but " + op.name("input") + " has shape " + op.words(shape));
-    constexpr std::string_view modes[] = {"nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic", "trilinear"};
+      return op.fail(ProblemKind::layer_input,
+          called(op) + " with mode='" + std::string(*mode) + "' takes " + std::to_string(wants) +
+              " dimensions, but " + op.name("input") + " has shape " + op.words(shape));
+    constexpr std::string_view modes[] = {
+        "nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic", "trilinear"};
     if (std::find(std::begin(modes), std::end(modes), *mode) == std::end(modes))
       return op.fail(ProblemKind::argument, called(op) + " has no mode '" + std::string(*mode) + "'");
   }
@@ -57,8 +76,10 @@ Value interpolate(Op& op) {
     if (size.is(Kind::tuple) || size.is(Kind::list)) {
       const auto items = op.run.elements(size, op.call.place);
       if (items && items->size() != spatial)
-        return op.fail(ProblemKind::argument, called(op) + " needs a size for each of the " + count_of(spatial, "spatial dimension") + " of " + op.name("input") + " " + op.words(shape) +
-                                                  ", and " + std::to_string(items->size()) + " are given");
+        return op.fail(ProblemKind::argument,
+            called(op) + " needs a size for each of the " + count_of(spatial, "spatial dimension") + " of " +
+                op.name("input") + " " + op.words(shape) + ", and " + std::to_string(items->size()) +
+                " are given");
       for (std::size_t i = 0; items && i < spatial; ++i)
         if (const Int each = op.run.to_int((*items)[i])) last[i] = op.made(each);
     } else if (size.is(Kind::integer)) {
@@ -67,8 +88,10 @@ Value interpolate(Op& op) {
   } else if (factor.is(Kind::tuple) || factor.is(Kind::list)) {
     const auto items = op.run.elements(factor, op.call.place);
     if (items && items->size() != spatial)
-      return op.fail(ProblemKind::argument, called(op) + " needs a factor for each of the " + count_of(spatial, "spatial dimension") + " of " + op.name("input") + " " + op.words(shape) +
-                                                ", and " + std::to_string(items->size()) + " are given");
+      return op.fail(ProblemKind::argument,
+          called(op) + " needs a factor for each of the " + count_of(spatial, "spatial dimension") + " of " +
+              op.name("input") + " " + op.words(shape) + ", and " + std::to_string(items->size()) +
+              " are given");
     for (std::size_t i = 0; items && i < spatial; ++i) last[i] = scaled(op, shape.dims[i + 2], (*items)[i]);
   } else if (factor) {
     for (std::size_t i = 0; i < spatial; ++i) last[i] = scaled(op, shape.dims[i + 2], factor);
@@ -78,22 +101,28 @@ Value interpolate(Op& op) {
 
 // ---------------------------------------------------------------- rows
 
-constexpr std::string_view sampled = "input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None, antialias=False";
+constexpr std::string_view sampled =
+    "input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None, antialias=False";
 
 constexpr Layer layers[] = {
-    {"torch.nn.Upsample", "size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None", nullptr, "input", interpolate, Type::input, false},
-    {"torch.nn.UpsamplingNearest2d", "size=None, scale_factor=None", nullptr, "input", interpolate, Type::input, false},
-    {"torch.nn.UpsamplingBilinear2d", "size=None, scale_factor=None", nullptr, "input", interpolate, Type::input, false},
+    {"torch.nn.Upsample",
+        "size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None",
+        nullptr, "input", interpolate, Type::input, false},
+    {"torch.nn.UpsamplingNearest2d", "size=None, scale_factor=None", nullptr, "input", interpolate,
+        Type::input, false},
+    {"torch.nn.UpsamplingBilinear2d", "size=None, scale_factor=None", nullptr, "input", interpolate,
+        Type::input, false},
 };
 constexpr Operator operators[] = {
     {"interpolate", sampled, "F", interpolate, Type::input},
-    {"upsample", "input, size=None, scale_factor=None, mode='nearest', align_corners=None", "F", interpolate, Type::input},
+    {"upsample", "input, size=None, scale_factor=None, mode='nearest', align_corners=None", "F", interpolate,
+        Type::input},
     {"upsample_nearest", "input, size=None, scale_factor=None", "F", interpolate, Type::input},
     {"upsample_bilinear", "input, size=None, scale_factor=None", "F", interpolate, Type::input},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> resizing_rows() { return rows_of(layers, operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -8,9 +8,12 @@ namespace stepzero::libraries {
 
 namespace {
 
-bool among(std::string_view word, std::initializer_list<std::string_view> known) { return std::find(known.begin(), known.end(), word) != known.end(); }
+bool among(std::string_view word, std::initializer_list<std::string_view> known) {
+  return std::find(known.begin(), known.end(), word) != known.end();
+}
 
-// input [N, C, H, W] at grid [N, h, w, 2]: [N, C, h, w]. With a third spatial dimension the points have three coordinates.
+// input [N, C, H, W] at grid [N, h, w, 2]: [N, C, h, w]. With a third spatial dimension the points have three
+// coordinates.
 Value grid_sample(Op& op) {
   const TensorState *input = op.expect("input"), *grid = op.expect("grid");
   if (!input || !grid) return op.unknown();
@@ -21,28 +24,43 @@ Value grid_sample(Op& op) {
   if (const auto mode = op.text("mode"); mode && !among(*mode, {"bilinear", "nearest", "bicubic"}))
     return refuse("knows the modes 'bilinear', 'nearest' and 'bicubic', not '" + std::string(*mode) + "'");
   if (const auto mode = op.text("padding_mode"); mode && !among(*mode, {"zeros", "border", "reflection"}))
-    return refuse("knows the padding modes 'zeros', 'border' and 'reflection', not '" + std::string(*mode) + "'");
+    return refuse(
+        "knows the padding modes 'zeros', 'border' and 'reflection', not '" + std::string(*mode) + "'");
   if (x.rank_known && x.dims.size() != 4 && x.dims.size() != 5)
-    return refuse("takes an input [N, C, H, W] or [N, C, D, H, W], but " + op.name("input") + " has shape " + op.words(x));
+    return refuse("takes an input [N, C, H, W] or [N, C, D, H, W], but " + op.name("input") + " has shape " +
+        op.words(x));
   if (x.rank_known && g.rank_known && x.dims.size() != g.dims.size())
-    return refuse("takes an input and a grid of as many dimensions, but they are " + op.words(x) + " and " + op.words(g));
-  if (x.rank_known && x.dims.size() == 5 && op.text("mode") == "bicubic") return refuse("interpolates 'bicubic' in two dimensions only, but " + op.name("input") + " has shape " + op.words(x));
+    return refuse("takes an input and a grid of as many dimensions, but they are " + op.words(x) + " and " +
+        op.words(g));
+  if (x.rank_known && x.dims.size() == 5 && op.text("mode") == "bicubic")
+    return refuse("interpolates 'bicubic' in two dimensions only, but " + op.name("input") + " has shape " +
+        op.words(x));
   if (is_integral(input->dtype))
-    return op.fail(ProblemKind::dtype, code(op.title()) + " takes floats, but " + op.name("input") + " is " + code(values::name(input->dtype)));
-  if (input->dtype != Dtype::unknown && grid->dtype != Dtype::unknown && input->dtype != grid->dtype && !op.run.casting())
-    return op.fail(ProblemKind::dtype, code(op.title()) + " takes an input and a grid of one dtype, but they are " + code(values::name(input->dtype)) + " and " +
-                                           code(values::name(grid->dtype)));
+    return op.fail(ProblemKind::dtype,
+        code(op.title()) + " takes floats, but " + op.name("input") + " is " +
+            code(values::name(input->dtype)));
+  if (input->dtype != Dtype::unknown && grid->dtype != Dtype::unknown && input->dtype != grid->dtype &&
+      !op.run.casting())
+    return op.fail(ProblemKind::dtype,
+        code(op.title()) + " takes an input and a grid of one dtype, but they are " +
+            code(values::name(input->dtype)) + " and " + code(values::name(grid->dtype)));
   const std::size_t rank = x.rank_known ? x.dims.size() : g.rank_known ? g.dims.size() : 0;
   if (rank != 4 && rank != 5) return op.result({}, input->dtype);
   if (x.rank_known && g.rank_known && op.equal(x.dims[0], g.dims[0]) == Answer::no)
-    return refuse("takes a grid for each of the batch, but they are " + op.words(x) + " and " + op.words(g), {x.dims[0], g.dims[0]});
+    return refuse("takes a grid for each of the batch, but they are " + op.words(x) + " and " + op.words(g),
+        {x.dims[0], g.dims[0]});
   if (g.rank_known && op.equal(g.dims.back(), static_cast<std::int64_t>(rank - 2)) == Answer::no)
-    return refuse("takes points of " + std::to_string(rank - 2) + " coordinates in the last dimension of the grid, but " + op.name("grid") + " is " + op.words(g), {g.dims.back()});
+    return refuse("takes points of " + std::to_string(rank - 2) +
+            " coordinates in the last dimension of the grid, but " + op.name("grid") + " is " + op.words(g),
+        {g.dims.back()});
   for (std::size_t i = 2; x.rank_known && i < rank; ++i)
-    if (op.value(x.dims[i]) == 0) return refuse("has nothing to sample from: " + op.name("input") + " has shape " + op.words(x));
+    if (op.value(x.dims[i]) == 0)
+      return refuse("has nothing to sample from: " + op.name("input") + " has shape " + op.words(x));
   Shape out{true, std::vector<Dim>(rank)};
-  if (x.rank_known) out.dims[0] = g.rank_known ? op.better(x.dims[0], g.dims[0]) : x.dims[0];
-  else out.dims[0] = g.dims[0];
+  if (x.rank_known)
+    out.dims[0] = g.rank_known ? op.better(x.dims[0], g.dims[0]) : x.dims[0];
+  else
+    out.dims[0] = g.dims[0];
   if (x.rank_known) out.dims[1] = x.dims[1];
   for (std::size_t i = 2; g.rank_known && i < rank; ++i) out.dims[i] = g.dims[i - 1];
   return op.result(out, input->dtype);
@@ -55,18 +73,25 @@ Value affine_grid(Op& op) {
   const auto size = op.argument("size").is(values::Kind::unknown) ? std::nullopt : op.sizes("size");
   if (!theta) return op.unknown();
   if (is_integral(theta->dtype))
-    return op.fail(ProblemKind::dtype, "`affine_grid` takes floats, but " + op.name("theta") + " is " + code(values::name(theta->dtype)));
+    return op.fail(ProblemKind::dtype,
+        "`affine_grid` takes floats, but " + op.name("theta") + " is " + code(values::name(theta->dtype)));
   if (!size) return op.result({}, theta->dtype);
   const std::size_t rank = size->size();
   Shape wanted{true, {}};
   for (const Int each : *size) wanted.dims.push_back(each ? op.made(each) : Dim{});
-  if (rank != 4 && rank != 5) return op.fail(ProblemKind::argument, "`affine_grid` takes a size (N, C, H, W) or (N, C, D, H, W), but here it is " + op.words(wanted));
+  if (rank != 4 && rank != 5)
+    return op.fail(ProblemKind::argument,
+        "`affine_grid` takes a size (N, C, H, W) or (N, C, D, H, W), but here it is " + op.words(wanted));
   const auto spatial = static_cast<std::int64_t>(rank - 2);
   const Shape& t = theta->shape;
-  if (t.rank_known && (t.dims.size() != 3 || op.equal(t.dims[1], spatial) == Answer::no || op.equal(t.dims[2], spatial + 1) == Answer::no ||
-                       op.equal(t.dims[0], wanted.dims[0]) == Answer::no))
-    return op.fail(ProblemKind::argument, "`affine_grid` takes matrices [" + op.words(wanted.dims[0]) + ", " + std::to_string(spatial) + ", " + std::to_string(spatial + 1) + "] for the size " +
-                                              op.words(wanted) + ", but " + op.name("theta") + " is " + op.words(t));
+  if (t.rank_known &&
+      (t.dims.size() != 3 || op.equal(t.dims[1], spatial) == Answer::no ||
+          op.equal(t.dims[2], spatial + 1) == Answer::no ||
+          op.equal(t.dims[0], wanted.dims[0]) == Answer::no))
+    return op.fail(ProblemKind::argument,
+        "`affine_grid` takes matrices [" + op.words(wanted.dims[0]) + ", " + std::to_string(spatial) + ", " +
+            std::to_string(spatial + 1) + "] for the size " + op.words(wanted) + ", but " + op.name("theta") +
+            " is " + op.words(t));
   Shape out{true, {wanted.dims[0]}};
   for (std::size_t i = 2; i < rank; ++i) out.dims.push_back(wanted.dims[i]);
   out.dims.push_back(op.dim(spatial));
@@ -74,15 +99,19 @@ Value affine_grid(Op& op) {
 }
 
 constexpr Operator operators[] = {
-    {"grid_sample", "input, grid, mode='bilinear', padding_mode='zeros', align_corners=None", "F", grid_sample, Type::own},
-    {"grid_sampler", "input, grid, interpolation_mode, padding_mode, align_corners", "torch", grid_sample, Type::own},
-    {"grid_sampler_2d", "input, grid, interpolation_mode, padding_mode, align_corners", "torch", grid_sample, Type::own},
-    {"grid_sampler_3d", "input, grid, interpolation_mode, padding_mode, align_corners", "torch", grid_sample, Type::own},
+    {"grid_sample", "input, grid, mode='bilinear', padding_mode='zeros', align_corners=None", "F",
+        grid_sample, Type::own},
+    {"grid_sampler", "input, grid, interpolation_mode, padding_mode, align_corners", "torch", grid_sample,
+        Type::own},
+    {"grid_sampler_2d", "input, grid, interpolation_mode, padding_mode, align_corners", "torch", grid_sample,
+        Type::own},
+    {"grid_sampler_3d", "input, grid, interpolation_mode, padding_mode, align_corners", "torch", grid_sample,
+        Type::own},
     {"affine_grid", "theta, size, align_corners=None", "F", affine_grid, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> sampling_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,6 @@
-// States of modules: names and sizes of what state_dict() gives, held against those of the module that load_state_dict() is asked of. Semantics
-// as in the documentation of torch.nn.Module. Knows no file: rules that read the run do.
+// States of modules: names and sizes of what state_dict() gives, held against those of the module that
+// load_state_dict() is asked of. Semantics as in the documentation of torch.nn.Module. Knows no file: rules
+// that read the run do.
 #include "libraries/torch/nn/states.hpp"
 
 #include "interpreter/calls/noted_at.hpp"
@@ -26,14 +27,19 @@ struct Named {
 
 bool defines(const Instance& module, std::initializer_list<std::string_view> names) {
   return module.cls && std::ranges::any_of(module.cls->order, [&](const values::Class* each) {
-    return each->open || (each->body && std::ranges::any_of(each->body->names.entries(), [&](const auto& entry) { return std::ranges::find(names, entry.first.text()) != names.end(); }));
+    return each->open ||
+        (each->body && std::ranges::any_of(each->body->names.entries(), [&](const auto& entry) {
+          return std::ranges::find(names, entry.first.text()) != names.end();
+        }));
   });
 }
 // Is it saved, or loaded, in a way of its own? It may then have other names, and take other sizes.
 bool has_own_way(Interpreter& run, const Instance& module, bool loading) {
   if (kept(run, module, values::ModuleState::own_state)) return true;
-  return loading ? defines(module, {"_load_from_state_dict", "load_state_dict", "set_extra_state", "get_extra_state", "__setattr__"})
-                 : defines(module, {"_save_to_state_dict", "state_dict", "get_extra_state"});
+  return loading
+      ? defines(module,
+            {"_load_from_state_dict", "load_state_dict", "set_extra_state", "get_extra_state", "__setattr__"})
+      : defines(module, {"_save_to_state_dict", "state_dict", "get_extra_state"});
 }
 // Can it be neither a tensor that is registered nor a part?
 bool is_no_part(Interpreter& run, Value value) {
@@ -42,7 +48,8 @@ bool is_no_part(Interpreter& run, Value value) {
   case Kind::choice: return false;
   case Kind::instance: {
     const values::Class* cls = value.as<Instance>()->cls;
-    return !run.is_a(value, module_class) && (!cls || std::ranges::none_of(cls->order, [](const values::Class* each) { return each->open; }));
+    return !run.is_a(value, module_class) &&
+        (!cls || std::ranges::none_of(cls->order, [](const values::Class* each) { return each->open; }));
   }
   default: return true;
   }
@@ -50,7 +57,8 @@ bool is_no_part(Interpreter& run, Value value) {
 bool is_transient(Interpreter& run, const Instance& module, std::string_view name) {
   const Value names = kept(run, module, values::ModuleState::transient);
   const auto known = names ? run.elements(names, {}) : std::nullopt;
-  return known && std::ranges::any_of(*known, [&](Value each) { return each.is(Kind::string) && each.text() == name; });
+  return known &&
+      std::ranges::any_of(*known, [&](Value each) { return each.is(Kind::string) && each.text() == name; });
 }
 
 class Collector {
@@ -67,22 +75,29 @@ public:
     for (const auto& [name, slot] : module.attributes.entries()) {
       if (!slot->value || name.text().starts_with('$')) continue;
       const Value held = run_.resolve(slot->value);
-      if (held.is(Kind::tensor)) any = tensor(module, held, prefix, name.text()) || any;
-      else if (!is_no_part(run_, held) && !run_.is_a(held, module_class)) found_.complete = false;
+      if (held.is(Kind::tensor))
+        any = tensor(module, held, prefix, name.text()) || any;
+      else if (!is_no_part(run_, held) && !run_.is_a(held, module_class))
+        found_.complete = false;
     }
-    const Value items = kept(run_, module, values::ContainerState::items), dict = kept(run_, module, values::ContainerState::dict);
+    const Value items = kept(run_, module, values::ContainerState::items),
+                dict = kept(run_, module, values::ContainerState::dict);
     if (items.is(Kind::list))
       for (std::size_t i = 0; i < values::Heap::list_state(items)->items.size(); ++i)
-        if (const Value held = run_.resolve(values::Heap::list_state(items)->items[i]); held.is(Kind::tensor)) tensor(module, held, prefix, std::to_string(i));
+        if (const Value held = run_.resolve(values::Heap::list_state(items)->items[i]); held.is(Kind::tensor))
+          tensor(module, held, prefix, std::to_string(i));
     if (dict.is(Kind::dict))
       for (const auto& [key, item] : values::Heap::dict_state(dict)->items)
-        if (const Value held = run_.resolve(item); held.is(Kind::tensor) && key.is(Kind::string)) tensor(module, held, prefix, key.text());
+        if (const Value held = run_.resolve(item); held.is(Kind::tensor) && key.is(Kind::string))
+          tensor(module, held, prefix, key.text());
     // A layer of the library that holds none may hold some that are not known.
-    if (!module.cls && !items && !dict && !any && !kept(run_, module, values::ContainerState::complete)) found_.complete = false;
+    if (!module.cls && !items && !dict && !any && !kept(run_, module, values::ContainerState::complete))
+      found_.complete = false;
     Parts parts = parts_of(run_, module);
     found_.complete = found_.complete && parts.complete;
     for (const Part& part : parts.list) {
-      const auto named = std::ranges::count_if(parts.list, [&](const Part& other) { return other.name == part.name; });
+      const auto named = std::ranges::count_if(
+          parts.list, [&](const Part& other) { return other.name == part.name; });
       if (named == 1) this->module(part.module, prefix + part.name + ".", depth + 1);
     }
   }
@@ -90,11 +105,13 @@ public:
 private:
   bool tensor(const Instance& holder, Value value, const std::string& prefix, std::string_view name) {
     if (value.as<Tensor>()->role == TensorRole::plain) return false;
-    if (value.as<Tensor>()->role == TensorRole::buffer && interpreter::is_noted(run_.record(), transient_buffer)) {
+    if (value.as<Tensor>()->role == TensorRole::buffer &&
+        interpreter::is_noted(run_.record(), transient_buffer)) {
       found_.complete = false;
       return true;
     }
-    if (value.as<Tensor>()->role == TensorRole::parameter || !is_transient(run_, holder, name)) found_.tensors[prefix + std::string(name)] = value.as<Tensor>()->now();
+    if (value.as<Tensor>()->role == TensorRole::parameter || !is_transient(run_, holder, name))
+      found_.tensors[prefix + std::string(name)] = value.as<Tensor>()->now();
     return true;
   }
 
@@ -105,8 +122,10 @@ private:
 
 Named named_tensors(Interpreter& run, Value module, bool loading) {
   Named found;
-  if (!module.is(Kind::instance)) found.complete = false;
-  else Collector(run, found, loading).module(module, "");
+  if (!module.is(Kind::instance))
+    found.complete = false;
+  else
+    Collector(run, found, loading).module(module, "");
   return found;
 }
 
@@ -124,7 +143,8 @@ Value as_dict(Call& call, const Named& named) {
     state.device = from->device;
     items.push_back({heap.string(name), heap.tensor(std::move(state), call.place)});
   }
-  return heap.dict(std::move(items), !named.complete, named.complete ? Value{} : heap.unknown("", Sharing::uniform, call.place));
+  return heap.dict(std::move(items), !named.complete,
+      named.complete ? Value{} : heap.unknown("", Sharing::uniform, call.place));
 }
 
 // What the state holds, as far as it is known.
@@ -136,20 +156,25 @@ std::optional<Named> state_of(Interpreter& run, Value value) {
   for (const auto& [key, item] : dict.items) {
     const Value held = run.resolve(item);
     const TensorState* state = tensor_state(run, held);
-    if (!key.is(Kind::string)) found.complete = false;
-    else if (!state) return std::nullopt;
-    else found.tensors[std::string(key.text())] = state;
+    if (!key.is(Kind::string))
+      found.complete = false;
+    else if (!state)
+      return std::nullopt;
+    else
+      found.tensors[std::string(key.text())] = state;
   }
   return found;
 }
 
 std::string words(Interpreter& run, const Shape& shape) {
   std::string text = "(";
-  for (std::size_t i = 0; i < shape.dims.size(); ++i) text += (i ? ", " : "") + run.symbols().text(shape.dims[i].size);
+  for (std::size_t i = 0; i < shape.dims.size(); ++i)
+    text += (i ? ", " : "") + run.symbols().text(shape.dims[i].size);
   return text + (shape.dims.size() == 1 ? ",)" : ")");
 }
 bool known(const Shape& shape) {
-  return shape.rank_known && std::ranges::all_of(shape.dims, [](const Dim& dim) { return dim.size != nullptr; });
+  return shape.rank_known &&
+      std::ranges::all_of(shape.dims, [](const Dim& dim) { return dim.size != nullptr; });
 }
 // Of a layer, its weight says more than its bias.
 const std::string* differing(Interpreter& run, const Named& theirs, const Named& ours) {
@@ -163,7 +188,9 @@ const std::string* differing(Interpreter& run, const Named& theirs, const Named&
     if (b.empty() && a.size() == 1) continue;
     bool other = a.size() != b.size();
     for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
-      other = other || (run.symbols().compare(symbolic::Compare::eq, a[i].size, b[i].size) == Answer::no && !run.symbols().varies(a[i].size) && !run.symbols().varies(b[i].size));
+      other = other ||
+          (run.symbols().compare(symbolic::Compare::eq, a[i].size, b[i].size) == Answer::no &&
+              !run.symbols().varies(a[i].size) && !run.symbols().varies(b[i].size));
     if (!other || (found && a.size() <= dims)) continue;
     found = &name;
     dims = a.size();
@@ -181,7 +208,9 @@ std::string prefix_of(const Named& with, const Named& without) {
   for (const std::string_view prefix : {"module.", "_orig_mod."}) {
     const auto begins = [&](const auto& each) { return each.first.starts_with(prefix); };
     const bool all = !with.tensors.empty() && std::ranges::all_of(with.tensors, begins);
-    if (all && std::ranges::none_of(without.tensors, begins) && without.tensors.contains(with.tensors.begin()->first.substr(prefix.size()))) return std::string(prefix);
+    if (all && std::ranges::none_of(without.tensors, begins) &&
+        without.tensors.contains(with.tensors.begin()->first.substr(prefix.size())))
+      return std::string(prefix);
   }
   return {};
 }
@@ -190,34 +219,44 @@ std::string wrong_names(const Named& theirs, const Named& ours) {
   const std::string missing = lacking(ours, theirs), unexpected = lacking(theirs, ours);
   if (missing.empty() && unexpected.empty()) return {};
   if (const std::string prefix = prefix_of(theirs, ours); !prefix.empty())
-    return "The names in this state begin with '" + prefix + "', because it is the state of a wrapped model, and this model's do not: `load_state_dict` raises \"Missing key(s) in state_dict\". Take the state of `." +
-           prefix.substr(0, prefix.size() - 1) + "`";
+    return "The names in this state begin with '" + prefix +
+        "', because it is the state of a wrapped model, and this model's do not: `load_state_dict` raises \"Missing key(s) in state_dict\". Take the state of `." +
+        prefix.substr(0, prefix.size() - 1) + "`";
   if (const std::string prefix = prefix_of(ours, theirs); !prefix.empty())
-    return "The names of a wrapped model begin with '" + prefix + "', and those in this state do not: `load_state_dict` raises \"Missing key(s) in state_dict\". Load into `." + prefix.substr(0, prefix.size() - 1) + "`";
-  return (missing.empty() ? "The state has '" + unexpected + "', and the model that loads it has not" : "The model has '" + missing + "', and the state that it loads has not") +
-         ": `load_state_dict` raises \"" + (missing.empty() ? "Unexpected" : "Missing") + " key(s) in state_dict\". Build both models the same way";
+    return "The names of a wrapped model begin with '" + prefix +
+        "', and those in this state do not: `load_state_dict` raises \"Missing key(s) in state_dict\". Load into `." +
+        prefix.substr(0, prefix.size() - 1) + "`";
+  return (missing.empty() ? "The state has '" + unexpected + "', and the model that loads it has not"
+                          : "The model has '" + missing + "', and the state that it loads has not") +
+      ": `load_state_dict` raises \"" + (missing.empty() ? "Unexpected" : "Missing") +
+      " key(s) in state_dict\". Build both models the same way";
 }
 
 enum Argument : std::size_t { state, strict, assign, own, nothing_shared };
 
 void judge(Call& call, const Named& ours) {
-  const std::optional<Named> theirs = call.spread ? std::nullopt : state_of(call.run, call.run.resolve(call.at(Argument::state)));
+  const std::optional<Named> theirs =
+      call.spread ? std::nullopt : state_of(call.run, call.run.resolve(call.at(Argument::state)));
   if (!theirs || theirs->tensors.empty() || ours.tensors.empty()) return;
   const auto tell = [&](std::string text) {
     interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::state, call);
     event->text = std::move(text);
-    if (call.self.object()->born) event->evidence.emplace_back(call.self.object()->born, "the model that loads it is made here");
+    if (call.self.object()->born)
+      event->evidence.emplace_back(call.self.object()->born, "the model that loads it is made here");
   };
   if (const std::string* name = differing(call.run, *theirs, ours)) {
-    tell("'" + *name + "' is " + words(call.run, theirs->tensors.at(*name)->shape) + " in the state and " + words(call.run, ours.tensors.at(*name)->shape) +
-         " in the model that loads it: `load_state_dict` raises \"size mismatch\", with `strict=False`, too. Build both models the same way");
+    tell("'" + *name + "' is " + words(call.run, theirs->tensors.at(*name)->shape) + " in the state and " +
+        words(call.run, ours.tensors.at(*name)->shape) +
+        " in the model that loads it: `load_state_dict` raises \"size mismatch\", with `strict=False`, too. Build both models the same way");
     return;
   }
   if (!theirs->complete || !ours.complete) return;
   const Answer all = call.run.symbols().decide(call.run.truth(call.at(Argument::strict)));
   if (all == Answer::yes) {
     if (std::string text = wrong_names(*theirs, ours); !text.empty()) tell(std::move(text));
-  } else if (all == Answer::no && std::ranges::none_of(ours.tensors, [&](const auto& each) { return theirs->tensors.contains(each.first); })) {
+  } else if (all == Answer::no && std::ranges::none_of(ours.tensors, [&](const auto& each) {
+               return theirs->tensors.contains(each.first);
+             })) {
     call.arguments[Argument::nothing_shared] = call.run.heap().boolean(true);
   }
 }
@@ -227,12 +266,14 @@ void forget_sizes(Call& call, Value value, int depth = 0) {
   value = call.run.resolve(value);
   if (depth > 8) return;
   if (value.is(Kind::list)) {
-    for (const Value& item : std::vector(values::Heap::list_state(value)->items)) forget_sizes(call, item, depth + 1);
+    for (const Value& item : std::vector(values::Heap::list_state(value)->items))
+      forget_sizes(call, item, depth + 1);
     return;
   }
   if (!value.is(Kind::instance) || !call.run.is_a(value, module_class)) return;
   auto* module = value.as<Instance>();
-  const bool by_itself = module->cls && call.run.find_in_order(module->cls->order, Name("_load_from_state_dict")).is(Kind::function);
+  const bool by_itself = module->cls &&
+      call.run.find_in_order(module->cls->order, Name("_load_from_state_dict")).is(Kind::function);
   for (std::size_t i = 0; i < module->attributes.entries().size(); ++i) {
     const Value held = module->attributes.entries()[i].second->value;
     const TensorState* known = by_itself ? tensor_state(call.run, held) : nullptr;
@@ -249,12 +290,14 @@ void forget_sizes(Call& call, Value value, int depth = 0) {
   }
 }
 
-} // namespace
+}  // namespace
 
 Value state_dict(Call& call) {
   // `destination` and `prefix` are somebody else's business.
-  const bool plain = !call.spread && call.rest.empty() && std::ranges::all_of(call.options, [](const auto& each) { return each.first.text() == "keep_vars"; });
-  if (!plain || !call.self.is(Kind::instance) || !call.run.is_a(call.self, module_class)) return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
+  const bool plain = !call.spread && call.rest.empty() &&
+      std::ranges::all_of(call.options, [](const auto& each) { return each.first.text() == "keep_vars"; });
+  if (!plain || !call.self.is(Kind::instance) || !call.run.is_a(call.self, module_class))
+    return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
   return as_dict(call, named_tensors(call.run, call.self, false));
 }
 
@@ -267,7 +310,9 @@ Value load_state(Call& call) {
   call.run.heap().note_write(nullptr);
   forget_sizes(call, call.self);
   // What is assigned stays where it was loaded.
-  if (call.at(Argument::assign) && call.run.symbols().decide(call.run.truth(call.at(Argument::assign))) != Answer::no) lose_devices(call.run, call.self);
+  if (call.at(Argument::assign) &&
+      call.run.symbols().decide(call.run.truth(call.at(Argument::assign))) != Answer::no)
+    lose_devices(call.run, call.self);
   return nothing(call);
 }
 
@@ -276,4 +321,4 @@ Value takes_part_in_state(Call& call) {
   return call.run.heap().external("", call.place);
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

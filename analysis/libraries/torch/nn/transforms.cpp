@@ -1,4 +1,5 @@
-// torch.func: functions made of functions (vmap, grad), and modules that are called with other parameters. Parameters as one vector.
+// torch.func: functions made of functions (vmap, grad), and modules that are called with other parameters.
+// Parameters as one vector.
 #include "libraries/table/names.hpp"
 #include "libraries/table/native.hpp"
 #include "libraries/table/op.hpp"
@@ -25,7 +26,10 @@ Value before(Call& call, std::string_view path, std::vector<Value> arguments) {
 }
 Value vmap(Call& call) { return before(call, "torch.func.$mapped", {call.at(0), call.at(1), call.at(2)}); }
 template <char which> Value transformed(Call& call) {
-  constexpr std::string_view path = which == 'g' ? "torch.func.$gradient" : which == 'v' ? "torch.func.$gradient_and_value" : which == 'j' ? "torch.func.$jacobian" : "torch.func.$hessian";
+  constexpr std::string_view path = which == 'g' ? "torch.func.$gradient"
+      : which == 'v'                             ? "torch.func.$gradient_and_value"
+      : which == 'j'                             ? "torch.func.$jacobian"
+                                                 : "torch.func.$hessian";
   const Value aux = which == 'h' ? call.run.heap().boolean(false) : call.at(2);
   return before(call, path, {call.at(0), call.at(1), aux});
 }
@@ -53,11 +57,13 @@ Value mapped_tree(Call& call, Value of, const Leaf& leaf) {
   if (of.is(Kind::tuple) || of.is(Kind::list)) {
     if (of.is(Kind::list) && values::Heap::list_state(of)->open) return {};
     std::vector<Value> made;
-    for (const Value& item : of.is(Kind::tuple) ? of.as<values::Tuple>()->items : std::vector<Value>(values::Heap::list_state(of)->items)) {
+    for (const Value& item : of.is(Kind::tuple) ? of.as<values::Tuple>()->items
+                                                : std::vector<Value>(values::Heap::list_state(of)->items)) {
       made.push_back(mapped_tree(call, item, leaf));
       if (!made.back()) return {};
     }
-    return of.is(Kind::tuple) ? call.run.heap().tuple(std::move(made)) : call.run.heap().list(std::move(made));
+    return of.is(Kind::tuple) ? call.run.heap().tuple(std::move(made))
+                              : call.run.heap().list(std::move(made));
   }
   if (of.is(Kind::dict)) {
     if (values::Heap::dict_state(of)->open) return {};
@@ -79,7 +85,8 @@ struct Mapped {
   Dim size;
   Value first;  // the tensor that says so
 };
-// One of each along `dims`, an integer or None for all of it, or the same tree of them; absent: not known, or told to be wrong.
+// One of each along `dims`, an integer or None for all of it, or the same tree of them; absent: not known, or
+// told to be wrong.
 Value one_of_each(Call& call, Value of, Value dims, Mapped& mapped) {
   of = call.run.resolve(of);
   dims = call.run.resolve(dims);
@@ -92,20 +99,24 @@ Value one_of_each(Call& call, Value of, Value dims, Mapped& mapped) {
       made.push_back(one_of_each(call, (*own)[i], (*each)[i], mapped));
       if (!made.back()) return {};
     }
-    return of.is(Kind::tuple) ? call.run.heap().tuple(std::move(made)) : call.run.heap().list(std::move(made));
+    return of.is(Kind::tuple) ? call.run.heap().tuple(std::move(made))
+                              : call.run.heap().list(std::move(made));
   }
   const auto at = call.run.to_constant(dims);
   if (!at) return {};
   return mapped_tree(call, of, [&](Value leaf) -> Value {
     const TensorState* state = tensor_state(call.run, leaf);
-    const auto rank = state && state->shape.rank_known ? static_cast<std::int64_t>(state->shape.dims.size()) : 0;
+    const auto rank = state && state->shape.rank_known ? static_cast<std::int64_t>(state->shape.dims.size())
+                                                       : 0;
     const std::int64_t dim = *at < 0 ? *at + rank : *at;
     if (dim < 0 || dim >= rank) return {};
     Shape shape = state->shape;
     const Dim size = shape.dims[static_cast<std::size_t>(dim)];
     if (mapped.size.size && size.size && differ(call.run, mapped.size, size)) {
       auto& s = call.run.symbols();
-      call.run.problem(ProblemKind::layer_input, call)->text = "`vmap` runs over " + s.text(mapped.size.size) + " of one tensor and " + s.text(size.size) + " of another: all that it maps over have to be equally many";
+      call.run.problem(ProblemKind::layer_input, call)->text = "`vmap` runs over " +
+          s.text(mapped.size.size) + " of one tensor and " + s.text(size.size) +
+          " of another: all that it maps over have to be equally many";
       return {};
     }
     if (!mapped.size.size) mapped.size = size;
@@ -113,8 +124,8 @@ Value one_of_each(Call& call, Value of, Value dims, Mapped& mapped) {
     return another(call, *state, std::move(shape));
   });
 }
-// vmap(function, in_dims, out_dims)(x, …): the function sees one of each, and its results are stacked. Arguments by name are mapped over
-// their first dimension.
+// vmap(function, in_dims, out_dims)(x, …): the function sees one of each, and its results are stacked.
+// Arguments by name are mapped over their first dimension.
 Value mapped(Call& call) {
   const auto out = call.run.to_constant(call.run.resolve(call.at(2)));
   if (call.spread || !out) return unknown_of(call);
@@ -134,15 +145,15 @@ Value mapped(Call& call) {
   }
   const Value made = call.run.call(call.at(0), std::move(one), call.place);
   return or_unknown(call, mapped_tree(call, made, [&](Value leaf) -> Value {
-                      const TensorState* state = tensor_state(call.run, leaf);
-                      if (!state || !state->shape.rank_known) return {};
-                      Shape shape = state->shape;
-                      const auto rank = static_cast<std::int64_t>(shape.dims.size());
-                      const std::int64_t at = *out < 0 ? *out + rank + 1 : *out;
-                      if (at < 0 || at > rank) return {};
-                      shape.dims.insert(shape.dims.begin() + at, found.size);
-                      return another(call, *state, std::move(shape));
-                    }));
+    const TensorState* state = tensor_state(call.run, leaf);
+    if (!state || !state->shape.rank_known) return {};
+    Shape shape = state->shape;
+    const auto rank = static_cast<std::int64_t>(shape.dims.size());
+    const std::int64_t at = *out < 0 ? *out + rank + 1 : *out;
+    if (at < 0 || at > rank) return {};
+    shape.dims.insert(shape.dims.begin() + at, found.size);
+    return another(call, *state, std::move(shape));
+  }));
 }
 
 // ---------------------------------------------------------------- gradients
@@ -156,15 +167,19 @@ Outcome outcome_of(Call& call, Value value, Value has_aux) {
   value = call.run.resolve(value);
   const symbolic::Answer aux = call.run.symbols().decide(call.run.truth(has_aux));
   if (aux == symbolic::Answer::no) return {value, {}, true};
-  if (aux == symbolic::Answer::unknown || !value.is(Kind::tuple) || value.as<values::Tuple>()->items.size() != 2) return {};
+  if (aux == symbolic::Answer::unknown || !value.is(Kind::tuple) ||
+      value.as<values::Tuple>()->items.size() != 2)
+    return {};
   return {call.run.resolve(value.as<values::Tuple>()->items[0]), value.as<values::Tuple>()->items[1], true};
 }
-// The arguments that the function is differentiated by, as `each` makes something of them: one, or a tuple of them.
+// The arguments that the function is differentiated by, as `each` makes something of them: one, or a tuple of
+// them.
 Value by_arguments(Call& call, const std::function<Value(Value)>& each) {
   const Value which = call.run.resolve(call.at(1));
   const auto one = [&](Value at) -> Value {
     const auto known = call.run.to_constant(call.run.resolve(at));
-    if (call.spread || !known || *known < 0 || static_cast<std::size_t>(*known) >= call.rest.size()) return {};
+    if (call.spread || !known || *known < 0 || static_cast<std::size_t>(*known) >= call.rest.size())
+      return {};
     return each(call.rest[static_cast<std::size_t>(*known)]);
   };
   if (!which.is(Kind::tuple)) return one(which);
@@ -182,18 +197,25 @@ Value alike(Call& call, Value of) {
     return state ? another(call, *state, state->shape) : Value{};
   });
 }
-Value run_function(Call& call) { return call.run.call(call.at(0), {call.rest, call.options, call.spread}, call.place); }
+Value run_function(Call& call) {
+  return call.run.call(call.at(0), {call.rest, call.options, call.spread}, call.place);
+}
 
-// grad(function, argnums, has_aux)(x, …): a gradient of the shape of x. The function gives one number, in a tensor without dimensions.
+// grad(function, argnums, has_aux)(x, …): a gradient of the shape of x. The function gives one number, in a
+// tensor without dimensions.
 template <bool with_value> Value gradient(Call& call) {
   const Value value = call.run.resolve(run_function(call));
   const Outcome found = outcome_of(call, value, call.at(2));
-  if (const TensorState* loss = found.known ? tensor_state(call.run, found.value) : nullptr; loss && !loss->blamed && loss->shape.rank_known && !loss->shape.dims.empty()) {
+  if (const TensorState* loss = found.known ? tensor_state(call.run, found.value) : nullptr;
+      loss && !loss->blamed && loss->shape.rank_known && !loss->shape.dims.empty()) {
     call.run.problem(ProblemKind::argument, call)->text =
-        "`grad` differentiates a function that gives a scalar, but this one gives a tensor of " + count_of(loss->shape.dims.size(), "dimension") + ": reduce it with `sum()` or `mean()`, or use `jacrev`";
+        "`grad` differentiates a function that gives a scalar, but this one gives a tensor of " +
+        count_of(loss->shape.dims.size(), "dimension") +
+        ": reduce it with `sum()` or `mean()`, or use `jacrev`";
     return unknown_of(call);
   }
-  const Value made = or_unknown(call, by_arguments(call, [&](Value argument) { return alike(call, argument); }));
+  const Value made = or_unknown(
+      call, by_arguments(call, [&](Value argument) { return alike(call, argument); }));
   if (with_value) return call.run.heap().tuple({made, value});
   if (!found.known) return unknown_of(call);
   return found.aux ? call.run.heap().tuple({made, found.aux}) : made;
@@ -208,9 +230,11 @@ template <int times> Value jacobian(Call& call) {
     return by_arguments(call, [&](Value argument) {
       return mapped_tree(call, argument, [&](Value leaf) -> Value {
         const TensorState* in = tensor_state(call.run, leaf);
-        if (!in || !in->shape.rank_known || (times > 1 && !call.run.resolve(call.at(1)).is(Kind::integer))) return {};
+        if (!in || !in->shape.rank_known || (times > 1 && !call.run.resolve(call.at(1)).is(Kind::integer)))
+          return {};
         Shape shape = out->shape;
-        for (int i = 0; i < times; ++i) shape.dims.insert(shape.dims.end(), in->shape.dims.begin(), in->shape.dims.end());
+        for (int i = 0; i < times; ++i)
+          shape.dims.insert(shape.dims.end(), in->shape.dims.begin(), in->shape.dims.end());
         TensorState state = *out;
         if (in->dtype != out->dtype) state.dtype = Dtype::unknown;
         return another(call, state, std::move(shape));
@@ -219,12 +243,16 @@ template <int times> Value jacobian(Call& call) {
   });
   return !made ? unknown_of(call) : found.aux ? call.run.heap().tuple({made, found.aux}) : made;
 }
-// vjp(function, *primals): the result, and a function from what is like it to what is like them. linearize: the other way round.
-Value likenesses(Call& call) { return call.spread ? unknown_of(call) : or_unknown(call, alike(call, call.at(0))); }
+// vjp(function, *primals): the result, and a function from what is like it to what is like them. linearize:
+// the other way round.
+Value likenesses(Call& call) {
+  return call.spread ? unknown_of(call) : or_unknown(call, alike(call, call.at(0)));
+}
 template <bool back> Value with_function(Call& call, Value has_aux) {
   const Outcome found = outcome_of(call, run_function(call), has_aux);
   if (!found.known || call.spread) return unknown_of(call);
-  const Value function = before(call, "torch.func.$like", {back ? call.run.heap().tuple(call.rest) : found.value});
+  const Value function = before(
+      call, "torch.func.$like", {back ? call.run.heap().tuple(call.rest) : found.value});
   if (found.aux) return call.run.heap().tuple({found.value, function, found.aux});
   return call.run.heap().tuple({found.value, function});
 }
@@ -239,14 +267,21 @@ bool tangents_fit(Call& call, const std::vector<Value>& primals) {
     call.run.problem(ProblemKind::layer_input, call)->text = std::move(text);
     return false;
   };
-  if (tangents->size() != primals.size()) return refuse("`jvp` takes a tangent for each primal, but is given " + count_of(primals.size(), "primal") + " and " + count_of(tangents->size(), "tangent"));
+  if (tangents->size() != primals.size())
+    return refuse("`jvp` takes a tangent for each primal, but is given " +
+        count_of(primals.size(), "primal") + " and " + count_of(tangents->size(), "tangent"));
   for (std::size_t i = 0; i < primals.size(); ++i) {
-    const TensorState *primal = tensor_state(call.run, call.run.resolve(primals[i])), *tangent = tensor_state(call.run, call.run.resolve((*tangents)[i]));
+    const TensorState *primal = tensor_state(call.run, call.run.resolve(primals[i])),
+                      *tangent = tensor_state(call.run, call.run.resolve((*tangents)[i]));
     if (!primal || !tangent || !primal->shape.rank_known || !tangent->shape.rank_known) continue;
     const auto &own = primal->shape.dims, &other = tangent->shape.dims;
     bool fits = own.size() == other.size();
-    for (std::size_t d = 0; fits && d < own.size(); ++d) fits = !own[d].size || !other[d].size || !differ(call.run, own[d], other[d]);
-    if (!fits) return refuse("Tangent " + std::to_string(i) + " has shape " + values::shape_text(call.run.symbols(), tangent->shape) + ", but its primal has shape " + values::shape_text(call.run.symbols(), primal->shape));
+    for (std::size_t d = 0; fits && d < own.size(); ++d)
+      fits = !own[d].size || !other[d].size || !differ(call.run, own[d], other[d]);
+    if (!fits)
+      return refuse("Tangent " + std::to_string(i) + " has shape " +
+          values::shape_text(call.run.symbols(), tangent->shape) + ", but its primal has shape " +
+          values::shape_text(call.run.symbols(), primal->shape));
   }
   return true;
 }
@@ -254,21 +289,26 @@ bool tangents_fit(Call& call, const std::vector<Value>& primals) {
 Value tangent(Call& call) {
   const auto primals = call.run.elements(call.at(1), call.place);
   if (!primals || call.spread || !tangents_fit(call, *primals)) return unknown_of(call);
-  const Outcome found = outcome_of(call, call.run.call(call.at(0), {*primals, {}, false}, call.place), call.at(4));
+  const Outcome found = outcome_of(
+      call, call.run.call(call.at(0), {*primals, {}, false}, call.place), call.at(4));
   if (!found.known) return unknown_of(call);
   const Value made = or_unknown(call, alike(call, found.value));
-  return found.aux ? call.run.heap().tuple({found.value, made, found.aux}) : call.run.heap().tuple({found.value, made});
+  return found.aux ? call.run.heap().tuple({found.value, made, found.aux})
+                   : call.run.heap().tuple({found.value, made});
 }
 
-// stack_module_state(models): their parameters and buffers by name, those of all models along a new first dimension.
+// stack_module_state(models): their parameters and buffers by name, those of all models along a new first
+// dimension.
 Value stacked_states(Call& call) {
   const auto models = call.run.elements(call.at(0), call.place);
   if (!models || models->empty()) return unknown_of(call);
-  const Dim count = known_dim(call.run, call.run.symbols().constant(static_cast<std::int64_t>(models->size())), call.place, call.row.path);
+  const Dim count = known_dim(call.run,
+      call.run.symbols().constant(static_cast<std::int64_t>(models->size())), call.place, call.row.path);
   std::vector<Value> both;
   for (const char* kind : {"named_parameters", "named_buffers"}) {
     const Value method = call.run.attribute_or_none(models->front(), syntax::Name(kind), call.place);
-    const auto all = method ? call.run.elements(call.run.call(method, {}, call.place), call.place) : std::nullopt;
+    const auto all = method ? call.run.elements(call.run.call(method, {}, call.place), call.place)
+                            : std::nullopt;
     if (!all) return unknown_of(call);
     std::vector<std::pair<Value, Value>> items;
     for (const Value pair : *all) {
@@ -296,13 +336,15 @@ Value as_one_dict(Call& call, Value given) {
   for (const Value& raw : *parts) {
     const Value part = call.run.resolve(raw);
     if (!part.is(Kind::dict) || values::Heap::dict_state(part)->open) return {};
-    items.insert(items.end(), values::Heap::dict_state(part)->items.begin(), values::Heap::dict_state(part)->items.end());
+    items.insert(items.end(), values::Heap::dict_state(part)->items.begin(),
+        values::Heap::dict_state(part)->items.end());
   }
   return call.run.heap().dict(std::move(items));
 }
 // A part of a module, by its name among the others: "fc", or "2" of a Sequential. Absent if there is none.
 Value part_named(Call& call, Value module, std::string_view name) {
-  const values::Slot* slot = module.as<Instance>()->attributes.find(syntax::Name(values::ContainerState::items));
+  const values::Slot* slot = module.as<Instance>()->attributes.find(
+      syntax::Name(values::ContainerState::items));
   const Value items = slot ? call.run.resolve(slot->value) : Value{};
   if (items.is(Kind::list)) {
     const auto& all = values::Heap::list_state(items)->items;
@@ -314,20 +356,23 @@ Value part_named(Call& call, Value module, std::string_view name) {
 }
 // Is the name that of a parameter of a linear layer, whose sizes are those of its weight?
 bool computes_by_weight(Call& call, Value module, std::string_view name) {
-  for (auto dot = name.find('.'); dot != std::string_view::npos && module.is(Kind::instance); dot = name.find('.')) {
+  for (auto dot = name.find('.'); dot != std::string_view::npos && module.is(Kind::instance);
+      dot = name.find('.')) {
     module = part_named(call, module, name.substr(0, dot));
     name.remove_prefix(dot + 1);
   }
   return module.is(Kind::instance) && !module.as<Instance>()->cls && call.run.is_a(module, "torch.nn.Linear");
 }
-// Are the named tensors as large as the module's own of those names? With others it is another module. A name that is missing keeps its own.
+// Are the named tensors as large as the module's own of those names? With others it is another module. A name
+// that is missing keeps its own.
 bool fits(Call& call, Value module, Value given) {
   given = as_one_dict(call, given);
   if (!given.is(Kind::dict) || values::Heap::dict_state(given)->open) return false;
   std::map<std::string, Value, std::less<>> own;
   for (const char* kind : {"named_parameters", "named_buffers"}) {
     const Value method = call.run.attribute_or_none(module, syntax::Name(kind), call.place);
-    const auto all = method ? call.run.elements(call.run.call(method, {}, call.place), call.place) : std::nullopt;
+    const auto all = method ? call.run.elements(call.run.call(method, {}, call.place), call.place)
+                            : std::nullopt;
     if (!all) return false;
     for (const Value pair : *all) {
       const auto parts = call.run.elements(pair, call.place);
@@ -342,8 +387,12 @@ bool fits(Call& call, Value module, Value given) {
     const TensorState* theirs = tensor_state(call.run, value);
     if (!mine || !theirs || !mine->shape.rank_known || !theirs->shape.rank_known) return false;
     // A layer that computes by its weight takes another for what it is.
-    const bool same = std::ranges::equal(mine->shape.dims, theirs->shape.dims, [](const Dim& a, const Dim& b) { return a.size && a.size == b.size; });
-    if (!same && (mine->shape.dims.size() != theirs->shape.dims.size() || !computes_by_weight(call, module, key.text()))) return false;
+    const bool same = std::ranges::equal(mine->shape.dims, theirs->shape.dims,
+        [](const Dim& a, const Dim& b) { return a.size && a.size == b.size; });
+    if (!same &&
+        (mine->shape.dims.size() != theirs->shape.dims.size() ||
+            !computes_by_weight(call, module, key.text())))
+      return false;
   }
   return true;
 }
@@ -358,7 +407,8 @@ public:
       if (!key.is(Kind::string)) continue;
       std::string_view rest = key.text();
       Value holder = module;
-      for (auto dot = rest.find('.'); dot != std::string_view::npos && holder.is(Kind::instance); dot = rest.find('.')) {
+      for (auto dot = rest.find('.'); dot != std::string_view::npos && holder.is(Kind::instance);
+          dot = rest.find('.')) {
         holder = part_named(call, holder, rest.substr(0, dot));
         rest.remove_prefix(dot + 1);
       }
@@ -379,15 +429,19 @@ private:
   std::vector<std::pair<values::Slot*, Value>> before_;
 };
 
-// functional_call(module, parameters, args, kwargs): the module's forward. With parameters of other sizes it is only shown what its own give, but for linear layers.
+// functional_call(module, parameters, args, kwargs): the module's forward. With parameters of other sizes it
+// is only shown what its own give, but for linear layers.
 Value functional_call(Call& call) {
   if (!call.run.policy().operands_fit && !fits(call, call.at(0), call.at(1))) return unknown_of(call);
   Arguments arguments;
   arguments.spread = call.spread;
   const Value given = call.run.resolve(call.at(2)), options = call.run.resolve(call.at(3));
-  if (given.is(Kind::tuple)) arguments.positional = given.as<values::Tuple>()->items;
-  else if (given.is(Kind::unknown)) return unknown_of(call);  // one, or a tuple of them
-  else if (given && !given.is(Kind::none)) arguments.positional.push_back(given);
+  if (given.is(Kind::tuple))
+    arguments.positional = given.as<values::Tuple>()->items;
+  else if (given.is(Kind::unknown))
+    return unknown_of(call);  // one, or a tuple of them
+  else if (given && !given.is(Kind::none))
+    arguments.positional.push_back(given);
   if (options.is(Kind::dict) && !values::Heap::dict_state(options)->open) {
     for (const auto& [key, value] : values::Heap::dict_state(options)->items) {
       if (!key.is(Kind::string)) return unknown_of(call);
@@ -415,7 +469,8 @@ Value to_vector(Call& call) {
     const TensorState* part = tensor_state(call.run, call.run.resolve((*all)[i]));
     made.dtype = part && (i == 0 || made.dtype == part->dtype) ? part->dtype : Dtype::unknown;
     Int size = part && part->shape.rank_known && total ? s.constant(1) : nullptr;
-    for (std::size_t d = 0; size && d < part->shape.dims.size(); ++d) size = part->shape.dims[d].size ? s.mul(size, part->shape.dims[d].size) : nullptr;
+    for (std::size_t d = 0; size && d < part->shape.dims.size(); ++d)
+      size = part->shape.dims[d].size ? s.mul(size, part->shape.dims[d].size) : nullptr;
     total = size ? s.add(total, size) : nullptr;
   }
   made.shape = {true, {total ? known_dim(call.run, total, call.place, call.row.path) : Dim{}}};
@@ -430,7 +485,8 @@ Int numbers_of(Call& call, Value given) {
   for (std::size_t i = 0; total && i < all->size(); ++i) {
     const TensorState* part = tensor_state(call.run, call.run.resolve((*all)[i]));
     Int size = part && part->shape.rank_known ? s.constant(1) : nullptr;
-    for (std::size_t d = 0; size && d < part->shape.dims.size(); ++d) size = part->shape.dims[d].size ? s.mul(size, part->shape.dims[d].size) : nullptr;
+    for (std::size_t d = 0; size && d < part->shape.dims.size(); ++d)
+      size = part->shape.dims[d].size ? s.mul(size, part->shape.dims[d].size) : nullptr;
     total = size ? s.add(total, size) : nullptr;
   }
   return total;
@@ -440,26 +496,35 @@ Value from_vector(Call& call) {
   call.run.heap().note_write(nullptr);
   auto& s = call.run.symbols();
   const TensorState* vector = tensor_state(call.run, call.run.resolve(call.at(0)));
-  const Int asked = numbers_of(call, call.at(1)), given = vector && vector->shape.rank_known && vector->shape.dims.size() == 1 ? vector->shape.dims[0].size : nullptr;
+  const Int asked = numbers_of(call, call.at(1)),
+            given = vector && vector->shape.rank_known && vector->shape.dims.size() == 1
+      ? vector->shape.dims[0].size
+      : nullptr;
   if (asked && given && s.compare(Compare::gt, asked, given) == Answer::yes)
-    call.run.problem(ProblemKind::reshape, call)->text = "The parameters have " + s.text(asked) + " numbers, and the vector holds " + s.text(given) + ": `vector_to_parameters` raises \"shape is invalid for input of size\". Make the vector from parameters of the same sizes";
+    call.run.problem(ProblemKind::reshape, call)->text = "The parameters have " + s.text(asked) +
+        " numbers, and the vector holds " + s.text(given) +
+        ": `vector_to_parameters` raises \"shape is invalid for input of size\". Make the vector from parameters of the same sizes";
   return Value::none();
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> transform_rows() {
   using enum RowKind;
   return {
-      row("torch.func.vmap", function, "func, in_dims=0, out_dims=0, randomness='error', *, chunk_size=None", vmap),
+      row("torch.func.vmap", function, "func, in_dims=0, out_dims=0, randomness='error', *, chunk_size=None",
+          vmap),
       row("torch.func.$mapped", function, "func, in_dims, out_dims, *arguments, **options", mapped),
       row("torch.func.grad", function, "func, argnums=0, has_aux=False", transformed<'g'>),
       row("torch.func.grad_and_value", function, "func, argnums=0, has_aux=False", transformed<'v'>),
-      row("torch.func.jacrev", function, "func, argnums=0, has_aux=False, *, chunk_size=None", transformed<'j'>),
-      row("torch.func.jacfwd", function, "func, argnums=0, has_aux=False, *, randomness='error'", transformed<'j'>),
+      row("torch.func.jacrev", function, "func, argnums=0, has_aux=False, *, chunk_size=None",
+          transformed<'j'>),
+      row("torch.func.jacfwd", function, "func, argnums=0, has_aux=False, *, randomness='error'",
+          transformed<'j'>),
       row("torch.func.hessian", function, "func, argnums=0", transformed<'h'>),
       row("torch.func.$gradient", function, "func, argnums, has_aux, *arguments, **options", gradient<false>),
-      row("torch.func.$gradient_and_value", function, "func, argnums, has_aux, *arguments, **options", gradient<true>),
+      row("torch.func.$gradient_and_value", function, "func, argnums, has_aux, *arguments, **options",
+          gradient<true>),
       row("torch.func.$jacobian", function, "func, argnums, has_aux, *arguments, **options", jacobian<1>),
       row("torch.func.$hessian", function, "func, argnums, has_aux, *arguments, **options", jacobian<2>),
       row("torch.func.$like", function, "of, *arguments, **options", likenesses),
@@ -468,10 +533,12 @@ std::vector<Row> transform_rows() {
       row("torch.func.functionalize", function, "func, *, remove='mutations'", functionalized),
       row("torch.func.jvp", function, "func, primals, tangents, *, strict=False, has_aux=False", tangent),
       row("torch.func.stack_module_state", function, "models", stacked_states),
-      row("torch.func.functional_call", function, "module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False", functional_call),
+      row("torch.func.functional_call", function,
+          "module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False",
+          functional_call),
       row("torch.nn.utils.parameters_to_vector", function, "parameters", to_vector),
       row("torch.nn.utils.vector_to_parameters", function, "vec, parameters", from_vector),
   };
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -6,7 +6,9 @@ namespace stepzero::libraries {
 namespace {
 
 // How a refusal is told: a layer was made for other inputs; a function was given the wrong arguments.
-ProblemKind refusal(const Op& op) { return op.call.self.is(Kind::instance) ? ProblemKind::layer_input : ProblemKind::argument; }
+ProblemKind refusal(const Op& op) {
+  return op.call.self.is(Kind::instance) ? ProblemKind::layer_input : ProblemKind::argument;
+}
 
 // ---------------------------------------------------------------- padding
 
@@ -17,9 +19,13 @@ Value padded(Op& op, std::span<const Int> pads, std::string_view mode) {
   const Shape& shape = input->shape;
   const std::size_t count = pads.size() / 2;
   const std::string pads_so_many = called(op) + " pads " + count_of(count, "dimension");
-  if (shape.rank_known && count > 0 && mode != "constant" && (shape.dims.size() < count + 1 || shape.dims.size() > count + 2))
-    return op.fail(refusal(op), pads_so_many + " of " + std::to_string(count + 1) + " or " + std::to_string(count + 2) + ", but " + op.name("input") + " has shape " + op.words(shape));
-  if (shape.rank_known && shape.dims.size() < count) return op.fail(refusal(op), pads_so_many + ", but " + op.name("input") + " has shape " + op.words(shape));
+  if (shape.rank_known && count > 0 && mode != "constant" &&
+      (shape.dims.size() < count + 1 || shape.dims.size() > count + 2))
+    return op.fail(refusal(op),
+        pads_so_many + " of " + std::to_string(count + 1) + " or " + std::to_string(count + 2) + ", but " +
+            op.name("input") + " has shape " + op.words(shape));
+  if (shape.rank_known && shape.dims.size() < count)
+    return op.fail(refusal(op), pads_so_many + ", but " + op.name("input") + " has shape " + op.words(shape));
   std::vector<Dim> last;
   for (std::size_t i = count; i-- > 0;) {
     const Dim size = from_right(shape, i);
@@ -31,10 +37,16 @@ Value padded(Op& op, std::span<const Int> pads, std::string_view mode) {
     if (size.size && (mode == "reflect" || mode == "circular"))
       for (const Int by : {before, behind})
         if (by && op.s.compare(mode == "reflect" ? Compare::ge : Compare::gt, by, size.size) == Answer::yes)
-          return op.fail(refusal(op), called(op) + " mirrors " + op.words(op.dim(by)) + " values of a dimension of " + op.words(size) + ": " + op.name("input") + " has shape " + op.words(shape), {size});
+          return op.fail(refusal(op),
+              called(op) + " mirrors " + op.words(op.dim(by)) + " values of a dimension of " +
+                  op.words(size) + ": " + op.name("input") + " has shape " + op.words(shape),
+              {size});
     const Int made = op.add(size.size, op.add(before, behind));
     if (less_than(op, made, 0))
-      return op.fail(refusal(op), called(op) + " would leave a size of " + op.words(op.dim(made)) + ": " + op.name("input") + " has shape " + op.words(shape), {size});
+      return op.fail(refusal(op),
+          called(op) + " would leave a size of " + op.words(op.dim(made)) + ": " + op.name("input") +
+              " has shape " + op.words(shape),
+          {size});
     last.push_back(made ? op.made(made) : Dim{});
   }
   return op.result(with_last(shape, last));
@@ -42,18 +54,25 @@ Value padded(Op& op, std::span<const Int> pads, std::string_view mode) {
 template <std::size_t spatial> Value pad_layer(Op& op) {
   const Value given = op.kept("padding");
   const std::string_view cls = op.title();
-  const std::string_view mode = cls.find("Reflection") != std::string_view::npos ? "reflect" : cls.find("Replication") != std::string_view::npos ? "replicate"
-                                : cls.find("Circular") != std::string_view::npos                                                                  ? "circular"
-                                                                                                                                                  : "constant";
+  const std::string_view mode = cls.find("Reflection") != std::string_view::npos ? "reflect"
+      : cls.find("Replication") != std::string_view::npos                        ? "replicate"
+      : cls.find("Circular") != std::string_view::npos                           ? "circular"
+                                                                                 : "constant";
   std::vector<Int> pads(2 * spatial);
-  if (given.is(Kind::integer)) pads.assign(2 * spatial, given.integer());
+  if (given.is(Kind::integer))
+    pads.assign(2 * spatial, given.integer());
   else if (given.is(Kind::tuple) || given.is(Kind::list)) {
     const auto items = libraries::sizes(op.run, given, {}, op.call.place);
-    if (items && items->size() == 2 * spatial) pads = *items;
+    if (items && items->size() == 2 * spatial)
+      pads = *items;
     else if (items && mode != "constant")
-      return op.fail(ProblemKind::argument, called(op) + " takes " + std::to_string(2 * spatial) + " numbers, and " + std::to_string(items->size()) + " are given");
-    else if (items && items->size() % 2 == 0) pads = *items;
-    else if (!items) return op.unknown();
+      return op.fail(ProblemKind::argument,
+          called(op) + " takes " + std::to_string(2 * spatial) + " numbers, and " +
+              std::to_string(items->size()) + " are given");
+    else if (items && items->size() % 2 == 0)
+      pads = *items;
+    else if (!items)
+      return op.unknown();
   }
   return padded(op, pads, mode);
 }
@@ -61,9 +80,13 @@ Value pad(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   const auto given = op.sequence("pad");
-  if (!given) return op.result(input->shape.rank_known ? Shape{true, std::vector<Dim>(input->shape.dims.size())} : Shape{});
+  if (!given)
+    return op.result(
+        input->shape.rank_known ? Shape{true, std::vector<Dim>(input->shape.dims.size())} : Shape{});
   if (given->size() % 2 != 0)
-    return op.fail(ProblemKind::argument, "`pad` takes pairs of sizes, from the last dimension on, and " + count_of(given->size(), "size") + (given->size() == 1 ? " is given" : " are given"));
+    return op.fail(ProblemKind::argument,
+        "`pad` takes pairs of sizes, from the last dimension on, and " + count_of(given->size(), "size") +
+            (given->size() == 1 ? " is given" : " are given"));
   std::vector<Int> pads;
   for (const Value& item : *given) {
     const Value by = op.run.resolve(item);
@@ -76,7 +99,8 @@ Value pad(Op& op) {
 
 // How many places a window has along each axis.
 std::optional<std::vector<Int>> places(Op& op, std::span<const Dim> sizes, std::span<const Int> kernel) {
-  const auto dilation = setting_axes(op, "dilation", 2), padding = setting_axes(op, "padding", 2), stride = setting_axes(op, "stride", 2);
+  const auto dilation = setting_axes(op, "dilation", 2), padding = setting_axes(op, "padding", 2),
+             stride = setting_axes(op, "stride", 2);
   if (!dilation || !padding || !stride) return std::nullopt;
   auto& s = op.s;
   std::vector<Int> found;
@@ -102,8 +126,10 @@ Value unfold(Op& op) {
     if (const auto found = places(op, sizes, *kernel)) {
       for (const Int size : *found)
         if (less_than(op, size, 1))
-          return op.fail(refusal(op), called(op) + " has a window of " + op.words(op.dim((*kernel)[0])) + "×" + op.words(op.dim((*kernel)[1])) + " that does not fit into " +
-                                                       op.name("input") + " " + op.words(shape));
+          return op.fail(refusal(op),
+              called(op) + " has a window of " + op.words(op.dim((*kernel)[0])) + "×" +
+                  op.words(op.dim((*kernel)[1])) + " that does not fit into " + op.name("input") + " " +
+                  op.words(shape));
       length = op.made(op.s.mul((*found)[0], (*found)[1]));
     }
   }
@@ -127,7 +153,10 @@ Value fold(Op& op) {
   const Int area = kernel ? op.s.mul((*kernel)[0], (*kernel)[1]) : nullptr;
   if (area && columns.size && op.s.value(area) != 0) {
     if (op.s.divides(area, columns.size) == Answer::no)
-      return op.fail(refusal(op), called(op) + " makes windows of " + op.words(op.dim(area)) + ", which does not divide " + op.words(columns) + ": " + op.name("input") + " has shape " + op.words(shape), {columns});
+      return op.fail(refusal(op),
+          called(op) + " makes windows of " + op.words(op.dim(area)) + ", which does not divide " +
+              op.words(columns) + ": " + op.name("input") + " has shape " + op.words(shape),
+          {columns});
     const auto exact = op.s.exact_quotient(columns.size, area);
     channels = op.made(exact ? *exact : op.s.floordiv(columns.size, area));
   }
@@ -136,9 +165,11 @@ Value fold(Op& op) {
     if (const auto found = places(op, sizes, *kernel)) {
       const Dim total = op.dim(op.s.mul((*found)[0], (*found)[1]));
       if (op.equal(total, length) == Answer::no)
-        return op.fail(refusal(op), called(op) + " needs " + op.words(op.dim((*found)[0])) + "×" + op.words(op.dim((*found)[1])) + " = " + op.words(total) + " windows, and " +
-                                                     op.name("input") + " " + op.words(shape) + " has " + op.words(length),
-                       {length});
+        return op.fail(refusal(op),
+            called(op) + " needs " + op.words(op.dim((*found)[0])) + "×" + op.words(op.dim((*found)[1])) +
+                " = " + op.words(total) + " windows, and " + op.name("input") + " " + op.words(shape) +
+                " has " + op.words(length),
+            {length});
     }
   }
   Shape out{true, {channels, height, width}};
@@ -177,8 +208,8 @@ constexpr Operator operators[] = {
     {"fold", "input, output_size, " WINDOWS, "F", fold, Type::input},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> window_rows() { return rows_of(layers, operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// Operators that move a tensor's elements about: turned, rolled, along diagonals, in windows and between channels and pixels.
+// Operators that move a tensor's elements about: turned, rolled, along diagonals, in windows and between
+// channels and pixels.
 #include "libraries/torch/ops/operators.hpp"
 #include "libraries/torch/ops/views.hpp"
 
@@ -8,13 +9,16 @@ namespace stepzero::libraries {
 
 namespace {
 
-// ---------------------------------------------------------------- the same shape, in another order or with other values
+// ---------------------------------------------------------------- the same shape, in another order or with
+// other values
 
 // In order, unless another order is asked for.
 Value contiguous(Op& op) {
   // What lies in order already is given back itself.
   const TensorState* from = op.tensor("input");
-  if (from && !from->strides.empty() && !op.argument("memory_format") && from->strides == op.strides_in_order(from->shape)) return op.argument("input");
+  if (from && !from->strides.empty() && !op.argument("memory_format") &&
+      from->strides == op.strides_in_order(from->shape))
+    return op.argument("input");
   const Value made = same(op);
   return op.argument("memory_format") ? made : op.in_order(made);
 }
@@ -30,8 +34,9 @@ Value flip_sides(Op& op) {
   if (!input) return op.unknown();
   const std::size_t least = op.title() == "fliplr" ? 2 : 1;
   if (input->shape.rank_known && input->shape.dims.size() < least)
-    return op.fail(ProblemKind::index, code(op.title()) + " needs at least " + count_of(least, "dimension") + ", but " +
-                                           op.name("input") + " has shape " + op.words(input->shape));
+    return op.fail(ProblemKind::index,
+        code(op.title()) + " needs at least " + count_of(least, "dimension") + ", but " + op.name("input") +
+            " has shape " + op.words(input->shape));
   return op.result(input->shape);
 }
 Value roll(Op& op) {
@@ -41,8 +46,8 @@ Value roll(Op& op) {
   if (const Value dims = op.argument("dims"); dims && shifts) {
     if (const auto at = op.integers("dims"); at && !at->empty()) {
       if (at->size() != shifts->size())
-        return op.fail(ProblemKind::argument, "`roll` has " + count_of(shifts->size(), "shift") + " and " +
-                                                  count_of(at->size(), "dimension"));
+        return op.fail(ProblemKind::argument,
+            "`roll` has " + count_of(shifts->size(), "shift") + " and " + count_of(at->size(), "dimension"));
       if (input->shape.rank_known && !input->shape.dims.empty())
         for (const std::int64_t one_of : *at)
           if (!op.axis(one_of, input->shape.dims.size())) return op.unknown();
@@ -63,7 +68,8 @@ Value rot90(Op& op) {
   }
   if (!shape.rank_known) return op.unknown();
   if (shape.dims.size() < 2)
-    return op.fail(ProblemKind::index, "`rot90` needs at least 2 dimensions, but " + op.name("input") + " has shape " + op.words(shape));
+    return op.fail(ProblemKind::index,
+        "`rot90` needs at least 2 dimensions, but " + op.name("input") + " has shape " + op.words(shape));
   const auto a = op.axis(plane[0], shape.dims.size()), b = op.axis(plane[1], shape.dims.size());
   if (!a || !b) return op.unknown();
   if (*a == *b) return op.fail(ProblemKind::argument, "`rot90` turns a plane of two different dimensions");
@@ -78,7 +84,9 @@ Value triangle(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.size() < 2)
-    return op.fail(ProblemKind::index, code(op.title()) + " needs at least 2 dimensions, but " + op.name("input") + " has shape " + op.words(input->shape));
+    return op.fail(ProblemKind::index,
+        code(op.title()) + " needs at least 2 dimensions, but " + op.name("input") + " has shape " +
+            op.words(input->shape));
   return op.result(input->shape);
 }
 
@@ -87,20 +95,27 @@ Value triangle(Op& op) {
 // The length of the diagonal that lies `offset` above the main one.
 Int diagonal_length(Op& op, Int rows, Int columns, std::int64_t offset) {
   if (!rows || !columns) return nullptr;
-  if (offset > 0) columns = op.s.sub(columns, op.s.constant(offset));
-  else rows = op.s.sub(rows, op.s.constant(-offset));
+  if (offset > 0)
+    columns = op.s.sub(columns, op.s.constant(offset));
+  else
+    rows = op.s.sub(rows, op.s.constant(-offset));
   return larger(op, smaller(op, rows, columns), op.s.constant(0));
 }
 Value diagonal_of(Op& op, const TensorState* input, std::int64_t first, std::int64_t second) {
   Shape shape = input->shape;
-  const auto offset = op.argument("offset") ? op.integer("offset") : op.argument("diagonal") ? op.integer("diagonal") : std::optional<std::int64_t>(0);
+  const auto offset = op.argument("offset") ? op.integer("offset")
+      : op.argument("diagonal")             ? op.integer("diagonal")
+                                            : std::optional<std::int64_t>(0);
   if (!shape.rank_known) return op.unknown();
   const auto a = op.axis(first, shape.dims.size());
   const auto b = a ? op.axis(second, shape.dims.size()) : std::nullopt;
   if (!a || !b) return op.unknown();
   if (*a == *b)
-    return op.fail(ProblemKind::argument, "A diagonal runs through two different dimensions, and " + std::to_string(first) + " and " + std::to_string(second) + " are the same");
-  const Int length = offset ? diagonal_length(op, shape.dims[*a].size, shape.dims[*b].size, *offset) : nullptr;
+    return op.fail(ProblemKind::argument,
+        "A diagonal runs through two different dimensions, and " + std::to_string(first) + " and " +
+            std::to_string(second) + " are the same");
+  const Int length = offset ? diagonal_length(op, shape.dims[*a].size, shape.dims[*b].size, *offset)
+                            : nullptr;
   shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(std::max(*a, *b)));
   shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(std::min(*a, *b)));
   shape.dims.push_back(length ? op.made(length) : Dim{});
@@ -125,7 +140,8 @@ Value diag_embed(Op& op) {
   const Int length = shape.dims.back().size;
   const Dim side = length && offset ? op.made(op.s.add(length, op.s.constant(std::abs(*offset)))) : Dim{};
   shape.dims.pop_back();
-  for (const std::size_t at : {std::min(*a, *b), std::max(*a, *b)}) shape.dims.insert(shape.dims.begin() + static_cast<std::ptrdiff_t>(at), side);
+  for (const std::size_t at : {std::min(*a, *b), std::max(*a, *b)})
+    shape.dims.insert(shape.dims.begin() + static_cast<std::ptrdiff_t>(at), side);
   return op.result(shape);
 }
 // A vector becomes a matrix, a matrix its diagonal.
@@ -135,11 +151,13 @@ Value diag(Op& op) {
   const auto& dims = input->shape.dims;
   const auto offset = op.integer("diagonal");
   if (dims.size() == 1) {
-    const Dim side = offset && dims[0].size ? op.made(op.s.add(dims[0].size, op.s.constant(std::abs(*offset)))) : Dim{};
+    const Dim side =
+        offset && dims[0].size ? op.made(op.s.add(dims[0].size, op.s.constant(std::abs(*offset)))) : Dim{};
     return op.result({true, {side, side}});
   }
   if (dims.size() == 2) return diagonal_of(op, input, 0, 1);
-  return op.fail(ProblemKind::index, "`diag` takes a vector or a matrix, but " + op.name("input") + " has shape " + op.words(input->shape));
+  return op.fail(ProblemKind::index,
+      "`diag` takes a vector or a matrix, but " + op.name("input") + " has shape " + op.words(input->shape));
 }
 Value diagflat(Op& op) {
   const TensorState* input = op.expect("input");
@@ -161,17 +179,24 @@ Value unfold(Op& op) {
   if (shape.rank_known && shape.dims.empty()) {
     if (op.integer("dimension") && !op.axis("dimension", 0)) return op.unknown();
     if (size && op.s.compare(Compare::gt, size, op.s.constant(1)) == Answer::yes)
-      return op.fail(ProblemKind::argument, "Windows of " + op.words(op.dim(size)) + " do not fit into " + op.name("input") + ", which has no dimension");
+      return op.fail(ProblemKind::argument,
+          "Windows of " + op.words(op.dim(size)) + " do not fit into " + op.name("input") +
+              ", which has no dimension");
     return op.result({true, {size ? op.made(size) : Dim{}}});
   }
   const auto at = find_dim(op, shape, "dimension");
   if (!at) return op.unknown();
   Dim& length = shape.dims[*at];
   if (size && length.size && op.s.compare(Compare::gt, size, length.size) == Answer::yes)
-    return op.fail(ProblemKind::argument, "Windows of " + op.words(op.dim(size)) + " do not fit into a dimension of size " + op.words(length), {length});
+    return op.fail(ProblemKind::argument,
+        "Windows of " + op.words(op.dim(size)) + " do not fit into a dimension of size " + op.words(length),
+        {length});
   if (step && op.s.compare(Compare::le, step, op.s.constant(0)) == Answer::yes)
-    return op.fail(ProblemKind::argument, "The step between windows is " + op.words(op.dim(step)) + " and has to be positive");
-  length = size && step && length.size ? op.made(op.s.add(op.s.floordiv(op.s.sub(length.size, size), step), op.s.constant(1))) : Dim{};
+    return op.fail(ProblemKind::argument,
+        "The step between windows is " + op.words(op.dim(step)) + " and has to be positive");
+  length = size && step && length.size
+      ? op.made(op.s.add(op.s.floordiv(op.s.sub(length.size, size), step), op.s.constant(1)))
+      : Dim{};
   shape.dims.push_back(size ? op.made(size) : Dim{});
   return op.result(shape);
 }
@@ -182,9 +207,11 @@ Value as_strided(Op& op) {
   if (!wanted || !wanted->complete) return op.unknown();
   // What is not known may be several.
   const Value given = op.argument("stride");
-  if (const auto strides = op.sizes("stride"); strides && strides->size() != wanted->sizes.size() && (given.is(Kind::tuple) || given.is(Kind::list)))
-    return op.fail(ProblemKind::argument, "`as_strided` has " + count_of(wanted->sizes.size(), "size") + " and " +
-                                              count_of(strides->size(), "stride"));
+  if (const auto strides = op.sizes("stride");
+      strides && strides->size() != wanted->sizes.size() && (given.is(Kind::tuple) || given.is(Kind::list)))
+    return op.fail(ProblemKind::argument,
+        "`as_strided` has " + count_of(wanted->sizes.size(), "size") + " and " +
+            count_of(strides->size(), "stride"));
   return op.result(shape_of(op, wanted->sizes));
 }
 
@@ -211,24 +238,29 @@ constexpr Operator operators[] = {
     {"rot90", "input, k=1, dims=None", "torch method", rot90, Type::input},
     {"tril", "input, diagonal=0, *, out=None", "torch method in_place", triangle, Type::input},
     {"triu", "input, diagonal=0, *, out=None", "torch method in_place", triangle, Type::input},
-    {"diagonal", "input, offset=0, dim1=0, dim2=1", "torch method torch.diagonal_copy", diagonal, Type::input},
-    {"linalg.diagonal", "input, *, offset=0, dim1=-2, dim2=-1", "torch.linalg.diagonal", diagonal, Type::input},
+    {"diagonal", "input, offset=0, dim1=0, dim2=1", "torch method torch.diagonal_copy", diagonal,
+        Type::input},
+    {"linalg.diagonal", "input, *, offset=0, dim1=-2, dim2=-1", "torch.linalg.diagonal", diagonal,
+        Type::input},
     {"diag", "input, diagonal=0, *, out=None", "torch method", diag, Type::input},
     {"diag_embed", "input, offset=0, dim1=-2, dim2=-1", "torch method", diag_embed, Type::input},
     {"diagflat", "input, offset=0", "torch method", diagflat, Type::input},
 
     {"unfold", "input, dimension, size, step", "method torch.unfold_copy", unfold, Type::input},
-    {"as_strided", "input, size, stride, storage_offset=None", "torch method in_shape torch.as_strided_copy", as_strided, Type::input},
+    {"as_strided", "input, size, stride, storage_offset=None", "torch method in_shape torch.as_strided_copy",
+        as_strided, Type::input},
     {"resize", "input, size, *more, memory_format=None", "in_shape torch.resize_", resize, Type::input},
-    {"resize_as", "input, the_template, memory_format=None", "in_shape torch.resize_as_", [](Op& op) { 
-       const TensorState* other = op.tensor("the_template");
-       return other ? op.result(other->shape, op.result_type(Type::input)) : op.unknown();
-     }, Type::input},
+    {"resize_as", "input, the_template, memory_format=None", "in_shape torch.resize_as_",
+        [](Op& op) {
+          const TensorState* other = op.tensor("the_template");
+          return other ? op.result(other->shape, op.result_type(Type::input)) : op.unknown();
+        },
+        Type::input},
     {"set", "input, source=None, storage_offset=0, size=None, stride=None", "in_shape", set, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> arrangement_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

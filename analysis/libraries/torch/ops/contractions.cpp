@@ -1,4 +1,5 @@
-// Products over several dimensions, of several tensors, or of all pairs of points: tensordot, einsum, kron, chains, cdist.
+// Products over several dimensions, of several tensors, or of all pairs of points: tensordot, einsum, kron,
+// chains, cdist.
 #include "libraries/torch/ops/products.hpp"
 
 #include <algorithm>
@@ -20,11 +21,13 @@ Value tensordot(Op& op) {
   const Dtype dtype = product_dtype(op, op.argument("input"), op.argument("b"));
   std::vector<std::size_t> over_a, over_b;
   if (const auto count = op.integer("dims")) {
-    if (*count < 0) return op.fail(ProblemKind::product, "`tensordot` sums over " + std::to_string(*count) + " dimensions");
+    if (*count < 0)
+      return op.fail(ProblemKind::product, "`tensordot` sums over " + std::to_string(*count) + " dimensions");
     const auto n = static_cast<std::size_t>(*count);
     if (n > x.dims.size() || n > y.dims.size())
       return op.fail(ProblemKind::product,
-                     "`tensordot` sums over " + std::to_string(n) + " dimensions; it is given " + op.words(x) + " and " + op.words(y));
+          "`tensordot` sums over " + std::to_string(n) + " dimensions; it is given " + op.words(x) + " and " +
+              op.words(y));
     for (std::size_t i = 0; i < n; ++i) {
       over_a.push_back(x.dims.size() - n + i);
       over_b.push_back(i);
@@ -48,11 +51,14 @@ Value tensordot(Op& op) {
       }
     }
     if (over_a.size() != over_b.size())
-      return op.fail(ProblemKind::product, "`tensordot` pairs " + std::to_string(over_a.size()) + " dimensions with " + std::to_string(over_b.size()));
+      return op.fail(ProblemKind::product,
+          "`tensordot` pairs " + std::to_string(over_a.size()) + " dimensions with " +
+              std::to_string(over_b.size()));
   }
   for (std::size_t i = 0; i < over_a.size(); ++i) {
     const Dim left = dim_at(x, over_a[i]), right = dim_at(y, over_b[i]);
-    if (op.equal(left, right) == Answer::no && op.equal(left, 1) == Answer::no && op.equal(right, 1) == Answer::no) {
+    if (op.equal(left, right) == Answer::no && op.equal(left, 1) == Answer::no &&
+        op.equal(right, 1) == Answer::no) {
       refuse_inner(op, op.argument("input"), op.argument("b"), left, right);
       return op.unknown();
     }
@@ -80,11 +86,14 @@ Value kron(Op& op) {
 // One product after the other; vectors may stand at the ends.
 Value chain(Op& op) {
   std::vector<Value> parts = op.call.rest;
-  if (const auto list = op.sequence("tensors")) parts = *list;
-  else if (op.argument("tensors")) return op.unknown();
+  if (const auto list = op.sequence("tensors"))
+    parts = *list;
+  else if (op.argument("tensors"))
+    return op.unknown();
   if (parts.empty()) return op.unknown();
   const bool vectors = op.title() == "multi_dot";
-  if (vectors && parts.size() < 2) return op.fail(ProblemKind::product, "`multi_dot` takes two tensors at least, but is given one");
+  if (vectors && parts.size() < 2)
+    return op.fail(ProblemKind::product, "`multi_dot` takes two tensors at least, but is given one");
   Dim rows{}, last{};
   bool first_is_vector = false, last_is_vector = false;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -94,7 +103,8 @@ Value chain(Op& op) {
     const bool end = vectors && (i == 0 || i + 1 == parts.size());
     if (dims.size() != 2 && !(end && dims.size() == 1))
       return op.fail(ProblemKind::product,
-                     code(op.title()) + " takes matrices, and tensor " + std::to_string(i) + " is " + op.words(state->shape));
+          code(op.title()) + " takes matrices, and tensor " + std::to_string(i) + " is " +
+              op.words(state->shape));
     const Dim inner_dim = dims[0];
     if (i == 0) {
       first_is_vector = dims.size() == 1;
@@ -120,16 +130,22 @@ Value cdist(Op& op) {
   if (!a || !b) return op.unknown();
   for (const std::string_view name : {"input", "other"})
     if (const Shape& shape = op.shape(name); shape.rank_known && shape.dims.size() < 2)
-      return op.fail(ProblemKind::product, "`cdist` takes rows of points, two dimensions at least, but " + op.name(name) + " has shape " + op.words(shape));
-  if (const auto p = op.real("p"); p && *p < 0) return op.fail(ProblemKind::argument, "`cdist` takes a p of at least 0");
+      return op.fail(ProblemKind::product,
+          "`cdist` takes rows of points, two dimensions at least, but " + op.name(name) + " has shape " +
+              op.words(shape));
+  if (const auto p = op.real("p"); p && *p < 0)
+    return op.fail(ProblemKind::argument, "`cdist` takes a p of at least 0");
   const Shape x = a->shape, y = b->shape;
   const Dim left = from_right(x, 0), right = from_right(y, 0);
   if (!op.must_equal(left, right))
     return op.fail(ProblemKind::product,
-                   "`cdist` compares points of as many coordinates: " + op.name("input") + " has shape " + op.words(x) + " and " + op.name("other") + " has shape " + op.words(y) + ", so " + op.words(left) + " would meet " + op.words(right),
-                   {left, right});
+        "`cdist` compares points of as many coordinates: " + op.name("input") + " has shape " + op.words(x) +
+            " and " + op.name("other") + " has shape " + op.words(y) + ", so " + op.words(left) +
+            " would meet " + op.words(right),
+        {left, right});
   if (!x.rank_known || !y.rank_known) return op.unknown();
-  const auto batch = op.broadcast({true, {x.dims.begin(), x.dims.end() - 2}}, {true, {y.dims.begin(), y.dims.end() - 2}});
+  const auto batch = op.broadcast(
+      {true, {x.dims.begin(), x.dims.end() - 2}}, {true, {y.dims.begin(), y.dims.end() - 2}});
   if (!batch) return op.unknown();
   Shape shape = *batch;
   shape.dims.push_back(from_right(x, 1));
@@ -139,7 +155,9 @@ Value cdist(Op& op) {
 Value pdist(Op& op) {
   if (!must_have_rank(op, "input", 2, "a matrix of points")) return op.unknown();
   const Dim rows = dim_at(op.shape("input"), 0);
-  const Int pairs = rows.size ? op.s.floordiv(op.s.mul(rows.size, op.s.sub(rows.size, op.s.constant(1))), op.s.constant(2)) : nullptr;
+  const Int pairs = rows.size
+      ? op.s.floordiv(op.s.mul(rows.size, op.s.sub(rows.size, op.s.constant(1))), op.s.constant(2))
+      : nullptr;
   return op.result({true, {op.made(pairs)}});
 }
 Value bilinear(Op& op) {
@@ -151,9 +169,10 @@ Value bilinear(Op& op) {
     const Dim have = from_right(op.shape(name), 0), want = dim_at(w, at);
     if (!op.must_equal(have, want))
       return op.fail(ProblemKind::product,
-                     "`bilinear` has a weight of " + op.words(w) + ", and " + op.name(name) + " " + op.words(op.shape(name)) + " brings " +
-                         op.words(have) + " features where " + op.words(want) + " are expected",
-                     {have, want});
+          "`bilinear` has a weight of " + op.words(w) + ", and " + op.name(name) + " " +
+              op.words(op.shape(name)) + " brings " + op.words(have) + " features where " + op.words(want) +
+              " are expected",
+          {have, want});
   }
   Shape shape = op.shape("input1");
   if (shape.dims.empty()) return op.result(shape.rank_known ? Shape{} : Shape{false, {dim_at(w, 0)}});
@@ -184,7 +203,8 @@ std::optional<Term> read_term(std::string_view text) {
   }
   return term;
 }
-// One call of einsum: the equation is read, each operand is held against its letters, and the result has the sizes of its own.
+// One call of einsum: the equation is read, each operand is held against its letters, and the result has the
+// sizes of its own.
 class Einsum {
 public:
   explicit Einsum(Op& call) : op(call), operands(call.call.rest) {}
@@ -235,8 +255,10 @@ Value Einsum::result() {
   for (std::size_t i = 0; i < terms.size(); ++i)
     if (!meet_operand(i)) return op.unknown();
   if (!read_result() || !put(out.before)) return op.unknown();
-  if (out.ellipsis && !ellipsis.rank_known) shape = {};
-  else if (out.ellipsis) shape.dims.insert(shape.dims.end(), ellipsis.dims.begin(), ellipsis.dims.end());
+  if (out.ellipsis && !ellipsis.rank_known)
+    shape = {};
+  else if (out.ellipsis)
+    shape.dims.insert(shape.dims.end(), ellipsis.dims.begin(), ellipsis.dims.end());
   return put(out.after) ? op.result(shape, dtype) : op.unknown();
 }
 
@@ -261,7 +283,8 @@ bool Einsum::read_operands() {
     left = left.substr(comma + 1);
   }
   if (terms.size() == operands.size()) return true;
-  return refuse(quoted() + " is about " + count_of(terms.size(), "operand") + ", and einsum is given " + std::to_string(operands.size()));
+  return refuse(quoted() + " is about " + count_of(terms.size(), "operand") + ", and einsum is given " +
+      std::to_string(operands.size()));
 }
 
 // Without an arrow the result has the letters that stand once, in alphabetical order, behind the ellipsis.
@@ -293,7 +316,8 @@ bool Einsum::meet_operand(std::size_t i) {
   dtype = i == 0 ? state->dtype : dtype == state->dtype ? dtype : Dtype::unknown;
   const std::size_t count = state->shape.dims.size();
   if (count > term.letters() ? !term.ellipsis : state->shape.rank_known && count < term.letters())
-    return refuse(quoted() + " names " + count_of(term.letters(), "dimension") + " of operand " + std::to_string(i) + ", which is " + op.words(state->shape));
+    return refuse(quoted() + " names " + count_of(term.letters(), "dimension") + " of operand " +
+        std::to_string(i) + ", which is " + op.words(state->shape));
   const Shape known = !state->shape.rank_known && !term.ellipsis ? learned(i, *state) : state->shape;
   return meet_letters(i, known) && (!term.ellipsis || meet_ellipsis(term, known));
 }
@@ -301,7 +325,8 @@ bool Einsum::meet_operand(std::size_t i) {
 // It has as many dimensions as the equation has letters for it.
 Shape Einsum::learned(std::size_t i, const TensorState& state) {
   Shape whole{true, std::vector<Dim>(terms[i].letters())};
-  std::copy(state.shape.dims.begin(), state.shape.dims.end(), whole.dims.end() - static_cast<std::ptrdiff_t>(state.shape.dims.size()));
+  std::copy(state.shape.dims.begin(), state.shape.dims.end(),
+      whole.dims.end() - static_cast<std::ptrdiff_t>(state.shape.dims.size()));
   if (!op.run.guarded()) {
     TensorState sure = state;
     sure.shape = whole;
@@ -326,7 +351,9 @@ bool Einsum::meet_ellipsis(const Term& term, const Shape& known) {
     ellipsis = {};
     return true;
   }
-  const Shape rest{true, {known.dims.begin() + static_cast<std::ptrdiff_t>(term.before.size()), known.dims.end() - static_cast<std::ptrdiff_t>(term.after.size())}};
+  const Shape rest{true,
+      {known.dims.begin() + static_cast<std::ptrdiff_t>(term.before.size()),
+          known.dims.end() - static_cast<std::ptrdiff_t>(term.after.size())}};
   const auto both = op.broadcast(ellipsis, rest);
   if (both) ellipsis = *both;
   return both.has_value();
@@ -343,12 +370,16 @@ bool Einsum::meet(char letter, const Dim& dim, std::size_t operand) {
     return true;
   }
   if (is_one(op, dim) && !of_same) return true;
-  if (op.equal(known, dim) == Answer::no && (of_same || (op.equal(known, 1) == Answer::no && op.equal(dim, 1) == Answer::no))) {
+  if (op.equal(known, dim) == Answer::no &&
+      (of_same || (op.equal(known, 1) == Answer::no && op.equal(dim, 1) == Answer::no))) {
     const auto described = [&](std::size_t i, const Dim& size) {
       const TensorState* state = op.tensor(operands[i]);
-      return "operand " + std::to_string(i) + " is " + (state ? op.words(state->shape) : std::string("not known")) + " and has " + op.words(size);
+      return "operand " + std::to_string(i) + " is " +
+          (state ? op.words(state->shape) : std::string("not known")) + " and has " + op.words(size);
     };
-    return refuse("In " + quoted() + " the sizes of '" + letter + "' differ: " + described(it->second.operand, known) + ", " + described(operand, dim), {known, dim});
+    return refuse("In " + quoted() + " the sizes of '" + letter +
+            "' differ: " + described(it->second.operand, known) + ", " + described(operand, dim),
+        {known, dim});
   }
   known = op.better(known, dim);
   return true;
@@ -357,7 +388,9 @@ bool Einsum::meet(char letter, const Dim& dim, std::size_t operand) {
 bool Einsum::put(const std::string& letters) {
   for (const char letter : letters) {
     const bool is_known = times.contains(letter);
-    if (!is_known || ++seen[letter] > 1) return refuse(quoted() + " puts '" + letter + (is_known ? "' into the result twice" : "' into the result, which no operand has"));
+    if (!is_known || ++seen[letter] > 1)
+      return refuse(quoted() + " puts '" + letter +
+          (is_known ? "' into the result twice" : "' into the result, which no operand has"));
     const auto it = sizes.find(letter);
     shape.dims.push_back(it == sizes.end() ? Dim{} : it->second.dim);
   }
@@ -372,13 +405,14 @@ constexpr Operator operators[] = {
     {"kron", "input, other, *, out=None", "torch method", kron},
     {"chain_matmul", "*matrices, out=None", "torch torch.functional.chain_matmul", chain, Type::own},
     {"multi_dot", "tensors, *, out=None", "linalg", chain, Type::own},
-    {"cdist", "input, other, p=2.0, compute_mode='use_mm_for_euclid_dist_if_necessary'", "torch torch.functional.cdist", cdist},
+    {"cdist", "input, other, p=2.0, compute_mode='use_mm_for_euclid_dist_if_necessary'",
+        "torch torch.functional.cdist", cdist},
     {"pdist", "input, p=2.0", "torch F", pdist},
     {"bilinear", "input1, input2, weight, bias=None", "F torch", bilinear, Type::input},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> contraction_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -19,10 +19,13 @@ std::string text(std::int64_t number) { return std::to_string(number); }
 
 // What has a name is mostly one size: `dim`, `hidden_size`.
 bool shown_as_one_size(Op& op, const values::Unknown& unknown) {
-  if (!op.run.policy().usual_ndim || !op.run.in_roots() || unknown.of_many || unknown.is_real || unknown.state.value) return false;
+  if (!op.run.policy().usual_ndim || !op.run.in_roots() || unknown.of_many || unknown.is_real ||
+      unknown.state.value)
+    return false;
   const std::string_view last = unknown.name.substr(unknown.name.rfind('.') + 1);
   constexpr std::string_view any[] = {"size", "sizes", "dims", "args", "kwargs"};
-  return !last.empty() && last.find("shape") == std::string_view::npos && std::find(std::begin(any), std::end(any), last) == std::end(any);
+  return !last.empty() && last.find("shape") == std::string_view::npos &&
+      std::find(std::begin(any), std::end(any), last) == std::end(any);
 }
 
 // The shape asked for as `2, 3`, `(2, 3)` or `x.shape`; nullopt where not even the rank is known.
@@ -35,7 +38,8 @@ std::optional<Shape> shape_asked(Op& op, std::string_view name) {
       return like ? std::optional(like->shape) : std::nullopt;
     }
     // It may be one size or a tuple of them, unless it was already used as a number.
-    if ((!unknown->integer || unknown->only_compared) && !shown_as_one_size(op, *unknown)) return std::nullopt;
+    if ((!unknown->integer || unknown->only_compared) && !shown_as_one_size(op, *unknown))
+      return std::nullopt;
   }
   if (!value && !op.given(name)) return Shape{true, {}};
   const auto sizes = op.sizes(name);
@@ -43,7 +47,8 @@ std::optional<Shape> shape_asked(Op& op, std::string_view name) {
   Shape shape{true, {}};
   for (const Int size : *sizes) {
     if (op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes) {
-      op.fail(ProblemKind::argument, code(op.title()) + " is asked for a dimension of size " + op.words(op.dim(size)));
+      op.fail(ProblemKind::argument,
+          code(op.title()) + " is asked for a dimension of size " + op.words(op.dim(size)));
       return std::nullopt;
     }
     shape.dims.push_back(op.made(size));
@@ -76,14 +81,17 @@ Value randint(Op& op) {
 Value one_size(Op& op) {
   const Int size = op.size("n");
   if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
-    return op.fail(ProblemKind::argument, code(op.title()) + " is asked for a size of " + op.words(op.dim(size)));
-  return made(op, Shape{true, {op.made(size)}}, op.title() == "randperm" ? Dtype::int64 : op.run.default_dtype(), op.title() == "randperm");
+    return op.fail(
+        ProblemKind::argument, code(op.title()) + " is asked for a size of " + op.words(op.dim(size)));
+  return made(op, Shape{true, {op.made(size)}},
+      op.title() == "randperm" ? Dtype::int64 : op.run.default_dtype(), op.title() == "randperm");
 }
 Value eye(Op& op) {
   const Int rows = op.size("n"), columns = op.argument("m") ? op.size("m") : rows;
   for (const Int size : {rows, columns})
     if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
-      return op.fail(ProblemKind::argument, "`eye` is asked for a dimension of size " + op.words(op.dim(size)));
+      return op.fail(
+          ProblemKind::argument, "`eye` is asked for a dimension of size " + op.words(op.dim(size)));
   return made(op, Shape{true, {op.made(rows), op.made(columns)}}, op.run.default_dtype());
 }
 
@@ -91,10 +99,12 @@ Value eye(Op& op) {
 
 Value arange(Op& op) {
   const bool only_end = !op.argument("end");
-  const Value start = only_end ? op.run.heap().integer(0) : op.argument("start"), end = only_end ? op.argument("start") : op.argument("end");
+  const Value start = only_end ? op.run.heap().integer(0) : op.argument("start"),
+              end = only_end ? op.argument("start") : op.argument("end");
   const Value step = op.argument("step");
   const auto whole = [](Value value) {
-    return value.is(Kind::integer) || value.is(Kind::boolean) || (value.is(Kind::unknown) && !value.as<values::Unknown>()->is_real);
+    return value.is(Kind::integer) || value.is(Kind::boolean) ||
+        (value.is(Kind::unknown) && !value.as<values::Unknown>()->is_real);
   };
   Dim length;
   if (whole(start) && whole(end) && whole(step)) {
@@ -104,7 +114,8 @@ Value arange(Op& op) {
       const Int count = steps_between(op, from, to, *by);
       if (op.s.compare(*by > 0 ? Compare::lt : Compare::gt, to, from) == Answer::yes)
         return op.fail(ProblemKind::argument,
-                       "`arange` from " + op.words(op.dim(from)) + " to " + op.words(op.dim(to)) + " in steps of " + text(*by) + " never arrives");
+            "`arange` from " + op.words(op.dim(from)) + " to " + op.words(op.dim(to)) + " in steps of " +
+                text(*by) + " never arrives");
       length = op.made(count);
     } else if (by == 0) {
       return op.fail(ProblemKind::argument, "`arange` makes steps of 0");
@@ -119,17 +130,24 @@ Value arange(Op& op) {
   const auto from = number(start), to = number(end), by = number(step);
   bool known = true;
   for (const Value& value : {start, end, step})
-    known = known && (value.is(Kind::integer) || value.is(Kind::boolean) || value.is(Kind::real) ||
-                      (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real));
-  if ((from && std::isinf(*from)) || (to && std::isinf(*to))) return op.fail(ProblemKind::argument, "`arange` from or to infinity never ends");
+    known = known &&
+        (value.is(Kind::integer) || value.is(Kind::boolean) || value.is(Kind::real) ||
+            (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real));
+  if ((from && std::isinf(*from)) || (to && std::isinf(*to)))
+    return op.fail(ProblemKind::argument, "`arange` from or to infinity never ends");
   if (from && to && by && *by != 0) {
     // Of integers the bounds are cut off first.
     const Dtype asked = op.dtype("dtype", Dtype::float32);
     const bool cut = asked == Dtype::unknown || is_integral(asked);
-    const double count = cut ? std::ceil((std::trunc(*to) - std::trunc(*from)) / std::trunc(*by)) : std::ceil((*to - *from) / *by);
-    if (cut && (std::trunc(*by) == 0 || count != std::ceil((*to - *from) / *by)) && asked == Dtype::unknown) return made(op, Shape{true, {Dim{}}}, Dtype::unknown);
-    if (cut && std::trunc(*by) == 0) return op.fail(ProblemKind::argument, "`arange` makes steps of 0: its step is cut off to an integer");
-    if (count < 0) return op.fail(ProblemKind::argument, "`arange` never arrives: its end lies on the other side of its start");
+    const double count = cut ? std::ceil((std::trunc(*to) - std::trunc(*from)) / std::trunc(*by))
+                             : std::ceil((*to - *from) / *by);
+    if (cut && (std::trunc(*by) == 0 || count != std::ceil((*to - *from) / *by)) && asked == Dtype::unknown)
+      return made(op, Shape{true, {Dim{}}}, Dtype::unknown);
+    if (cut && std::trunc(*by) == 0)
+      return op.fail(ProblemKind::argument, "`arange` makes steps of 0: its step is cut off to an integer");
+    if (count < 0)
+      return op.fail(
+          ProblemKind::argument, "`arange` never arrives: its end lies on the other side of its start");
     if (count < 1e15) length = op.made(op.s.constant(static_cast<std::int64_t>(count)));
   } else if (by == 0.0) {
     return op.fail(ProblemKind::argument, "`arange` makes steps of 0");
@@ -137,13 +155,17 @@ Value arange(Op& op) {
   return made(op, Shape{true, {length}}, known ? op.run.default_dtype() : Dtype::unknown);
 }
 Value linspace(Op& op) {
-  if (op.argument("steps").is(Kind::real)) return op.fail(ProblemKind::argument, code(op.title()) + " takes a whole number of steps");
+  if (op.argument("steps").is(Kind::real))
+    return op.fail(ProblemKind::argument, code(op.title()) + " takes a whole number of steps");
   const Int steps = op.size("steps");
   if (steps && op.s.compare(Compare::lt, steps, op.s.constant(0)) == Answer::yes)
-    return op.fail(ProblemKind::argument, code(op.title()) + " is asked for " + op.words(op.dim(steps)) + " steps");
+    return op.fail(
+        ProblemKind::argument, code(op.title()) + " is asked for " + op.words(op.dim(steps)) + " steps");
   for (const std::string_view bound : {"start", "end"})
     if (const Shape& shape = op.shape(bound); shape.rank_known && !shape.dims.empty())
-      return op.fail(ProblemKind::argument, code(op.title()) + " takes numbers or tensors without a dimension, but " + op.name(bound) + " has shape " + op.words(shape));
+      return op.fail(ProblemKind::argument,
+          code(op.title()) + " takes numbers or tensors without a dimension, but " + op.name(bound) +
+              " has shape " + op.words(shape));
   return made(op, Shape{true, {op.made(steps)}}, op.run.default_dtype());
 }
 // Deprecated: both ends are included.
@@ -159,15 +181,21 @@ Value signal_window(Op& op) {
   const std::string title(op.title());
   const Int size = op.size("M");
   if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
-    return op.fail(ProblemKind::argument, title + " is asked for a window of " + op.words(op.dim(size)) + " points");
+    return op.fail(
+        ProblemKind::argument, title + " is asked for a window of " + op.words(op.dim(size)) + " points");
   const Dtype dtype = op.dtype("dtype", op.run.default_dtype());
   if (dtype != Dtype::unknown && dtype != Dtype::float32 && dtype != Dtype::float64)
-    return op.fail(ProblemKind::dtype, title + " is computed in float32 or float64, and not in " + code(values::name(dtype)));
+    return op.fail(ProblemKind::dtype,
+        title + " is computed in float32 or float64, and not in " + code(values::name(dtype)));
   for (const std::string_view positive : {"tau", "std"})
-    if (const auto value = op.real(positive); value && *value <= 0) return op.fail(ProblemKind::argument, title + " takes a positive " + std::string(positive));
-  if (const auto beta = op.real("beta"); beta && *beta < 0) return op.fail(ProblemKind::argument, title + " takes a beta of at least 0");
-  if (op.argument("center") && op.flag("sym") == Known::yes) return op.fail(ProblemKind::argument, title + " takes a center only with sym=False");
-  if (const auto items = op.sequence("a"); items && items->empty()) return op.fail(ProblemKind::argument, title + " takes at least one coefficient");
+    if (const auto value = op.real(positive); value && *value <= 0)
+      return op.fail(ProblemKind::argument, title + " takes a positive " + std::string(positive));
+  if (const auto beta = op.real("beta"); beta && *beta < 0)
+    return op.fail(ProblemKind::argument, title + " takes a beta of at least 0");
+  if (op.argument("center") && op.flag("sym") == Known::yes)
+    return op.fail(ProblemKind::argument, title + " takes a center only with sym=False");
+  if (const auto items = op.sequence("a"); items && items->empty())
+    return op.fail(ProblemKind::argument, title + " takes at least one coefficient");
   return op.fresh({true, {size ? op.made(size) : Dim{}}}, dtype);
 }
 Value empty_permuted(Op& op) {
@@ -178,28 +206,39 @@ Value empty_permuted(Op& op) {
       std::vector<bool> seen(shape->dims.size());
       bool fits = layout->size() == shape->dims.size();
       for (const std::int64_t at : *layout) {
-        fits = fits && at >= 0 && at < static_cast<std::int64_t>(seen.size()) && !seen[static_cast<std::size_t>(at)];
+        fits = fits && at >= 0 && at < static_cast<std::int64_t>(seen.size()) &&
+            !seen[static_cast<std::size_t>(at)];
         if (fits) seen[static_cast<std::size_t>(at)] = true;
       }
-      if (!fits) return op.fail(ProblemKind::argument, "`empty_permuted` takes the order of " + std::to_string(seen.size()) + " dimensions, each of them once");
+      if (!fits)
+        return op.fail(ProblemKind::argument,
+            "`empty_permuted` takes the order of " + std::to_string(seen.size()) +
+                " dimensions, each of them once");
     }
   return made(op, shape, op.run.default_dtype());
 }
-Value window(Op& op) { return made(op, Shape{true, {op.made(op.size("window_length"))}}, op.run.default_dtype()); }
+Value window(Op& op) {
+  return made(op, Shape{true, {op.made(op.size("window_length"))}}, op.run.default_dtype());
+}
 
 // ---------------------------------------------------------------- data
 
 // Of a list of tensors each becomes one number.
 bool holds_numbers(Op& op, Value data) {
   data = op.run.resolve(data);
-  const auto items = data.is(Kind::list) || data.is(Kind::tuple) ? op.run.elements(data, op.call.place) : std::nullopt;
+  const auto items = data.is(Kind::list) || data.is(Kind::tuple) ? op.run.elements(data, op.call.place)
+                                                                 : std::nullopt;
   if (!items) return true;
   for (const Value& item : *items) {
     const TensorState* state = op.tensor(op.run.resolve(item));
     if (!state || state->maybe_array || !state->shape.rank_known) continue;
-    if (std::ranges::none_of(state->shape.dims, [&](const Dim& dim) { return op.equal(dim, 1) == Answer::no; })) continue;
-    op.fail(ProblemKind::argument, code(op.title()) + " is given a list of tensors, and one of them has shape " + op.words(state->shape) +
-                                       ": \"only one element tensors can be converted to Python scalars\". Use `torch.stack`");
+    if (std::ranges::none_of(
+            state->shape.dims, [&](const Dim& dim) { return op.equal(dim, 1) == Answer::no; }))
+      continue;
+    op.fail(ProblemKind::argument,
+        code(op.title()) + " is given a list of tensors, and one of them has shape " +
+            op.words(state->shape) +
+            ": \"only one element tensors can be converted to Python scalars\". Use `torch.stack`");
     return false;
   }
   return true;
@@ -212,7 +251,8 @@ Value tensor_of(Op& op, Value data, Dtype otherwise) {
     std::string what = std::string(op.title()) + " is given nested lists of different lengths";
     return op.fail(ProblemKind::argument, std::move(what));
   }
-  Dtype dtype = nested.dtype_known ? nested.dtype == Dtype::unknown ? op.run.default_dtype() : nested.dtype : Dtype::unknown;
+  Dtype dtype = nested.dtype_known ? nested.dtype == Dtype::unknown ? op.run.default_dtype() : nested.dtype
+                                   : Dtype::unknown;
   if (otherwise != Dtype::unknown) dtype = otherwise;
   Shape shape;
   const bool whole = nested.shape_known && (!nested.deeper || nested.flat);
@@ -231,14 +271,19 @@ Value tensor_of(Op& op, Value data, Dtype otherwise) {
 // A number among the data that was read from a tensor.
 const values::Unknown* read_number(Op& op, Value data, int depth = 0) {
   data = op.run.resolve(data);
-  if (data.is(Kind::unknown)) return data.as<values::Unknown>()->is_number ? data.as<values::Unknown>() : nullptr;
+  if (data.is(Kind::unknown))
+    return data.as<values::Unknown>()->is_number ? data.as<values::Unknown>() : nullptr;
   if (depth > 3 || (!data.is(Kind::list) && !data.is(Kind::tuple))) return nullptr;
-  const auto& items = data.is(Kind::list) ? values::Heap::list_state(data)->items : data.as<values::Tuple>()->items;
+  const auto& items = data.is(Kind::list) ? values::Heap::list_state(data)->items
+                                          : data.as<values::Tuple>()->items;
   for (std::size_t i = 0; i < items.size() && i < 64; ++i)
     if (const auto* found = read_number(op, items[i], depth + 1)) return found;
-  return data.is(Kind::list) && values::Heap::list_state(data)->rest ? read_number(op, values::Heap::list_state(data)->rest, depth + 1) : nullptr;
+  return data.is(Kind::list) && values::Heap::list_state(data)->rest
+      ? read_number(op, values::Heap::list_state(data)->rest, depth + 1)
+      : nullptr;
 }
-// What was read from tensors has lost its history, whatever the new tensor requires: the number itself is all that is in its graph.
+// What was read from tensors has lost its history, whatever the new tensor requires: the number itself is all
+// that is in its graph.
 Value tensor(Op& op) {
   const Value made = tensor_of(op, op.argument("data"), Dtype::unknown);
   const TensorState* now = op.tensor(made);
@@ -279,7 +324,8 @@ Value as_tensor(Op& op) {
 Value from_array(Op& op) {
   const Value data = op.argument("ndarray");
   const TensorState* array = array_state(op.run, data);
-  TensorState state = *op.tensor(op.fresh(array ? array->shape : Shape{}, array ? array->dtype : Dtype::unknown));
+  TensorState state = *op.tensor(
+      op.fresh(array ? array->shape : Shape{}, array ? array->dtype : Dtype::unknown));
   state.sharing = array ? array->sharing : op.run.heap().sharing(data);
   state.external = array ? array->external : op.run.heap().is_external(data);
   return result(op.call, std::move(state));
@@ -303,7 +349,8 @@ Value old_constructor(Op& op, Dtype dtype) {
   }
   // Of a tensor it is an alias, which has its history.
   const Value data = op.argument(op.given("other") ? "other" : "data");
-  if (const TensorState* state = op.call.rest.empty() ? op.tensor(data) : nullptr; state && !state->maybe_array) {
+  if (const TensorState* state = op.call.rest.empty() ? op.tensor(data) : nullptr;
+      state && !state->maybe_array) {
     TensorState alias = *state;
     if (op.title() != "Tensor") alias.dtype = dtype;
     return result(op.call, std::move(alias));
@@ -311,8 +358,12 @@ Value old_constructor(Op& op, Dtype dtype) {
   if (op.given("other") || !op.call.options.empty()) return op.result({}, Dtype::unknown);
   if (!op.given("data")) return made({true, {op.dim(std::int64_t{0})}});
   // Shapes are kept as tuples: only what is written as one is data.
-  if (data.is(Kind::tuple) && !(op.call.expr && op.call.expr->arguments.size() == 1 && op.call.expr->arguments[0]->kind == syntax::ExprKind::tuple)) return made({});
-  if (!on_gpu && (data.is(Kind::list) || data.is(Kind::tuple) || array_state(op.run, data))) return tensor_of(op, data, dtype);
+  if (data.is(Kind::tuple) &&
+      !(op.call.expr && op.call.expr->arguments.size() == 1 &&
+          op.call.expr->arguments[0]->kind == syntax::ExprKind::tuple))
+    return made({});
+  if (!on_gpu && (data.is(Kind::list) || data.is(Kind::tuple) || array_state(op.run, data)))
+    return tensor_of(op, data, dtype);
   // Arrays are computed with as numbers are.
   if (on_gpu ? !data.is(Kind::integer) : data.is(Kind::unknown) && op.call.rest.empty()) {
     TensorState any = *op.tensor(made({}));
@@ -341,7 +392,10 @@ Value alike(Op& op, bool random) {
   if (!device) state.device = input ? input->device : nullptr;
   for (const Dim& dim : shape.dims)
     if (!dim.size) state.sharing = input->sharing;
-  if (!shape.rank_known) state.sharing = random ? drawn_with(op.run, op.argument("generator")) : input ? input->sharing : Sharing::local;
+  if (!shape.rank_known)
+    state.sharing = random ? drawn_with(op.run, op.argument("generator"))
+        : input            ? input->sharing
+                           : Sharing::local;
   set_state(op.run, made_value, state);
   return made_value;
 }
@@ -353,7 +407,8 @@ Value new_sized(Op& op) {
   const TensorState* input = op.expect("input");
   auto shape = shape_asked(op, "size");
   if (op.failed()) return op.unknown();
-  TensorState state = *op.tensor(op.fresh(shape.value_or(Shape{}), op.dtype("dtype", input ? input->dtype : Dtype::unknown)));
+  TensorState state = *op.tensor(
+      op.fresh(shape.value_or(Shape{}), op.dtype("dtype", input ? input->dtype : Dtype::unknown)));
   if (!op.argument("device")) state.device = input ? input->device : nullptr;
   return result(op.call, std::move(state));
 }
@@ -395,7 +450,8 @@ Value normal(Op& op) {
       if (op.argument(name) && !op.is_number(name)) return op.unknown();
       continue;
     }
-    if (state->shape.rank_known && shape && !(shape = op.broadcast(*shape, state->shape))) return op.unknown();
+    if (state->shape.rank_known && shape && !(shape = op.broadcast(*shape, state->shape)))
+      return op.unknown();
     if (!shape) shape = state->shape, dtype = state->dtype;
   }
   if (!shape) return op.unknown();
@@ -417,14 +473,18 @@ Value multinomial(Op& op) {
   Shape shape = input->shape;
   if (shape.rank_known && (shape.dims.empty() || shape.dims.size() > 2))
     return op.fail(ProblemKind::argument,
-                   "`multinomial` takes a vector of weights or a matrix of them, but " + op.name("input") + " has shape " + op.words(shape));
+        "`multinomial` takes a vector of weights or a matrix of them, but " + op.name("input") +
+            " has shape " + op.words(shape));
   const Int samples = op.size("num_samples");
   if (samples && op.s.compare(Compare::le, samples, op.s.constant(0)) == Answer::yes)
-    return op.fail(ProblemKind::argument, "`multinomial` is asked for " + op.words(op.dim(samples)) + " samples");
+    return op.fail(
+        ProblemKind::argument, "`multinomial` is asked for " + op.words(op.dim(samples)) + " samples");
   if (!shape.dims.empty() && op.flag("replacement") == Known::no && samples && shape.dims.back().size &&
       op.s.compare(Compare::gt, samples, shape.dims.back().size) == Answer::yes)
     return op.fail(ProblemKind::argument,
-                   "`multinomial` without replacement is asked for " + op.words(op.dim(samples)) + " samples of " + op.words(shape.dims.back()), {shape.dims.back()});
+        "`multinomial` without replacement is asked for " + op.words(op.dim(samples)) + " samples of " +
+            op.words(shape.dims.back()),
+        {shape.dims.back()});
   if (!shape.dims.empty()) shape.dims.back() = op.made(samples);
   TensorState state = *op.tensor(op.result(shape, Dtype::int64));
   state.sharing = symbolic::mix(state.sharing, drawn_with(op.run, op.argument("generator")));
@@ -436,11 +496,13 @@ Value multinomial(Op& op) {
 Value triangle_indices(Op& op) {
   const auto row = op.integer("row"), column = op.integer("col"), offset = op.integer("offset");
   Dim count;
-  if ((row && *row < 0) || (column && *column < 0)) return op.fail(ProblemKind::argument, code(op.title()) + " takes sizes of at least 0");
+  if ((row && *row < 0) || (column && *column < 0))
+    return op.fail(ProblemKind::argument, code(op.title()) + " takes sizes of at least 0");
   if (row && column && offset && *row < 100'000) {
     std::int64_t total = 0;
     for (std::int64_t i = 0; i < *row; ++i) {
-      const std::int64_t below = std::clamp<std::int64_t>(i + *offset + (op.title() == "tril_indices" ? 1 : 0), 0, *column);
+      const std::int64_t below = std::clamp<std::int64_t>(
+          i + *offset + (op.title() == "tril_indices" ? 1 : 0), 0, *column);
       total += op.title() == "tril_indices" ? below : *column - below;
     }
     count = op.made(op.s.constant(total));
@@ -450,7 +512,8 @@ Value triangle_indices(Op& op) {
 
 // ---------------------------------------------------------------- the operators
 
-#define SIZED "size, *more, out=None, names=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False"
+#define SIZED                                                                                                \
+  "size, *more, out=None, names=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False"
 #define OPTIONS "dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False"
 #define LIKE "dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, memory_format=None"
 
@@ -462,7 +525,8 @@ constexpr Operator operators[] = {
     {"randn", SIZED ", generator=None", "torch", random_floats, Type::own},
     {"full", "size, fill_value, *, out=None, names=None, " OPTIONS, "torch", full, Type::own},
     {"empty_strided", "size, stride, *, " OPTIONS, "torch", floats, Type::own},
-    {"randint", "low=0, high=None, size=None, *, generator=None, out=None, " OPTIONS, "torch", randint, Type::own},
+    {"randint", "low=0, high=None, size=None, *, generator=None, out=None, " OPTIONS, "torch", randint,
+        Type::own},
     {"randperm", "n, *, generator=None, out=None, " OPTIONS, "torch", one_size, Type::own},
     {"eye", "n, m=None, *, out=None, " OPTIONS, "torch", eye, Type::own},
     {"arange", "start=0, end=None, step=1, *, out=None, " OPTIONS, "torch", arange, Type::own},
@@ -479,32 +543,48 @@ constexpr Operator operators[] = {
     {"general_hamming", "M, *, alpha=0.54, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
     {"general_cosine", "M, *, a, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
     {"gaussian", "M, *, std=1.0, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
-    {"exponential", "M, *, center=None, tau=1.0, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"exponential", "M, *, center=None, tau=1.0, sym=True, " OPTIONS, "signal.windows", signal_window,
+        Type::own},
     {"kaiser", "M, *, beta=12.0, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
     {"hann_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
-    {"hamming_window", "window_length, periodic=True, alpha=0.54, beta=0.46, *, " OPTIONS, "torch", window, Type::own},
+    {"hamming_window", "window_length, periodic=True, alpha=0.54, beta=0.46, *, " OPTIONS, "torch", window,
+        Type::own},
     {"bartlett_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
     {"blackman_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
     {"kaiser_window", "window_length, periodic=True, beta=12.0, *, " OPTIONS, "torch", window, Type::own},
-    {"tensor", "data, *, dtype=None, device=None, requires_grad=False, pin_memory=False", "torch", tensor, Type::own},
+    {"tensor", "data, *, dtype=None, device=None, requires_grad=False, pin_memory=False", "torch", tensor,
+        Type::own},
     {"as_tensor", "data, dtype=None, device=None", "torch", as_tensor, Type::own},
-    {"asarray", "data, *, dtype=None, device=None, copy=None, requires_grad=False", "torch", as_tensor, Type::own},
+    {"asarray", "data, *, dtype=None, device=None, copy=None, requires_grad=False", "torch", as_tensor,
+        Type::own},
     {"scalar_tensor", "s, *, " OPTIONS, "torch", scalar_tensor, Type::own},
     {"from_numpy", "ndarray", "torch", from_array, Type::own},
     {"from_dlpack", "ndarray", "torch torch.utils.dlpack.from_dlpack", from_array, Type::own},
-    {"frombuffer", "ndarray, *, dtype, count=-1, offset=0, requires_grad=False", "torch", from_array, Type::own},
+    {"frombuffer", "ndarray, *, dtype, count=-1, offset=0, requires_grad=False", "torch", from_array,
+        Type::own},
 
-    {"FloatTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.FloatTensor", old<Dtype::float32>, Type::own},
-    {"DoubleTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.DoubleTensor", old<Dtype::float64>, Type::own},
-    {"HalfTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.HalfTensor", old<Dtype::float16>, Type::own},
-    {"BFloat16Tensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.BFloat16Tensor", old<Dtype::bfloat16>, Type::own},
-    {"LongTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.LongTensor", old<Dtype::int64>, Type::own},
-    {"IntTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.IntTensor", old<Dtype::int32>, Type::own},
-    {"ShortTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.ShortTensor", old<Dtype::int16>, Type::own},
-    {"CharTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.CharTensor", old<Dtype::int8>, Type::own},
-    {"ByteTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.ByteTensor", old<Dtype::uint8>, Type::own},
-    {"BoolTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.BoolTensor", old<Dtype::boolean>, Type::own},
-    {"Tensor", "data=None, *more, size=None, other=None, storage=None, device=None, **options", "torch", old_default, Type::own},
+    {"FloatTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
+        "torch torch.cuda.FloatTensor", old<Dtype::float32>, Type::own},
+    {"DoubleTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
+        "torch torch.cuda.DoubleTensor", old<Dtype::float64>, Type::own},
+    {"HalfTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
+        "torch torch.cuda.HalfTensor", old<Dtype::float16>, Type::own},
+    {"BFloat16Tensor", "data=None, *more, size=None, other=None, storage=None, device=None",
+        "torch torch.cuda.BFloat16Tensor", old<Dtype::bfloat16>, Type::own},
+    {"LongTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
+        "torch torch.cuda.LongTensor", old<Dtype::int64>, Type::own},
+    {"IntTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
+        "torch torch.cuda.IntTensor", old<Dtype::int32>, Type::own},
+    {"ShortTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
+        "torch torch.cuda.ShortTensor", old<Dtype::int16>, Type::own},
+    {"CharTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
+        "torch torch.cuda.CharTensor", old<Dtype::int8>, Type::own},
+    {"ByteTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
+        "torch torch.cuda.ByteTensor", old<Dtype::uint8>, Type::own},
+    {"BoolTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
+        "torch torch.cuda.BoolTensor", old<Dtype::boolean>, Type::own},
+    {"Tensor", "data=None, *more, size=None, other=None, storage=None, device=None, **options", "torch",
+        old_default, Type::own},
 
     {"zeros_like", "input, *, " LIKE, "torch", like, Type::own},
     {"ones_like", "input, *, " LIKE, "torch", like, Type::own},
@@ -519,12 +599,15 @@ constexpr Operator operators[] = {
     {"new_empty", "input, size, *more, " OPTIONS, "method", new_sized, Type::own},
     {"new_full", "input, size, fill_value, *, " OPTIONS, "method", new_sized, Type::own},
     {"new_empty_strided", "input, size, stride, *, " OPTIONS, "method", new_sized, Type::own},
-    {"new_tensor", "input, data, *, dtype=None, device=None, requires_grad=False", "method", new_tensor, Type::own},
+    {"new_tensor", "input, data, *, dtype=None, device=None, requires_grad=False", "method", new_tensor,
+        Type::own},
 
-    {"normal", "mean, std=1.0, size=None, *, generator=None, out=None, " OPTIONS, "torch", normal, Type::input},
+    {"normal", "mean, std=1.0, size=None, *, generator=None, out=None, " OPTIONS, "torch", normal,
+        Type::input},
     {"bernoulli", "input, p=0.5, *, generator=None, out=None", "torch method", at_random, Type::input},
     {"poisson", "input, generator=None", "torch", at_random, Type::input},
-    {"multinomial", "input, num_samples, replacement=False, *, generator=None, out=None", "torch method", multinomial, Type::int64},
+    {"multinomial", "input, num_samples, replacement=False, *, generator=None, out=None", "torch method",
+        multinomial, Type::int64},
 
     {"tril_indices", "row, col, offset=0, *, " OPTIONS, "torch", triangle_indices, Type::own},
     {"triu_indices", "row, col, offset=0, *, " OPTIONS, "torch", triangle_indices, Type::own},
@@ -538,10 +621,14 @@ Value set_default_device(Call& call) {
 Value set_default_tensor_type(Call& call) {
   call.run.set_default_device();
   const Value type = call.run.resolve(call.at(0));
-  const std::string_view name = type.is(Kind::string) ? type.text() : type.is(Kind::library) ? type.as<values::LibrarySymbol>()->path : std::string_view{};
+  const std::string_view name = type.is(Kind::string) ? type.text()
+      : type.is(Kind::library)                        ? type.as<values::LibrarySymbol>()->path
+                                                      : std::string_view{};
   const std::string_view last = name.substr(name.rfind('.') + 1);
   Dtype dtype = to_dtype(type);
-  for (const auto& [called, meant] : {std::pair<std::string_view, Dtype>{"FloatTensor", Dtype::float32}, {"DoubleTensor", Dtype::float64}, {"HalfTensor", Dtype::float16}, {"BFloat16Tensor", Dtype::bfloat16}})
+  for (const auto& [called, meant] :
+      {std::pair<std::string_view, Dtype>{"FloatTensor", Dtype::float32}, {"DoubleTensor", Dtype::float64},
+          {"HalfTensor", Dtype::float16}, {"BFloat16Tensor", Dtype::bfloat16}})
     if (last == called) dtype = meant;
   call.run.set_default_dtype(dtype == Dtype::unknown ? call.run.heap().external("") : Value::of(dtype));
   return Value::none();
@@ -552,16 +639,17 @@ Value set_default_dtype(Call& call) {
   return Value::none();
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> creation_rows() {
   std::vector<Row> rows = operator_rows(operators);
   for (Row& row : rows)
     if (row.path == "torch.Tensor") row.kind = RowKind::class_;
   rows.push_back(libraries::row("torch.set_default_device", RowKind::function, "device", set_default_device));
-  rows.push_back(libraries::row("torch.set_default_tensor_type", RowKind::function, "t", set_default_tensor_type));
+  rows.push_back(
+      libraries::row("torch.set_default_tensor_type", RowKind::function, "t", set_default_tensor_type));
   rows.push_back(libraries::row("torch.set_default_dtype", RowKind::function, "d", set_default_dtype));
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

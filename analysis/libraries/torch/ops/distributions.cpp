@@ -1,5 +1,5 @@
-// Distributions over actions, latents and noise: what is drawn from them has the shape of their parameters, and so have its
-// probability and their entropy. One that is made of tensors keeps a tensor of that shape.
+// Distributions over actions, latents and noise: what is drawn from them has the shape of their parameters,
+// and so have its probability and their entropy. One that is made of tensors keeps a tensor of that shape.
 #include "libraries/torch/ops/distributions.hpp"
 
 #include "libraries/table/native.hpp"
@@ -15,7 +15,8 @@ namespace {
 constexpr std::string_view batch_name = values::LoaderState::batch;
 
 // A tensor of that shape, computed from the operands.
-Value of_shape(const Call& call, std::initializer_list<Value> operands, const Shape& shape, Dtype dtype, bool with_gradient = true) {
+Value of_shape(const Call& call, std::initializer_list<Value> operands, const Shape& shape, Dtype dtype,
+    bool with_gradient = true) {
   TensorState state = computed(call.run, operands);
   state.shape = shape;
   state.dtype = dtype;
@@ -48,7 +49,8 @@ template <bool over_last> Value by_probability(Call& call) {
     if (!batch.dims.empty()) batch.dims.pop_back();
   }
   keep(call, batch_name, of_shape(call, {given}, batch, state->dtype));
-  for (const std::string_view name : {"probs", "logits"}) keep(call, name, of_shape(call, {given}, state->shape, state->dtype));
+  for (const std::string_view name : {"probs", "logits"})
+    keep(call, name, of_shape(call, {given}, state->shape, state->dtype));
   return {};
 }
 
@@ -71,7 +73,8 @@ Value by_two(Call& call) {
   }
   const Value batch = of_shape(call, {first, second}, shape, dtype);
   keep(call, batch_name, batch);
-  for (std::size_t i = 0; i < 2; ++i) keep(call, call.row.parameters[i].text(), of_shape(call, {call.at(i)}, shape, dtype));
+  for (std::size_t i = 0; i < 2; ++i)
+    keep(call, call.row.parameters[i].text(), of_shape(call, {call.at(i)}, shape, dtype));
   return {};
 }
 
@@ -83,7 +86,8 @@ template <bool with_gradient, Dtype drawn> Value sample(Call& call) {
   if (const Value asked = call.run.resolve(call.at(0)); call.spread) {
     shape = {};
   } else if (asked) {
-    const auto front = asked.is(Kind::none) ? std::optional(std::vector<Int>()) : sizes(call.run, asked, {}, call.place);
+    const auto front = asked.is(Kind::none) ? std::optional(std::vector<Int>())
+                                            : sizes(call.run, asked, {}, call.place);
     if (!front) {
       shape.rank_known = false;
     } else {
@@ -92,7 +96,8 @@ template <bool with_gradient, Dtype drawn> Value sample(Call& call) {
       if (shape.rank_known) shape.dims.insert(shape.dims.begin(), dims.begin(), dims.end());
     }
   }
-  return of_shape(call, {kept(call, batch_name)}, shape, drawn == Dtype::unknown ? batch->dtype : drawn, with_gradient);
+  return of_shape(
+      call, {kept(call, batch_name)}, shape, drawn == Dtype::unknown ? batch->dtype : drawn, with_gradient);
 }
 Value log_probability(Call& call) {
   const TensorState *batch = batch_of(call), *value = tensor_state(call.run, call.at(0));
@@ -102,7 +107,9 @@ Value log_probability(Call& call) {
 }
 template <Dtype dtype = Dtype::unknown> Value like_batch(Call& call) {
   const TensorState* batch = batch_of(call);
-  return batch ? of_shape(call, {kept(call, batch_name)}, batch->shape, dtype == Dtype::unknown ? batch->dtype : dtype) : unknown_of(call);
+  return batch
+      ? of_shape(call, {kept(call, batch_name)}, batch->shape, dtype == Dtype::unknown ? batch->dtype : dtype)
+      : unknown_of(call);
 }
 
 struct Named {
@@ -113,15 +120,24 @@ struct Named {
   Value (*mode)(Call&) = like_batch<>;
 };
 constexpr Named distributions[] = {
-    {"torch.distributions.Categorical", "probs=None, logits=None, validate_args=None", by_probability<true>, sample<false, Dtype::int64>, nullptr, like_batch<Dtype::int64>},
-    {"torch.distributions.Bernoulli", "probs=None, logits=None, validate_args=None", by_probability<false>, sample<false, Dtype::unknown>, nullptr},
-    {"torch.distributions.Normal", "loc, scale, validate_args=None", by_two, sample<false, Dtype::unknown>, sample<true, Dtype::unknown>},
-    {"torch.distributions.LogNormal", "loc, scale, validate_args=None", by_two, sample<false, Dtype::unknown>, sample<true, Dtype::unknown>},
-    {"torch.distributions.Laplace", "loc, scale, validate_args=None", by_two, sample<false, Dtype::unknown>, sample<true, Dtype::unknown>},
-    {"torch.distributions.Gumbel", "loc, scale, validate_args=None", by_two, sample<false, Dtype::unknown>, sample<true, Dtype::unknown>},
-    {"torch.distributions.Uniform", "low, high, validate_args=None", by_two, sample<false, Dtype::unknown>, sample<true, Dtype::unknown>},
-    {"torch.distributions.Beta", "concentration1, concentration0, validate_args=None", by_two, sample<false, Dtype::unknown>, sample<true, Dtype::unknown>},
-    {"torch.distributions.Gamma", "concentration, rate, validate_args=None", by_two, sample<false, Dtype::unknown>, sample<true, Dtype::unknown>},
+    {"torch.distributions.Categorical", "probs=None, logits=None, validate_args=None", by_probability<true>,
+        sample<false, Dtype::int64>, nullptr, like_batch<Dtype::int64>},
+    {"torch.distributions.Bernoulli", "probs=None, logits=None, validate_args=None", by_probability<false>,
+        sample<false, Dtype::unknown>, nullptr},
+    {"torch.distributions.Normal", "loc, scale, validate_args=None", by_two, sample<false, Dtype::unknown>,
+        sample<true, Dtype::unknown>},
+    {"torch.distributions.LogNormal", "loc, scale, validate_args=None", by_two, sample<false, Dtype::unknown>,
+        sample<true, Dtype::unknown>},
+    {"torch.distributions.Laplace", "loc, scale, validate_args=None", by_two, sample<false, Dtype::unknown>,
+        sample<true, Dtype::unknown>},
+    {"torch.distributions.Gumbel", "loc, scale, validate_args=None", by_two, sample<false, Dtype::unknown>,
+        sample<true, Dtype::unknown>},
+    {"torch.distributions.Uniform", "low, high, validate_args=None", by_two, sample<false, Dtype::unknown>,
+        sample<true, Dtype::unknown>},
+    {"torch.distributions.Beta", "concentration1, concentration0, validate_args=None", by_two,
+        sample<false, Dtype::unknown>, sample<true, Dtype::unknown>},
+    {"torch.distributions.Gamma", "concentration, rate, validate_args=None", by_two,
+        sample<false, Dtype::unknown>, sample<true, Dtype::unknown>},
 };
 
 std::string_view lasting(std::string text) {
@@ -129,22 +145,26 @@ std::string_view lasting(std::string text) {
   return texts.emplace_back(std::move(text));
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> distribution_rows() {
   using enum RowKind;
   std::vector<Row> rows;
   for (const Named& each : distributions) {
-    const auto path = [&](std::string_view member) { return lasting(std::string(each.path) + "." + std::string(member)); };
+    const auto path = [&](std::string_view member) {
+      return lasting(std::string(each.path) + "." + std::string(member));
+    };
     rows.push_back(row(each.path, class_, each.signature, each.make));
     rows.push_back(row(path("sample"), method, "sample_shape=None", each.draw));
-    if (each.draw_with_gradient) rows.push_back(row(path("rsample"), method, "sample_shape=None", each.draw_with_gradient));
+    if (each.draw_with_gradient)
+      rows.push_back(row(path("rsample"), method, "sample_shape=None", each.draw_with_gradient));
     rows.push_back(row(path("log_prob"), method, "value", log_probability));
     rows.push_back(row(path("entropy"), method, "", like_batch<>));
-    for (const std::string_view name : {"mean", "stddev", "variance"}) rows.push_back(row(path(name), property, "", like_batch<>));
+    for (const std::string_view name : {"mean", "stddev", "variance"})
+      rows.push_back(row(path(name), property, "", like_batch<>));
     rows.push_back(row(path("mode"), property, "", each.mode));
   }
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -7,4 +7,4 @@ namespace stepzero::libraries {
 
 std::vector<Row> distribution_rows();
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

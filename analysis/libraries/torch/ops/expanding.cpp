@@ -16,7 +16,8 @@ std::optional<Shape> expanded(Op& op, const Shape& from, const Sizes& wanted) {
   };
   const std::string input = op.name(op.call.row.parameters[0].text());
   if (wanted.complete && wanted.sizes.size() < from.dims.size())
-    return fail(input + " is " + op.words(from) + " and cannot be expanded to the fewer dimensions of " + sizes_words(op, wanted.sizes));
+    return fail(input + " is " + op.words(from) + " and cannot be expanded to the fewer dimensions of " +
+        sizes_words(op, wanted.sizes));
   Shape out{wanted.complete, {}};
   for (std::size_t k = 0; k < wanted.sizes.size(); ++k) {
     const std::size_t behind = wanted.sizes.size() - 1 - k;
@@ -25,7 +26,9 @@ std::optional<Shape> expanded(Op& op, const Shape& from, const Sizes& wanted) {
     const Int size = wanted.sizes[k];
     const auto value = size ? op.s.value(size) : std::nullopt;
     if (value == -1) {
-      if (is_new && wanted.complete) return fail("-1 keeps the size of a dimension, and " + input + " has none there: it is " + op.words(from));
+      if (is_new && wanted.complete)
+        return fail(
+            "-1 keeps the size of a dimension, and " + input + " has none there: it is " + op.words(from));
       out.dims.push_back(old);
       continue;
     }
@@ -36,14 +39,22 @@ std::optional<Shape> expanded(Op& op, const Shape& from, const Sizes& wanted) {
       continue;
     }
     const Answer was_one = op.equal(old, 1);
-    if (size && old.size && old.size != size && was_one == Answer::no && op.equal(old, made) == Answer::no && is_size(op, size))
-      return fail(input + " is " + op.words(from) + ": its size " + op.words(old) + " cannot be expanded to " + op.words(made), old);
+    if (size && old.size && old.size != size && was_one == Answer::no && op.equal(old, made) == Answer::no &&
+        is_size(op, size))
+      return fail(input + " is " + op.words(from) + ": its size " + op.words(old) +
+              " cannot be expanded to " + op.words(made),
+          old);
     // A size other than 1 stays what it is.
-    if (was_one == Answer::no) out.dims.push_back(old);
-    else if (was_one == Answer::unknown && old.size && old.size == size) out.dims.push_back(old);
-    else if (size && is_size(op, size)) out.dims.push_back(made);
-    else if (size && was_one == Answer::yes) out.dims.push_back(made);  // -1 would be 1, and nobody writes a name for that
-    else out.dims.push_back(size && !old.size ? made : Dim{});
+    if (was_one == Answer::no)
+      out.dims.push_back(old);
+    else if (was_one == Answer::unknown && old.size && old.size == size)
+      out.dims.push_back(old);
+    else if (size && is_size(op, size))
+      out.dims.push_back(made);
+    else if (size && was_one == Answer::yes)
+      out.dims.push_back(made);  // -1 would be 1, and nobody writes a name for that
+    else
+      out.dims.push_back(size && !old.size ? made : Dim{});
   }
   return out;
 }
@@ -62,7 +73,9 @@ Value expand_as(Op& op) {
   if (!expanded(op, input->shape, wanted)) return op.unknown();
   Shape out = other->shape;
   for (std::size_t i = 0; i < out.dims.size(); ++i)
-    if (const Dim old = from_right(input->shape, out.dims.size() - 1 - i); !out.dims[i].size && op.equal(old, 1) == Answer::no) out.dims[i] = old;
+    if (const Dim old = from_right(input->shape, out.dims.size() - 1 - i);
+        !out.dims[i].size && op.equal(old, 1) == Answer::no)
+      out.dims[i] = old;
   return op.result(out, op.result_type(Type::input));
 }
 
@@ -77,8 +90,10 @@ Value broadcast_tensors(Op& op) {
   std::optional<Shape> shape = Shape{true, {}};
   for (const Value& part : parts) {
     const TensorState* state = op.tensor(part);
-    if (!state) shape = Shape{};
-    else if (!(shape = op.broadcast(*shape, state->shape))) return op.unknown();
+    if (!state)
+      shape = Shape{};
+    else if (!(shape = op.broadcast(*shape, state->shape)))
+      return op.unknown();
   }
   std::vector<Value> made;
   for (const Value& part : parts) {
@@ -98,8 +113,10 @@ Value repeat(Op& op) {
   const bool pads = op.title() == "tile";
   if (wanted->complete && times.size() < from.dims.size()) {
     if (!pads)
-      return op.fail(ProblemKind::reshape, op.name("input") + " is " + op.words(from) + " and " + code(std::string(op.title()) + sizes_words(op, times)) +
-                                               " says only how often " + count_of(times.size(), "dimension") + " shall be repeated");
+      return op.fail(ProblemKind::reshape,
+          op.name("input") + " is " + op.words(from) + " and " +
+              code(std::string(op.title()) + sizes_words(op, times)) + " says only how often " +
+              count_of(times.size(), "dimension") + " shall be repeated");
     times.insert(times.begin(), from.dims.size() - times.size(), op.s.constant(1));
   }
   if (!pads && wanted->complete && !from.rank_known) out.rank_known = true;
@@ -110,9 +127,12 @@ Value repeat(Op& op) {
     if (const auto value = factor ? op.s.value(factor) : std::nullopt; value && *value < 0)
       return op.fail(ProblemKind::argument, "Nothing can be repeated " + std::to_string(*value) + " times");
     const Dim old = behind < from.dims.size() ? from_right(from, behind) : from.rank_known ? one(op) : Dim{};
-    if (factor && op.s.value(factor) == 1) out.dims.push_back(old);
-    else if (factor && old.size) out.dims.push_back(op.made(op.s.mul(old.size, factor)));
-    else out.dims.push_back({});
+    if (factor && op.s.value(factor) == 1)
+      out.dims.push_back(old);
+    else if (factor && old.size)
+      out.dims.push_back(op.made(op.s.mul(old.size, factor)));
+    else
+      out.dims.push_back({});
   }
   return op.result(out);
 }
@@ -147,9 +167,13 @@ Value repeat_interleave(Op& op) {
   if (const auto value = count ? op.s.value(count) : std::nullopt; value && *value < 0)
     return op.fail(ProblemKind::argument, "Nothing can be repeated " + std::to_string(*value) + " times");
   const Int asked = op.size("output_size");
-  const Int total = counts && counts->shape.rank_known && counts->shape.dims.size() == 1 && op.equal(counts->shape.dims[0], 1) == Answer::no ? sum_of(op, times) : nullptr;
+  const Int total = counts && counts->shape.rank_known && counts->shape.dims.size() == 1 &&
+          op.equal(counts->shape.dims[0], 1) == Answer::no
+      ? sum_of(op, times)
+      : nullptr;
   if (counts && !total)  // one count for all
-    if (const values::Content* one = op.content(times); one && one->numbers.size() == 1) count = one->numbers[0].integer;
+    if (const values::Content* one = op.content(times); one && one->numbers.size() == 1)
+      count = one->numbers[0].integer;
   const auto repeated = [&](const Dim& old) {
     if (asked) return op.made(asked);
     if (total) return op.made(total);
@@ -157,15 +181,19 @@ Value repeat_interleave(Op& op) {
   };
   if (!op.argument("dim")) {
     if (!shape.rank_known) return op.result({true, {Dim{}}}, input->dtype);
-    return op.result({true, {repeated(shape.dims.empty() ? one(op) : joined_dim(op, shape.dims))}}, input->dtype);
+    return op.result(
+        {true, {repeated(shape.dims.empty() ? one(op) : joined_dim(op, shape.dims))}}, input->dtype);
   }
   const auto at = find_dim(op, shape, "dim");
   if (!at) return op.result({}, input->dtype);
   if (shape.dims.empty()) return op.result({true, {repeated(one(op))}}, input->dtype);
-  if (counts && counts->shape.rank_known && counts->shape.dims.size() == 1 && op.equal(counts->shape.dims[0], shape.dims[*at]) == Answer::no &&
+  if (counts && counts->shape.rank_known && counts->shape.dims.size() == 1 &&
+      op.equal(counts->shape.dims[0], shape.dims[*at]) == Answer::no &&
       op.equal(counts->shape.dims[0], 1) == Answer::no)
-    return op.fail(ProblemKind::argument, "There are " + op.words(counts->shape.dims[0]) + " counts for a dimension of size " + op.words(shape.dims[*at]),
-                   {shape.dims[*at], counts->shape.dims[0]});
+    return op.fail(ProblemKind::argument,
+        "There are " + op.words(counts->shape.dims[0]) + " counts for a dimension of size " +
+            op.words(shape.dims[*at]),
+        {shape.dims[*at], counts->shape.dims[0]});
   shape.dims[*at] = repeated(shape.dims[*at]);
   return op.result(shape, input->dtype);
 }
@@ -191,8 +219,10 @@ Value at_least(Op& op, std::size_t least) {
     Shape shape = state->shape;
     if (shape.rank_known) {
       // To the front; the third dimension stands last.
-      if (least == 3 && shape.dims.size() == 2) shape.dims.push_back(one(op));
-      else if (least == 3 && shape.dims.size() == 1) shape.dims = {one(op), shape.dims[0], one(op)};
+      if (least == 3 && shape.dims.size() == 2)
+        shape.dims.push_back(one(op));
+      else if (least == 3 && shape.dims.size() == 1)
+        shape.dims = {one(op), shape.dims[0], one(op)};
       while (shape.dims.size() < least) shape.dims.insert(shape.dims.begin(), one(op));
     } else if (shape.dims.size() < least && least == 3) {
       shape = {};
@@ -211,7 +241,8 @@ Value broadcast_shapes(Op& op) {
   std::optional<Shape> all = Shape{true, {}};
   for (const Value& part : parts) {
     const Value value = op.run.resolve(part);
-    if (value.is(Kind::unknown)) return op.run.heap().unknown("", op.run.heap().sharing(value), op.call.place);
+    if (value.is(Kind::unknown))
+      return op.run.heap().unknown("", op.run.heap().sharing(value), op.call.place);
     const auto known = sizes(op.run, value, {}, op.call.place);
     if (!known) return op.run.heap().external("", op.call.place);
     Shape shape{true, {}};
@@ -219,7 +250,9 @@ Value broadcast_shapes(Op& op) {
     if (!(all = op.broadcast(*all, shape))) return op.run.heap().external("", op.call.place);
   }
   std::vector<Value> items;
-  for (const Dim& d : all->dims) items.push_back(d.size ? Value::of(d.size) : op.run.heap().unknown("", values::Sharing::local, op.call.place));
+  for (const Dim& d : all->dims)
+    items.push_back(
+        d.size ? Value::of(d.size) : op.run.heap().unknown("", values::Sharing::local, op.call.place));
   return op.tuple(std::move(items));
 }
 
@@ -231,14 +264,15 @@ constexpr Operator operators[] = {
     {"broadcast_shapes", "shapes, *more", "torch", broadcast_shapes, Type::own},
     {"repeat", "input, repeats, *more", "method spread", repeat, Type::input},
     {"tile", "input, dims, *more", "torch method spread", repeat, Type::input},
-    {"repeat_interleave", "input, repeats=None, dim=None, *, output_size=None", "torch method", repeat_interleave, Type::own},
+    {"repeat_interleave", "input, repeats=None, dim=None, *, output_size=None", "torch method",
+        repeat_interleave, Type::own},
     {"atleast_1d", "tensors, *more", "torch", at_least_1d, Type::own},
     {"atleast_2d", "tensors, *more", "torch", at_least_2d, Type::own},
     {"atleast_3d", "tensors, *more", "torch", at_least_3d, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> expanding_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -14,7 +14,9 @@ enum class Ends : std::uint8_t {
   whole,  // complex to real: 2 * (n - 1)
 };
 
-Int halved(Op& op, Int n) { return n ? op.s.add(op.s.floordiv(n, op.s.constant(2)), op.s.constant(1)) : nullptr; }
+Int halved(Op& op, Int n) {
+  return n ? op.s.add(op.s.floordiv(n, op.s.constant(2)), op.s.constant(1)) : nullptr;
+}
 Int doubled(Op& op, Int n) { return n ? op.s.mul(op.s.constant(2), op.s.sub(n, op.s.constant(1))) : nullptr; }
 
 Dtype dtype_of(Ends ends, Dtype input) {
@@ -24,7 +26,8 @@ Dtype dtype_of(Ends ends, Dtype input) {
 }
 bool too_small(Op& op, Int n) {
   if (!n || op.s.compare(Compare::lt, n, op.s.constant(1)) != Answer::yes) return false;
-  op.fail(ProblemKind::argument, code(op.title()) + " is asked for a signal of " + op.words(op.dim(n)) + " points");
+  op.fail(ProblemKind::argument,
+      code(op.title()) + " is asked for a signal of " + op.words(op.dim(n)) + " points");
   return true;
 }
 // The sizes of the transformed dimensions: asked for, or those of the input.
@@ -38,12 +41,15 @@ Value transform(Op& op, const std::vector<std::size_t>& axes, const std::vector<
     if (too_small(op, n)) return op.unknown();
     if (!n && op.value(dim) == 0)
       return op.fail(ProblemKind::argument,
-                     code(op.title()) + " needs a signal, and dimension " + std::to_string(axes[i]) + " of " + op.words(input->shape) +
-                         " is empty",
-                     {dim});
-    if (last && ends == Ends::half) dim = op.made(halved(op, n ? n : dim.size));
-    else if (last && ends == Ends::whole) dim = op.made(n ? n : doubled(op, dim.size));
-    else if (n) dim = op.made(n);
+          code(op.title()) + " needs a signal, and dimension " + std::to_string(axes[i]) + " of " +
+              op.words(input->shape) + " is empty",
+          {dim});
+    if (last && ends == Ends::half)
+      dim = op.made(halved(op, n ? n : dim.size));
+    else if (last && ends == Ends::whole)
+      dim = op.made(n ? n : doubled(op, dim.size));
+    else if (n)
+      dim = op.made(n);
   }
   return op.result(shape, dtype_of(ends, input->dtype));
 }
@@ -55,12 +61,15 @@ const TensorState* signal(Op& op) {
   const bool needs_real = op.title().starts_with("rfft") || op.title().starts_with("ihfft");
   if (needs_real && is_complex(input->dtype)) {
     op.fail(ProblemKind::dtype,
-            code(op.title()) + " takes a real signal, but " + op.name("input") + " is " + code(values::name(input->dtype)));
+        code(op.title()) + " takes a real signal, but " + op.name("input") + " is " +
+            code(values::name(input->dtype)));
     return nullptr;
   }
-  if (const auto norm = op.text("norm"); norm && *norm != "forward" && *norm != "backward" && *norm != "ortho") {
+  if (const auto norm = op.text("norm");
+      norm && *norm != "forward" && *norm != "backward" && *norm != "ortho") {
     op.fail(ProblemKind::argument,
-            "norm of " + code(op.title()) + " is 'forward', 'backward' or 'ortho', not '" + std::string(*norm) + "'");
+        "norm of " + code(op.title()) + " is 'forward', 'backward' or 'ortho', not '" + std::string(*norm) +
+            "'");
     return nullptr;
   }
   return input;
@@ -71,10 +80,12 @@ Value along_one(Op& op, Ends ends) {
   if (!input->shape.rank_known) return op.result({}, dtype_of(ends, input->dtype));
   if (input->shape.dims.empty())
     return op.fail(ProblemKind::argument,
-                   code(op.title()) + " takes a signal of at least one dimension, but " + op.name("input") + " has none");
+        code(op.title()) + " takes a signal of at least one dimension, but " + op.name("input") +
+            " has none");
   const auto axis = op.axis("dim", input->shape.dims.size());
   if (op.failed()) return op.unknown();
-  if (!axis) return op.result({true, std::vector<Dim>(input->shape.dims.size())}, dtype_of(ends, input->dtype));
+  if (!axis)
+    return op.result({true, std::vector<Dim>(input->shape.dims.size())}, dtype_of(ends, input->dtype));
   if (op.argument("n") && !op.size("n")) {
     Shape shape = input->shape;
     shape.dims[*axis] = {};
@@ -98,18 +109,23 @@ Value along_many(Op& op, Ends ends) {
     if (!given) return op.result({true, std::vector<Dim>(rank)}, dtype);
     axes = *given;
     if (rank == 0 && !axes.empty())
-      return op.fail(ProblemKind::index, code(op.title()) + " takes a signal of at least one dimension, but " + op.name("input") + " has none");
+      return op.fail(ProblemKind::index,
+          code(op.title()) + " takes a signal of at least one dimension, but " + op.name("input") +
+              " has none");
   } else {
     const std::size_t count = two ? 2 : op.argument("s") ? asked->size() : rank;
     if (count > rank)
-      return op.fail(ProblemKind::argument, code(op.title()) + " transforms " + std::to_string(count) + " dimensions, but " +
-                                                op.name("input") + " has shape " + op.words(input->shape));
+      return op.fail(ProblemKind::argument,
+          code(op.title()) + " transforms " + std::to_string(count) + " dimensions, but " + op.name("input") +
+              " has shape " + op.words(input->shape));
     for (std::size_t i = rank - count; i < rank; ++i) axes.push_back(i);
   }
   if (op.argument("s") && asked->size() != axes.size())
-    return op.fail(ProblemKind::argument, code(op.title()) + " is given " + std::to_string(asked->size()) + " sizes for " +
-                                              std::to_string(axes.size()) + " dimensions");
-  if (axes.empty() && ends != Ends::same) return op.fail(ProblemKind::argument, code(op.title()) + " transforms at least one dimension");
+    return op.fail(ProblemKind::argument,
+        code(op.title()) + " is given " + std::to_string(asked->size()) + " sizes for " +
+            std::to_string(axes.size()) + " dimensions");
+  if (axes.empty() && ends != Ends::same)
+    return op.fail(ProblemKind::argument, code(op.title()) + " transforms at least one dimension");
   return transform(op, axes, *asked, ends);
 }
 Value one_same(Op& op) { return along_one(op, Ends::same); }
@@ -127,7 +143,8 @@ Value shifted(Op& op) {
 }
 Value frequencies(Op& op) {
   const Int n = op.size("n");
-  return op.fresh({true, {op.made(op.title() == "rfftfreq" ? halved(op, n) : n)}}, op.dtype("dtype", op.run.default_dtype()));
+  return op.fresh({true, {op.made(op.title() == "rfftfreq" ? halved(op, n) : n)}},
+      op.dtype("dtype", op.run.default_dtype()));
 }
 
 // ---------------------------------------------------------------- short-time transforms
@@ -138,39 +155,54 @@ Value stft(Op& op) {
   if (!input) return op.unknown();
   const Shape& shape = input->shape;
   if (shape.rank_known && (shape.dims.empty() || shape.dims.size() > 2))
-    return op.fail(ProblemKind::argument, "`stft` takes a signal or a batch of them, but " + op.name("input") + " has shape " + op.words(shape));
+    return op.fail(ProblemKind::argument,
+        "`stft` takes a signal or a batch of them, but " + op.name("input") + " has shape " +
+            op.words(shape));
   const Int fft = op.size("n_fft");
-  const auto length = op.argument("hop_length") ? op.size("hop_length") : fft ? op.s.floordiv(fft, op.s.constant(4)) : nullptr;
+  const auto length = op.argument("hop_length") ? op.size("hop_length")
+      : fft                                     ? op.s.floordiv(fft, op.s.constant(4))
+                                                : nullptr;
   if (length && op.s.compare(Compare::lt, length, op.s.constant(1)) == Answer::yes)
     return op.fail(ProblemKind::argument, "`stft` takes a hop_length of at least 1");
   const TensorState* window = op.tensor("window");
   const Int wide = op.argument("win_length") ? op.size("win_length") : fft;
-  if (window && window->shape.rank_known && window->shape.dims.size() == 1 && wide && op.equal(window->shape.dims[0], op.dim(wide)) == Answer::no)
-    return op.fail(ProblemKind::argument, "The window of `stft` has " + op.words(window->shape.dims[0]) + " elements, and " + (op.argument("win_length") ? "`win_length`" : "`n_fft`") + " is " + op.words(op.dim(wide)), {window->shape.dims[0]});
+  if (window && window->shape.rank_known && window->shape.dims.size() == 1 && wide &&
+      op.equal(window->shape.dims[0], op.dim(wide)) == Answer::no)
+    return op.fail(ProblemKind::argument,
+        "The window of `stft` has " + op.words(window->shape.dims[0]) + " elements, and " +
+            (op.argument("win_length") ? "`win_length`" : "`n_fft`") + " is " + op.words(op.dim(wide)),
+        {window->shape.dims[0]});
   const bool complex_input = is_complex(input->dtype);
-  Known onesided = op.argument("onesided")          ? op.flag("onesided")
-                   : input->dtype == Dtype::unknown ? Known::unknown
-                   : complex_input                  ? Known::no
-                                                    : Known::yes;
+  Known onesided = op.argument("onesided") ? op.flag("onesided")
+      : input->dtype == Dtype::unknown     ? Known::unknown
+      : complex_input                      ? Known::no
+                                           : Known::yes;
   if (window && is_complex(window->dtype)) onesided = op.argument("onesided") ? onesided : Known::no;
-  Known complex_output = op.argument("return_complex") ? op.flag("return_complex") : complex_input ? Known::yes : Known::no;
+  Known complex_output = op.argument("return_complex") ? op.flag("return_complex")
+      : complex_input                                  ? Known::yes
+                                                       : Known::no;
   if (!op.argument("return_complex") && window && is_complex(window->dtype)) complex_output = Known::yes;
   Dim bins;
-  if (fft) bins = onesided == Known::yes ? op.made(halved(op, fft)) : onesided == Known::no ? op.made(fft) : Dim{};
+  if (fft)
+    bins = onesided == Known::yes ? op.made(halved(op, fft)) : onesided == Known::no ? op.made(fft) : Dim{};
   Dim frames;
   const Dim signal_length = from_right(shape, 0);
   if (fft && length && signal_length.size && op.flag("center") != Known::unknown) {
     const Int padded = op.flag("center") == Known::yes
-                           ? op.s.add(signal_length.size, op.s.mul(op.s.constant(2), op.s.floordiv(fft, op.s.constant(2))))
-                           : signal_length.size;
+        ? op.s.add(signal_length.size, op.s.mul(op.s.constant(2), op.s.floordiv(fft, op.s.constant(2))))
+        : signal_length.size;
     if (op.s.compare(Compare::lt, padded, fft) == Answer::yes)
-      return op.fail(ProblemKind::argument, "`stft` takes windows of " + op.words(op.dim(fft)) + " from a signal of " + op.words(signal_length),
-                     {signal_length});
+      return op.fail(ProblemKind::argument,
+          "`stft` takes windows of " + op.words(op.dim(fft)) + " from a signal of " + op.words(signal_length),
+          {signal_length});
     frames = op.made(op.s.add(op.s.floordiv(op.s.sub(padded, fft), length), op.s.constant(1)));
   }
   const Dtype floating = to_floating(input->dtype),
-              dtype = complex_output == Known::yes ? (is_complex(floating) ? floating : complex_part(floating)) : real_part(floating);
-  if (!shape.rank_known || complex_output == Known::unknown) return op.result({}, complex_output == Known::unknown ? Dtype::unknown : dtype);
+              dtype = complex_output == Known::yes
+      ? (is_complex(floating) ? floating : complex_part(floating))
+      : real_part(floating);
+  if (!shape.rank_known || complex_output == Known::unknown)
+    return op.result({}, complex_output == Known::unknown ? Dtype::unknown : dtype);
   Shape out{true, {}};
   if (shape.dims.size() == 2) out.dims.push_back(shape.dims[0]);
   out.dims.push_back(bins);
@@ -183,29 +215,36 @@ Value istft(Op& op) {
   if (!input) return op.unknown();
   const Known complex_output = op.flag("return_complex");
   const Dtype floating = to_floating(input->dtype);
-  const Dtype dtype = complex_output == Known::no    ? real_part(floating)
-                      : complex_output == Known::yes ? (is_complex(floating) ? floating : complex_part(floating))
-                                                     : Dtype::unknown;
+  const Dtype dtype = complex_output == Known::no ? real_part(floating)
+      : complex_output == Known::yes              ? (is_complex(floating) ? floating : complex_part(floating))
+                                                  : Dtype::unknown;
   if (!input->shape.rank_known || input->dtype == Dtype::unknown) return op.result({}, dtype);
   // Real tensors hold both parts in their last dimension.
   std::vector<Dim> dims = input->shape.dims;
   if (!is_complex(input->dtype)) {
     if (dims.empty() || op.equal(dims.back(), 2) == Answer::no)
-      return op.fail(ProblemKind::argument, "`istft` takes complex numbers, or pairs of floats in the last dimension, but " + op.name("input") +
-                                                " has shape " + op.words(input->shape));
+      return op.fail(ProblemKind::argument,
+          "`istft` takes complex numbers, or pairs of floats in the last dimension, but " + op.name("input") +
+              " has shape " + op.words(input->shape));
     dims.pop_back();
   }
   if (dims.size() < 2 || dims.size() > 3)
-    return op.fail(ProblemKind::argument, "`istft` takes frequencies by frames, but " + op.name("input") + " has shape " + op.words(input->shape));
+    return op.fail(ProblemKind::argument,
+        "`istft` takes frequencies by frames, but " + op.name("input") + " has shape " +
+            op.words(input->shape));
   const Int fft = op.size("n_fft");
-  const auto hop = op.argument("hop_length") ? op.size("hop_length") : fft ? op.s.floordiv(fft, op.s.constant(4)) : nullptr;
+  const auto hop = op.argument("hop_length") ? op.size("hop_length")
+      : fft                                  ? op.s.floordiv(fft, op.s.constant(4))
+                                             : nullptr;
   Dim samples;
   if (op.argument("length")) {
     samples = op.made(op.size("length"));
   } else if (fft && hop && dims.back().size) {
     const Int whole = op.s.add(fft, op.s.mul(hop, op.s.sub(dims.back().size, op.s.constant(1))));
-    if (op.flag("center") == Known::no) samples = op.made(whole);
-    else if (op.flag("center") == Known::yes) samples = op.made(op.s.sub(whole, op.s.mul(op.s.constant(2), op.s.floordiv(fft, op.s.constant(2)))));
+    if (op.flag("center") == Known::no)
+      samples = op.made(whole);
+    else if (op.flag("center") == Known::yes)
+      samples = op.made(op.s.sub(whole, op.s.mul(op.s.constant(2), op.s.floordiv(fft, op.s.constant(2)))));
   }
   Shape out{true, {}};
   if (dims.size() == 3) out.dims.push_back(dims[0]);
@@ -239,15 +278,20 @@ constexpr Operator operators[] = {
     {"hfftn", MANY, "fft", many_whole, Type::own},
     {"fftshift", "input, dim=None", "fft", shifted, Type::own},
     {"ifftshift", "input, dim=None", "fft", shifted, Type::own},
-    {"fftfreq", "n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False", "fft", frequencies, Type::own},
-    {"rfftfreq", "n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False", "fft", frequencies, Type::own},
-    {"stft", "input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode='reflect', normalized=False, onesided=None, return_complex=None, align_to_window=None",
-     "torch method torch.functional.stft", stft, Type::own},
-    {"istft", "input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None, return_complex=False", "torch method", istft, Type::own},
+    {"fftfreq", "n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False", "fft",
+        frequencies, Type::own},
+    {"rfftfreq", "n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False", "fft",
+        frequencies, Type::own},
+    {"stft",
+        "input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode='reflect', normalized=False, onesided=None, return_complex=None, align_to_window=None",
+        "torch method torch.functional.stft", stft, Type::own},
+    {"istft",
+        "input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None, return_complex=False",
+        "torch method", istft, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> fft_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// Operators that pick or replace elements by index, mask or place: gather, scatter, index_select, masked_select, narrow.
+// Operators that pick or replace elements by index, mask or place: gather, scatter, index_select,
+// masked_select, narrow.
 #include "libraries/torch/distributed/spread.hpp"
 #include "libraries/torch/meaning/contents.hpp"
 #include "libraries/torch/ops/operators.hpp"
@@ -17,12 +18,16 @@ std::string at_words(std::size_t at) { return "dimension " + std::to_string(at);
 
 // An index has to be of int64; many operators take int32, too.
 bool index_fits(Op& op, const TensorState* index, std::string_view name, bool narrow = true) {
-  if (!index || index->dtype == Dtype::unknown || index->dtype == Dtype::int64 || (narrow && index->dtype == Dtype::int32)) return true;
+  if (!index || index->dtype == Dtype::unknown || index->dtype == Dtype::int64 ||
+      (narrow && index->dtype == Dtype::int32))
+    return true;
   // Of an empty index nothing is asked, but by some.
   values::Cond not_empty = op.s.boolean(true);
   for (const Dim& d : index->shape.dims)
     if (d.size) not_empty = op.s.logical_and(not_empty, op.s.compared(Compare::ne, d.size, op.s.constant(0)));
-  op.fail_when(not_empty, ProblemKind::dtype, op.name(name) + " is " + code(values::name(index->dtype)) + " and has to be int64" + (narrow ? " or int32" : "") + " to be an index");
+  op.fail_when(not_empty, ProblemKind::dtype,
+      op.name(name) + " is " + code(values::name(index->dtype)) + " and has to be int64" +
+          (narrow ? " or int32" : "") + " to be an index");
   if (op.told()) op.cure_append(name, ".long()", false);
   return !op.failed();
 }
@@ -31,20 +36,26 @@ bool indices_exist(Op& op, std::string_view index, const Dim& along, Int low, st
   const Int beyond = along.size ? number_outside(op, op.argument(index), low, along.size) : nullptr;
   if (!beyond)
     return !refuses_drawn(op, op.argument(index), along, [&](const std::string& greatest) {
-      return op.name(index) + " may hold " + greatest + ", and " + std::string(where) + " of " + op.name("input") + ", which is " + op.words(op.shape("input")) + ", has " + op.words(along);
+      return op.name(index) + " may hold " + greatest + ", and " + std::string(where) + " of " +
+          op.name("input") + ", which is " + op.words(op.shape("input")) + ", has " + op.words(along);
     });
-  op.fail(ProblemKind::index, op.name(index) + " holds " + op.words(op.dim(beyond)) + ", and " + std::string(where) + " of " + op.name("input") + ", which is " + op.words(op.shape("input")) +
-                                  ", has " + op.words(along), {along});
+  op.fail(ProblemKind::index,
+      op.name(index) + " holds " + op.words(op.dim(beyond)) + ", and " + std::string(where) + " of " +
+          op.name("input") + ", which is " + op.words(op.shape("input")) + ", has " + op.words(along),
+      {along});
   return false;
 }
 
 // Vectors and single values alike.
 std::size_t rank_of(const Shape& shape) { return std::max<std::size_t>(shape.dims.size(), 1); }
-Dim dim_of(Op& op, const Shape& shape, std::size_t at) { return shape.dims.empty() ? op.dim(1) : shape.dims[at]; }
+Dim dim_of(Op& op, const Shape& shape, std::size_t at) {
+  return shape.dims.empty() ? op.dim(1) : shape.dims[at];
+}
 
-// `index` has to have as many dimensions as `input`, none of them larger but that at `except`; of an empty index nothing is asked.
-// False after fail().
-bool index_within(Op& op, const Shape& index, const Shape& input, std::optional<std::size_t> except, std::string_view index_name, std::string_view input_name) {
+// `index` has to have as many dimensions as `input`, none of them larger but that at `except`; of an empty
+// index nothing is asked. False after fail().
+bool index_within(Op& op, const Shape& index, const Shape& input, std::optional<std::size_t> except,
+    std::string_view index_name, std::string_view input_name) {
   if (!index.rank_known || !input.rank_known) return true;
   values::Cond not_empty = op.s.boolean(true);
   for (const Dim& d : index.dims) {
@@ -53,15 +64,18 @@ bool index_within(Op& op, const Shape& index, const Shape& input, std::optional<
   }
   if (rank_of(index) != rank_of(input)) {
     op.fail_when(not_empty, ProblemKind::index,
-                 op.name(index_name) + " has shape " + op.words(index) + " and needs as many dimensions as " + op.name(input_name) + ", which is " + op.words(input));
+        op.name(index_name) + " has shape " + op.words(index) + " and needs as many dimensions as " +
+            op.name(input_name) + ", which is " + op.words(input));
     return !op.failed();
   }
   for (std::size_t i = 0; i < rank_of(index); ++i) {
     if (i == except) continue;
     const Dim a = dim_of(op, index, i), b = dim_of(op, input, i);
     if (!b.size || op.s.compare(Compare::gt, a.size, b.size) != Answer::yes) continue;
-    op.fail_when(not_empty, ProblemKind::index, op.name(index_name) + " has shape " + op.words(index) + " and reaches beyond " + op.name(input_name) + ", which is " +
-                                                    op.words(input) + ", in " + at_words(i), {a, b});
+    op.fail_when(not_empty, ProblemKind::index,
+        op.name(index_name) + " has shape " + op.words(index) + " and reaches beyond " + op.name(input_name) +
+            ", which is " + op.words(input) + ", in " + at_words(i),
+        {a, b});
     return !op.failed();
   }
   return true;
@@ -75,7 +89,9 @@ Value gather(Op& op) {
     const auto at = op.axis("dim", input->shape.dims.size());
     if (op.failed()) return op.unknown();
     if (at && !index_within(op, index->shape, input->shape, at, "index", "input")) return op.unknown();
-    if (at && !input->shape.dims.empty() && !indices_exist(op, "index", input->shape.dims[*at], op.s.constant(0), at_words(*at))) return op.unknown();
+    if (at && !input->shape.dims.empty() &&
+        !indices_exist(op, "index", input->shape.dims[*at], op.s.constant(0), at_words(*at)))
+      return op.unknown();
   }
   return op.result(index->shape, input->dtype);
 }
@@ -85,16 +101,22 @@ Value scatter(Op& op) {
   if (!input || !index) return op.unknown();
   if (!index_fits(op, index, "index")) return op.unknown();
   const Value source = op.argument("src");
-  if (const TensorState* from = op.tensor(source); from && from->dtype != Dtype::unknown && input->dtype != Dtype::unknown && from->dtype != input->dtype && !op.run.casting())
-    return op.fail(ProblemKind::dtype, code(op.title()) + " takes a src of the dtype of its input, but " + op.name("input") + " is " + code(values::name(input->dtype)) + " and " +
-                                           op.name("src") + " " + code(values::name(from->dtype)));
+  if (const TensorState* from = op.tensor(source); from && from->dtype != Dtype::unknown &&
+      input->dtype != Dtype::unknown && from->dtype != input->dtype && !op.run.casting())
+    return op.fail(ProblemKind::dtype,
+        code(op.title()) + " takes a src of the dtype of its input, but " + op.name("input") + " is " +
+            code(values::name(input->dtype)) + " and " + op.name("src") + " " +
+            code(values::name(from->dtype)));
   if (input->shape.rank_known) {
     const auto at = op.axis("dim", input->shape.dims.size());
     if (op.failed()) return op.unknown();
     if (at && !index_within(op, index->shape, input->shape, at, "index", "input")) return op.unknown();
-    if (at && !input->shape.dims.empty() && !indices_exist(op, "index", input->shape.dims[*at], op.s.constant(0), at_words(*at))) return op.unknown();
+    if (at && !input->shape.dims.empty() &&
+        !indices_exist(op, "index", input->shape.dims[*at], op.s.constant(0), at_words(*at)))
+      return op.unknown();
     const TensorState* from = op.tensor(source);
-    if (from && !(from->shape.rank_known && from->shape.dims.empty()) && !index_within(op, index->shape, from->shape, std::nullopt, "index", "src"))
+    if (from && !(from->shape.rank_known && from->shape.dims.empty()) &&
+        !index_within(op, index->shape, from->shape, std::nullopt, "index", "src"))
       return op.unknown();
   }
   return same_as_input(op, input);
@@ -105,15 +127,23 @@ Value index_select(Op& op) {
   if (!input || !index) return op.unknown();
   if (!index_fits(op, index, "index")) return op.unknown();
   if (index->shape.rank_known && index->shape.dims.size() > 1)
-    return op.fail(ProblemKind::index, op.name("index") + " has shape " + op.words(index->shape) + "; it has to be a vector");
+    return op.fail(ProblemKind::index,
+        op.name("index") + " has shape " + op.words(index->shape) + "; it has to be a vector");
   Shape shape = input->shape;
   const auto at = find_dim(op, shape, "dim");
-  if (!at) return op.result(op.failed() ? Shape{} : shape.rank_known ? Shape{true, std::vector<Dim>(shape.dims.size())} : Shape{}, input->dtype);
+  if (!at)
+    return op.result(op.failed() ? Shape{}
+            : shape.rank_known   ? Shape{true, std::vector<Dim>(shape.dims.size())}
+                                 : Shape{},
+        input->dtype);
   if (!shape.dims.empty()) {
     const Dim& d = shape.dims[*at];
-    if (const Int beyond = d.size ? number_outside(op, op.argument("index"), op.s.constant(0), d.size) : nullptr)
-      return op.fail(ProblemKind::index, op.name("index") + " holds " + op.words(op.dim(beyond)) + ", and " + at_words(*at) + " of " + op.name("input") + ", which is " +
-                                             op.words(input->shape) + ", has " + op.words(d), {d});
+    if (const Int beyond = d.size ? number_outside(op, op.argument("index"), op.s.constant(0), d.size)
+                                  : nullptr)
+      return op.fail(ProblemKind::index,
+          op.name("index") + " holds " + op.words(op.dim(beyond)) + ", and " + at_words(*at) + " of " +
+              op.name("input") + ", which is " + op.words(input->shape) + ", has " + op.words(d),
+          {d});
     shape.dims[*at] = index->shape.rank_known ? dim_of(op, index->shape, 0) : Dim{};
   }
   return op.result(shape, input->dtype);
@@ -124,16 +154,21 @@ Value one_hot(Op& op) {
   const TensorState* input = op.expect("tensor");
   if (!input) return op.unknown();
   if (input->dtype != Dtype::unknown && input->dtype != Dtype::int64) {
-    op.fail(ProblemKind::dtype, "`one_hot` takes classes as int64, but " + op.name("tensor") + " is " + code(values::name(input->dtype)));
+    op.fail(ProblemKind::dtype,
+        "`one_hot` takes classes as int64, but " + op.name("tensor") + " is " +
+            code(values::name(input->dtype)));
     op.cure_append("tensor", ".long()", is_integral(input->dtype));
     return op.unknown();
   }
   const Int given = op.size("num_classes");
-  const bool found = given && op.s.value(given).value_or(1) > 0;  // -1: as many as the greatest class asks for
-  const Int beyond = number_outside(op, op.argument("tensor"), op.s.constant(0), found ? given : op.s.constant(std::numeric_limits<std::int64_t>::max()));
+  const bool found = given &&
+      op.s.value(given).value_or(1) > 0;  // -1: as many as the greatest class asks for
+  const Int beyond = number_outside(op, op.argument("tensor"), op.s.constant(0),
+      found ? given : op.s.constant(std::numeric_limits<std::int64_t>::max()));
   if (beyond)
-    return op.fail(ProblemKind::index, op.name("tensor") + " holds the class " + op.words(op.dim(beyond)) +
-                                           (found ? ", and num_classes is " + op.words(op.dim(given)) : ", and classes are not negative"));
+    return op.fail(ProblemKind::index,
+        op.name("tensor") + " holds the class " + op.words(op.dim(beyond)) +
+            (found ? ", and num_classes is " + op.words(op.dim(given)) : ", and classes are not negative"));
   Shape shape = input->shape;
   const values::Content* classes = found ? nullptr : op.content(op.argument("tensor"));
   Int most = classes && !classes->numbers.empty() ? op.s.constant(0) : nullptr;
@@ -152,10 +187,14 @@ Value index_write(Op& op) {
   const bool adds = op.title().starts_with("index_add") || op.title().starts_with("index_reduce");
   if (!index_fits(op, index, "index", adds)) return op.unknown();
   if (index->shape.rank_known && index->shape.dims.size() > 1)
-    return op.fail(ProblemKind::index, op.name("index") + " has shape " + op.words(index->shape) + "; it has to be a vector");
-  if (const TensorState* from = op.tensor("source"); from && from->dtype != Dtype::unknown && input->dtype != Dtype::unknown && from->dtype != input->dtype && !op.run.casting())
-    return op.fail(ProblemKind::dtype, code(op.title()) + " takes a source of the dtype of its input, but " + op.name("input") + " is " + code(values::name(input->dtype)) + " and " +
-                                           op.name("source") + " " + code(values::name(from->dtype)));
+    return op.fail(ProblemKind::index,
+        op.name("index") + " has shape " + op.words(index->shape) + "; it has to be a vector");
+  if (const TensorState* from = op.tensor("source"); from && from->dtype != Dtype::unknown &&
+      input->dtype != Dtype::unknown && from->dtype != input->dtype && !op.run.casting())
+    return op.fail(ProblemKind::dtype,
+        code(op.title()) + " takes a source of the dtype of its input, but " + op.name("input") + " is " +
+            code(values::name(input->dtype)) + " and " + op.name("source") + " " +
+            code(values::name(from->dtype)));
   if (!input->shape.rank_known) return same_as_input(op, input);
   const auto at = op.axis("dim", input->shape.dims.size());
   if (op.failed()) return op.unknown();
@@ -163,20 +202,29 @@ Value index_write(Op& op) {
   if (at && !input->shape.dims.empty()) {
     const Dim& along = input->shape.dims[*at];
     const bool fills = op.title().starts_with("index_fill");
-    if (!indices_exist(op, "index", along, fills && along.size ? op.s.negate(along.size) : op.s.constant(0), at_words(*at))) return op.unknown();
+    if (!indices_exist(op, "index", along, fills && along.size ? op.s.negate(along.size) : op.s.constant(0),
+            at_words(*at)))
+      return op.unknown();
   }
-  const std::string_view parameter = op.call.row.parameters.size() > 3 ? op.call.row.parameters[3].text() : std::string_view{};
+  const std::string_view parameter = op.call.row.parameters.size() > 3 ? op.call.row.parameters[3].text()
+                                                                       : std::string_view{};
   const TensorState* source = parameter.empty() ? nullptr : op.tensor(parameter);
-  if (at && source && source->shape.rank_known && parameter != "value" && !source->shape.dims.empty() && !input->shape.dims.empty()) {
+  if (at && source && source->shape.rank_known && parameter != "value" && !source->shape.dims.empty() &&
+      !input->shape.dims.empty()) {
     const auto& dims = source->shape.dims;
     if (dims.size() != input->shape.dims.size())
-      return op.fail(ProblemKind::index, op.name(parameter) + " has shape " + op.words(source->shape) + " and needs as many dimensions as " + op.name("input") + ", which is " +
-                                             op.words(input->shape));
+      return op.fail(ProblemKind::index,
+          op.name(parameter) + " has shape " + op.words(source->shape) + " and needs as many dimensions as " +
+              op.name("input") + ", which is " + op.words(input->shape));
     for (std::size_t i = 0; i < dims.size(); ++i) {
-      const Dim expected = i == *at ? (index->shape.rank_known ? dim_of(op, index->shape, 0) : Dim{}) : input->shape.dims[i];
+      const Dim expected = i == *at ? (index->shape.rank_known ? dim_of(op, index->shape, 0) : Dim{})
+                                    : input->shape.dims[i];
       if (op.equal(dims[i], expected) == Answer::no)
-        return op.fail(ProblemKind::index, op.name(parameter) + " has shape " + op.words(source->shape) + " and needs " + op.words(expected) + " in " + at_words(i) +
-                                               (i == *at ? ", one for each index" : ", as " + op.name("input") + " has"), {dims[i], expected});
+        return op.fail(ProblemKind::index,
+            op.name(parameter) + " has shape " + op.words(source->shape) + " and needs " +
+                op.words(expected) + " in " + at_words(i) +
+                (i == *at ? ", one for each index" : ", as " + op.name("input") + " has"),
+            {dims[i], expected});
     }
   }
   return same_as_input(op, input);
@@ -190,7 +238,8 @@ Value index_put(Op& op) {
 bool mask_fits(Op& op) {
   const TensorState* mask = op.tensor("mask");
   if (!mask || mask->dtype == Dtype::unknown || is_mask(mask->dtype)) return true;
-  op.fail(ProblemKind::dtype, op.name("mask") + " is " + code(values::name(mask->dtype)) + "; a mask has to be bool");
+  op.fail(ProblemKind::dtype,
+      op.name("mask") + " is " + code(values::name(mask->dtype)) + "; a mask has to be bool");
   op.cure_append("mask", ".bool()", false);
   return false;
 }
@@ -225,10 +274,13 @@ Value take_along_dim(Op& op) {
   }
   if (!input->shape.rank_known || !indices->shape.rank_known) return op.result({}, input->dtype);
   if (input->shape.dims.size() != indices->shape.dims.size())
-    return op.fail(ProblemKind::index, op.name("indices") + " has shape " + op.words(indices->shape) + " and needs as many dimensions as " + op.name("input") + ", which is " +
-                                           op.words(input->shape));
+    return op.fail(ProblemKind::index,
+        op.name("indices") + " has shape " + op.words(indices->shape) + " and needs as many dimensions as " +
+            op.name("input") + ", which is " + op.words(input->shape));
   const auto at = op.axis("dim", input->shape.dims.size());
-  if (!at) return op.result(op.failed() ? Shape{} : Shape{true, std::vector<Dim>(input->shape.dims.size())}, input->dtype);
+  if (!at)
+    return op.result(
+        op.failed() ? Shape{} : Shape{true, std::vector<Dim>(input->shape.dims.size())}, input->dtype);
   Shape left = input->shape, right = indices->shape;
   if (left.dims.empty()) return op.result(left, input->dtype);
   left.dims[*at] = op.dim(1);
@@ -256,16 +308,21 @@ Value nonzero(Op& op) {
     for (std::size_t i = 0; i < std::max<std::size_t>(rank, 1); ++i) made.push_back(op.result(vector, int64));
     return op.tuple(std::move(made));
   }
-  return op.result({true, {count_of_nonzero(op, op.argument("input"), op.expression("input")), known ? op.dim(static_cast<std::int64_t>(rank)) : Dim{}}}, int64);
+  return op.result({true,
+                       {count_of_nonzero(op, op.argument("input"), op.expression("input")),
+                           known ? op.dim(static_cast<std::int64_t>(rank)) : Dim{}}},
+      int64);
 }
 
 Value nonzero_static(Op& op) {
   const TensorState* input = op.expect("input");
   const Int size = op.size("size");
   if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
-    return op.fail(ProblemKind::argument, "`nonzero_static` is asked for " + op.words(op.dim(size)) + " elements");
+    return op.fail(
+        ProblemKind::argument, "`nonzero_static` is asked for " + op.words(op.dim(size)) + " elements");
   if (!input) return op.unknown();
-  const Dim rank = input->shape.rank_known ? op.dim(static_cast<std::int64_t>(input->shape.dims.size())) : Dim{};
+  const Dim rank = input->shape.rank_known ? op.dim(static_cast<std::int64_t>(input->shape.dims.size()))
+                                           : Dim{};
   return op.result({true, {size ? op.made(size) : Dim{}, rank}}, Dtype::int64);
 }
 // The index of each dimension of a shape, of places counted over all of it.
@@ -273,7 +330,9 @@ Value unravel_index(Op& op) {
   const TensorState* indices = op.expect("indices");
   if (!indices) return op.run.heap().external("", op.call.place);
   if (is_inexact(indices->dtype) || indices->dtype == Dtype::boolean)
-    return op.fail(ProblemKind::dtype, "`unravel_index` takes integers, but " + op.name("indices") + " is " + code(values::name(indices->dtype)));
+    return op.fail(ProblemKind::dtype,
+        "`unravel_index` takes integers, but " + op.name("indices") + " is " +
+            code(values::name(indices->dtype)));
   const auto sizes = op.sizes("shape");
   if (!sizes) return op.run.heap().external("", op.call.place);
   std::vector<Value> made;
@@ -285,14 +344,21 @@ Value select(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   Shape shape = input->shape;
-  if (shape.rank_known && shape.dims.empty()) return op.fail(ProblemKind::index, op.name("input") + " has no dimension to select from");
+  if (shape.rank_known && shape.dims.empty())
+    return op.fail(ProblemKind::index, op.name("input") + " has no dimension to select from");
   const auto at = find_dim(op, shape, "dim");
-  if (!at) return op.result(op.failed() || !shape.rank_known ? Shape{} : Shape{true, std::vector<Dim>(shape.dims.size() - 1)}, input->dtype);
+  if (!at)
+    return op.result(
+        op.failed() || !shape.rank_known ? Shape{} : Shape{true, std::vector<Dim>(shape.dims.size() - 1)},
+        input->dtype);
   const Dim& whole = shape.dims[*at];
   if (const Value index = op.argument("index"); index.is(Kind::integer) && whole.size)
-    if (op.s.compare(Compare::ge, index.integer(), whole.size) == Answer::yes || op.s.compare(Compare::lt, index.integer(), op.s.negate(whole.size)) == Answer::yes)
-      return op.fail(ProblemKind::index, "Index " + op.words(op.dim(index.integer())) + " is outside " + at_words(*at) + " of " + op.name("input") + ", which has " +
-                                             op.words(whole) + " elements", {whole});
+    if (op.s.compare(Compare::ge, index.integer(), whole.size) == Answer::yes ||
+        op.s.compare(Compare::lt, index.integer(), op.s.negate(whole.size)) == Answer::yes)
+      return op.fail(ProblemKind::index,
+          "Index " + op.words(op.dim(index.integer())) + " is outside " + at_words(*at) + " of " +
+              op.name("input") + ", which has " + op.words(whole) + " elements",
+          {whole});
   shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(*at));
   return op.result(shape, input->dtype);
 }
@@ -301,19 +367,27 @@ Value narrow(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   Shape shape = input->shape;
-  if (shape.rank_known && shape.dims.empty()) return op.fail(ProblemKind::index, op.name("input") + " has no dimension to narrow");
+  if (shape.rank_known && shape.dims.empty())
+    return op.fail(ProblemKind::index, op.name("input") + " has no dimension to narrow");
   const auto at = find_dim(op, shape, "dim");
   const Int length = op.size("length"), start = op.size("start");
-  if (!at) return op.result(op.failed() || !shape.rank_known ? Shape{} : Shape{true, std::vector<Dim>(shape.dims.size())}, input->dtype);
+  if (!at)
+    return op.result(
+        op.failed() || !shape.rank_known ? Shape{} : Shape{true, std::vector<Dim>(shape.dims.size())},
+        input->dtype);
   Dim& whole = shape.dims[*at];
   if (length && op.s.compare(Compare::lt, length, op.s.constant(0)) == Answer::yes)
     return op.fail(ProblemKind::argument, "A length of " + op.words(op.dim(length)) + " is impossible");
   if (start && length && whole.size) {
     const auto low = op.s.lower(start), high = op.s.upper(start);
     Int from = low && *low >= 0 ? start : high && *high < 0 ? op.s.add(whole.size, start) : nullptr;
-    if (from && (op.s.compare(Compare::gt, op.s.add(from, length), whole.size) == Answer::yes || op.s.compare(Compare::lt, from, op.s.constant(0)) == Answer::yes))
-      return op.fail(ProblemKind::index, op.words(op.dim(length)) + " from " + op.words(op.dim(start)) + " reach outside " + at_words(*at) + " of " + op.name("input") +
-                                             ", which has " + op.words(whole) + " elements", {whole});
+    if (from &&
+        (op.s.compare(Compare::gt, op.s.add(from, length), whole.size) == Answer::yes ||
+            op.s.compare(Compare::lt, from, op.s.constant(0)) == Answer::yes))
+      return op.fail(ProblemKind::index,
+          op.words(op.dim(length)) + " from " + op.words(op.dim(start)) + " reach outside " + at_words(*at) +
+              " of " + op.name("input") + ", which has " + op.words(whole) + " elements",
+          {whole});
   }
   whole = length ? op.made(length) : Dim{};
   return op.result(shape, input->dtype);
@@ -333,15 +407,19 @@ Value local_part(Op& op) {
 constexpr Operator operators[] = {
     {"to_local", "input, *, grad_placements=None", "method", local_part, Type::own},
     {"gather", "input, dim, index, *, sparse_grad=False, out=None", "torch method", gather, Type::own},
-    {"scatter", "input, dim, index, src=None, *, value=None, reduce=None, out=None", "torch method in_place", scatter, Type::own},
+    {"scatter", "input, dim, index, src=None, *, value=None, reduce=None, out=None", "torch method in_place",
+        scatter, Type::own},
     {"scatter_add", "input, dim, index, src, *, out=None", "torch method in_place", scatter, Type::own},
-    {"scatter_reduce", "input, dim, index, src, reduce, *, include_self=True, out=None", "torch method in_place", scatter, Type::own},
+    {"scatter_reduce", "input, dim, index, src, reduce, *, include_self=True, out=None",
+        "torch method in_place", scatter, Type::own},
     {"one_hot", "tensor, num_classes=-1", "F", one_hot, Type::own},
     {"index_select", "input, dim, index, *, out=None", "torch method", index_select, Type::own},
-    {"index_add", "input, dim, index, source, *, alpha=1, out=None", "torch method in_place", index_write, Type::own},
+    {"index_add", "input, dim, index, source, *, alpha=1, out=None", "torch method in_place", index_write,
+        Type::own},
     {"index_copy", "input, dim, index, source, *, out=None", "torch method in_place", index_write, Type::own},
     {"index_fill", "input, dim, index, value", "torch method in_place", index_write, Type::own},
-    {"index_reduce", "input, dim, index, source, reduce, *, include_self=True, out=None", "torch method in_place", index_write, Type::own},
+    {"index_reduce", "input, dim, index, source, reduce, *, include_self=True, out=None",
+        "torch method in_place", index_write, Type::own},
     {"index_put", "input, indices, values, accumulate=False", "torch method in_place", index_put, Type::own},
     {"masked_scatter", "input, mask, source", "torch method in_place", masked, Type::own},
     {"masked_select", "input, mask, *, out=None", "torch method", masked_select, Type::own},
@@ -358,10 +436,11 @@ constexpr Operator operators[] = {
     {"select_scatter", "input, src, dim, index", "torch method", replaced, Type::own},
     {"slice_scatter", "input, src, dim=0, start=None, end=None, step=1", "torch method", replaced, Type::own},
     {"diagonal_scatter", "input, src, offset=0, dim1=0, dim2=1", "torch method", replaced, Type::own},
-    {"as_strided_scatter", "input, src, size, stride, storage_offset=None", "torch method", replaced, Type::own},
+    {"as_strided_scatter", "input, src, size, stride, storage_offset=None", "torch method", replaced,
+        Type::own},
 };
 
-} // namespace
+}  // namespace
 
 Dim count_of_nonzero(Op& op, Value of, const syntax::Expr* written) {
   symbolic::AtomInfo info;
@@ -369,8 +448,11 @@ Dim count_of_nonzero(Op& op, Value of, const syntax::Expr* written) {
   if (op.run.policy().names_sizes) {
     // By what it is the number of, as the program writes it: the rounds of a loop have one name for theirs.
     constexpr std::size_t longest_text = 32;
-    const std::string_view text = written ? op.run.record().text({op.call.place.chunk, written->span}) : std::string_view{};
-    info.name = text.empty() || text.size() > longest_text || text.find('\n') != std::string_view::npos ? "nonzero" : "nonzero(" + std::string(text) + ")";
+    const std::string_view text = written ? op.run.record().text({op.call.place.chunk, written->span})
+                                          : std::string_view{};
+    info.name = text.empty() || text.size() > longest_text || text.find('\n') != std::string_view::npos
+        ? "nonzero"
+        : "nonzero(" + std::string(text) + ")";
     info.stand_in = true;
   }
   info.sharing = op.run.heap().sharing(of) == Sharing::uniform ? Sharing::uniform : Sharing::local;
@@ -379,4 +461,4 @@ Dim count_of_nonzero(Op& op, Value of, const syntax::Expr* written) {
 
 std::vector<Row> gathering_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// Operators that put several tensors, or the elements of one, into a grid: meshgrid, products, combinations, blocks along a diagonal, powers.
+// Operators that put several tensors, or the elements of one, into a grid: meshgrid, products, combinations,
+// blocks along a diagonal, powers.
 #include "libraries/torch/ops/operators.hpp"
 
 #include <algorithm>
@@ -32,13 +33,17 @@ Value meshgrid(Op& op) {
     const TensorState* state = require_tensor(op.run, part);
     if (!state) return op.run.heap().open_list(op.unknown());
     if (state->shape.rank_known && state->shape.dims.size() > 1)
-      return op.fail(ProblemKind::argument, "`meshgrid` takes tensors of one dimension; it is given one of shape " + op.words(state->shape));
-    dims.push_back(!state->shape.rank_known ? Dim{} : state->shape.dims.empty() ? op.dim(1) : state->shape.dims[0]);
+      return op.fail(ProblemKind::argument,
+          "`meshgrid` takes tensors of one dimension; it is given one of shape " + op.words(state->shape));
+    dims.push_back(!state->shape.rank_known ? Dim{}
+            : state->shape.dims.empty()     ? op.dim(1)
+                                            : state->shape.dims[0]);
     dtypes.push_back(state->dtype);
   }
   const Value indexing = op.argument("indexing");
   if (indexing.is(Kind::string) && indexing.text() != "ij" && indexing.text() != "xy")
-    return op.fail(ProblemKind::argument, "`indexing` of `meshgrid` is 'ij' or 'xy', not '" + std::string(indexing.text()) + "'");
+    return op.fail(ProblemKind::argument,
+        "`indexing` of `meshgrid` is 'ij' or 'xy', not '" + std::string(indexing.text()) + "'");
   if (indexing && !indexing.is(Kind::string)) dims.assign(dims.size(), Dim{});
   if (indexing.is(Kind::string) && indexing.text() == "xy" && dims.size() > 1) std::swap(dims[0], dims[1]);
   std::vector<Value> grids;
@@ -54,7 +59,9 @@ Value cartesian_product(Op& op) {
     const TensorState* state = require_tensor(op.run, part);
     if (!state) return op.unknown();
     if (state->shape.rank_known && state->shape.dims.size() != 1)
-      return op.fail(ProblemKind::argument, "`cartesian_prod` takes tensors of one dimension; it is given one of shape " + op.words(state->shape));
+      return op.fail(ProblemKind::argument,
+          "`cartesian_prod` takes tensors of one dimension; it is given one of shape " +
+              op.words(state->shape));
     rows = op.mul(rows, state->shape.rank_known ? state->shape.dims[0].size : nullptr);
     dtype = state->dtype;
   }
@@ -66,13 +73,16 @@ Value combinations(Op& op) {
   const auto r = op.integer("r");
   if (!input || !r || *r < 0) return op.unknown();
   Dim count;
-  const auto n = input->shape.rank_known && input->shape.dims.size() == 1 ? op.value(input->shape.dims[0]) : std::nullopt;
+  const auto n = input->shape.rank_known && input->shape.dims.size() == 1 ? op.value(input->shape.dims[0])
+                                                                          : std::nullopt;
   const Known replacement = op.flag("with_replacement");
   if (n && *n < 1000 && *r < 8 && replacement != Known::unknown) {
     double total = 1;
     const std::int64_t from = replacement == Known::yes ? *n + *r - 1 : *n;
-    for (std::int64_t i = 0; i < *r; ++i) total = total * static_cast<double>(from - i) / static_cast<double>(i + 1);
-    if (total < 1e15) count = op.made(op.s.constant(static_cast<std::int64_t>(std::llround(std::max(total, 0.0)))));
+    for (std::int64_t i = 0; i < *r; ++i)
+      total = total * static_cast<double>(from - i) / static_cast<double>(i + 1);
+    if (total < 1e15)
+      count = op.made(op.s.constant(static_cast<std::int64_t>(std::llround(std::max(total, 0.0)))));
   }
   if (*r == 0) return op.result(Shape{true, {op.dim(std::int64_t{0})}}, input->dtype);
   return op.result(Shape{true, {count, op.dim(*r)}}, input->dtype);
@@ -86,7 +96,9 @@ Value block_diagonal(Op& op) {
     const TensorState* state = require_tensor(op.run, part);
     if (!state || !state->shape.rank_known) return op.result(Shape{true, {Dim{}, Dim{}}}, Dtype::unknown);
     const auto& dims = state->shape.dims;
-    if (dims.size() > 2) return op.fail(ProblemKind::argument, "`block_diag` takes matrices; it is given one of shape " + op.words(state->shape));
+    if (dims.size() > 2)
+      return op.fail(ProblemKind::argument,
+          "`block_diag` takes matrices; it is given one of shape " + op.words(state->shape));
     rows = op.add(rows, dims.size() == 2 ? dims[0].size : op.s.constant(1));
     columns = op.add(columns, dims.empty() ? op.s.constant(1) : dims.back().size);
   }
@@ -112,8 +124,8 @@ constexpr Operator operators[] = {
     {"vander", "input, *, N=None", "linalg", vander, Type::input},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> grid_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

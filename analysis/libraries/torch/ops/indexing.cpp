@@ -25,7 +25,8 @@ Value as_index(Op& op, Value value) {
   return number ? number : value;
 }
 
-// What a bound of a slice means for a dimension of that size; null if it is not known. `absent` where it is left out.
+// What a bound of a slice means for a dimension of that size; null if it is not known. `absent` where it is
+// left out.
 Int bound_at(Op& op, Value bound, Int size, Int absent) {
   if (!bound || bound.is(Kind::none)) return absent;
   if (!bound.is(Kind::integer)) return nullptr;
@@ -46,34 +47,46 @@ bool is_literal(const syntax::Expr* expr) {
 // A dimension after x[lower:upper:step]. `written` is the slice in the text, if it stands there.
 Dim sliced(Op& op, const Dim& dim, const values::SliceObject& slice, const syntax::Expr* written) {
   const Int zero = op.s.constant(0);
-  const Value lower = as_index(op, slice.lower), upper = as_index(op, slice.upper), step = as_index(op, slice.step);
+  const Value lower = as_index(op, slice.lower), upper = as_index(op, slice.upper),
+              step = as_index(op, slice.step);
   const auto left_out = [](const Value& value) { return !value || value.is(Kind::none); };
   Int stride = op.s.constant(1);
   if (!left_out(step)) {
     if (!step.is(Kind::integer)) return {};
     stride = step.integer();
     if (op.s.compare(Compare::le, stride, zero) == Answer::yes) {
-      op.fail(ProblemKind::index, "The step of a slice of a tensor has to be positive, and " + op.words(op.dim(stride)) + " is not: flip turns a tensor around");
+      op.fail(ProblemKind::index,
+          "The step of a slice of a tensor has to be positive, and " + op.words(op.dim(stride)) +
+              " is not: flip turns a tensor around");
       return {};
     }
   }
   const bool single = op.s.value(stride) == 1;
   if (left_out(lower) && left_out(upper) && single) return dim;
 
-  const auto number = [&](Value value) { return value.is(Kind::integer) ? op.s.value(value.integer()) : std::nullopt; };
+  const auto number = [&](Value value) {
+    return value.is(Kind::integer) ? op.s.value(value.integer()) : std::nullopt;
+  };
   const auto known = op.value(dim);
   if (known && *known > 0 && written && written->kind == syntax::ExprKind::slice && !op.run.guarded()) {
     const auto& text = syntax::as<syntax::SliceExpr>(*written);
     const auto from = number(lower), to = number(upper);
-    // What lies behind a limit may be nothing; what lies so far behind what was computed from constants is hardly meant.
-    const bool computed = from && *from > *known && !text.upper && text.lower && text.lower->kind == syntax::ExprKind::binary && is_fixed(op.run, *text.lower, op.call.place);
+    // What lies behind a limit may be nothing; what lies so far behind what was computed from constants is
+    // hardly meant.
+    const bool computed = from && *from > *known && !text.upper && text.lower &&
+        text.lower->kind == syntax::ExprKind::binary && is_fixed(op.run, *text.lower, op.call.place);
     // x[n:] of n is the rest, of which there is none.
     const bool rest = from && *from == *known && !text.upper;
-    const bool behind = computed || (from && *from >= *known && !rest && is_literal(text.lower) && (!text.upper || is_literal(text.upper)) && !(to && *to == *from));
-    const bool before = to && *to < -*known && is_literal(text.upper) && (!text.lower || is_literal(text.lower));
+    const bool behind = computed ||
+        (from && *from >= *known && !rest && is_literal(text.lower) &&
+            (!text.upper || is_literal(text.upper)) && !(to && *to == *from));
+    const bool before = to && *to < -*known && is_literal(text.upper) &&
+        (!text.lower || is_literal(text.lower));
     if (behind || before)
-      op.warn(ProblemKind::empty_slice, "The slice takes nothing: the dimension has the size " + op.words(dim) + ", and it " +
-                                            (behind ? "begins at " + std::to_string(*from) : "ends at " + std::to_string(*to)), {dim});
+      op.warn(ProblemKind::empty_slice,
+          "The slice takes nothing: the dimension has the size " + op.words(dim) + ", and it " +
+              (behind ? "begins at " + std::to_string(*from) : "ends at " + std::to_string(*to)),
+          {dim});
   }
 
   const Int low = bound_at(op, lower, dim.size, zero), high = bound_at(op, upper, dim.size, dim.size);
@@ -82,12 +95,16 @@ Dim sliced(Op& op, const Dim& dim, const values::SliceObject& slice, const synta
     const Int from = lower.integer();
     const auto least = op.s.lower(from), most = op.s.upper(from);
     // The last n: min(n, size). All of them are all, though -0 is 0.
-    if (most && *most < 0) length = smaller(op, op.s.negate(from), dim.size);
-    else if (op.s.negate(from) == dim.size) length = dim.size;
-    else if (least && *least >= 0) length = larger(op, op.s.sub(dim.size, from), zero);
+    if (most && *most < 0)
+      length = smaller(op, op.s.negate(from), dim.size);
+    else if (op.s.negate(from) == dim.size)
+      length = dim.size;
+    else if (least && *least >= 0)
+      length = larger(op, op.s.sub(dim.size, from), zero);
   }
   if (!length && low && high) {
-    length = op.s.compare(Compare::ge, high, low) == Answer::yes ? op.s.sub(high, low) : larger(op, op.s.sub(high, low), zero);
+    length = op.s.compare(Compare::ge, high, low) == Answer::yes ? op.s.sub(high, low)
+                                                                 : larger(op, op.s.sub(high, low), zero);
   }
   if (!length) return {};
   if (!single) {
@@ -99,9 +116,11 @@ Dim sliced(Op& op, const Dim& dim, const values::SliceObject& slice, const synta
   return op.made(length, "slice");
 }
 
-} // namespace
+}  // namespace
 
-Dim slice_of(Op& op, const Dim& dim, const values::SliceObject& slice) { return sliced(op, dim, slice, nullptr); }
+Dim slice_of(Op& op, const Dim& dim, const values::SliceObject& slice) {
+  return sliced(op, dim, slice, nullptr);
+}
 
 namespace {
 
@@ -111,12 +130,13 @@ namespace {
 struct Part {
   enum class What : std::uint8_t { integer, slice, fresh, flag, indices, mask, ellipsis } what;
   Value value;
-  Shape shape = {};                          // of indices and masks; what they select, for flags and lists
-  std::vector<std::int64_t> numbers = {};    // of a list of numbers that are all known
+  Shape shape = {};                        // of indices and masks; what they select, for flags and lists
+  std::vector<std::int64_t> numbers = {};  // of a list of numbers that are all known
   const syntax::Expr* text = nullptr;
 };
 
-// A list as an index: numbers, or truths for a mask. Nullopt if that is not known, or if it stands for a tuple.
+// A list as an index: numbers, or truths for a mask. Nullopt if that is not known, or if it stands for a
+// tuple.
 std::optional<Part> list_part(Op& op, Value list) {
   const auto items = op.run.elements(list, op.call.place);
   if (!items) return std::nullopt;
@@ -175,7 +195,8 @@ std::optional<Part> part_of(Op& op, Value value, const syntax::Expr* text) {
   if (!state) return std::nullopt;
   part.shape = state->shape;
   if (is_inexact(state->dtype)) {
-    op.fail(ProblemKind::dtype, "A tensor of " + code(values::name(state->dtype)) + " cannot be an index: integers and bool can");
+    op.fail(ProblemKind::dtype,
+        "A tensor of " + code(values::name(state->dtype)) + " cannot be an index: integers and bool can");
     return std::nullopt;
   }
   if (!state->shape.rank_known) {
@@ -189,7 +210,8 @@ std::optional<Part> part_of(Op& op, Value value, const syntax::Expr* text) {
     return part;
   }
   if (state->dtype == Dtype::unknown) {
-    // Numbers or truths: a vector takes one dimension either way, and how many it selects is known of numbers only.
+    // Numbers or truths: a vector takes one dimension either way, and how many it selects is known of numbers
+    // only.
     if (state->shape.dims.size() != 1) return std::nullopt;
     part.shape = {true, {Dim{}}};
   }
@@ -215,12 +237,15 @@ std::size_t consumed(const Part& part) {
   }
 }
 
-bool selects(const Part& part) { return part.what == Part::What::indices || part.what == Part::What::mask || part.what == Part::What::flag; }
+bool selects(const Part& part) {
+  return part.what == Part::What::indices || part.what == Part::What::mask || part.what == Part::What::flag;
+}
 
 // The shape of from[parts]. Nullopt if it is not known or, after fail(), impossible.
 class Indexing {
 public:
-  Indexing(Op& call, const Shape& shape, std::span<const Part> all) : op(call), from(shape), parts(all), name(call.name("input")) {}
+  Indexing(Op& call, const Shape& shape, std::span<const Part> all)
+      : op(call), from(shape), parts(all), name(call.name("input")) {}
   std::optional<Shape> result();
 
 private:
@@ -251,7 +276,9 @@ private:
   const Shape& from;
   std::span<const Part> parts;
   const std::string name;
-  std::size_t ellipsis = 0, taken = 0, taken_behind = 0;  // the place of the ellipsis; dimensions that all parts take, and those behind it
+  std::size_t ellipsis = 0, taken = 0,
+              taken_behind =
+                  0;  // the place of the ellipsis; dimensions that all parts take, and those behind it
   Shape out = {};
   std::size_t at = 0;                  // the dimension that comes next
   std::optional<Shape> selected = {};  // by all indices together
@@ -264,7 +291,9 @@ private:
 std::optional<Shape> Indexing::result() {
   if (!count_parts() || !is_told_alike_by_versions()) return std::nullopt;
   if (from.rank_known && taken > from.dims.size()) {
-    op.fail(ProblemKind::index, name + " is " + op.words(from) + " and has " + count_of(from.dims.size(), "dimension") + ", but is indexed in " + std::to_string(taken));
+    op.fail(ProblemKind::index,
+        name + " is " + op.words(from) + " and has " + count_of(from.dims.size(), "dimension") +
+            ", but is indexed in " + std::to_string(taken));
     return std::nullopt;
   }
   out.rank_known = from.rank_known;
@@ -273,7 +302,8 @@ std::optional<Shape> Indexing::result() {
   return with_selected();
 }
 
-// False where there are several of `...`: PyTorch takes further ones for `:` in some versions and refuses them in others.
+// False where there are several of `...`: PyTorch takes further ones for `:` in some versions and refuses
+// them in others.
 bool Indexing::count_parts() {
   ellipsis = parts.size();
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -291,7 +321,8 @@ bool Indexing::count_parts() {
 bool Indexing::is_told_alike_by_versions() const {
   bool behind_mask = false;
   for (const Part& part : parts) {
-    const bool moves = part.what == What::integer || part.what == What::fresh || (part.what == What::slice && !is_whole(op, part));
+    const bool moves = part.what == What::integer || part.what == What::fresh ||
+        (part.what == What::slice && !is_whole(op, part));
     if (behind_mask && moves) return false;
     behind_mask = behind_mask || (part.what == What::mask && part.shape.dims.size() > 1);
   }
@@ -307,16 +338,19 @@ std::optional<Shape> Indexing::of_unknown_ndim() {
   }
   const auto behind = parts.subspan(ellipsis + 1);
   Shape padded = from;
-  if (padded.dims.size() < taken_behind) padded.dims.insert(padded.dims.begin(), taken_behind - padded.dims.size(), Dim{});
+  if (padded.dims.size() < taken_behind)
+    padded.dims.insert(padded.dims.begin(), taken_behind - padded.dims.size(), Dim{});
   // With indices on both sides what they select goes to the front.
-  if (std::ranges::any_of(parts.first(ellipsis), selects) && std::ranges::any_of(behind, selects)) return std::nullopt;
+  if (std::ranges::any_of(parts.first(ellipsis), selects) && std::ranges::any_of(behind, selects))
+    return std::nullopt;
   const std::size_t kept = padded.dims.size() - taken_behind;
   // Dimensions that the parts in front of the ellipsis took may be among those that are known.
   const std::size_t lost = std::min(kept, taken - taken_behind);
   const Shape rest{true, {padded.dims.begin() + static_cast<std::ptrdiff_t>(kept), padded.dims.end()}};
   const auto tail = Indexing(op, rest, behind).result();
   if (!tail || are_apart_behind_ellipsis()) return std::nullopt;
-  out.dims.assign(padded.dims.begin() + static_cast<std::ptrdiff_t>(lost), padded.dims.begin() + static_cast<std::ptrdiff_t>(kept));
+  out.dims.assign(padded.dims.begin() + static_cast<std::ptrdiff_t>(lost),
+      padded.dims.begin() + static_cast<std::ptrdiff_t>(kept));
   out.dims.insert(out.dims.end(), tail->dims.begin(), tail->dims.end());
   return out;
 }
@@ -370,7 +404,8 @@ bool Indexing::take_integer(const Part& part) {
   const Dim& dim = from.dims[at];
   if (const Value number = as_index(op, part.value); number.is(Kind::integer) && dim.size) {
     const Int index = number.integer();
-    if (op.s.compare(Compare::ge, index, dim.size) == Answer::yes || op.s.compare(Compare::lt, index, op.s.negate(dim.size)) == Answer::yes) {
+    if (op.s.compare(Compare::ge, index, dim.size) == Answer::yes ||
+        op.s.compare(Compare::lt, index, op.s.negate(dim.size)) == Answer::yes) {
       refuse_index(op.words(op.dim(index)), at, dim);
       return false;
     }
@@ -388,8 +423,10 @@ bool Indexing::take_slice(const Part& part) {
 }
 
 bool Indexing::take_indices(const Part& part) {
-  if (!part.numbers.empty()) lists.push_back({&part, at});
-  else if (op.tensor(part.value)) indices.push_back({&part, at});
+  if (!part.numbers.empty())
+    lists.push_back({&part, at});
+  else if (op.tensor(part.value))
+    indices.push_back({&part, at});
   if (!select(part.shape)) return false;
   ++at;
   return true;
@@ -400,11 +437,15 @@ bool Indexing::take_mask(const Part& part) {
     const Dim &masks = part.shape.dims[k], &has = from.dims[at + k];
     if (op.equal(masks, has) != Answer::no) continue;
     op.fail(ProblemKind::index,
-            "The mask is " + op.words(part.shape) + " and " + name + " is " + op.words(from) + ": " + op.words(masks) + " would choose among the " + op.words(has) + " of dimension " + std::to_string(at + k),
-            {masks, has});
+        "The mask is " + op.words(part.shape) + " and " + name + " is " + op.words(from) + ": " +
+            op.words(masks) + " would choose among the " + op.words(has) + " of dimension " +
+            std::to_string(at + k),
+        {masks, has});
     return false;
   }
-  const Dim chosen = part.value.is(Kind::list) && !part.numbers.empty() ? op.dim(part.numbers[0]) : count_of_nonzero(op, part.value, part.text);
+  const Dim chosen = part.value.is(Kind::list) && !part.numbers.empty()
+      ? op.dim(part.numbers[0])
+      : count_of_nonzero(op, part.value, part.text);
   if (!select({true, {chosen}})) return false;
   at += part.shape.dims.size();
   return true;
@@ -419,7 +460,9 @@ bool Indexing::select(const Shape& by) {
     bool impossible = false;
     const auto both = broadcast(op.run, *selected, by, &impossible);
     if (impossible) {
-      op.fail(ProblemKind::index, "The indices select together, and their shapes " + op.words(*selected) + " and " + op.words(by) + " do not broadcast");
+      op.fail(ProblemKind::index,
+          "The indices select together, and their shapes " + op.words(*selected) + " and " + op.words(by) +
+              " do not broadcast");
       return false;
     }
     selected = both ? *both : Shape{};
@@ -433,9 +476,12 @@ void Indexing::refuse_index(const std::string& index, std::size_t axis, const Di
   // What is empty on one way stands for nothing: there is nothing to go through there.
   if (size == 0 && op.run.assumption()) return;
   op.fail(ProblemKind::index,
-          "Index " + index + " is outside dimension " + std::to_string(axis) + " of " + name + ", which has " + (size ? count_of(*size, "element") : op.words(dim) + " elements") +
-              (size && *size > 0 ? ": PyTorch takes " + std::to_string(-*size) + " to " + std::to_string(*size - 1) : ""),
-          {dim});
+      "Index " + index + " is outside dimension " + std::to_string(axis) + " of " + name + ", which has " +
+          (size ? count_of(*size, "element") : op.words(dim) + " elements") +
+          (size && *size > 0
+                  ? ": PyTorch takes " + std::to_string(-*size) + " to " + std::to_string(*size - 1)
+                  : ""),
+      {dim});
 }
 
 // PyTorch looks at the numbers only if anything is selected by them.
@@ -457,7 +503,8 @@ bool Indexing::are_numbers_inside() {
   }
   for (const auto& [part, axis] : indices) {
     const Dim& dim = from.dims[axis];
-    const Int beyond = some && dim.size ? number_outside(op, part->value, op.s.negate(dim.size), dim.size) : nullptr;
+    const Int beyond = some && dim.size ? number_outside(op, part->value, op.s.negate(dim.size), dim.size)
+                                        : nullptr;
     if (!beyond) continue;
     refuse_index(op.words(op.dim(beyond)), axis, dim);
     return false;
@@ -478,11 +525,14 @@ Shape Indexing::with_selected() {
   return out;
 }
 
-std::optional<Shape> indexed(Op& op, const Shape& from, const std::vector<Part>& parts) { return Indexing(op, from, parts).result(); }
+std::optional<Shape> indexed(Op& op, const Shape& from, const std::vector<Part>& parts) {
+  return Indexing(op, from, parts).result();
+}
 
 const syntax::Expr* index_text(const Op& op) {
   const syntax::Expr* node = op.call.node;
-  return node && node->kind == syntax::ExprKind::subscript ? syntax::as<syntax::SubscriptExpr>(*node).index : nullptr;
+  return node && node->kind == syntax::ExprKind::subscript ? syntax::as<syntax::SubscriptExpr>(*node).index
+                                                           : nullptr;
 }
 
 // What is picked lies where the tensor does: the indices may lie on the CPU, wherever that is.
@@ -503,18 +553,22 @@ Value get_item(Op& op) {
   const syntax::Expr* text = index_text(op);
   std::vector<Value> items;
   bool is_tuple = index.is(Kind::tuple);
-  if (is_tuple) items = index.as<values::Tuple>()->items;
-  else items.push_back(index);
+  if (is_tuple)
+    items = index.as<values::Tuple>()->items;
+  else
+    items.push_back(index);
   // A list that holds a slice can stand for a tuple only.
   if (index.is(Kind::list))
     if (const auto listed = op.run.elements(index, op.call.place))
       for (const Value& item : *listed)
-        if (const Value part = op.run.resolve(item); part.is(Kind::slice) || part.is(Kind::none) || part.is(Kind::ellipsis)) {
+        if (const Value part = op.run.resolve(item);
+            part.is(Kind::slice) || part.is(Kind::none) || part.is(Kind::ellipsis)) {
           items = *listed;
           is_tuple = true;
           break;
         }
-  const auto* written = text && text->kind == syntax::ExprKind::tuple ? &syntax::as<syntax::TupleExpr>(*text) : nullptr;
+  const auto* written = text && text->kind == syntax::ExprKind::tuple ? &syntax::as<syntax::TupleExpr>(*text)
+                                                                      : nullptr;
   if (written && written->elements.size() != items.size()) written = nullptr;
   std::vector<Part> parts;
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -530,11 +584,12 @@ constexpr Operator operators[] = {
     {"__getitem__", "input, index", "method", get_item, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> indexing_rows() { return operator_rows(operators); }
 
-Value Table::subscript(Interpreter& run, Value object, Value index, const syntax::Expr& node, values::Place place) const {
+Value Table::subscript(
+    Interpreter& run, Value object, Value index, const syntax::Expr& node, values::Place place) const {
   index = run.resolve(index);
   // What turns around in a slice is an array: tensors refuse it.
   const TensorState* before = tensor_state(run, object);
@@ -544,13 +599,17 @@ Value Table::subscript(Interpreter& run, Value object, Value index, const syntax
       part = run.resolve(part);
       if (!part.is(Kind::slice)) return false;
       const Value step = run.resolve(part.as<values::SliceObject>()->step);
-      return step.is(Kind::integer) && run.symbols().compare(Compare::lt, step.integer(), run.symbols().constant(0)) == Answer::yes;
+      return step.is(Kind::integer) &&
+          run.symbols().compare(Compare::lt, step.integer(), run.symbols().constant(0)) == Answer::yes;
     };
     const auto* parts = index.is(Kind::tuple) ? index.as<values::Tuple>() : nullptr;
-    if (parts ? std::any_of(parts->items.begin(), parts->items.end(), turns) : turns(index)) return run.heap().external("", place);
+    if (parts ? std::any_of(parts->items.begin(), parts->items.end(), turns) : turns(index))
+      return run.heap().external("", place);
   }
   // What differs between paths is looked at path by path.
-  if (index.is(Kind::choice)) return run.over_choices(index, [&](Value side) { return subscript(run, object, side, node, place); }, place);
+  if (index.is(Kind::choice))
+    return run.over_choices(
+        index, [&](Value side) { return subscript(run, object, side, node, place); }, place);
   if (index.is(Kind::tuple)) {
     const auto& items = index.as<values::Tuple>()->items;
     for (std::size_t i = 0; i < items.size(); ++i)
@@ -576,4 +635,4 @@ Value Table::subscript(Interpreter& run, Value object, Value index, const syntax
   return made;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -33,7 +33,8 @@ std::optional<Parts> parts_of(Op& op, std::string_view name) {
     parts.count = state->length;
     return parts;
   }
-  if (given.is(Kind::unknown) && given.as<values::Unknown>()->element && !given.as<values::Unknown>()->state.value) {
+  if (given.is(Kind::unknown) && given.as<values::Unknown>()->element &&
+      !given.as<values::Unknown>()->state.value) {
     parts.states.push_back(op.tensor(given.as<values::Unknown>()->element));
     parts.open = true;
     return parts;
@@ -52,10 +53,17 @@ std::optional<Parts> parts_of(Op& op, std::string_view name) {
   const auto items = op.run.elements(given, op.call.place);
   if (!items) return std::nullopt;
   // To be shown, one of two tensors is as much of both as is the same.
-  const auto one = [&](const Value& item) { return op.run.policy().joins_alike ? op.run.heap().one_of_alike(op.run.resolve(item), true) : item; };
+  const auto one = [&](const Value& item) {
+    return op.run.policy().joins_alike ? op.run.heap().one_of_alike(op.run.resolve(item), true) : item;
+  };
   for (const Value& item : *items) {
-    if (const Value part = op.run.resolve(item); part.is(Kind::none) || part.is(Kind::string) || part.is(Kind::integer) || part.is(Kind::real)) {
-      op.fail(ProblemKind::argument, code(op.title()) + " takes tensors, and " + ordinal(parts.states.size()) + " is " + (part.is(Kind::none) ? "None" : part.is(Kind::string) ? "a string" : "a number"));
+    if (const Value part = op.run.resolve(item);
+        part.is(Kind::none) || part.is(Kind::string) || part.is(Kind::integer) || part.is(Kind::real)) {
+      op.fail(ProblemKind::argument,
+          code(op.title()) + " takes tensors, and " + ordinal(parts.states.size()) + " is " +
+              (part.is(Kind::none)            ? "None"
+                      : part.is(Kind::string) ? "a string"
+                                              : "a number"));
       return std::nullopt;
     }
     parts.states.push_back(op.tensor(one(item)));
@@ -86,7 +94,8 @@ std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, b
   std::vector<std::pair<std::size_t, const TensorState*>> shaped;
   bool complete = !parts.open;
   // Where all are vectors, an empty one is a vector like the others.
-  if ((at == 0 || at == -1) && !parts.states.empty() && std::all_of(parts.states.begin(), parts.states.end(), [](const TensorState* part) {
+  if ((at == 0 || at == -1) && !parts.states.empty() &&
+      std::all_of(parts.states.begin(), parts.states.end(), [](const TensorState* part) {
         return part && part->shape.rank_known && part->shape.dims.size() == 1;
       }))
     skips_nothing = false;
@@ -104,13 +113,16 @@ std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, b
     }
     shaped.push_back({i, part});
     if (part->shape.dims.empty() && part->shape.rank_known) {
-      op.fail(ProblemKind::concat, code(op.title()) + " cannot join tensors without dimensions, and " + ordinal(i) + " is one; stack can");
+      op.fail(ProblemKind::concat,
+          code(op.title()) + " cannot join tensors without dimensions, and " + ordinal(i) +
+              " is one; stack can");
       return std::nullopt;
     }
     if (!part->shape.rank_known) continue;
     if (rank && *rank != part->shape.dims.size()) {
-      op.fail(ProblemKind::concat, code(op.title()) + " joins tensors of as many dimensions: " + ordinal(first_of_rank) + " is " +
-                                       op.words(parts.states[first_of_rank]->shape) + ", " + ordinal(i) + " " + op.words(part->shape));
+      op.fail(ProblemKind::concat,
+          code(op.title()) + " joins tensors of as many dimensions: " + ordinal(first_of_rank) + " is " +
+              op.words(parts.states[first_of_rank]->shape) + ", " + ordinal(i) + " " + op.words(part->shape));
       return std::nullopt;
     }
     if (!rank) first_of_rank = i;
@@ -127,12 +139,14 @@ std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, b
     for (const auto& [i, part] : shaped) {
       const std::size_t shared = std::min(out.dims.size(), part->shape.dims.size());
       Shape both;
-      for (std::size_t k = shared; k-- > 0;) both.dims.push_back(op.better(from_right(out, k), from_right(part->shape, k)));
+      for (std::size_t k = shared; k-- > 0;)
+        both.dims.push_back(op.better(from_right(out, k), from_right(part->shape, k)));
       out = both;
     }
     if (static_cast<std::size_t>(-at) <= out.dims.size()) {
       Int total = complete ? op.s.constant(0) : nullptr;
-      for (const auto& [i, part] : shaped) total = op.add(total, from_right(part->shape, static_cast<std::size_t>(-at - 1)).size);
+      for (const auto& [i, part] : shaped)
+        total = op.add(total, from_right(part->shape, static_cast<std::size_t>(-at - 1)).size);
       out.dims[out.dims.size() - static_cast<std::size_t>(-at)] = total ? op.made(total) : Dim{};
     }
     return out;
@@ -152,9 +166,13 @@ std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, b
       }
       Dim& dim = out.dims[k];
       if (op.equal(dim, given) == Answer::no) {
-        op.fail(ProblemKind::concat, code(op.title()) + " along dimension " + std::to_string(at) + " needs the other sizes to agree: " + ordinal(decided[k]) +
-                                         " is " + op.words(parts.states[decided[k]]->shape) + ", " + ordinal(i) + " " + op.words(part->shape) + ", which have " +
-                                         op.words(dim) + " and " + op.words(given) + " in dimension " + std::to_string(k), {dim, given});
+        op.fail(ProblemKind::concat,
+            code(op.title()) + " along dimension " + std::to_string(at) +
+                " needs the other sizes to agree: " + ordinal(decided[k]) + " is " +
+                op.words(parts.states[decided[k]]->shape) + ", " + ordinal(i) + " " + op.words(part->shape) +
+                ", which have " + op.words(dim) + " and " + op.words(given) + " in dimension " +
+                std::to_string(k),
+            {dim, given});
         return std::nullopt;
       }
       const Dim& chosen = op.better(dim, given);
@@ -164,19 +182,25 @@ std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, b
   }
   // Any number of parts of one size.
   if (!complete && parts.open && parts.count && parts.states.size() == 1 && shaped.size() == 1)
-    if (const Int size = from_right(shaped[0].second->shape, *rank - 1 - *axis).size) total = op.s.mul(parts.count, size);
-  if (shaped.size() == 1 && parts.states.size() == 1 && !parts.open) out.dims[*axis] = from_right(shaped[0].second->shape, *rank - 1 - *axis);
-  else out.dims[*axis] = total ? op.made(total) : Dim{};
+    if (const Int size = from_right(shaped[0].second->shape, *rank - 1 - *axis).size)
+      total = op.s.mul(parts.count, size);
+  if (shaped.size() == 1 && parts.states.size() == 1 && !parts.open)
+    out.dims[*axis] = from_right(shaped[0].second->shape, *rank - 1 - *axis);
+  else
+    out.dims[*axis] = total ? op.made(total) : Dim{};
   return out;
 }
 
-// What every round of a loop has added to a list is joined: the sizes that differ with the batch have to be the same in all rounds.
+// What every round of a loop has added to a list is joined: the sizes that differ with the batch have to be
+// the same in all rounds.
 void watch_rounds(Op& op, const Parts& parts, std::optional<std::size_t> joined) {
-  if (!parts.open || parts.states.size() != 1 || !parts.states[0] || !parts.states[0]->shape.rank_known) return;
+  if (!parts.open || parts.states.size() != 1 || !parts.states[0] || !parts.states[0]->shape.rank_known)
+    return;
   const auto& dims = parts.states[0]->shape.dims;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (i == joined || !dims[i].size || op.s.sharing(dims[i].size) < symbolic::Sharing::local) continue;
-    (void)op.run.call(op.run.library_symbol(values::InternalRow::same_in_all), {{Value::of(dims[i].size)}, {}, false}, op.call.place);
+    (void)op.run.call(op.run.library_symbol(values::InternalRow::same_in_all),
+        {{Value::of(dims[i].size)}, {}, false}, op.call.place);
   }
 }
 
@@ -197,13 +221,16 @@ std::optional<Shape> stacked(Op& op, const Parts& parts, std::int64_t at) {
       continue;
     }
     bool same = all->dims.size() == part->shape.dims.size();
-    for (std::size_t k = 0; same && k < all->dims.size(); ++k) same = op.equal(all->dims[k], part->shape.dims[k]) != Answer::no;
+    for (std::size_t k = 0; same && k < all->dims.size(); ++k)
+      same = op.equal(all->dims[k], part->shape.dims[k]) != Answer::no;
     if (!same) {
-      op.fail(ProblemKind::concat, code(op.title()) + " needs tensors of one shape: " + ordinal(from) + " is " + op.words(parts.states[from]->shape) + ", " +
-                                       ordinal(i) + " " + op.words(part->shape));
+      op.fail(ProblemKind::concat,
+          code(op.title()) + " needs tensors of one shape: " + ordinal(from) + " is " +
+              op.words(parts.states[from]->shape) + ", " + ordinal(i) + " " + op.words(part->shape));
       return std::nullopt;
     }
-    for (std::size_t k = 0; k < all->dims.size(); ++k) all->dims[k] = op.better(all->dims[k], part->shape.dims[k]);
+    for (std::size_t k = 0; k < all->dims.size(); ++k)
+      all->dims[k] = op.better(all->dims[k], part->shape.dims[k]);
   }
   (void)complete;
   if (!all) {
@@ -212,12 +239,14 @@ std::optional<Shape> stacked(Op& op, const Parts& parts, std::int64_t at) {
     Shape out = parts.states[0]->shape;
     if (at == 0) return out;
     if (at > 0 || static_cast<std::size_t>(-at - 1) > out.dims.size()) return Shape{};
-    out.dims.insert(out.dims.end() - static_cast<std::ptrdiff_t>(-at - 1), parts.count ? op.made(parts.count) : Dim{});
+    out.dims.insert(
+        out.dims.end() - static_cast<std::ptrdiff_t>(-at - 1), parts.count ? op.made(parts.count) : Dim{});
     return out;
   }
   const auto axis = op.axis(at, all->dims.size() + 1);
   if (!axis) return std::nullopt;
-  all->dims.insert(all->dims.begin() + static_cast<std::ptrdiff_t>(*axis), parts.count ? op.made(parts.count) : Dim{});
+  all->dims.insert(
+      all->dims.begin() + static_cast<std::ptrdiff_t>(*axis), parts.count ? op.made(parts.count) : Dim{});
   return all;
 }
 
@@ -238,11 +267,14 @@ Value cat(Op& op) {
     // One of the dimensions is another.
     Shape shape;
     for (const TensorState* part : parts->states)
-      if (is_nothing(op, part) == Answer::no && part->shape.rank_known) shape = {true, std::vector<Dim>(part->shape.dims.size())};
+      if (is_nothing(op, part) == Answer::no && part->shape.rank_known)
+        shape = {true, std::vector<Dim>(part->shape.dims.size())};
     return op.result(shape, dtype);
   }
   const auto shape = concatenated(op, *parts, *at);
-  if (shape && shape->rank_known) watch_rounds(op, *parts, static_cast<std::size_t>(*at < 0 ? *at + static_cast<std::int64_t>(shape->dims.size()) : *at));
+  if (shape && shape->rank_known)
+    watch_rounds(op, *parts,
+        static_cast<std::size_t>(*at < 0 ? *at + static_cast<std::int64_t>(shape->dims.size()) : *at));
   return shape ? op.result(*shape, dtype) : op.unknown();
 }
 
@@ -269,8 +301,10 @@ Parts raised(Op& op, const Parts& parts, std::size_t least) {
     if (part->shape.dims.size() >= least) continue;
     TensorState more = *part;
     auto& dims = more.shape.dims;
-    if (least == 3 && dims.size() == 2) dims.push_back(op.dim(1));
-    else if (least == 3 && dims.size() == 1) dims = {op.dim(1), dims[0], op.dim(1)};
+    if (least == 3 && dims.size() == 2)
+      dims.push_back(op.dim(1));
+    else if (least == 3 && dims.size() == 1)
+      dims = {op.dim(1), dims[0], op.dim(1)};
     while (dims.size() < least) dims.insert(dims.begin(), op.dim(1));
     part = op.run.heap().state(more);
   }
@@ -290,7 +324,8 @@ Value hstack(Op& op) {
   const auto parts = parts_of(op, "tensors");
   if (!parts || none_to_join(op, *parts)) return op.result({}, Dtype::unknown);
   const Parts all = raised(op, *parts, 1);
-  if (all.states.empty() || !all.states[0] || !all.states[0]->shape.rank_known) return op.result({}, dtype_of(op, *parts));
+  if (all.states.empty() || !all.states[0] || !all.states[0]->shape.rank_known)
+    return op.result({}, dtype_of(op, *parts));
   const auto shape = concatenated(op, all, all.states[0]->shape.dims.size() == 1 ? 0 : 1);
   return shape ? op.result(*shape, dtype_of(op, *parts)) : op.unknown();
 }
@@ -326,8 +361,10 @@ Value piece(Op& op, const Shape& shape, std::size_t at, const Dim& size) {
 }
 Value pieces_unknown(Op& op, const Shape& shape, std::optional<std::size_t> at, Int count = nullptr) {
   Shape part = shape;
-  if (at) part.dims[*at] = Dim{};
-  else part = shape.rank_known ? Shape{true, std::vector<Dim>(shape.dims.size())} : Shape{};
+  if (at)
+    part.dims[*at] = Dim{};
+  else
+    part = shape.rank_known ? Shape{true, std::vector<Dim>(shape.dims.size())} : Shape{};
   return op.run.heap().open_list(op.result(part, op.result_type(Type::input)), count);
 }
 
@@ -347,12 +384,15 @@ std::optional<std::size_t> divided(Op& op, Shape& shape, Value& made) {
   }
   shape = input->shape;
   if (shape.rank_known && shape.dims.empty()) {
-    made = op.fail(ProblemKind::index, code(op.title()) + " needs at least one dimension, but " + op.name("input") + " has none");
+    made = op.fail(ProblemKind::index,
+        code(op.title()) + " needs at least one dimension, but " + op.name("input") + " has none");
     return std::nullopt;
   }
   const auto at = find_dim(op, shape, "dim");
-  if (op.failed()) made = op.unknown();
-  else if (!at) made = pieces_unknown(op, shape, std::nullopt);
+  if (op.failed())
+    made = op.unknown();
+  else if (!at)
+    made = pieces_unknown(op, shape, std::nullopt);
   return at;
 }
 
@@ -365,8 +405,11 @@ Value split_by(Op& op, const Shape& shape, std::size_t at, const std::vector<Int
     total = op.add(total, size);
   }
   if (total && op.equal(whole, op.dim(total)) == Answer::no)
-    return op.fail(ProblemKind::argument, "The sizes " + sizes_words(op, sizes) + " add up to " + op.words(op.dim(total)) + ", but " + op.name(op.call.row.parameters[0].text()) + " has " +
-                                              op.words(whole) + " in dimension " + std::to_string(op.integer("dim").value_or(0)), {whole});
+    return op.fail(ProblemKind::argument,
+        "The sizes " + sizes_words(op, sizes) + " add up to " + op.words(op.dim(total)) + ", but " +
+            op.name(op.call.row.parameters[0].text()) + " has " + op.words(whole) + " in dimension " +
+            std::to_string(op.integer("dim").value_or(0)),
+        {whole});
   std::vector<Value> made;
   for (const Int size : sizes) made.push_back(piece(op, shape, at, size ? op.made(size) : Dim{}));
   return op.tuple(std::move(made));
@@ -385,17 +428,21 @@ Value split(Op& op) {
     return split_by(op, shape, *at, sizes->sizes);
   }
   // What was used as a number is one.
-  const Int size = wanted.is(Kind::integer) ? wanted.integer() : wanted.is(Kind::unknown) ? wanted.as<values::Unknown>()->integer : nullptr;
+  const Int size = wanted.is(Kind::integer) ? wanted.integer()
+      : wanted.is(Kind::unknown)            ? wanted.as<values::Unknown>()->integer
+                                            : nullptr;
   const Dim whole = shape.dims[*at];
   if (!size) return pieces_unknown(op, shape, at);
-  if (const auto value = op.s.value(size); value && (*value < 0 || (*value == 0 && op.equal(whole, 0) == Answer::no)))
+  if (const auto value = op.s.value(size);
+      value && (*value < 0 || (*value == 0 && op.equal(whole, 0) == Answer::no)))
     return op.fail(ProblemKind::argument, "Parts of size " + std::to_string(*value) + " are impossible");
   if (!whole.size) return pieces_unknown(op, shape, at);
   if (op.s.value(size) == 0) return op.tuple({piece(op, shape, *at, op.dim(std::int64_t{0}))});
   // n parts and what is left
   if (whole.size == size) return op.tuple({piece(op, shape, *at, whole)});
   const Int rest = op.s.mod(whole.size, size), count = op.s.floordiv(whole.size, size);
-  if (op.s.compare(Compare::ge, size, whole.size) == Answer::yes && op.s.compare(Compare::gt, size, op.s.constant(0)) == Answer::yes)
+  if (op.s.compare(Compare::ge, size, whole.size) == Answer::yes &&
+      op.s.compare(Compare::gt, size, op.s.constant(0)) == Answer::yes)
     return op.tuple({piece(op, shape, *at, whole)});
   const auto known_rest = op.s.value(rest), known_count = op.s.value(count);
   if (known_count && known_rest && *known_count > 0 && *known_count <= most_pieces) {
@@ -404,7 +451,8 @@ Value split(Op& op) {
     if (*known_rest) parts.push_back(piece(op, shape, *at, op.made(rest)));
     return op.tuple(std::move(parts));
   }
-  if (known_count && *known_count > 0 && *known_count <= most_pieces && op.s.divides(size, whole.size) == Answer::yes) {
+  if (known_count && *known_count > 0 && *known_count <= most_pieces &&
+      op.s.divides(size, whole.size) == Answer::yes) {
     std::vector<Value> parts;
     for (std::int64_t i = 0; i < *known_count; ++i) parts.push_back(piece(op, shape, *at, op.made(size)));
     return op.tuple(std::move(parts));
@@ -418,7 +466,8 @@ Value split(Op& op) {
     }
   if (op.s.divides(size, whole.size) == Answer::yes)
     // Of nothing there is one part, of size 0.
-    return op.run.heap().open_list(piece(op, shape, *at, op.made(smaller(op, size, whole.size))), known_count == 0 ? nullptr : count);
+    return op.run.heap().open_list(
+        piece(op, shape, *at, op.made(smaller(op, size, whole.size))), known_count == 0 ? nullptr : count);
   return pieces_from(op, shape, *at, is_size(op, size) ? smaller(op, size, whole.size) : nullptr);
 }
 
@@ -432,7 +481,9 @@ Value chunk(Op& op) {
   if (!at) return made;
   const Int chunks = op.size("chunks");
   const auto count = chunks ? op.s.value(chunks) : std::nullopt;
-  if (count && *count <= 0) return op.fail(ProblemKind::argument, "A tensor cannot be divided into " + std::to_string(*count) + " chunks");
+  if (count && *count <= 0)
+    return op.fail(
+        ProblemKind::argument, "A tensor cannot be divided into " + std::to_string(*count) + " chunks");
   const Dim whole = shape.dims[*at];
   if (!chunks) return pieces_unknown(op, shape, at);
   if (!whole.size) {
@@ -453,10 +504,12 @@ Value chunk(Op& op) {
   if (count && length && *count <= most_pieces) {
     const std::int64_t size = (*length + *count - 1) / *count;
     std::vector<Value> parts;
-    for (std::int64_t from = 0; from < *length; from += size) parts.push_back(piece(op, shape, *at, op.made(op.s.constant(std::min(size, *length - from)))));
+    for (std::int64_t from = 0; from < *length; from += size)
+      parts.push_back(piece(op, shape, *at, op.made(op.s.constant(std::min(size, *length - from)))));
     return op.tuple(std::move(parts));
   }
-  return pieces_from(op, shape, *at, count ? op.s.floordiv(op.s.add(whole.size, op.s.constant(*count - 1)), chunks) : nullptr);
+  return pieces_from(op, shape, *at,
+      count ? op.s.floordiv(op.s.add(whole.size, op.s.constant(*count - 1)), chunks) : nullptr);
 }
 
 // Parts that differ by at most one, or that end at the given indices.
@@ -484,7 +537,9 @@ Value tensor_split_at(Op& op, const Shape& shape, std::size_t at) {
       Dim part;
       if (length) {
         const std::int64_t end = i < ends->size() ? (*ends)[i] : *length;
-        const auto clamped = [&](std::int64_t bound) { return std::clamp<std::int64_t>(bound < 0 ? bound + *length : bound, 0, *length); };
+        const auto clamped = [&](std::int64_t bound) {
+          return std::clamp<std::int64_t>(bound < 0 ? bound + *length : bound, 0, *length);
+        };
         part = op.made(op.s.constant(std::max<std::int64_t>(0, clamped(end) - clamped(from))));
         from = end;
       }
@@ -492,18 +547,24 @@ Value tensor_split_at(Op& op, const Shape& shape, std::size_t at) {
     }
     return op.tuple(std::move(parts));
   }
-  const Int parts_asked = wanted.is(Kind::integer) ? wanted.integer() : listed && listed->numbers.size() == 1 ? listed->numbers[0].integer : nullptr;
+  const Int parts_asked = wanted.is(Kind::integer) ? wanted.integer()
+      : listed && listed->numbers.size() == 1      ? listed->numbers[0].integer
+                                                   : nullptr;
   const auto count = parts_asked ? op.s.value(parts_asked) : std::nullopt;
   if (!count) return pieces_unknown(op, shape, at);
-  if (*count <= 0) return op.fail(ProblemKind::argument, "A tensor cannot be divided into " + std::to_string(*count) + " parts");
+  if (*count <= 0)
+    return op.fail(
+        ProblemKind::argument, "A tensor cannot be divided into " + std::to_string(*count) + " parts");
   if (*count > most_pieces) return pieces_unknown(op, shape, at, op.s.constant(*count));
   std::vector<Value> parts;
   const Int number = op.s.constant(*count);
   const bool even = whole.size && op.s.divides(number, whole.size) == Answer::yes;
   for (std::int64_t i = 0; i < *count; ++i) {
     Dim part;
-    if (length) part = op.made(op.s.constant(*length / *count + (i < *length % *count ? 1 : 0)));
-    else if (even) part = op.made(op.s.floordiv(whole.size, number));
+    if (length)
+      part = op.made(op.s.constant(*length / *count + (i < *length % *count ? 1 : 0)));
+    else if (even)
+      part = op.made(op.s.floordiv(whole.size, number));
     parts.push_back(piece(op, shape, at, part));
   }
   return op.tuple(std::move(parts));
@@ -523,12 +584,18 @@ Value split_along(Op& op) {
   const std::string_view title = op.title();
   const std::size_t least = title == "hsplit" ? 1 : title == "vsplit" ? 2 : 3;
   if (shape.dims.size() < least)
-    return op.fail(ProblemKind::index, std::string(title) + " needs at least " + count_of(least, "dimension") + ", but " + op.name("input") + " has shape " + op.words(shape));
+    return op.fail(ProblemKind::index,
+        std::string(title) + " needs at least " + count_of(least, "dimension") + ", but " + op.name("input") +
+            " has shape " + op.words(shape));
   const std::size_t at = title == "vsplit" ? 0 : title == "dsplit" ? 2 : shape.dims.size() == 1 ? 0 : 1;
-  if (const Value wanted = op.argument("indices_or_sections"); wanted.is(Kind::integer) && shape.dims[at].size)
-    if (op.s.value(wanted.integer()) == 0 || op.s.divides(wanted.integer(), shape.dims[at].size) == Answer::no)
-      return op.fail(ProblemKind::argument, op.name("input") + " has " + op.words(shape.dims[at]) + " in dimension " + std::to_string(at) + ", which " +
-                                                op.words(op.dim(wanted.integer())) + " equal parts do not divide", {shape.dims[at]});
+  if (const Value wanted = op.argument("indices_or_sections");
+      wanted.is(Kind::integer) && shape.dims[at].size)
+    if (op.s.value(wanted.integer()) == 0 ||
+        op.s.divides(wanted.integer(), shape.dims[at].size) == Answer::no)
+      return op.fail(ProblemKind::argument,
+          op.name("input") + " has " + op.words(shape.dims[at]) + " in dimension " + std::to_string(at) +
+              ", which " + op.words(op.dim(wanted.integer())) + " equal parts do not divide",
+          {shape.dims[at]});
   return tensor_split_at(op, shape, at);
 }
 
@@ -559,8 +626,11 @@ constexpr Operator operators[] = {
     {"split", "input, split_size, dim=0", "method", split, Type::own},
     {"unsafe_split", "input, split_size, dim=0", "torch method", split, Type::own},
     {"split", "tensor, split_size_or_sections, dim=0", "torch", split, Type::own},
-    {"split_with_sizes", "input, split_sizes, dim=0", "torch method torch.split_with_sizes_copy torch.unsafe_split_with_sizes torch.Tensor.unsafe_split_with_sizes", split_with_sizes, Type::own},
-    {"chunk", "input, chunks, dim=0", "torch method torch.unsafe_chunk torch.Tensor.unsafe_chunk", chunk, Type::own},
+    {"split_with_sizes", "input, split_sizes, dim=0",
+        "torch method torch.split_with_sizes_copy torch.unsafe_split_with_sizes torch.Tensor.unsafe_split_with_sizes",
+        split_with_sizes, Type::own},
+    {"chunk", "input, chunks, dim=0", "torch method torch.unsafe_chunk torch.Tensor.unsafe_chunk", chunk,
+        Type::own},
     {"tensor_split", "input, indices_or_sections, dim=0", "torch method", tensor_split, Type::own},
     {"hsplit", "input, indices_or_sections", "torch method", split_along, Type::own},
     {"vsplit", "input, indices_or_sections", "torch method", split_along, Type::own},
@@ -568,8 +638,8 @@ constexpr Operator operators[] = {
     {"unbind", "input, dim=0", "torch method torch.unbind_copy", unbind, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> join_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -14,8 +14,10 @@ struct Floats {
   int bits;
 };
 constexpr Floats floats[] = {
-    {Dtype::float64, std::numeric_limits<double>::max(), std::numeric_limits<double>::epsilon(), std::numeric_limits<double>::min(), 64},
-    {Dtype::float32, std::numeric_limits<float>::max(), std::numeric_limits<float>::epsilon(), std::numeric_limits<float>::min(), 32},
+    {Dtype::float64, std::numeric_limits<double>::max(), std::numeric_limits<double>::epsilon(),
+        std::numeric_limits<double>::min(), 64},
+    {Dtype::float32, std::numeric_limits<float>::max(), std::numeric_limits<float>::epsilon(),
+        std::numeric_limits<float>::min(), 32},
     {Dtype::float16, 65504.0, 0.0009765625, 6.103515625e-05, 16},
     {Dtype::bfloat16, 3.3895313892515355e+38, 0.0078125, 1.1754943508222875e-38, 16},
 };
@@ -56,7 +58,7 @@ Value integer_limits(Call& call) {
   return {};
 }
 
-} // namespace
+}  // namespace
 
 std::vector<values::Row> limit_rows() {
   using enum values::RowKind;
@@ -66,4 +68,4 @@ std::vector<values::Row> limit_rows() {
   };
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,5 @@
-// Decompositions, inverses, norms and solvers: torch.linalg, and the same under their older names in torch. Matrices lie in the
-// last two dimensions; what stands in front of them is a batch.
+// Decompositions, inverses, norms and solvers: torch.linalg, and the same under their older names in torch.
+// Matrices lie in the last two dimensions; what stands in front of them is a batch.
 #include "libraries/torch/ops/operators.hpp"
 
 #include <algorithm>
@@ -30,11 +30,13 @@ Matrices matrices(Op& op, std::string_view name) {
   if (!state) return found;
   if (state->shape.rank_known && state->shape.dims.size() < 2) {
     op.fail(ProblemKind::argument,
-            code(op.title()) + " takes matrices, in the last two dimensions, but " + op.name(name) + " has shape " + op.words(state->shape));
+        code(op.title()) + " takes matrices, in the last two dimensions, but " + op.name(name) +
+            " has shape " + op.words(state->shape));
     return found;
   }
   if (is_integral(state->dtype) && op.title() != "matrix_power") {
-    op.fail(ProblemKind::dtype, code(op.title()) + " takes floats, but " + op.name(name) + " is " + code(values::name(state->dtype)));
+    op.fail(ProblemKind::dtype,
+        code(op.title()) + " takes floats, but " + op.name(name) + " is " + code(values::name(state->dtype)));
     return found;
   }
   found.state = state;
@@ -49,9 +51,9 @@ Matrices square_matrices(Op& op, std::string_view name) {
   Matrices found = matrices(op, name);
   if (found.state && op.equal(found.rows, found.columns) == Answer::no) {
     op.fail(ProblemKind::argument,
-            code(op.title()) + " takes square matrices, but " + op.name(name) + " has shape " + op.words(found.shape) + ": " + op.words(found.rows) +
-                " by " + op.words(found.columns),
-            {found.rows, found.columns});
+        code(op.title()) + " takes square matrices, but " + op.name(name) + " has shape " +
+            op.words(found.shape) + ": " + op.words(found.rows) + " by " + op.words(found.columns),
+        {found.rows, found.columns});
     found.state = nullptr;
   }
   if (found.state) found.rows = found.columns = op.better(found.rows, found.columns);
@@ -64,8 +66,7 @@ Dim least(Op& op, const Dim& a, const Dim& b) {
   return a.size && b.size ? op.dim(op.s.min(a.size, b.size)) : Dim{};
 }
 
-template <std::size_t n>
-Value named(Op& op, std::vector<Value> items, const std::string_view (&fields)[n]) {
+template <std::size_t n> Value named(Op& op, std::vector<Value> items, const std::string_view (&fields)[n]) {
   return op.named_tuple(std::move(items), fields);
 }
 
@@ -109,11 +110,14 @@ Value rank(Op& op) {
 Value pseudo_inverse(Op& op) {
   const Matrices a = first_matrices(op);
   // Without elements, tolerances are not looked at.
-  if (a.state && a.shape.rank_known && std::any_of(a.shape.dims.begin(), a.shape.dims.end(), [&](const Dim& dim) { return op.value(dim) == 0; }))
+  if (a.state && a.shape.rank_known &&
+      std::any_of(
+          a.shape.dims.begin(), a.shape.dims.end(), [&](const Dim& dim) { return op.value(dim) == 0; }))
     return op.result(a.with({a.columns, a.rows}), a.dtype);
   auto shape = a.state ? tolerated(op, a.with({})) : std::nullopt;
   if (!shape) return op.unknown();
-  const bool has_elements = std::all_of(a.shape.dims.begin(), a.shape.dims.end(), [&](const Dim& dim) { return op.equal(dim, 0) == Answer::no; });
+  const bool has_elements = std::all_of(a.shape.dims.begin(), a.shape.dims.end(),
+      [&](const Dim& dim) { return op.equal(dim, 0) == Answer::no; });
   if (!has_elements && shape->dims.size() + 2 != a.shape.dims.size()) return op.result({}, a.dtype);
   shape->dims.push_back(a.columns);
   shape->dims.push_back(a.rows);
@@ -127,7 +131,10 @@ Value eigenvalues(Op& op) {
   const Matrices a = first_square(op);
   if (!a.state) return op.unknown();
   const bool real = op.title() == "eigvalsh";
-  return op.result(a.with({a.rows}), real ? real_part(a.dtype) : is_complex(a.dtype) ? a.dtype : complex_part(a.dtype));
+  return op.result(a.with({a.rows}),
+      real                      ? real_part(a.dtype)
+          : is_complex(a.dtype) ? a.dtype
+                                : complex_part(a.dtype));
 }
 // A, tau -> like A
 Value like_first(Op& op) {
@@ -147,7 +154,9 @@ const TensorState* floats(Op& op) {
   if (!op.must_be_tensor(first)) return nullptr;
   const TensorState* input = op.expect(first);
   if (input && is_integral(op.dtype("dtype", input->dtype))) {
-    op.fail(ProblemKind::dtype, code(op.title()) + " takes floats, but " + op.name(first) + " is " + code(values::name(input->dtype)));
+    op.fail(ProblemKind::dtype,
+        code(op.title()) + " takes floats, but " + op.name(first) + " is " +
+            code(values::name(input->dtype)));
     return nullptr;
   }
   return input;
@@ -160,7 +169,8 @@ Value vector_norm(Op& op) {
   const TensorState* input = floats(op);
   if (!input) return op.unknown();
   if (op.argument("ord").is(Kind::string))
-    return op.fail(ProblemKind::argument, "`vector_norm` takes a number as ord, not '" + std::string(*op.text("ord")) + "'");
+    return op.fail(ProblemKind::argument,
+        "`vector_norm` takes a number as ord, not '" + std::string(*op.text("ord")) + "'");
   return norm_over(op, *input);
 }
 // Of one dimension a vector norm, of two a matrix norm; without dim and ord, of all elements.
@@ -170,17 +180,24 @@ Value norm(Op& op) {
   const Value ord = op.argument("ord");
   const auto given = op.argument("dim") ? op.integers("dim") : std::nullopt;
   if (given && given->size() > 2 && op.argument("dim"))
-    return op.fail(ProblemKind::argument, "`norm` takes one dimension or two, and is given " + std::to_string(given->size()));
+    return op.fail(ProblemKind::argument,
+        "`norm` takes one dimension or two, and is given " + std::to_string(given->size()));
   if (ord.is(Kind::string)) {
     if (ord.text() != "fro" && ord.text() != "nuc")
-      return op.fail(ProblemKind::argument, "`norm` knows the orders 'fro' and 'nuc', not '" + std::string(ord.text()) + "'");
-    const std::size_t over = given ? given->size() : op.argument("dim") ? 2 : input->shape.rank_known ? input->shape.dims.size() : 2;
+      return op.fail(ProblemKind::argument,
+          "`norm` knows the orders 'fro' and 'nuc', not '" + std::string(ord.text()) + "'");
+    const std::size_t over = given ? given->size()
+        : op.argument("dim")       ? 2
+        : input->shape.rank_known  ? input->shape.dims.size()
+                                   : 2;
     if (over != 2)
       return op.fail(ProblemKind::argument,
-                     "The norm '" + std::string(ord.text()) + "' is one of matrices, and it is asked for " + std::to_string(over) + " dimensions");
+          "The norm '" + std::string(ord.text()) + "' is one of matrices, and it is asked for " +
+              std::to_string(over) + " dimensions");
   } else if (ord && !op.argument("dim") && input->shape.rank_known && input->shape.dims.size() > 2) {
-    return op.fail(ProblemKind::argument, "`norm` with ord= and without dim= takes vectors or matrices, but " +
-                                              op.name(op.call.row.parameters[0].text()) + " has shape " + op.words(input->shape));
+    return op.fail(ProblemKind::argument,
+        "`norm` with ord= and without dim= takes vectors or matrices, but " +
+            op.name(op.call.row.parameters[0].text()) + " has shape " + op.words(input->shape));
   }
   return norm_over(op, *input);
 }
@@ -189,12 +206,15 @@ Value matrix_norm(Op& op) {
   if (!a.state) return op.unknown();
   const Dtype dtype = op.dtype("dtype", real_part(a.dtype));
   if (const auto ord = op.text("ord"); ord && *ord != "fro" && *ord != "nuc")
-    return op.fail(ProblemKind::argument, "`matrix_norm` knows the orders 'fro' and 'nuc', not '" + std::string(*ord) + "'");
+    return op.fail(ProblemKind::argument,
+        "`matrix_norm` knows the orders 'fro' and 'nuc', not '" + std::string(*ord) + "'");
   if (const auto ord = op.integer("ord"); ord && std::abs(*ord) != 1 && std::abs(*ord) != 2)
-    return op.fail(ProblemKind::argument, "`matrix_norm` knows the orders 1, 2, -1, -2, inf and -inf, and not " + std::to_string(*ord));
+    return op.fail(ProblemKind::argument,
+        "`matrix_norm` knows the orders 1, 2, -1, -2, inf and -inf, and not " + std::to_string(*ord));
   if (op.given("dim")) {
     if (const auto given = op.integers("dim"); given && given->size() != 2)
-      return op.fail(ProblemKind::argument, "`matrix_norm` takes two dimensions, and is given " + std::to_string(given->size()));
+      return op.fail(ProblemKind::argument,
+          "`matrix_norm` takes two dimensions, and is given " + std::to_string(given->size()));
     const Shape shape = reduced(op, a.shape);
     return op.failed() ? op.unknown() : op.result(shape, dtype);
   }
@@ -212,7 +232,8 @@ Value with_information(Op& op) {  // cholesky_ex, inv_ex
   if (!a.state) return op.unknown();
   constexpr static std::string_view fields[] = {"L", "info"}, inverse_fields[] = {"inverse", "info"};
   std::vector<Value> items{op.result(a.shape, a.dtype), op.result(a.with({}), Dtype::int32)};
-  return op.title() == "inv_ex" ? named(op, std::move(items), inverse_fields) : named(op, std::move(items), fields);
+  return op.title() == "inv_ex" ? named(op, std::move(items), inverse_fields)
+                                : named(op, std::move(items), fields);
 }
 Value eigen(Op& op) {
   const Matrices a = first_square(op);
@@ -220,16 +241,17 @@ Value eigen(Op& op) {
   const bool real = op.title() != "eig";
   const Dtype dtype = real || is_complex(a.dtype) ? a.dtype : complex_part(a.dtype);
   constexpr static std::string_view fields[] = {"eigenvalues", "eigenvectors"};
-  return named(op, {op.result(a.with({a.rows}), real ? real_part(dtype) : dtype), op.result(a.shape, dtype)}, fields);
+  return named(
+      op, {op.result(a.with({a.rows}), real ? real_part(dtype) : dtype), op.result(a.shape, dtype)}, fields);
 }
 Value symmetric_eigen(Op& op) {  // deprecated: vectors only where asked for
   const Matrices a = first_square(op);
   if (!a.state) return op.unknown();
   constexpr static std::string_view fields[] = {"eigenvalues", "eigenvectors"};
   const Known vectors = op.flag("eigenvectors");
-  const Value second = vectors == Known::yes  ? op.result(a.shape, a.dtype)
-                       : vectors == Known::no ? op.result({true, {op.dim(std::int64_t{0})}}, a.dtype)
-                                              : op.result({}, a.dtype);
+  const Value second = vectors == Known::yes ? op.result(a.shape, a.dtype)
+      : vectors == Known::no                 ? op.result({true, {op.dim(std::int64_t{0})}}, a.dtype)
+                                             : op.result({}, a.dtype);
   return named(op, {op.result(a.with({a.rows}), real_part(a.dtype)), second}, fields);
 }
 Value lu(Op& op) {
@@ -238,8 +260,9 @@ Value lu(Op& op) {
   const Dim k = least(op, a.rows, a.columns);
   constexpr static std::string_view fields[] = {"P", "L", "U"};
   return named(op,
-               {op.result(a.with({a.rows, a.rows}), a.dtype), op.result(a.with({a.rows, k}), a.dtype), op.result(a.with({k, a.columns}), a.dtype)},
-               fields);
+      {op.result(a.with({a.rows, a.rows}), a.dtype), op.result(a.with({a.rows, k}), a.dtype),
+          op.result(a.with({k, a.columns}), a.dtype)},
+      fields);
 }
 Value lu_unpack(Op& op) {
   const Matrices a = first_matrices(op);
@@ -248,16 +271,23 @@ Value lu_unpack(Op& op) {
   const Dim k = least(op, a.rows, a.columns);
   constexpr static std::string_view fields[] = {"P", "L", "U"};
   const auto part = [&](Known wanted, const Shape& shape) {
-    return op.result(wanted == Known::yes ? shape : wanted == Known::no ? Shape{true, {op.dim(std::int64_t{0})}} : Shape{}, a.dtype);
+    return op.result(wanted == Known::yes ? shape
+            : wanted == Known::no         ? Shape{true, {op.dim(std::int64_t{0})}}
+                                          : Shape{},
+        a.dtype);
   };
-  return named(op, {part(pivots, a.with({a.rows, a.rows})), part(data, a.with({a.rows, k})), part(data, a.with({k, a.columns}))}, fields);
+  return named(op,
+      {part(pivots, a.with({a.rows, a.rows})), part(data, a.with({a.rows, k})),
+          part(data, a.with({k, a.columns}))},
+      fields);
 }
 // Packed factors and pivots, with information where it is asked for.
 Value factors(Op& op, bool square, Known information) {
   const Matrices a = square ? first_square(op) : first_matrices(op);
   if (!a.state) return op.unknown();
   constexpr static std::string_view fields[] = {"LU", "pivots", "info"}, two[] = {"LU", "pivots"};
-  std::vector<Value> items{op.result(a.shape, a.dtype), op.result(a.with({least(op, a.rows, a.columns)}), Dtype::int32)};
+  std::vector<Value> items{
+      op.result(a.shape, a.dtype), op.result(a.with({least(op, a.rows, a.columns)}), Dtype::int32)};
   if (information == Known::unknown) return op.run.heap().unknown("", a.state->sharing, op.call.place);
   if (information == Known::no) return named(op, std::move(items), two);
   items.push_back(op.result(a.with({}), Dtype::int32));
@@ -274,14 +304,25 @@ Value qr(Op& op) {
   constexpr static std::string_view fields[] = {"Q", "R"};
   const bool old = op.call.row.path.starts_with("torch.qr") || op.call.row.path.starts_with("torch.Tensor");
   std::string mode = "?";
-  if (old) mode = op.flag("some") == Known::yes ? "reduced" : op.flag("some") == Known::no ? "complete" : "?";
-  else if (const auto text = op.text("mode")) mode = std::string(*text);
+  if (old)
+    mode = op.flag("some") == Known::yes ? "reduced" : op.flag("some") == Known::no ? "complete" : "?";
+  else if (const auto text = op.text("mode"))
+    mode = std::string(*text);
   const Dim k = least(op, a.rows, a.columns);
-  if (mode == "reduced") return named(op, {op.result(a.with({a.rows, k}), a.dtype), op.result(a.with({k, a.columns}), a.dtype)}, fields);
-  if (mode == "complete") return named(op, {op.result(a.with({a.rows, a.rows}), a.dtype), op.result(a.shape, a.dtype)}, fields);
-  if (mode == "r") return named(op, {op.result({true, {op.dim(std::int64_t{0})}}, a.dtype), op.result(a.with({k, a.columns}), a.dtype)}, fields);
-  if (mode != "?") return op.fail(ProblemKind::argument, "`mode` of `qr` is 'reduced', 'complete' or 'r', not '" + mode + "'");
-  return named(op, {op.result(a.with({a.rows, Dim{}}), a.dtype), op.result(a.with({Dim{}, a.columns}), a.dtype)}, fields);
+  if (mode == "reduced")
+    return named(
+        op, {op.result(a.with({a.rows, k}), a.dtype), op.result(a.with({k, a.columns}), a.dtype)}, fields);
+  if (mode == "complete")
+    return named(op, {op.result(a.with({a.rows, a.rows}), a.dtype), op.result(a.shape, a.dtype)}, fields);
+  if (mode == "r")
+    return named(op,
+        {op.result({true, {op.dim(std::int64_t{0})}}, a.dtype), op.result(a.with({k, a.columns}), a.dtype)},
+        fields);
+  if (mode != "?")
+    return op.fail(
+        ProblemKind::argument, "`mode` of `qr` is 'reduced', 'complete' or 'r', not '" + mode + "'");
+  return named(op,
+      {op.result(a.with({a.rows, Dim{}}), a.dtype), op.result(a.with({Dim{}, a.columns}), a.dtype)}, fields);
 }
 // torch.svd gives V, torch.linalg.svd its transpose.
 Value svd(Op& op) {
@@ -289,17 +330,21 @@ Value svd(Op& op) {
   if (!a.state) return op.unknown();
   const bool old = !op.call.row.path.starts_with("torch.linalg");
   Known full = op.flag("full_matrices");
-  if (old) full = op.flag("some") == Known::yes ? Known::no : op.flag("some") == Known::no ? Known::yes : Known::unknown;
+  if (old)
+    full = op.flag("some") == Known::yes ? Known::no
+        : op.flag("some") == Known::no   ? Known::yes
+                                         : Known::unknown;
   if (old && op.flag("compute_uv") == Known::no) full = Known::yes;
   const Dim k = least(op, a.rows, a.columns);
-  const Dim left = full == Known::yes  ? a.rows
-                   : full == Known::no ? k
-                                       : Dim{},
-            right = full == Known::yes  ? a.columns
-                    : full == Known::no ? k
-                                        : Dim{};
+  const Dim left = full == Known::yes ? a.rows
+      : full == Known::no             ? k
+                                      : Dim{},
+            right = full == Known::yes ? a.columns
+      : full == Known::no              ? k
+                                       : Dim{};
   constexpr static std::string_view fields[] = {"U", "S", "Vh"}, old_fields[] = {"U", "S", "V"};
-  std::vector<Value> items{op.result(a.with({a.rows, left}), a.dtype), op.result(a.with({k}), real_part(a.dtype))};
+  std::vector<Value> items{
+      op.result(a.with({a.rows, left}), a.dtype), op.result(a.with({k}), real_part(a.dtype))};
   items.push_back(op.result(old ? a.with({a.columns, right}) : a.with({right, a.columns}), a.dtype));
   return old ? named(op, std::move(items), old_fields) : named(op, std::move(items), fields);
 }
@@ -309,21 +354,26 @@ Value low_rank(Op& op) {
   if (!a.state) return op.unknown();
   Dim q = op.dim(op.size("q"));
   if (!op.argument("q")) q = least(op, op.dim(6), least(op, a.rows, a.columns));
-  if (q.size && a.columns.size && op.s.compare(Compare::gt, q.size, least(op, a.rows, a.columns).size) == Answer::yes)
-    return op.fail(ProblemKind::argument, code(op.title()) + " is asked for " + op.words(q) + " singular values of matrices of " +
-                                              op.words(a.rows) + " by " + op.words(a.columns));
-  return op.tuple({op.result(a.with({a.rows, q}), a.dtype), op.result(a.with({q}), a.dtype), op.result(a.with({a.columns, q}), a.dtype)});
+  if (q.size && a.columns.size &&
+      op.s.compare(Compare::gt, q.size, least(op, a.rows, a.columns).size) == Answer::yes)
+    return op.fail(ProblemKind::argument,
+        code(op.title()) + " is asked for " + op.words(q) + " singular values of matrices of " +
+            op.words(a.rows) + " by " + op.words(a.columns));
+  return op.tuple({op.result(a.with({a.rows, q}), a.dtype), op.result(a.with({q}), a.dtype),
+      op.result(a.with({a.columns, q}), a.dtype)});
 }
 Value reflectors(Op& op) {  // geqrf
   const Matrices a = first_matrices(op);
   if (!a.state) return op.unknown();
   constexpr static std::string_view fields[] = {"a", "tau"};
-  return named(op, {op.result(a.shape, a.dtype), op.result(a.with({least(op, a.rows, a.columns)}), a.dtype)}, fields);
+  return named(
+      op, {op.result(a.shape, a.dtype), op.result(a.with({least(op, a.rows, a.columns)}), a.dtype)}, fields);
 }
 
 // ---------------------------------------------------------------- solvers
 
-// A matrix for each matrix, or a vector for each: B of one dimension, or as many dimensions less one and the same batch.
+// A matrix for each matrix, or a vector for each: B of one dimension, or as many dimensions less one and the
+// same batch.
 bool is_vectors(Op& op, const Matrices& a, const Shape& b) {
   if (b.rank_known && b.dims.size() == 1) return true;
   if (!b.rank_known || !a.shape.rank_known || b.dims.size() + 1 != a.shape.dims.size()) return false;
@@ -342,19 +392,24 @@ std::optional<Shape> solved(Op& op, const Matrices& a, std::string_view name) {
   if (!b) return Shape{};
   const Known left = op.argument("left") ? op.flag("left") : Known::yes;
   if (left == Known::unknown || !b->shape.rank_known || !a.shape.rank_known) return Shape{};
-  const bool may_be_vectors = op.title().starts_with("solve") && op.title() != "solve_triangular", vectors = may_be_vectors && is_vectors(op, a, b->shape);
+  const bool may_be_vectors = op.title().starts_with("solve") && op.title() != "solve_triangular",
+             vectors = may_be_vectors && is_vectors(op, a, b->shape);
   // Whether they are depends on sizes that are not known to be those of the batch.
-  if (may_be_vectors && !vectors && b->shape.dims.size() + 1 == a.shape.dims.size() && could_be_vectors(op, a, b->shape)) return Shape{};
+  if (may_be_vectors && !vectors && b->shape.dims.size() + 1 == a.shape.dims.size() &&
+      could_be_vectors(op, a, b->shape))
+    return Shape{};
   if (b->shape.dims.size() < 2 && !vectors) {
-    op.fail(ProblemKind::argument, code(op.title()) + " takes matrices as its right side, but " + op.name(name) + " has shape " + op.words(b->shape));
+    op.fail(ProblemKind::argument,
+        code(op.title()) + " takes matrices as its right side, but " + op.name(name) + " has shape " +
+            op.words(b->shape));
     return std::nullopt;
   }
   const Dim have = left == Known::yes ? from_right(b->shape, vectors ? 0 : 1) : from_right(b->shape, 0);
   if (!op.must_equal(a.rows, have)) {
     op.fail(ProblemKind::product,
-            code(op.title()) + " has " + op.words(a.rows) + " equations, and " + op.name(name) + " " + op.words(b->shape) + " has " +
-                op.words(have),
-            {a.rows, have});
+        code(op.title()) + " has " + op.words(a.rows) + " equations, and " + op.name(name) + " " +
+            op.words(b->shape) + " has " + op.words(have),
+        {a.rows, have});
     return std::nullopt;
   }
   Shape batch{true, {a.shape.dims.begin(), a.shape.dims.end() - 2}};
@@ -363,10 +418,12 @@ std::optional<Shape> solved(Op& op, const Matrices& a, std::string_view name) {
     return batch;
   }
   const std::size_t own = vectors ? 1 : 2;
-  const auto both = op.broadcast(batch, {true, {b->shape.dims.begin(), b->shape.dims.end() - static_cast<std::ptrdiff_t>(own)}});
+  const auto both = op.broadcast(
+      batch, {true, {b->shape.dims.begin(), b->shape.dims.end() - static_cast<std::ptrdiff_t>(own)}});
   if (!both) return op.failed() ? std::nullopt : std::optional(Shape{});
   Shape shape = *both;
-  shape.dims.insert(shape.dims.end(), b->shape.dims.end() - static_cast<std::ptrdiff_t>(own), b->shape.dims.end());
+  shape.dims.insert(
+      shape.dims.end(), b->shape.dims.end() - static_cast<std::ptrdiff_t>(own), b->shape.dims.end());
   return shape;
 }
 // solve(A, B)
@@ -384,7 +441,8 @@ Value solve_ex(Op& op) {
 }
 // The factors are the second argument: cholesky_solve(B, L), lu_solve(B, LU, pivots).
 Value solve_factored(Op& op) {
-  const std::string_view right = op.call.row.parameters[0].text(), factors_name = op.call.row.parameters[1].text();
+  const std::string_view right = op.call.row.parameters[0].text(),
+                         factors_name = op.call.row.parameters[1].text();
   const Matrices a = square_matrices(op, factors_name);
   const auto shape = a.state ? solved(op, a, right) : std::nullopt;
   return shape ? op.result(*shape, a.dtype) : op.unknown();
@@ -411,10 +469,13 @@ Value least_squares(Op& op) {
     const bool vectors = is_vectors(op, a, b->shape);
     const Dim have = from_right(b->shape, vectors ? 0 : 1);
     if (b->shape.dims.empty() || !op.must_equal(a.rows, have))
-      return op.fail(ProblemKind::product, "`lstsq` has " + op.words(a.rows) + " equations, but " + op.name("B") + " has shape " + op.words(b->shape),
-                     {a.rows, have});
+      return op.fail(ProblemKind::product,
+          "`lstsq` has " + op.words(a.rows) + " equations, but " + op.name("B") + " has shape " +
+              op.words(b->shape),
+          {a.rows, have});
     const std::size_t own = vectors ? 1 : 2;
-    const auto batch = op.broadcast(a.with({}), {true, {b->shape.dims.begin(), b->shape.dims.end() - static_cast<std::ptrdiff_t>(own)}});
+    const auto batch = op.broadcast(
+        a.with({}), {true, {b->shape.dims.begin(), b->shape.dims.end() - static_cast<std::ptrdiff_t>(own)}});
     if (op.failed()) return op.unknown();
     if (batch) {
       solution = *batch;
@@ -422,7 +483,10 @@ Value least_squares(Op& op) {
       if (!vectors) solution.dims.push_back(from_right(b->shape, 0));
     }
   }
-  return named(op, {op.result(solution, a.dtype), op.result({}, real_part(a.dtype)), op.result({}, Dtype::int64), op.result({}, real_part(a.dtype))}, fields);
+  return named(op,
+      {op.result(solution, a.dtype), op.result({}, real_part(a.dtype)), op.result({}, Dtype::int64),
+          op.result({}, real_part(a.dtype))},
+      fields);
 }
 // The first `ind` dimensions and the others change places.
 Value tensorinv(Op& op) {
@@ -430,19 +494,22 @@ Value tensorinv(Op& op) {
   const auto ind = op.integer("ind");
   if (!a) return op.unknown();
   if (ind && *ind <= 0) return op.fail(ProblemKind::argument, "`tensorinv` takes an ind of at least 1");
-  if (!ind || !a->shape.rank_known || static_cast<std::size_t>(*ind) > a->shape.dims.size()) return op.unknown();
+  if (!ind || !a->shape.rank_known || static_cast<std::size_t>(*ind) > a->shape.dims.size())
+    return op.unknown();
   Shape shape{true, {a->shape.dims.begin() + *ind, a->shape.dims.end()}};
   shape.dims.insert(shape.dims.end(), a->shape.dims.begin(), a->shape.dims.begin() + *ind);
   const Int first = op.product(std::span(a->shape.dims).first(static_cast<std::size_t>(*ind))),
             rest = op.product(std::span(a->shape.dims).subspan(static_cast<std::size_t>(*ind)));
   if (op.equal(op.dim(first), op.dim(rest)) == Answer::no)
-    return op.fail(ProblemKind::argument, "`tensorinv` reads " + op.words(a->shape) + " as a matrix of " + op.words(op.dim(first)) + " by " +
-                                              op.words(op.dim(rest)) + ", which is not square");
+    return op.fail(ProblemKind::argument,
+        "`tensorinv` reads " + op.words(a->shape) + " as a matrix of " + op.words(op.dim(first)) + " by " +
+            op.words(op.dim(rest)) + ", which is not square");
   return op.result(shape, a->dtype);
 }
 Value tensorsolve(Op& op) {
   const TensorState *a = op.expect("A"), *b = op.expect("B");
-  if (!a || !b || !a->shape.rank_known || !b->shape.rank_known || b->shape.dims.size() > a->shape.dims.size()) return op.unknown();
+  if (!a || !b || !a->shape.rank_known || !b->shape.rank_known || b->shape.dims.size() > a->shape.dims.size())
+    return op.unknown();
   std::vector<Dim> dims = a->shape.dims;
   if (op.argument("dims")) {
     const auto moved = op.axes("dims", dims.size());
@@ -453,7 +520,8 @@ Value tensorsolve(Op& op) {
     for (const std::size_t i : *moved) order.push_back(dims[i]);
     dims = order;
   }
-  return op.result({true, {dims.begin() + static_cast<std::ptrdiff_t>(b->shape.dims.size()), dims.end()}}, a->dtype);
+  return op.result(
+      {true, {dims.begin() + static_cast<std::ptrdiff_t>(b->shape.dims.size()), dims.end()}}, a->dtype);
 }
 
 // ---------------------------------------------------------------- the operators
@@ -467,7 +535,8 @@ constexpr Operator operators[] = {
     {"inv", "A, *, out=None", "linalg", like_square, Type::own},
     {"inv", "input, *, out=None", "torch.inverse torch.Tensor.inverse", like_square, Type::own},
     {"inv_ex", "A, *, check_errors=False, out=None", "linalg", with_information, Type::own},
-    {"pinv", "A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None", "linalg", pseudo_inverse, Type::own},
+    {"pinv", "A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None", "linalg", pseudo_inverse,
+        Type::own},
     {"pinverse", "input, rcond=1e-15", "torch method", pseudo_inverse, Type::own},
     {"matrix_power", "A, n, *, out=None", "linalg", matrix_power, Type::own},
     {"matrix_power", "input, n, *, out=None", "torch method", matrix_power, Type::own},
@@ -479,16 +548,20 @@ constexpr Operator operators[] = {
     {"slogdet", "A, *, out=None", "linalg", sign_and_logarithm, Type::own},
     {"slogdet", "input", "torch method", sign_and_logarithm, Type::own},
     {"cond", "A, p=None, *, out=None", "linalg", condition, Type::own},
-    {"matrix_rank", "A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None", "linalg", rank, Type::own},
+    {"matrix_rank", "A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None", "linalg", rank,
+        Type::own},
     {"norm", "A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None", "linalg", norm, Type::own},
-    {"vector_norm", "input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None", "linalg", vector_norm, Type::own},
-    {"matrix_norm", "A, ord='fro', dim=None, keepdim=False, *, dtype=None, out=None", "linalg", matrix_norm, Type::own},
+    {"vector_norm", "input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None", "linalg", vector_norm,
+        Type::own},
+    {"matrix_norm", "A, ord='fro', dim=None, keepdim=False, *, dtype=None, out=None", "linalg", matrix_norm,
+        Type::own},
 
     {"eig", "A, *, out=None", "linalg", eigen, Type::own},
     {"eigh", "A, UPLO='L', *, out=None", "linalg", eigen, Type::own},
     {"eigvals", "A, *, out=None", "linalg", eigenvalues, Type::own},
     {"eigvalsh", "A, UPLO='L', *, out=None", "linalg", eigenvalues, Type::own},
-    {"symeig", "input, eigenvectors=False, upper=True, *, out=None", "torch method", symmetric_eigen, Type::own},
+    {"symeig", "input, eigenvectors=False, upper=True, *, out=None", "torch method", symmetric_eigen,
+        Type::own},
     {"svd", "A, full_matrices=True, *, driver=None, out=None", "linalg", svd, Type::own},
     {"svd", "input, some=True, compute_uv=True, *, out=None", "torch method", svd, Type::own},
     {"svdvals", "A, *, driver=None, out=None", "linalg", singular_values, Type::own},
@@ -497,20 +570,26 @@ constexpr Operator operators[] = {
     {"qr", "A, mode='reduced', *, out=None", "linalg", qr, Type::own},
     {"qr", "input, some=True, *, out=None", "torch method", qr, Type::own},
     {"geqrf", "input, *, out=None", "torch method", reflectors, Type::own},
-    {"householder_product", "input, tau, *, out=None", "linalg torch.orgqr torch.Tensor.orgqr", like_first, Type::own},
-    {"ormqr", "input, tau, other, left=True, transpose=False, *, out=None", "torch method", apply_reflectors, Type::own},
+    {"householder_product", "input, tau, *, out=None", "linalg torch.orgqr torch.Tensor.orgqr", like_first,
+        Type::own},
+    {"ormqr", "input, tau, other, left=True, transpose=False, *, out=None", "torch method", apply_reflectors,
+        Type::own},
     {"lu", "A, *, pivot=True, out=None", "linalg", lu, Type::own},
     {"lu", "A, pivot=True, get_infos=False, out=None", "torch method", old_lu, Type::own},
     {"lu_factor", "A, *, pivot=True, out=None", "linalg", lu_factor, Type::own},
     {"lu_factor_ex", "A, *, pivot=True, check_errors=False, out=None", "linalg", lu_factor_ex, Type::own},
-    {"lu_unpack", "LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None", "torch", lu_unpack, Type::own},
+    {"lu_unpack", "LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None", "torch", lu_unpack,
+        Type::own},
     {"ldl_factor", "A, *, hermitian=False, out=None", "linalg", ldl_factor, Type::own},
-    {"ldl_factor_ex", "A, *, hermitian=False, check_errors=False, out=None", "linalg", ldl_factor_ex, Type::own},
+    {"ldl_factor_ex", "A, *, hermitian=False, check_errors=False, out=None", "linalg", ldl_factor_ex,
+        Type::own},
 
     {"solve", "A, B, *, left=True, out=None", "linalg", solve, Type::own},
     {"solve_ex", "A, B, *, left=True, check_errors=False, out=None", "linalg", solve_ex, Type::own},
-    {"solve_triangular", "A, B, *, upper, left=True, unitriangular=False, out=None", "linalg", solve, Type::own},
-    {"triangular_solve", "b, A, upper=True, transpose=False, unitriangular=False, *, out=None", "torch method", triangular_solve, Type::own},
+    {"solve_triangular", "A, B, *, upper, left=True, unitriangular=False, out=None", "linalg", solve,
+        Type::own},
+    {"triangular_solve", "b, A, upper=True, transpose=False, unitriangular=False, *, out=None",
+        "torch method", triangular_solve, Type::own},
     {"lu_solve", "LU, pivots, B, *, left=True, adjoint=False, out=None", "linalg", solve, Type::own},
     {"lu_solve", "b, LU_data, LU_pivots, *, out=None", "torch method", solve_factored, Type::own},
     {"ldl_solve", "LD, pivots, B, *, hermitian=False, out=None", "linalg", solve, Type::own},
@@ -519,8 +598,8 @@ constexpr Operator operators[] = {
     {"tensorsolve", "A, B, dims=None, *, out=None", "linalg", tensorsolve, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> linalg_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

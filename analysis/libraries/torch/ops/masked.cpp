@@ -6,16 +6,20 @@ namespace stepzero::libraries {
 
 namespace {
 
-// A mask is broadcast to its tensor: it has no more dimensions, and each size is the tensor's or 1. False after fail().
+// A mask is broadcast to its tensor: it has no more dimensions, and each size is the tensor's or 1. False
+// after fail().
 bool mask_fits(Op& op, std::string_view of, std::string_view mask) {
   const TensorState *input = op.tensor(of), *given = op.tensor(mask);
   if (!input || !given || !input->shape.rank_known || !given->shape.rank_known) return true;
   const Shape &x = input->shape, &m = given->shape;
   bool fits = m.dims.size() <= x.dims.size();
   for (std::size_t i = 0; fits && i < m.dims.size(); ++i)
-    fits = op.equal(from_right(m, i), from_right(x, i)) != Answer::no || op.equal(from_right(m, i), 1) != Answer::no;
+    fits = op.equal(from_right(m, i), from_right(x, i)) != Answer::no ||
+        op.equal(from_right(m, i), 1) != Answer::no;
   if (!fits)
-    op.fail(ProblemKind::broadcast, op.name(mask) + " is " + op.words(m) + " and cannot be broadcast to " + op.name(of) + ", which is " + op.words(x));
+    op.fail(ProblemKind::broadcast,
+        op.name(mask) + " is " + op.words(m) + " and cannot be broadcast to " + op.name(of) + ", which is " +
+            op.words(x));
   return fits;
 }
 const TensorState* masked(Op& op) {
@@ -25,7 +29,8 @@ const TensorState* masked(Op& op) {
 
 Value masked_sum(Op& op) {
   const TensorState* input = masked(op);
-  return input ? reduce(op, op.dtype("dtype", is_integral(input->dtype) ? Dtype::int64 : input->dtype)) : op.unknown();
+  return input ? reduce(op, op.dtype("dtype", is_integral(input->dtype) ? Dtype::int64 : input->dtype))
+               : op.unknown();
 }
 // Also of the places of extremes: torch.masked gives them in the dtype of the tensor.
 Value masked_reduction(Op& op) {
@@ -38,7 +43,9 @@ Value masked_extreme(Op& op) {
 }
 Value masked_mean(Op& op) {
   const TensorState* input = masked(op);
-  return input && needs_floats(op, *input, "give dtype=torch.float32, or convert it") ? reduce(op, op.dtype("dtype", input->dtype)) : op.unknown();
+  return input && needs_floats(op, *input, "give dtype=torch.float32, or convert it")
+      ? reduce(op, op.dtype("dtype", input->dtype))
+      : op.unknown();
 }
 Value masked_deviation(Op& op) {
   const TensorState* input = masked(op);
@@ -46,11 +53,13 @@ Value masked_deviation(Op& op) {
 }
 Value masked_along(Op& op) {
   const TensorState* input = masked(op);
-  return input && has_axis(op, input->shape) ? op.result(input->shape, op.dtype("dtype", input->dtype)) : op.unknown();
+  return input && has_axis(op, input->shape) ? op.result(input->shape, op.dtype("dtype", input->dtype))
+                                             : op.unknown();
 }
 Value masked_softmax(Op& op) {
   const TensorState* input = masked(op);
-  return input && needs_floats(op, *input, "give dtype=torch.float32, or convert it") ? masked_along(op) : op.unknown();
+  return input && needs_floats(op, *input, "give dtype=torch.float32, or convert it") ? masked_along(op)
+                                                                                      : op.unknown();
 }
 Value masked_running(Op& op) {
   const TensorState* input = masked(op);
@@ -59,12 +68,14 @@ Value masked_running(Op& op) {
   return op.result(input->shape, op.dtype("dtype", input->dtype));
 }
 Value masked_logaddexp(Op& op) {
-  if (!operand(op) || !mask_fits(op, "input", "input_mask") || !mask_fits(op, "other", "other_mask")) return op.unknown();
+  if (!operand(op) || !mask_fits(op, "input", "input_mask") || !mask_fits(op, "other", "other_mask"))
+    return op.unknown();
   const auto both = op.broadcast(op.shape("input"), op.shape("other"));
   return both ? op.result(*both, op.dtype("dtype", op.promoted({"input", "other"}))) : op.unknown();
 }
 
-// Their names are not those of the functions without a mask: what is known of those by name, of contents for one, does not hold.
+// Their names are not those of the functions without a mask: what is known of those by name, of contents for
+// one, does not hold.
 #define REDUCED "input, dim=None, *, keepdim=False, dtype=None, mask=None"
 #define SPREAD "input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None"
 #define ALONG "input, dim, *, dtype=None, mask=None"
@@ -78,8 +89,10 @@ constexpr Operator operators[] = {
     {"masked_argmin", REDUCED, "torch.masked.argmin", masked_extreme, Type::own},
     {"masked_mean", REDUCED, "torch.masked.mean", masked_mean, Type::own},
     {"masked_logsumexp", REDUCED, "torch.masked.logsumexp", masked_reduction, Type::own},
-    {"masked_median", "input, dim=-1, *, keepdim=False, dtype=None, mask=None", "torch.masked.median", masked_reduction, Type::own},
-    {"masked_norm", "input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=None", "torch.masked.norm", masked_mean, Type::own},
+    {"masked_median", "input, dim=-1, *, keepdim=False, dtype=None, mask=None", "torch.masked.median",
+        masked_reduction, Type::own},
+    {"masked_norm", "input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=None", "torch.masked.norm",
+        masked_mean, Type::own},
     {"masked_var", SPREAD, "torch.masked.var", masked_deviation, Type::own},
     {"masked_std", SPREAD, "torch.masked.std", masked_deviation, Type::own},
     {"masked_cumsum", ALONG, "torch.masked.cumsum", masked_running, Type::own},
@@ -87,12 +100,14 @@ constexpr Operator operators[] = {
     {"masked_softmax", ALONG, "torch.masked.softmax", masked_softmax, Type::own},
     {"masked_log_softmax", ALONG, "torch.masked.log_softmax", masked_softmax, Type::own},
     {"masked_softmin", ALONG, "torch.masked.softmin", masked_softmax, Type::own},
-    {"masked_normalize", "input, ord, dim, *, eps=1e-12, dtype=None, mask=None", "torch.masked.normalize", masked_along, Type::own},
-    {"masked_logaddexp", "input, other, *, dtype=None, input_mask=None, other_mask=None", "torch.masked.logaddexp", masked_logaddexp, Type::own},
+    {"masked_normalize", "input, ord, dim, *, eps=1e-12, dtype=None, mask=None", "torch.masked.normalize",
+        masked_along, Type::own},
+    {"masked_logaddexp", "input, other, *, dtype=None, input_mask=None, other_mask=None",
+        "torch.masked.logaddexp", masked_logaddexp, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> masked_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,6 @@
-// Batches of sequences of different lengths in one tensor: torch.nested with the jagged layout. As PyTorch 2.13 answers. The dimension behind
-// the batch has no number for a size. A tensor of the strided layout has sizes where all of its parts agree.
+// Batches of sequences of different lengths in one tensor: torch.nested with the jagged layout. As
+// PyTorch 2.13 answers. The dimension behind the batch has no number for a size. A tensor of the strided
+// layout has sizes where all of its parts agree.
 #include "libraries/table/op.hpp"
 #include "libraries/table/table.hpp"
 #include "libraries/torch/nn/attention.hpp"
@@ -15,7 +16,8 @@ bool is_jagged(const Op& op) {
   return layout.is(Kind::library) && layout.as<values::LibrarySymbol>()->path == "torch.jagged";
 }
 
-// All parts as one: they agree in everything but the one dimension that is ragged, which is their first if all agree in all.
+// All parts as one: they agree in everything but the one dimension that is ragged, which is their first if
+// all agree in all.
 Value of_parts(Op& op) {
   const std::string_view name = op.call.row.parameters[0].text();
   const auto parts = op.sequence(name);
@@ -26,7 +28,8 @@ Value of_parts(Op& op) {
   std::optional<std::size_t> ragged;  // the dimension in which parts are known to differ
   for (const Value& part : *parts) {
     const TensorState* state = op.tensor(part);
-    if (!state || !state->shape.rank_known || state->shape.dims.empty()) return op.fresh({}, op.dtype("dtype", Dtype::unknown));
+    if (!state || !state->shape.rank_known || state->shape.dims.empty())
+      return op.fresh({}, op.dtype("dtype", Dtype::unknown));
     const auto& dims = state->shape.dims;
     dtype = state->dtype;
     if (!shape.rank_known) {
@@ -36,7 +39,9 @@ Value of_parts(Op& op) {
       continue;
     }
     if (dims.size() + 1 != shape.dims.size())
-      return op.fail(ProblemKind::concat, "The parts of a nested tensor have " + std::to_string(shape.dims.size() - 1) + " and " + std::to_string(dims.size()) + " dimensions: give all of them the same");
+      return op.fail(ProblemKind::concat,
+          "The parts of a nested tensor have " + std::to_string(shape.dims.size() - 1) + " and " +
+              std::to_string(dims.size()) + " dimensions: give all of them the same");
     for (std::size_t i = 0; i < dims.size(); ++i) {
       Dim& all = shape.dims[i + 1];
       if (!jagged) {
@@ -45,17 +50,23 @@ Value of_parts(Op& op) {
       }
       if (op.equal(dims[i], all) == Answer::yes || !op.never_equal(dims[i], all)) continue;
       if (ragged && *ragged != i)
-        return op.fail(ProblemKind::concat, "The parts of a jagged tensor may differ in one dimension only, and these differ in dimension " + std::to_string(*ragged) + " and have " + op.words(all) + " and " + op.words(dims[i]) + " in dimension " + std::to_string(i),
-                       {all, dims[i]});
+        return op.fail(ProblemKind::concat,
+            "The parts of a jagged tensor may differ in one dimension only, and these differ in dimension " +
+                std::to_string(*ragged) + " and have " + op.words(all) + " and " + op.words(dims[i]) +
+                " in dimension " + std::to_string(i),
+            {all, dims[i]});
       ragged = i;
     }
   }
   if (!jagged) {
     shape.dims[1] = {};
   } else {
-    // Where none is known to differ, any may of which the parts are not known to agree, and else it is the first.
+    // Where none is known to differ, any may of which the parts are not known to agree, and else it is the
+    // first.
     const auto agree = [&](std::size_t i) {
-      return std::ranges::all_of(*parts, [&](const Value& part) { return op.equal(op.tensor(part)->shape.dims[i], shape.dims[i + 1]) == Answer::yes; });
+      return std::ranges::all_of(*parts, [&](const Value& part) {
+        return op.equal(op.tensor(part)->shape.dims[i], shape.dims[i + 1]) == Answer::yes;
+      });
     };
     std::vector<bool> open(shape.dims.size() - 1);
     for (std::size_t i = 0; i < open.size(); ++i) open[i] = ragged ? i == *ragged : i == 0 || !agree(i);
@@ -69,7 +80,8 @@ Value of_parts(Op& op) {
 Value as_nested(Op& op) {
   const TensorState* whole = op.tensor("ts");
   if (!whole) return of_parts(op);
-  Shape shape = is_jagged(op) && whole->shape.rank_known && whole->shape.dims.size() > 1 ? whole->shape : Shape{};
+  Shape shape = is_jagged(op) && whole->shape.rank_known && whole->shape.dims.size() > 1 ? whole->shape
+                                                                                         : Shape{};
   if (shape.rank_known) shape.dims[1] = {};
   return op.result(shape, op.dtype("dtype", whole->dtype));
 }
@@ -79,15 +91,18 @@ Value from_jagged(Op& op) {
   const TensorState* values = op.expect("values");
   if (!values) return op.unknown();
   if (!op.given("offsets") && !op.given("lengths") && !op.call.spread)
-    return op.fail(ProblemKind::argument, "`nested_tensor_from_jagged` has to be given `offsets` or `lengths`: pass where the sequences begin and end, or how long they are");
+    return op.fail(ProblemKind::argument,
+        "`nested_tensor_from_jagged` has to be given `offsets` or `lengths`: pass where the sequences begin and end, or how long they are");
   if (op.argument("jagged_dim") && op.integer("jagged_dim") != 1) return op.result({}, values->dtype);
   Shape shape;
   const Shape &offsets = op.shape("offsets"), &lengths = op.shape("lengths");
   if (values->shape.rank_known && !values->shape.dims.empty()) {
     shape.rank_known = true;
     shape.dims = {Dim{}, Dim{}};
-    if (op.tensor("lengths") && lengths.rank_known && lengths.dims.size() == 1) shape.dims[0] = lengths.dims[0];
-    else if (op.tensor("offsets") && offsets.rank_known && offsets.dims.size() == 1 && offsets.dims[0].size) shape.dims[0] = op.made(op.s.sub(offsets.dims[0].size, op.s.constant(1)));
+    if (op.tensor("lengths") && lengths.rank_known && lengths.dims.size() == 1)
+      shape.dims[0] = lengths.dims[0];
+    else if (op.tensor("offsets") && offsets.rank_known && offsets.dims.size() == 1 && offsets.dims[0].size)
+      shape.dims[0] = op.made(op.s.sub(offsets.dims[0].size, op.s.constant(1)));
     shape.dims.insert(shape.dims.end(), values->shape.dims.begin() + 1, values->shape.dims.end());
   }
   return op.result(shape, values->dtype);
@@ -112,21 +127,29 @@ Value masked_rows(Op& op) {
   const TensorState *input = op.expect("tensor"), *mask = op.expect("mask");
   if (!input || !mask) return op.unknown();
   if (mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean)
-    return op.fail(ProblemKind::dtype, op.name("mask") + " is " + code(values::name(mask->dtype)) + ", and `masked_select` takes a mask of bool: \"expected BoolTensor for mask\"");
+    return op.fail(ProblemKind::dtype,
+        op.name("mask") + " is " + code(values::name(mask->dtype)) +
+            ", and `masked_select` takes a mask of bool: \"expected BoolTensor for mask\"");
   if (!op.broadcast(input->shape, mask->shape)) return op.unknown();
   return op.result(Shape{}, input->dtype);
 }
 
 constexpr Operator operators[] = {
     {"nested_masked_select", "tensor, mask", "torch.nested.masked_select", masked_rows, Type::own},
-    {"nested_tensor", "tensor_list, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False", "torch.nested.nested_tensor", of_parts, Type::own},
-    {"as_nested_tensor", "ts, dtype=None, device=None, layout=None", "torch.nested.as_nested_tensor", as_nested, Type::own},
-    {"nested_tensor_from_jagged", "values, offsets=None, lengths=None, jagged_dim=None, min_seqlen=None, max_seqlen=None", "torch.nested.nested_tensor_from_jagged", from_jagged, Type::own},
-    {"to_padded_tensor", "input, padding, output_size=None, out=None", "torch.nested.to_padded_tensor method", padded, Type::own},
+    {"nested_tensor",
+        "tensor_list, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False",
+        "torch.nested.nested_tensor", of_parts, Type::own},
+    {"as_nested_tensor", "ts, dtype=None, device=None, layout=None", "torch.nested.as_nested_tensor",
+        as_nested, Type::own},
+    {"nested_tensor_from_jagged",
+        "values, offsets=None, lengths=None, jagged_dim=None, min_seqlen=None, max_seqlen=None",
+        "torch.nested.nested_tensor_from_jagged", from_jagged, Type::own},
+    {"to_padded_tensor", "input, padding, output_size=None, out=None", "torch.nested.to_padded_tensor method",
+        padded, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> nested_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -35,16 +35,20 @@ void look_into(Op& op, Value data, NestedLists& found, std::size_t depth, int& b
     return;
   }
   const auto at_end = [&](Dtype dtype) {
-    if (dtype == Dtype::unknown) found.dtype_known = false;
-    else found.dtype = found.dtype == Dtype::unknown ? dtype : promote(found.dtype, dtype);
+    if (dtype == Dtype::unknown)
+      found.dtype_known = false;
+    else
+      found.dtype = found.dtype == Dtype::unknown ? dtype : promote(found.dtype, dtype);
   };
   // Rows side by side have one length: what is not known of one of them is not known of all.
   const auto at_depth = [&](Int size) {
     if (found.sizes.size() == depth) return found.sizes.push_back(size);
     const Int other = found.sizes[depth];
     const Answer same = size && other ? op.s.compare(symbolic::Compare::eq, other, size) : Answer::unknown;
-    if (same == Answer::no) found.ragged = true;
-    else if (same == Answer::unknown) found.sizes[depth] = nullptr;
+    if (same == Answer::no)
+      found.ragged = true;
+    else if (same == Answer::unknown)
+      found.sizes[depth] = nullptr;
   };
   if (data.is(Kind::list) || data.is(Kind::tuple)) {
     const auto items = op.run.elements(data, op.call.place);
@@ -69,7 +73,8 @@ void look_into(Op& op, Value data, NestedLists& found, std::size_t depth, int& b
       side = op.run.resolve(side);
       return values::is_number(side) ? side : Value{};
     };
-    if (const Value yes = number(data.as<values::Choice>()->yes), no = number(data.as<values::Choice>()->no); yes && no) {
+    if (const Value yes = number(data.as<values::Choice>()->yes), no = number(data.as<values::Choice>()->no);
+        yes && no) {
       look_into(op, yes, found, depth, budget);
       return look_into(op, no, found, depth, budget);
     }
@@ -87,8 +92,10 @@ void look_into(Op& op, Value data, NestedLists& found, std::size_t depth, int& b
     at_end(state->dtype);
     found.arrays = true;
     for (const Dim& dim : state->shape.dims) {
-      if (found.sizes.size() == depth) found.sizes.push_back(dim.size);
-      else if (op.equal(op.dim(found.sizes[depth]), dim) != Answer::yes) found.shape_known = false;
+      if (found.sizes.size() == depth)
+        found.sizes.push_back(dim.size);
+      else if (op.equal(op.dim(found.sizes[depth]), dim) != Answer::yes)
+        found.shape_known = false;
       ++depth;
     }
     return;
@@ -96,7 +103,8 @@ void look_into(Op& op, Value data, NestedLists& found, std::size_t depth, int& b
   if (const TensorState* state = op.tensor(data)) {
     at_end(state->dtype);
     found.arrays = true;
-    if (!state->shape.rank_known || (depth > 0 && !state->shape.dims.empty())) found.shape_known = false;
+    if (!state->shape.rank_known || (depth > 0 && !state->shape.dims.empty()))
+      found.shape_known = false;
     else if (depth == 0)
       for (const Dim& dim : state->shape.dims) found.sizes.push_back(dim.size);
     return;
@@ -113,7 +121,7 @@ void look_into(Op& op, Value data, NestedLists& found, std::size_t depth, int& b
   if (!data.is(Kind::integer) && !data.is(Kind::real) && !data.is(Kind::boolean)) found.shape_known = false;
 }
 
-} // namespace
+}  // namespace
 
 NestedLists nesting_of(Op& op, Value data) {
   constexpr int most_looked_at = 4000;  // items
@@ -134,4 +142,4 @@ std::optional<NestedData> nested_data(Op& op, Value data) {
   return found;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

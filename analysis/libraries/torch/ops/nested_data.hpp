@@ -16,11 +16,12 @@ Int steps_between(Op& op, Int start, Int end, std::int64_t step);
 struct NestedLists {
   Dtype dtype = Dtype::unknown;
   bool shape_known = true, dtype_known = true, ragged = false;
-  bool deeper = false;  // some items may be lists or arrays themselves: the sizes are those of the first dimensions,
+  bool deeper =
+      false;  // some items may be lists or arrays themselves: the sizes are those of the first dimensions,
   bool flat = false;    // but for others that are numbers
   bool arrays = false;  // tensors or arrays are among them
   std::vector<Int> sizes;
 };
 NestedLists nesting_of(Op& op, Value data);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -18,10 +18,14 @@ constexpr Dtype real_part(Dtype dtype) {
   return dtype == Dtype::complex64 ? Dtype::float32 : dtype == Dtype::complex128 ? Dtype::float64 : dtype;
 }
 constexpr Dtype complex_part(Dtype dtype) {
-  return dtype == Dtype::float32 ? Dtype::complex64 : dtype == Dtype::float64 ? Dtype::complex128 : Dtype::unknown;
+  return dtype == Dtype::float32 ? Dtype::complex64
+      : dtype == Dtype::float64  ? Dtype::complex128
+                                 : Dtype::unknown;
 }
 // int8 to int64, uint8 and bool
-inline bool is_integral(Dtype dtype) { return dtype != Dtype::unknown && !values::is_floating(dtype) && !is_complex(dtype); }
+inline bool is_integral(Dtype dtype) {
+  return dtype != Dtype::unknown && !values::is_floating(dtype) && !is_complex(dtype);
+}
 // floats and complex numbers
 inline bool is_inexact(Dtype dtype) { return dtype != Dtype::unknown && !is_integral(dtype); }
 // bool, and uint8 as in the days before there was bool
@@ -31,13 +35,16 @@ inline Dtype to_floating(Dtype dtype) { return is_integral(dtype) ? Dtype::float
 // The shape without dimension `axis`, or with 1 in its place.
 inline Shape without(const Op& op, Shape shape, std::size_t axis, bool keep) {
   if (axis >= shape.dims.size()) return shape;
-  if (keep) shape.dims[axis] = op.dim(1);
-  else shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  if (keep)
+    shape.dims[axis] = op.dim(1);
+  else
+    shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(axis));
   return shape;
 }
 
-// The dimensions that dim= names, in a shape that may be known from the right only: positions among the dims that are known;
-// those that lie before them are left out. Nullopt where not all are numbers or, after fail(), do not exist.
+// The dimensions that dim= names, in a shape that may be known from the right only: positions among the dims
+// that are known; those that lie before them are left out. Nullopt where not all are numbers or, after
+// fail(), do not exist.
 struct Axes {
   std::vector<std::size_t> known;
   std::size_t before = 0;  // so many lie somewhere before the known dims
@@ -45,9 +52,10 @@ struct Axes {
 std::optional<Axes> named_axes(Op& op, const Shape& shape, std::string_view dim);
 // The shape behind a reduction over dim= (None: over all of them) with keepdim=.
 Shape reduced(Op& op, const Shape& shape, std::string_view dim = "dim");
-// How many elements of the tensor are not zero: as many as there are. `written`: the expression that it comes from; may be null.
+// How many elements of the tensor are not zero: as many as there are. `written`: the expression that it comes
+// from; may be null.
 Dim count_of_nonzero(Op& op, Value of, const syntax::Expr* written);
 // A tensor and the indices of its elements.
 Value values_and_indices(Op& op, const Shape& shape, Dtype dtype);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -23,8 +23,12 @@ static void learn_features(Op& op) {
   const std::string_view names[] = {op.call.row.parameters[0].text(), op.call.row.parameters[1].text()};
   for (const bool turned : {false, true}) {
     const TensorState *vector = op.tensor(names[turned]), *other = op.tensor(names[!turned]);
-    if (!vector || !other || !vector->shape.rank_known || vector->shape.dims.size() != 1 || op.run.heap().requires_grad(*vector) != Known::yes) continue;
-    if (!other->shape.rank_known && !from_right(other->shape, 0).size && is_width(op.run, vector->shape.dims[0].size)) op.learn_last(names[!turned], vector->shape.dims);
+    if (!vector || !other || !vector->shape.rank_known || vector->shape.dims.size() != 1 ||
+        op.run.heap().requires_grad(*vector) != Known::yes)
+      continue;
+    if (!other->shape.rank_known && !from_right(other->shape, 0).size &&
+        is_width(op.run, vector->shape.dims[0].size))
+      op.learn_last(names[!turned], vector->shape.dims);
   }
 }
 
@@ -44,9 +48,12 @@ Value broadcasting(Op& op) {
     const Shape any;
     const bool open = !state && op.run.policy().operands_fit && value.is(Kind::unknown);
     if (open && is_number_by_default(value)) continue;
-    if (!state && !open) known = false;
-    else if (!shape) shape = state ? state->shape : any;
-    else if (!(shape = op.broadcast(*shape, state ? state->shape : any))) return op.unknown();
+    if (!state && !open)
+      known = false;
+    else if (!shape)
+      shape = state ? state->shape : any;
+    else if (!(shape = op.broadcast(*shape, state ? state->shape : any)))
+      return op.unknown();
   }
   return shape && known ? op.result(*shape) : op.unknown();
 }
@@ -56,7 +63,8 @@ namespace {
 // Of those that take a number in the place of any operand, but not of all.
 Value some_tensor(Op& op) {
   if (op.call.expr && op.is_number("input") && op.is_number("other"))
-    return op.fail(ProblemKind::argument, code(op.title()) + " takes a tensor, but both operands are numbers");
+    return op.fail(
+        ProblemKind::argument, code(op.title()) + " takes a tensor, but both operands are numbers");
   return broadcasting(op);
 }
 // Their first operand is a tensor, the second may be a number. (The operators of Python turn round.)
@@ -83,14 +91,18 @@ Value with_dtype(Op& op, Value made, Dtype dtype) {
 Value divide(Op& op) {
   if (!op.argument("rounding_mode")) return broadcasting(op);
   if (const auto mode = op.text("rounding_mode"); mode && *mode != "floor" && *mode != "trunc")
-    return op.fail(ProblemKind::argument, "`rounding_mode` of `div` is 'floor', 'trunc' or None, not '" + std::string(*mode) + "'");
+    return op.fail(ProblemKind::argument,
+        "`rounding_mode` of `div` is 'floor', 'trunc' or None, not '" + std::string(*mode) + "'");
   return with_dtype(op, broadcasting(op), op.promoted({"input", "other"}));
 }
 Value float_power(Op& op) {
   if (op.call.expr && op.is_number("input") && op.is_number("exponent"))
     return op.fail(ProblemKind::argument, "`float_power` takes a tensor, but both operands are numbers");
   const Dtype both = op.promoted({"input", "exponent"});
-  return with_dtype(op, broadcasting(op), both == Dtype::unknown ? both : is_complex(both) ? Dtype::complex128 : Dtype::float64);
+  return with_dtype(op, broadcasting(op),
+      both == Dtype::unknown ? both
+          : is_complex(both) ? Dtype::complex128
+                             : Dtype::float64);
 }
 Value power(Op& op) {
   if (op.call.expr && op.is_number("input") && op.is_number("exponent"))
@@ -101,19 +113,24 @@ Value power(Op& op) {
 Value not_of_bools(Op& op) {
   const std::string_view first = op.call.row.parameters[0].text();
   if (const TensorState* input = op.tensor(first); input && input->dtype == Dtype::boolean)
-    return op.fail(ProblemKind::dtype, op.name(first) + " is bool, which has no negative: ~" + op.name(first) + " inverts it");
+    return op.fail(ProblemKind::dtype,
+        op.name(first) + " is bool, which has no negative: ~" + op.name(first) + " inverts it");
   return same(op);
 }
 bool is_bool(const Op& op, std::string_view name) {
   const Value value = op.argument(name);
-  if (const TensorState* state = op.tensor(value)) return state->dtype == Dtype::boolean && !state->maybe_array;
+  if (const TensorState* state = op.tensor(value))
+    return state->dtype == Dtype::boolean && !state->maybe_array;
   return value.is(Kind::boolean) && op.is_number(name);
 }
 // A difference of truths is none.
 Value subtract(Op& op) {
   for (std::size_t i = 0; i < 2; ++i)
-    if (const std::string_view name = op.call.row.parameters[i].text(); is_bool(op, name) && (op.tensor("input") || op.tensor("other"))) {
-      op.fail(ProblemKind::dtype, op.name(name) + " is bool, and PyTorch subtracts no bools: invert a mask with `~`, or make numbers of it first");
+    if (const std::string_view name = op.call.row.parameters[i].text();
+        is_bool(op, name) && (op.tensor("input") || op.tensor("other"))) {
+      op.fail(ProblemKind::dtype,
+          op.name(name) +
+              " is bool, and PyTorch subtracts no bools: invert a mask with `~`, or make numbers of it first");
       op.cure_append(name, ".float()", false);
       return op.unknown();
     }
@@ -123,7 +140,9 @@ Value subtract(Op& op) {
 bool has_bits(Op& op, std::string_view name) {
   const TensorState* state = op.tensor(name);
   if (!state || !values::is_floating(state->dtype) || state->maybe_array) return true;
-  op.fail(ProblemKind::dtype, code(op.title()) + " takes integers and bools, and " + op.name(name) + " is " + code(values::name(state->dtype)));
+  op.fail(ProblemKind::dtype,
+      code(op.title()) + " takes integers and bools, and " + op.name(name) + " is " +
+          code(values::name(state->dtype)));
   op.cure_append(name, ".bool()", false);
   return false;
 }
@@ -150,7 +169,8 @@ Value mantissa_and_exponent(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   constexpr static std::string_view fields[] = {"mantissa", "exponent"};
-  return op.named_tuple({op.result(input->shape, input->dtype), op.result(input->shape, Dtype::int32)}, fields);
+  return op.named_tuple(
+      {op.result(input->shape, input->dtype), op.result(input->shape, Dtype::int32)}, fields);
 }
 Value complex_of_parts(Op& op) {
   for (std::size_t i = 0; i < 2; ++i)
@@ -164,15 +184,19 @@ Value where(Op& op) {
   if (!op.must_be_tensor("condition")) return op.unknown();
   const TensorState* condition = op.expect("condition");
   if (!condition) return op.unknown();
-  if (condition->dtype != Dtype::unknown && condition->dtype != Dtype::boolean && condition->dtype != Dtype::uint8 && op.given("input"))
+  if (condition->dtype != Dtype::unknown && condition->dtype != Dtype::boolean &&
+      condition->dtype != Dtype::uint8 && op.given("input"))
     return op.fail(ProblemKind::dtype,
-                   "`where` takes a condition of bool, but " + op.name("condition") + " is " + code(values::name(condition->dtype)));
+        "`where` takes a condition of bool, but " + op.name("condition") + " is " +
+            code(values::name(condition->dtype)));
   if (!op.given("input")) {
     const Dim count = count_of_nonzero(op, op.argument("condition"), op.expression("condition"));
-    if (!condition->shape.rank_known) return op.run.heap().open_list(op.result({true, {count}}, Dtype::int64));
+    if (!condition->shape.rank_known)
+      return op.run.heap().open_list(op.result({true, {count}}, Dtype::int64));
     const Shape indices{true, {count}};
     std::vector<Value> parts;
-    for (std::size_t i = 0; i < std::max<std::size_t>(condition->shape.dims.size(), 1); ++i) parts.push_back(op.result(indices, Dtype::int64));
+    for (std::size_t i = 0; i < std::max<std::size_t>(condition->shape.dims.size(), 1); ++i)
+      parts.push_back(op.result(indices, Dtype::int64));
     return op.tuple(std::move(parts));
   }
   std::optional<Shape> shape = condition->shape;
@@ -192,31 +216,38 @@ Value masked_fill(Op& op) {
   const TensorState* mask = op.tensor("mask");
   if (!input || !mask) return op.unknown();
   if (mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean && !mask->maybe_array) {
-    op.fail(ProblemKind::dtype, "`masked_fill` takes a mask of bool, and " + op.name("mask") + " is " + code(values::name(mask->dtype)));
+    op.fail(ProblemKind::dtype,
+        "`masked_fill` takes a mask of bool, and " + op.name("mask") + " is " +
+            code(values::name(mask->dtype)));
     op.cure_append("mask", ".bool()", false);
     return op.unknown();
   }
-  if (const TensorState* value = op.tensor("value"); value && value->shape.rank_known && !value->shape.dims.empty())
-    return op.fail(ProblemKind::argument, "`masked_fill` takes one value, but " + op.name("value") + " has shape " + op.words(value->shape));
+  if (const TensorState* value = op.tensor("value");
+      value && value->shape.rank_known && !value->shape.dims.empty())
+    return op.fail(ProblemKind::argument,
+        "`masked_fill` takes one value, but " + op.name("value") + " has shape " + op.words(value->shape));
   const auto shape = op.broadcast(input->shape, mask->shape);
   return shape ? op.result(*shape, input->dtype) : op.unknown();
 }
 
 Value polygamma(Op& op) {
   const TensorState* input = op.expect("input");
-  if (op.integer("n") < 0 && op.integer("n")) return op.fail(ProblemKind::argument, "`polygamma` takes a derivative n of at least 0");
+  if (op.integer("n") < 0 && op.integer("n"))
+    return op.fail(ProblemKind::argument, "`polygamma` takes a derivative n of at least 0");
   return input ? op.result(input->shape) : op.unknown();
 }
 // Numbers in the place of either, but not of both.
 Value polynomial(Op& op) {
   if (op.call.expr && op.is_number("input") && op.is_number("n"))
-    return op.fail(ProblemKind::argument, code(op.title()) + " takes a tensor, but both operands are numbers");
+    return op.fail(
+        ProblemKind::argument, code(op.title()) + " takes a tensor, but both operands are numbers");
   return broadcasting(op);
 }
 Value clamp(Op& op) {
   if (!op.must_be_tensor("input")) return op.unknown();
   if (op.given("input") && !op.call.spread && !op.argument("min") && !op.argument("max"))
-    return op.fail(ProblemKind::argument, code(op.title()) + " takes a least value min or a greatest value max, but neither is given");
+    return op.fail(ProblemKind::argument,
+        code(op.title()) + " takes a least value min or a greatest value max, but neither is given");
   return broadcasting(op);
 }
 
@@ -224,8 +255,12 @@ Value clamp(Op& op) {
 
 constexpr Operator operators[] = {
     // of one tensor
-    {"abs", "input, *, out=None", "torch method in_place torch.absolute torch.Tensor.absolute torch.absolute_ torch.Tensor.absolute_", same, Type::real},
-    {"neg", "input, *, out=None", "torch method in_place torch.negative torch.Tensor.negative torch.negative_ torch.Tensor.negative_", not_of_bools, Type::input},
+    {"abs", "input, *, out=None",
+        "torch method in_place torch.absolute torch.Tensor.absolute torch.absolute_ torch.Tensor.absolute_",
+        same, Type::real},
+    {"neg", "input, *, out=None",
+        "torch method in_place torch.negative torch.Tensor.negative torch.negative_ torch.Tensor.negative_",
+        not_of_bools, Type::input},
     {"positive", "input", "torch method", same, Type::input},
     {"resolve_conj", "input", "torch method", same, Type::input},
     {"resolve_neg", "input", "torch method", same, Type::input},
@@ -237,7 +272,8 @@ constexpr Operator operators[] = {
     {"frac", "input, *, out=None", "torch method in_place", same, Type::input},
     {"conj_physical", "input, *, out=None", "torch method in_place", same, Type::input},
     {"bitwise_not", "input, *, out=None", "torch method in_place", inverted_bits, Type::input},
-    {"trunc", "input, *, out=None", "torch method in_place torch.fix torch.Tensor.fix torch.fix_ torch.Tensor.fix_", same, Type::input},
+    {"trunc", "input, *, out=None",
+        "torch method in_place torch.fix torch.Tensor.fix torch.fix_ torch.Tensor.fix_", same, Type::input},
     {"round", "input, *, decimals=0, out=None", "torch method in_place special", same, Type::input},
     {"square", "input, *, out=None", "torch method in_place", square, Type::own},
     {"angle", "input, *, out=None", "torch method", angle, Type::own},
@@ -254,12 +290,24 @@ constexpr Operator operators[] = {
     {"isposinf", "input, *, out=None", "torch method", same, Type::boolean},
     {"signbit", "input, *, out=None", "torch method", same, Type::boolean},
     {"sigmoid", "input, *, out=None", "torch method in_place F torch.special.expit", same, Type::floating},
-    {"acos", "input, *, out=None", "torch method in_place torch.arccos torch.Tensor.arccos torch.arccos_ torch.Tensor.arccos_", same, Type::floating},
-    {"acosh", "input, *, out=None", "torch method in_place torch.arccosh torch.Tensor.arccosh torch.arccosh_ torch.Tensor.arccosh_", same, Type::floating},
-    {"asin", "input, *, out=None", "torch method in_place torch.arcsin torch.Tensor.arcsin torch.arcsin_ torch.Tensor.arcsin_", same, Type::floating},
-    {"asinh", "input, *, out=None", "torch method in_place torch.arcsinh torch.Tensor.arcsinh torch.arcsinh_ torch.Tensor.arcsinh_", same, Type::floating},
-    {"atan", "input, *, out=None", "torch method in_place torch.arctan torch.Tensor.arctan torch.arctan_ torch.Tensor.arctan_", same, Type::floating},
-    {"atanh", "input, *, out=None", "torch method in_place torch.arctanh torch.Tensor.arctanh torch.arctanh_ torch.Tensor.arctanh_", same, Type::floating},
+    {"acos", "input, *, out=None",
+        "torch method in_place torch.arccos torch.Tensor.arccos torch.arccos_ torch.Tensor.arccos_", same,
+        Type::floating},
+    {"acosh", "input, *, out=None",
+        "torch method in_place torch.arccosh torch.Tensor.arccosh torch.arccosh_ torch.Tensor.arccosh_", same,
+        Type::floating},
+    {"asin", "input, *, out=None",
+        "torch method in_place torch.arcsin torch.Tensor.arcsin torch.arcsin_ torch.Tensor.arcsin_", same,
+        Type::floating},
+    {"asinh", "input, *, out=None",
+        "torch method in_place torch.arcsinh torch.Tensor.arcsinh torch.arcsinh_ torch.Tensor.arcsinh_", same,
+        Type::floating},
+    {"atan", "input, *, out=None",
+        "torch method in_place torch.arctan torch.Tensor.arctan torch.arctan_ torch.Tensor.arctan_", same,
+        Type::floating},
+    {"atanh", "input, *, out=None",
+        "torch method in_place torch.arctanh torch.Tensor.arctanh torch.arctanh_ torch.Tensor.arctanh_", same,
+        Type::floating},
     {"cos", "input, *, out=None", "torch method in_place", same, Type::floating},
     {"cosh", "input, *, out=None", "torch method in_place", same, Type::floating},
     {"sin", "input, *, out=None", "torch method in_place", same, Type::floating},
@@ -283,10 +331,12 @@ constexpr Operator operators[] = {
     {"erfinv", "input, *, out=None", "torch method in_place special", same, Type::floating},
     {"sinc", "input, *, out=None", "torch method in_place special", same, Type::floating},
     {"i0", "input, *, out=None", "torch method in_place special", same, Type::floating},
-    {"digamma", "input, *, out=None", "torch method in_place special torch.special.psi", same, Type::floating},
+    {"digamma", "input, *, out=None", "torch method in_place special torch.special.psi", same,
+        Type::floating},
     {"lgamma", "input, *, out=None", "torch method in_place torch.special.gammaln", same, Type::floating},
     {"logit", "input, eps=None, *, out=None", "torch method in_place special", same, Type::floating},
-    {"mvlgamma", "input, p, *, out=None", "torch method in_place torch.special.multigammaln", same, Type::floating},
+    {"mvlgamma", "input, p, *, out=None", "torch method in_place torch.special.multigammaln", same,
+        Type::floating},
     {"polygamma", "n, input, *, out=None", "torch special", polygamma, Type::floating},
     {"polygamma", "input, n, *, out=None", "method in_place", polygamma, Type::floating},
     {"airy_ai", "input, *, out=None", "special", same, Type::floating},
@@ -309,14 +359,21 @@ constexpr Operator operators[] = {
     {"scaled_modified_bessel_k0", "input, *, out=None", "special", same, Type::floating},
     {"scaled_modified_bessel_k1", "input, *, out=None", "special", same, Type::floating},
     {"spherical_bessel_j0", "input, *, out=None", "special", same, Type::floating},
-    {"nan_to_num", "input, nan=0.0, posinf=None, neginf=None, *, out=None", "torch method in_place", same, Type::input},
+    {"nan_to_num", "input, nan=0.0, posinf=None, neginf=None, *, out=None", "torch method in_place", same,
+        Type::input},
 
     // of several
     {"add", "input, other, *more, alpha=1, out=None", "torch method in_place", broadcasting},
-    {"sub", "input, other, *more, alpha=1, out=None", "torch method in_place torch.subtract torch.Tensor.subtract torch.subtract_ torch.Tensor.subtract_", subtract},
+    {"sub", "input, other, *more, alpha=1, out=None",
+        "torch method in_place torch.subtract torch.Tensor.subtract torch.subtract_ torch.Tensor.subtract_",
+        subtract},
     {"rsub", "input, other, *more, alpha=1", "torch", subtract},
-    {"mul", "input, other, *, out=None", "torch method in_place torch.multiply torch.Tensor.multiply torch.multiply_ torch.Tensor.multiply_", broadcasting},
-    {"div", "input, other, *, rounding_mode=None, out=None", "torch method in_place torch.divide torch.Tensor.divide torch.divide_ torch.Tensor.divide_ torch.true_divide torch.Tensor.true_divide torch.true_divide_ torch.Tensor.true_divide_", divide, Type::floating},
+    {"mul", "input, other, *, out=None",
+        "torch method in_place torch.multiply torch.Tensor.multiply torch.multiply_ torch.Tensor.multiply_",
+        broadcasting},
+    {"div", "input, other, *, rounding_mode=None, out=None",
+        "torch method in_place torch.divide torch.Tensor.divide torch.divide_ torch.Tensor.divide_ torch.true_divide torch.Tensor.true_divide torch.true_divide_ torch.Tensor.true_divide_",
+        divide, Type::floating},
     {"floor_divide", "input, other, *, out=None", "torch method in_place", broadcasting},
     {"remainder", "input, other, *, out=None", "torch method in_place", some_tensor},
     {"bitwise_and", "input, other, *, out=None", "torch method in_place", bits},
@@ -336,13 +393,17 @@ constexpr Operator operators[] = {
     {"nextafter", "input, other, *, out=None", "torch method in_place", only_tensors},
     {"hypot", "input, other, *, out=None", "torch method in_place", only_tensors},
     {"heaviside", "input, values, *, out=None", "torch method in_place", only_tensors, Type::input},
-    {"atan2", "input, other, *, out=None", "torch method in_place torch.arctan2 torch.Tensor.arctan2 torch.arctan2_ torch.Tensor.arctan2_", only_tensors, Type::floating},
+    {"atan2", "input, other, *, out=None",
+        "torch method in_place torch.arctan2 torch.Tensor.arctan2 torch.arctan2_ torch.Tensor.arctan2_",
+        only_tensors, Type::floating},
     {"copysign", "input, other, *, out=None", "torch method in_place", first_tensor, Type::floating},
     {"ldexp", "input, other, *, out=None", "torch method in_place", only_tensors, Type::floating},
     {"logaddexp", "input, other, *, out=None", "torch method", only_tensors},
     {"logaddexp2", "input, other, *, out=None", "torch method", only_tensors},
-    {"igamma", "input, other, *, out=None", "torch method in_place torch.special.gammainc", only_tensors, Type::floating},
-    {"igammac", "input, other, *, out=None", "torch method in_place torch.special.gammaincc", only_tensors, Type::floating},
+    {"igamma", "input, other, *, out=None", "torch method in_place torch.special.gammainc", only_tensors,
+        Type::floating},
+    {"igammac", "input, other, *, out=None", "torch method in_place torch.special.gammaincc", only_tensors,
+        Type::floating},
     {"xlogy", "input, other, *, out=None", "torch method in_place special", some_tensor, Type::floating},
     {"xlog1py", "input, other, *, out=None", "special", some_tensor, Type::floating},
     {"zeta", "input, other, *, out=None", "special", some_tensor, Type::floating},
@@ -362,18 +423,31 @@ constexpr Operator operators[] = {
     {"logical_or", "input, other, *, out=None", "torch method in_place", only_tensors, Type::boolean},
     {"logical_xor", "input, other, *, out=None", "torch method in_place", only_tensors, Type::boolean},
     {"eq", "input, other, *, out=None", "torch method in_place", first_tensor, Type::boolean},
-    {"ne", "input, other, *, out=None", "torch method in_place torch.not_equal torch.Tensor.not_equal torch.not_equal_ torch.Tensor.not_equal_", first_tensor, Type::boolean},
-    {"lt", "input, other, *, out=None", "torch method in_place torch.less torch.Tensor.less torch.less_ torch.Tensor.less_", first_tensor, Type::boolean},
-    {"le", "input, other, *, out=None", "torch method in_place torch.less_equal torch.Tensor.less_equal torch.less_equal_ torch.Tensor.less_equal_", first_tensor, Type::boolean},
-    {"gt", "input, other, *, out=None", "torch method in_place torch.greater torch.Tensor.greater torch.greater_ torch.Tensor.greater_", first_tensor, Type::boolean},
-    {"ge", "input, other, *, out=None", "torch method in_place torch.greater_equal torch.Tensor.greater_equal torch.greater_equal_ torch.Tensor.greater_equal_", first_tensor, Type::boolean},
-    {"isclose", "input, other, rtol=1e-05, atol=1e-08, equal_nan=False", "torch method", close, Type::boolean},
-    {"clamp", "input, min=None, max=None, *, out=None", "torch method in_place torch.clip torch.Tensor.clip torch.clip_ torch.Tensor.clip_", clamp},
+    {"ne", "input, other, *, out=None",
+        "torch method in_place torch.not_equal torch.Tensor.not_equal torch.not_equal_ torch.Tensor.not_equal_",
+        first_tensor, Type::boolean},
+    {"lt", "input, other, *, out=None",
+        "torch method in_place torch.less torch.Tensor.less torch.less_ torch.Tensor.less_", first_tensor,
+        Type::boolean},
+    {"le", "input, other, *, out=None",
+        "torch method in_place torch.less_equal torch.Tensor.less_equal torch.less_equal_ torch.Tensor.less_equal_",
+        first_tensor, Type::boolean},
+    {"gt", "input, other, *, out=None",
+        "torch method in_place torch.greater torch.Tensor.greater torch.greater_ torch.Tensor.greater_",
+        first_tensor, Type::boolean},
+    {"ge", "input, other, *, out=None",
+        "torch method in_place torch.greater_equal torch.Tensor.greater_equal torch.greater_equal_ torch.Tensor.greater_equal_",
+        first_tensor, Type::boolean},
+    {"isclose", "input, other, rtol=1e-05, atol=1e-08, equal_nan=False", "torch method", close,
+        Type::boolean},
+    {"clamp", "input, min=None, max=None, *, out=None",
+        "torch method in_place torch.clip torch.Tensor.clip torch.clip_ torch.Tensor.clip_", clamp},
     {"clamp_min", "input, min, *, out=None", "torch method in_place", first_tensor},
     {"clamp_max", "input, max, *, out=None", "torch method in_place", first_tensor},
     {"lerp", "input, end, weight, *, out=None", "torch method in_place", only_tensors, Type::input},
     {"addcmul", "input, tensor1, tensor2, *more, value=1, out=None", "torch method in_place", broadcasting},
-    {"addcdiv", "input, tensor1, tensor2, *more, value=1, out=None", "torch method in_place", broadcasting, Type::floating},
+    {"addcdiv", "input, tensor1, tensor2, *more, value=1, out=None", "torch method in_place", broadcasting,
+        Type::floating},
     {"complex", "real, imag, *, out=None", "torch", complex_of_parts, Type::own},
     {"polar", "abs, angle, *, out=None", "torch", complex_of_parts, Type::own},
     {"where", "condition, input=None, other=None, *, out=None", "torch", where, Type::own},
@@ -383,8 +457,8 @@ constexpr Operator operators[] = {
     {"relu", "input", "torch method in_place", same, Type::input},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> pointwise_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,6 +1,6 @@
 // Products of matrices and vectors: what is summed over has the same size on both sides.
-#include "libraries/torch/nn/layer.hpp"
 #include "libraries/torch/ops/products.hpp"
+#include "libraries/torch/nn/layer.hpp"
 
 #include <algorithm>
 
@@ -25,16 +25,20 @@ bool must_have_rank(Op& op, std::string_view name, std::size_t rank, std::string
   if (!state->shape.rank_known) {
     if (state->shape.dims.size() > rank) {
       op.fail(ProblemKind::product,
-              code(op.title()) + " takes " + std::string(what) + ", but " + op.name(name) + " has shape " + op.words(state->shape));
+          code(op.title()) + " takes " + std::string(what) + ", but " + op.name(name) + " has shape " +
+              op.words(state->shape));
       return false;
     }
     Shape shape{true, std::vector<Dim>(rank)};
-    std::copy(state->shape.dims.begin(), state->shape.dims.end(), shape.dims.end() - static_cast<std::ptrdiff_t>(state->shape.dims.size()));
+    std::copy(state->shape.dims.begin(), state->shape.dims.end(),
+        shape.dims.end() - static_cast<std::ptrdiff_t>(state->shape.dims.size()));
     op.learn(name, shape);
     return true;
   }
   if (state->shape.dims.size() == rank) return true;
-  op.fail(ProblemKind::product, code(op.title()) + " takes " + std::string(what) + ", but " + op.name(name) + " has shape " + op.words(state->shape));
+  op.fail(ProblemKind::product,
+      code(op.title()) + " takes " + std::string(what) + ", but " + op.name(name) + " has shape " +
+          op.words(state->shape));
   return false;
 }
 
@@ -44,12 +48,16 @@ Dtype product_dtype(Op& op, Value left, Value right) {
 }
 bool dtypes_fit(Op& op, Value left, Value right) {
   const TensorState *a = op.tensor(left), *b = op.tensor(right);
-  if (!a || !b || a->dtype == Dtype::unknown || b->dtype == Dtype::unknown || a->dtype == b->dtype) return true;
+  if (!a || !b || a->dtype == Dtype::unknown || b->dtype == Dtype::unknown || a->dtype == b->dtype)
+    return true;
   // What autocast converts may be of two types; who calls what nobody calls may be inside of one.
-  const auto cast = [](Dtype dtype) { return dtype == Dtype::float32 || dtype == Dtype::float16 || dtype == Dtype::bfloat16; };
+  const auto cast = [](Dtype dtype) {
+    return dtype == Dtype::float32 || dtype == Dtype::float16 || dtype == Dtype::bfloat16;
+  };
   if (cast(a->dtype) && cast(b->dtype) && (op.run.casting() || !op.run.knows_default_device())) return true;
-  op.fail(ProblemKind::dtype, code(op.title()) + " takes operands of one dtype, and is given " + code(values::name(a->dtype)) +
-                                  " and " + code(values::name(b->dtype)));
+  op.fail(ProblemKind::dtype,
+      code(op.title()) + " takes operands of one dtype, and is given " + code(values::name(a->dtype)) +
+          " and " + code(values::name(b->dtype)));
   return false;
 }
 
@@ -77,8 +85,10 @@ Value multiply(Op& op, Value left, Value right) {
     // Each side teaches the other.
     if (inner_right.size && !inner_left.size) {
       TensorState learned = *a;
-      if (learned.shape.dims.empty()) learned.shape.dims.push_back(inner_right);
-      else learned.shape.dims.back() = inner_right;
+      if (learned.shape.dims.empty())
+        learned.shape.dims.push_back(inner_right);
+      else
+        learned.shape.dims.back() = inner_right;
       learned.shape_value = {};
       set_state(op.run, left, learned);
     } else if (inner_left.size && !inner_right.size && y.rank_known) {
@@ -120,22 +130,25 @@ Value matmul(Op& op) {
 }
 // mm and bmm: exactly so many dimensions, and no broadcasting.
 Value multiply_exact(Op& op, std::size_t rank) {
-  const Value left = op.argument(op.call.row.parameters[0].text()), right = op.argument(op.call.row.parameters[1].text());
+  const Value left = op.argument(op.call.row.parameters[0].text()),
+              right = op.argument(op.call.row.parameters[1].text());
   for (std::size_t i = 0; i < 2; ++i)
     if (!op.must_be_tensor(op.call.row.parameters[i].text())) return op.unknown();
   for (const Value& operand : {left, right})
-    if (const TensorState* state = op.tensor(operand); state && state->shape.rank_known && state->shape.dims.size() != rank) {
+    if (const TensorState* state = op.tensor(operand);
+        state && state->shape.rank_known && state->shape.dims.size() != rank) {
       refuse_pair(op, ProblemKind::rank, left, right);
       return op.unknown();
     }
   for (std::size_t i = 0; i < 2; ++i) {
     const std::string_view name = op.call.row.parameters[i].text();
-    if (const TensorState* state = op.expect(name);
-        state && !state->shape.rank_known && !must_have_rank(op, name, rank, "tensors of that many dimensions"))
+    if (const TensorState* state = op.expect(name); state && !state->shape.rank_known &&
+        !must_have_rank(op, name, rank, "tensors of that many dimensions"))
       return op.unknown();
   }
   if (rank == 3) {
-    const Dim a = dim_at(op.shape(op.call.row.parameters[0].text()), 0), b = dim_at(op.shape(op.call.row.parameters[1].text()), 0);
+    const Dim a = dim_at(op.shape(op.call.row.parameters[0].text()), 0),
+              b = dim_at(op.shape(op.call.row.parameters[1].text()), 0);
     if (!op.must_equal(a, b)) {
       refuse_pair(op, ProblemKind::batch_dimensions, left, right);
       return op.unknown();
@@ -146,20 +159,29 @@ Value multiply_exact(Op& op, std::size_t rank) {
 Value mm(Op& op) { return multiply_exact(op, 2); }
 Value bmm(Op& op) { return multiply_exact(op, 3); }
 
-// The rows of one matrix, parted by `offs`, times one matrix each; or any other way to part two operands into groups.
+// The rows of one matrix, parted by `offs`, times one matrix each; or any other way to part two operands into
+// groups.
 Value grouped(Op& op) {
-  const std::string_view left_name = op.call.row.parameters[0].text(), right_name = op.call.row.parameters[1].text();
+  const std::string_view left_name = op.call.row.parameters[0].text(),
+                         right_name = op.call.row.parameters[1].text();
   for (const std::string_view name : {left_name, right_name})
     if (!op.must_be_tensor(name)) return op.unknown();
   const TensorState *a = op.expect(left_name), *b = op.expect(right_name);
   if (!a || !b) return op.unknown();
   for (const std::string_view name : {left_name, right_name})
-    if (const Shape& shape = op.shape(name); shape.rank_known && shape.dims.size() != 2 && shape.dims.size() != 3)
-      return op.fail(ProblemKind::product, code(op.title()) + " takes tensors of 2 or 3 dimensions, but " + op.name(name) + " has shape " + op.words(shape));
+    if (const Shape& shape = op.shape(name);
+        shape.rank_known && shape.dims.size() != 2 && shape.dims.size() != 3)
+      return op.fail(ProblemKind::product,
+          code(op.title()) + " takes tensors of 2 or 3 dimensions, but " + op.name(name) + " has shape " +
+              op.words(shape));
   const bool parted = op.tensor("offs");
   // With offsets one of the two is a matrix.
-  if (parted && has_rank(op.shape(right_name), 3) && !must_have_rank(op, left_name, 2, "a matrix of rows that are parted by offs")) return op.unknown();
-  if (parted && has_rank(op.shape(left_name), 3) && !must_have_rank(op, right_name, 2, "a matrix of columns that are parted by offs")) return op.unknown();
+  if (parted && has_rank(op.shape(right_name), 3) &&
+      !must_have_rank(op, left_name, 2, "a matrix of rows that are parted by offs"))
+    return op.unknown();
+  if (parted && has_rank(op.shape(left_name), 3) &&
+      !must_have_rank(op, right_name, 2, "a matrix of columns that are parted by offs"))
+    return op.unknown();
   if (parted && !must_have_rank(op, "offs", 1, "a vector of offsets")) return op.unknown();
   const Shape x = op.shape(left_name), y = op.shape(right_name);
   const Value left = op.argument(left_name), right = op.argument(right_name);
@@ -172,7 +194,9 @@ Value grouped(Op& op) {
   if (const Dim taught[] = {wanted}; wanted.size && !arrives.size) op.learn_last(left_name, taught);
   if (!x.rank_known || !y.rank_known) return op.result({}, dtype);
   Shape shape{true, {from_right(x, 1), from_right(y, 0)}};
-  if (x.dims.size() == y.dims.size()) shape.dims.insert(shape.dims.begin(), x.dims.size() == 3 ? op.better(x.dims[0], y.dims[0]) : dim_at(op.shape("offs"), 0));
+  if (x.dims.size() == y.dims.size())
+    shape.dims.insert(shape.dims.begin(),
+        x.dims.size() == 3 ? op.better(x.dims[0], y.dims[0]) : dim_at(op.shape("offs"), 0));
   return op.result(shape, dtype);
 }
 
@@ -180,15 +204,19 @@ Value grouped(Op& op) {
 Value grouped_rows(Op& op) {
   const Known turned = op.flag("trans_b");
   if (!op.call.rest.empty() || !op.call.options.empty() || turned == Known::unknown) return op.unknown();
-  if (!must_have_rank(op, "a", 2, "a matrix of rows") || !must_have_rank(op, "b", 3, "one matrix for each group")) return op.unknown();
+  if (!must_have_rank(op, "a", 2, "a matrix of rows") ||
+      !must_have_rank(op, "b", 3, "one matrix for each group"))
+    return op.unknown();
   const Shape x = op.shape("a"), y = op.shape("b");
   const std::size_t inner = turned == Known::yes ? 2 : 1;
   if (!op.must_equal(dim_at(x, 1), dim_at(y, inner))) {
     refuse_inner(op, op.argument("a"), op.argument("b"), dim_at(x, 1), dim_at(y, inner));
     return op.unknown();
   }
-  if (const Dim taught[] = {dim_at(y, inner)}; taught[0].size && !dim_at(x, 1).size) op.learn_last("a", taught);
-  return op.result({true, {dim_at(x, 0), dim_at(y, 3 - inner)}}, product_dtype(op, op.argument("a"), op.argument("b")));
+  if (const Dim taught[] = {dim_at(y, inner)}; taught[0].size && !dim_at(x, 1).size)
+    op.learn_last("a", taught);
+  return op.result(
+      {true, {dim_at(x, 0), dim_at(y, 3 - inner)}}, product_dtype(op, op.argument("a"), op.argument("b")));
 }
 // Each row as often as groups were chosen for it, in the order of the groups; and where each comes from.
 Value rows_by_group(Op& op) {
@@ -196,14 +224,16 @@ Value rows_by_group(Op& op) {
   if (!rows || !indices || op.argument("num_out_tokens")) return op.unknown();
   const Int count = indices->shape.rank_known ? op.product(indices->shape.dims) : nullptr;
   const Dim made = count ? op.made(count) : Dim{};
-  return op.tuple({op.result({true, {made, from_right(op.shape("input_act"), 0)}}, rows->dtype), op.result({true, {made}}, Dtype::int32)});
+  return op.tuple({op.result({true, {made, from_right(op.shape("input_act"), 0)}}, rows->dtype),
+      op.result({true, {made}}, Dtype::int32)});
 }
 Value rows_in_order(Op& op) {
   const TensorState* rows = op.expect("input_act");
   if (!rows) return op.unknown();
   const TensorState* shares = op.tensor("probs");
   const bool known = shares && shares->shape.rank_known && shares->shape.dims.size() == 2;
-  return op.result({true, {known ? shares->shape.dims[0] : Dim{}, from_right(op.shape("input_act"), 0)}}, rows->dtype);
+  return op.result(
+      {true, {known ? shares->shape.dims[0] : Dim{}, from_right(op.shape("input_act"), 0)}}, rows->dtype);
 }
 
 // input @ weightᵀ + bias: the function of nn.Linear.
@@ -215,15 +245,19 @@ Value linear(Op& op) {
   if (!input || !weight) return op.unknown();
   const Value left = op.argument("input"), right = op.argument("weight");
   // The operands have one dtype, so it is enough to know one of them.
-  const Dtype dtype = input->dtype == Dtype::unknown ? weight->dtype : weight->dtype == Dtype::unknown ? input->dtype : product_dtype(op, left, right);
+  const Dtype dtype = input->dtype == Dtype::unknown ? weight->dtype
+      : weight->dtype == Dtype::unknown              ? input->dtype
+                                                     : product_dtype(op, left, right);
   const Dim arrives[] = {from_right(input->shape, 0)}, wanted[] = {from_right(weight->shape, 0)};
   if (!op.must_equal(arrives[0], wanted[0])) {
     refuse_inner(op, left, right, arrives[0], wanted[0]);
   } else {
     if (!dtypes_fit(op, left, right)) return op.unknown();
     // Each side teaches the other.
-    if (wanted[0].size && !arrives[0].size) op.learn_last("input", wanted);
-    else if (arrives[0].size && !wanted[0].size) op.learn_last("weight", arrives);
+    if (wanted[0].size && !arrives[0].size)
+      op.learn_last("input", wanted);
+    else if (arrives[0].size && !wanted[0].size)
+      op.learn_last("weight", arrives);
   }
   Shape shape = op.shape("input");
   if (has_rank(op.shape("weight"), 1)) {
@@ -247,15 +281,17 @@ Value added(Op& op, const Shape& product, Dtype dtype) {
       fits = op.equal(have, want) != Answer::no || op.equal(have, 1) != Answer::no;
     }
     if (!fits)
-      return op.fail(ProblemKind::broadcast, "The product is " + op.words(product) + ", and " + op.name("input") + " " + op.words(input->shape) +
-                                                 " cannot be broadcast to it");
+      return op.fail(ProblemKind::broadcast,
+          "The product is " + op.words(product) + ", and " + op.name("input") + " " + op.words(input->shape) +
+              " cannot be broadcast to it");
   }
   return op.result(product, dtype);
 }
 // Signatures that PyTorch no longer documents have their factors among the tensors.
 bool old_form(const Op& op) { return !op.call.rest.empty(); }
 
-Value add_product(Op& op, std::string_view first, std::string_view second, std::size_t rank, bool sum_of_batch) {
+Value add_product(
+    Op& op, std::string_view first, std::string_view second, std::size_t rank, bool sum_of_batch) {
   if (old_form(op)) return op.unknown();
   const std::string_view what = rank == 2 ? "matrices" : "batches of matrices";
   if (!must_have_rank(op, first, rank, what) || !must_have_rank(op, second, rank, what)) return op.unknown();
@@ -280,7 +316,9 @@ Value baddbmm(Op& op) { return add_product(op, "batch1", "batch2", 3, false); }
 Value addbmm(Op& op) { return add_product(op, "batch1", "batch2", 3, true); }
 // The matrix and the vector behind it.
 std::optional<Shape> matrix_times_vector(Op& op, std::string_view matrix, std::string_view vector) {
-  if (!must_have_rank(op, matrix, 2, "a matrix and a vector") || !must_have_rank(op, vector, 1, "a matrix and a vector")) return std::nullopt;
+  if (!must_have_rank(op, matrix, 2, "a matrix and a vector") ||
+      !must_have_rank(op, vector, 1, "a matrix and a vector"))
+    return std::nullopt;
   const Shape x = op.shape(matrix), y = op.shape(vector);
   if (!op.must_equal(dim_at(x, 1), dim_at(y, 0))) {
     refuse_inner(op, op.argument(matrix), op.argument(vector), dim_at(x, 1), dim_at(y, 0));
@@ -290,7 +328,8 @@ std::optional<Shape> matrix_times_vector(Op& op, std::string_view matrix, std::s
 }
 Value mv(Op& op) {
   const auto shape = matrix_times_vector(op, "input", "vec");
-  return shape ? op.result(*shape, product_dtype(op, op.argument("input"), op.argument("vec"))) : op.unknown();
+  return shape ? op.result(*shape, product_dtype(op, op.argument("input"), op.argument("vec")))
+               : op.unknown();
 }
 Value addmv(Op& op) {
   if (old_form(op)) return op.unknown();
@@ -298,7 +337,8 @@ Value addmv(Op& op) {
   return shape ? added(op, *shape, product_dtype(op, op.argument("mat"), op.argument("vec"))) : op.unknown();
 }
 std::optional<Shape> outer_shape(Op& op, std::string_view first, std::string_view second) {
-  if (!must_have_rank(op, first, 1, "two vectors") || !must_have_rank(op, second, 1, "two vectors")) return std::nullopt;
+  if (!must_have_rank(op, first, 1, "two vectors") || !must_have_rank(op, second, 1, "two vectors"))
+    return std::nullopt;
   return Shape{true, {dim_at(op.shape(first), 0), dim_at(op.shape(second), 0)}};
 }
 Value outer(Op& op) {
@@ -315,7 +355,8 @@ Value addr(Op& op) {
 
 Value dot(Op& op) {
   const std::string_view second = op.call.row.parameters[1].text();
-  if (!must_have_rank(op, "input", 1, "two vectors") || !must_have_rank(op, second, 1, "two vectors")) return op.unknown();
+  if (!must_have_rank(op, "input", 1, "two vectors") || !must_have_rank(op, second, 1, "two vectors"))
+    return op.unknown();
   const Dim a = dim_at(op.shape("input"), 0), b = dim_at(op.shape(second), 0);
   if (!op.must_equal(a, b)) {
     refuse_inner(op, op.argument("input"), op.argument(second), a, b);
@@ -330,7 +371,8 @@ Value inner(Op& op) {
   const TensorState *a = op.expect("input"), *b = op.expect("other");
   if (!a || !b || !a->shape.rank_known || !b->shape.rank_known) return op.unknown();
   const Dtype dtype = op.promoted({"input", "other"});
-  if (a->shape.dims.empty() || b->shape.dims.empty()) return op.result(a->shape.dims.empty() ? b->shape : a->shape, dtype);
+  if (a->shape.dims.empty() || b->shape.dims.empty())
+    return op.result(a->shape.dims.empty() ? b->shape : a->shape, dtype);
   if (!op.must_equal(a->shape.dims.back(), b->shape.dims.back())) {
     refuse_inner(op, op.argument("input"), op.argument("other"), a->shape.dims.back(), b->shape.dims.back());
     return op.unknown();
@@ -351,8 +393,10 @@ Value cross(Op& op) {
   for (const std::string_view name : {"input", "other"})
     if (!op.must_be_tensor(name)) return op.unknown();
   const Shape x = op.shape("input"), y = op.shape("other");
-  if (x.rank_known && y.rank_known && x.dims.size() != y.dims.size() && op.call.row.path.starts_with("torch.linalg"))
-    return op.fail(ProblemKind::product, "`cross` takes tensors of as many dimensions; it is given " + op.words(x) + " and " + op.words(y));
+  if (x.rank_known && y.rank_known && x.dims.size() != y.dims.size() &&
+      op.call.row.path.starts_with("torch.linalg"))
+    return op.fail(ProblemKind::product,
+        "`cross` takes tensors of as many dimensions; it is given " + op.words(x) + " and " + op.words(y));
   const auto shape = op.broadcast(x, y);
   if (!shape) return op.unknown();
   if (shape->rank_known && op.argument("dim")) {
@@ -363,17 +407,20 @@ Value cross(Op& op) {
       for (const Shape* side : {&x, &y})
         if (side->rank_known && *at < side->dims.size() && op.equal(side->dims[*at], 3) == Answer::no)
           return op.fail(ProblemKind::product,
-                         "`cross` takes three coordinates along dimension " + std::to_string(*at) + ", and " + op.words(*side) + " has " +
-                             op.words(side->dims[*at]),
-                         {side->dims[*at]});
+              "`cross` takes three coordinates along dimension " + std::to_string(*at) + ", and " +
+                  op.words(*side) + " has " + op.words(side->dims[*at]),
+              {side->dims[*at]});
     if (at && !shape->dims.empty() && op.equal(shape->dims[*at], 3) == Answer::no)
       return op.fail(ProblemKind::product,
-                     "`cross` takes three coordinates along dimension " + std::to_string(*at) + ", and " + op.words(*shape) + " has " +
-                         op.words(shape->dims[*at]),
-                     {shape->dims[*at]});
+          "`cross` takes three coordinates along dimension " + std::to_string(*at) + ", and " +
+              op.words(*shape) + " has " + op.words(shape->dims[*at]),
+          {shape->dims[*at]});
   } else if (shape->rank_known) {
-    if (std::all_of(shape->dims.begin(), shape->dims.end(), [&](const Dim& dim) { return op.equal(dim, 3) == Answer::no; }))
-      return op.fail(ProblemKind::product, "`cross` takes three coordinates along some dimension, and " + op.words(*shape) + " has none of size 3");
+    if (std::all_of(shape->dims.begin(), shape->dims.end(),
+            [&](const Dim& dim) { return op.equal(dim, 3) == Answer::no; }))
+      return op.fail(ProblemKind::product,
+          "`cross` takes three coordinates along some dimension, and " + op.words(*shape) +
+              " has none of size 3");
   }
   return op.result(*shape);
 }
@@ -390,10 +437,13 @@ constexpr Operator operators[] = {
     {"vdot", "input, other, *, out=None", "torch method", dot, Type::own},
     {"inner", "input, other, *, out=None", "torch method", inner, Type::own},
     {"outer", "input, vec2, *, out=None", "torch method torch.ger torch.Tensor.ger", outer},
-    {"addmm", "input, mat1, mat2, *more, beta=1, alpha=1, out=None", "torch method in_place", addmm, Type::own},
-    {"baddbmm", "input, batch1, batch2, *more, beta=1, alpha=1, out=None", "torch method in_place", baddbmm, Type::own},
+    {"addmm", "input, mat1, mat2, *more, beta=1, alpha=1, out=None", "torch method in_place", addmm,
+        Type::own},
+    {"baddbmm", "input, batch1, batch2, *more, beta=1, alpha=1, out=None", "torch method in_place", baddbmm,
+        Type::own},
     {"addbmm", "input, batch1, batch2, *more, beta=1, alpha=1, out=None", "torch method", addbmm, Type::own},
-    {"addbmm_", "input, batch1, batch2, *more, beta=1, alpha=1", "method", addbmm, Type::own},  // grows its subject where it must
+    {"addbmm_", "input, batch1, batch2, *more, beta=1, alpha=1", "method", addbmm,
+        Type::own},  // grows its subject where it must
     {"addmv", "input, mat, vec, *more, beta=1, alpha=1, out=None", "torch method in_place", addmv, Type::own},
     {"addr", "input, vec1, vec2, *more, beta=1, alpha=1, out=None", "torch method in_place", addr, Type::own},
     {"linear", "input, weight, bias=None", "F", linear, Type::own},
@@ -404,14 +454,17 @@ constexpr Operator operators[] = {
 
 // The counts of rows lie on the CPU, whatever the rows lie on.
 constexpr Operator of_grouped_gemm[] = {
-    {"gmm", "a, b, batch_sizes, trans_b=False, *more, **options", "grouped_gemm.ops.gmm", grouped_rows, Type::own},
-    {"permute", "input_act, indices, num_out_tokens=None, max_token_num=0", "grouped_gemm.ops.permute", rows_by_group, Type::own},
-    {"unpermute", "input_act, row_id_map, probs=None", "grouped_gemm.ops.unpermute", rows_in_order, Type::own},
+    {"gmm", "a, b, batch_sizes, trans_b=False, *more, **options", "grouped_gemm.ops.gmm", grouped_rows,
+        Type::own},
+    {"permute", "input_act, indices, num_out_tokens=None, max_token_num=0", "grouped_gemm.ops.permute",
+        rows_by_group, Type::own},
+    {"unpermute", "input_act, row_id_map, probs=None", "grouped_gemm.ops.unpermute", rows_in_order,
+        Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> grouped_gemm_rows() { return operator_rows(of_grouped_gemm); }
 std::vector<Row> product_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

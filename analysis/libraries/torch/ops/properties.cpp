@@ -1,4 +1,5 @@
-// Asking tensors (dtype, device and what else is not their shape), moving and converting them, filling them in place, and torch.nn.init.
+// Asking tensors (dtype, device and what else is not their shape), moving and converting them, filling them
+// in place, and torch.nn.init.
 #include "libraries/numpy/arrays.hpp"
 #include "libraries/python/generators.hpp"
 #include "libraries/torch/meaning/contents.hpp"
@@ -27,30 +28,42 @@ Value dtype(Op& op) {
 }
 Value device(Op& op) {
   const TensorState* state = op.tensor(self(op));
-  return state && state->device ? values::device_value(op.run.heap(), *state->device) : unknown_of(op, Sharing::divergent);
+  return state && state->device ? values::device_value(op.run.heap(), *state->device)
+                                : unknown_of(op, Sharing::divergent);
 }
-Value boolean(Op& op, Known known) { return known == Known::unknown ? unknown_of(op, Sharing::uniform) : op.run.heap().boolean(known == Known::yes); }
+Value boolean(Op& op, Known known) {
+  return known == Known::unknown ? unknown_of(op, Sharing::uniform)
+                                 : op.run.heap().boolean(known == Known::yes);
+}
 Value requires_grad(Op& op) {
   const TensorState* state = op.tensor(self(op));
   return boolean(op, state ? op.run.heap().requires_grad(*state) : Known::unknown);
 }
 Value is_floating_point(Op& op) {
   const TensorState* state = op.tensor(self(op));
-  return boolean(op, !state || state->dtype == Dtype::unknown ? Known::unknown : values::is_floating(state->dtype) ? Known::yes : Known::no);
+  return boolean(op,
+      !state || state->dtype == Dtype::unknown ? Known::unknown
+          : values::is_floating(state->dtype)  ? Known::yes
+                                               : Known::no);
 }
 Value is_complex_tensor(Op& op) {
   const TensorState* state = op.tensor(self(op));
-  return boolean(op, !state || state->dtype == Dtype::unknown ? Known::unknown : is_complex(state->dtype) ? Known::yes : Known::no);
+  return boolean(op,
+      !state || state->dtype == Dtype::unknown ? Known::unknown
+          : is_complex(state->dtype)           ? Known::yes
+                                               : Known::no);
 }
 Value is_tensor(Op& op) {
   const Value value = op.argument("obj");
   if (op.tensor(value)) return op.run.heap().boolean(true);
-  return !value || value.is(Kind::unknown) || value.is(Kind::choice) || value.is(Kind::instance) ? unknown_of(op, Sharing::uniform)
-                                                                                                 : op.run.heap().boolean(false);
+  return !value || value.is(Kind::unknown) || value.is(Kind::choice) || value.is(Kind::instance)
+      ? unknown_of(op, Sharing::uniform)
+      : op.run.heap().boolean(false);
 }
 Value element_size(Op& op) {
   const TensorState* state = op.tensor(self(op));
-  return state && state->dtype != Dtype::unknown ? op.run.heap().integer(values::width(state->dtype)) : unknown_of(op, Sharing::uniform);
+  return state && state->dtype != Dtype::unknown ? op.run.heap().integer(values::width(state->dtype))
+                                                 : unknown_of(op, Sharing::uniform);
 }
 Value something(Op& op) { return unknown_of(op, sharing_of(op)); }
 Value item(Op& op) {
@@ -58,7 +71,9 @@ Value item(Op& op) {
   if (state && state->shape.rank_known) {
     const Int count = op.product(state->shape.dims);
     if (count && op.s.compare(Compare::eq, count, op.s.constant(1)) == Answer::no)
-      return op.fail(ProblemKind::argument, "`item` takes a tensor of one element, but " + op.name("input") + " has shape " + op.words(state->shape));
+      return op.fail(ProblemKind::argument,
+          "`item` takes a tensor of one element, but " + op.name("input") + " has shape " +
+              op.words(state->shape));
   }
   if (const values::Content* content = op.content(self(op)); content && content->numbers.size() == 1)
     if (const Value number = op.run.heap().number(*content, 0)) return number;
@@ -95,7 +110,8 @@ Value to_list(Op& op) {
   };
   if (state->shape.dims.empty()) return number(0);
   const auto size = op.value(state->shape.dims[0]);
-  if (!size || *size > static_cast<std::int64_t>(values::Heap::most_numbers)) return op.run.heap().open_list(unknown_number(), state->shape.dims[0].size);
+  if (!size || *size > static_cast<std::int64_t>(values::Heap::most_numbers))
+    return op.run.heap().open_list(unknown_number(), state->shape.dims[0].size);
   std::vector<Value> items;
   for (std::int64_t i = 0; i < *size; ++i) items.push_back(number(static_cast<std::size_t>(i)));
   return op.run.heap().list(std::move(items));
@@ -106,7 +122,8 @@ Value common_dtype(Op& op) {
 }
 Value promoted_types(Op& op) {
   const Dtype a = to_dtype(op.argument("type1")), b = to_dtype(op.argument("type2"));
-  return a == Dtype::unknown || b == Dtype::unknown ? unknown_of(op, Sharing::uniform) : Value::of(promote(a, b));
+  return a == Dtype::unknown || b == Dtype::unknown ? unknown_of(op, Sharing::uniform)
+                                                    : Value::of(promote(a, b));
 }
 Value default_dtype(Op& op) {
   const Dtype now = op.run.default_dtype();
@@ -125,12 +142,15 @@ const values::Device* device_of(Op& op, Value value) { return values::device_nam
 Value converted(Op& op, TensorState state) {
   values::Heap& heap = op.run.heap();
   const TensorState* from = op.tensor(self(op));
-  if (from && state.dtype != Dtype::unknown && state.dtype == from->dtype && state.device && from->device && state.device->text == from->device->text &&
-      op.call.options.empty() && !op.argument("memory_format"))
+  if (from && state.dtype != Dtype::unknown && state.dtype == from->dtype && state.device && from->device &&
+      state.device->text == from->device->text && op.call.options.empty() && !op.argument("memory_format"))
     return self(op);
-  const bool no_numbers = state.dtype != Dtype::unknown && !values::is_floating(state.dtype) && !is_complex(state.dtype);
-  if (no_numbers) cut_history(op.run, state, op.call.place, values::name(state.dtype));
-  else if (op.run.records_gradients() != Known::yes && heap.requires_grad(state) == Known::yes) state.requires_grad = Known::unknown;
+  const bool no_numbers = state.dtype != Dtype::unknown && !values::is_floating(state.dtype) &&
+      !is_complex(state.dtype);
+  if (no_numbers)
+    cut_history(op.run, state, op.call.place, values::name(state.dtype));
+  else if (op.run.records_gradients() != Known::yes && heap.requires_grad(state) == Known::yes)
+    state.requires_grad = Known::unknown;
   return result(op.call, std::move(state));
 }
 // Names by which programs tell devices and dtypes apart.
@@ -147,7 +167,8 @@ void convert_one_of(Op& op, TensorState& state, Value value) {
   convert(op, yes, value.as<values::Choice>()->yes);
   convert(op, no, value.as<values::Choice>()->no);
   state.dtype = yes.dtype == no.dtype ? yes.dtype : Dtype::unknown;
-  state.device = values::choose_device(op.run.heap(), value.as<values::Choice>()->condition, yes.device, no.device);
+  state.device = values::choose_device(
+      op.run.heap(), value.as<values::Choice>()->condition, yes.device, no.device);
 }
 void convert(Op& op, TensorState& state, Value value) {
   value = op.run.resolve(value);
@@ -164,7 +185,8 @@ void convert(Op& op, TensorState& state, Value value) {
     convert_one_of(op, state, value);
   } else if (const values::Device* chosen = values::device_named(op.run.heap(), value)) {
     state.device = chosen;
-  } else if (called(value, "device") || op.run.record().conditions.contains(values::RecordCondition::counted)) {
+  } else if (called(value, "device") ||
+      op.run.record().conditions.contains(values::RecordCondition::counted)) {
     state.device = nullptr;
   } else if (called(value, "dtype")) {
     state.dtype = Dtype::unknown;
@@ -180,36 +202,42 @@ Value to(Op& op) {
   for (const auto& [name, value] : op.call.options) {
     const std::string_view key = name.text();
     const Value given = op.run.resolve(value);
-    if (key == "dtype") state.dtype = given.is(Kind::none) ? state.dtype : to_dtype(given);
-    else if (key == "device") state.device = given.is(Kind::none) ? state.device : device_of(op, given);
-    else if (key == "other" || key == "tensor") convert(op, state, given);
+    if (key == "dtype")
+      state.dtype = given.is(Kind::none) ? state.dtype : to_dtype(given);
+    else if (key == "device")
+      state.device = given.is(Kind::none) ? state.device : device_of(op, given);
+    else if (key == "other" || key == "tensor")
+      convert(op, state, given);
     else if (key != "non_blocking" && key != "copy" && key != "memory_format")
       return op.fail(ProblemKind::argument, "`to` has no argument '" + std::string(key) + "'");
   }
   if (from_meta && state.device && !is_meta(*state.device))
-    return op.fail(ProblemKind::device, op.name("input") + " is on the meta device, which holds no numbers to copy to another: make it where it is used");
+    return op.fail(ProblemKind::device,
+        op.name("input") +
+            " is on the meta device, which holds no numbers to copy to another: make it where it is used");
   return converted(op, std::move(state));
 }
-// x.type() is a string, x.type(dtype) a tensor. The old names of types say the device too, the names of dtypes do not.
+// x.type() is a string, x.type(dtype) a tensor. The old names of types say the device too, the names of
+// dtypes do not.
 Value type(Op& op) {
   const Value wanted = op.argument("dtype");
   if (!wanted) return unknown_of(op, Sharing::uniform);
   TensorState state = copy_of(op);
   state.dtype = to_dtype(wanted);
-  constexpr std::pair<std::string_view, Dtype> old[] = {{"FloatTensor", Dtype::float32}, {"DoubleTensor", Dtype::float64},
-                                                        {"HalfTensor", Dtype::float16},  {"BFloat16Tensor", Dtype::bfloat16},
-                                                        {"LongTensor", Dtype::int64},    {"IntTensor", Dtype::int32},
-                                                        {"ShortTensor", Dtype::int16},   {"CharTensor", Dtype::int8},
-                                                        {"ByteTensor", Dtype::uint8},    {"BoolTensor", Dtype::boolean}};
-  const std::string_view path = wanted.is(Kind::library)  ? wanted.as<values::LibrarySymbol>()->path
-                                : wanted.is(Kind::string) ? wanted.text()
-                                                          : std::string_view{};
+  constexpr std::pair<std::string_view, Dtype> old[] = {{"FloatTensor", Dtype::float32},
+      {"DoubleTensor", Dtype::float64}, {"HalfTensor", Dtype::float16}, {"BFloat16Tensor", Dtype::bfloat16},
+      {"LongTensor", Dtype::int64}, {"IntTensor", Dtype::int32}, {"ShortTensor", Dtype::int16},
+      {"CharTensor", Dtype::int8}, {"ByteTensor", Dtype::uint8}, {"BoolTensor", Dtype::boolean}};
+  const std::string_view path = wanted.is(Kind::library) ? wanted.as<values::LibrarySymbol>()->path
+      : wanted.is(Kind::string)                          ? wanted.text()
+                                                         : std::string_view{};
   const bool on_gpu = path.starts_with("torch.cuda.");
   for (const auto& [name, means] : old)
     if (path.starts_with("torch.") && path.substr(on_gpu ? 11 : 6) == name) {
       state.dtype = means;
       const std::string_view device = on_gpu ? "cuda" : "cpu";
-      if (!state.device || !state.device->text.starts_with(device)) state.device = op.run.heap().device(device).as<values::Device>();
+      if (!state.device || !state.device->text.starts_with(device))
+        state.device = op.run.heap().device(device).as<values::Device>();
     }
   if (state.dtype == Dtype::unknown) state.device = nullptr;
   return converted(op, std::move(state));
@@ -226,7 +254,9 @@ template <Dtype wanted> Value cast(Op& op) {
   TensorState state = copy_of(op);
   state.dtype = wanted;
   // What is of that type already is given back itself.
-  if (const TensorState* from = op.tensor(self(op)); from && from->dtype == wanted && !op.argument("memory_format")) return self(op);
+  if (const TensorState* from = op.tensor(self(op));
+      from && from->dtype == wanted && !op.argument("memory_format"))
+    return self(op);
   return converted(op, std::move(state));
 }
 // Pairs of floats as complex numbers, and back.
@@ -236,7 +266,8 @@ Value pairs_as_complex(Op& op) {
   Shape shape = input->shape;
   if (shape.rank_known && (shape.dims.empty() || op.equal(shape.dims.back(), 2) == Answer::no))
     return op.fail(ProblemKind::argument,
-                   "`view_as_complex` takes pairs of floats in the last dimension, but " + op.name("input") + " has shape " + op.words(shape));
+        "`view_as_complex` takes pairs of floats in the last dimension, but " + op.name("input") +
+            " has shape " + op.words(shape));
   if (!shape.dims.empty()) shape.dims.pop_back();
   return op.result(shape, complex_part(input->dtype));
 }
@@ -245,7 +276,8 @@ Value complex_as_pairs(Op& op) {
   if (!input) return op.unknown();
   if (input->dtype != Dtype::unknown && !is_complex(input->dtype))
     return op.fail(ProblemKind::dtype,
-                   "`view_as_real` takes complex numbers, but " + op.name("input") + " is " + code(values::name(input->dtype)));
+        "`view_as_real` takes complex numbers, but " + op.name("input") + " is " +
+            code(values::name(input->dtype)));
   Shape shape = input->shape;
   shape.dims.push_back(op.dim(2));
   return op.result(shape, is_complex(input->dtype) ? real_part(input->dtype) : Dtype::unknown);
@@ -267,11 +299,15 @@ Value detach(Op& op) {
   return result(op.call, std::move(state));
 }
 
-// Variable(data), of before tensors were variables: the same numbers without their history. `volatile` does nothing any more.
+// Variable(data), of before tensors were variables: the same numbers without their history. `volatile` does
+// nothing any more.
 Value variable(Op& op) {
   const Value data = op.argument("data");
   if (!data) return op.result({true, {Dim{}}});
-  if (data.is(Kind::list) || data.is(Kind::tuple)) return op.fail(ProblemKind::argument, "`Variable` takes a tensor, and is given a " + std::string(data.is(Kind::list) ? "list" : "tuple") + ": \"Variable data has to be a tensor\"");
+  if (data.is(Kind::list) || data.is(Kind::tuple))
+    return op.fail(ProblemKind::argument,
+        "`Variable` takes a tensor, and is given a " + std::string(data.is(Kind::list) ? "list" : "tuple") +
+            ": \"Variable data has to be a tensor\"");
   const TensorState* from = op.expect("data");
   if (!from) return op.unknown();
   TensorState state = *from;
@@ -303,7 +339,8 @@ Value filled(Op& op) {
   const TensorState* value = op.tensor("value");
   if (value && value->shape.rank_known && !value->shape.dims.empty())
     return op.fail(ProblemKind::argument,
-                   code(op.title()) + " takes one value, but " + op.name("value") + " has shape " + op.words(value->shape));
+        code(op.title()) + " takes one value, but " + op.name("value") + " has shape " +
+            op.words(value->shape));
   return itself(op);
 }
 Value filled_copy(Op& op) {
@@ -325,16 +362,19 @@ Value filled_at_random(Op& op) {
   return op.argument(first);
 }
 Value normal(Op& op) {
-  if (const auto deviation = op.real("std"); deviation && *deviation < 0) return op.fail(ProblemKind::argument, "`normal_` takes a std of at least 0");
+  if (const auto deviation = op.real("std"); deviation && *deviation < 0)
+    return op.fail(ProblemKind::argument, "`normal_` takes a std of at least 0");
   return filled_at_random(op);
 }
 Value uniform(Op& op) {
   if (const auto from = op.real("from"), until = op.real("to"); from && until && *from > *until)
-    return op.fail(ProblemKind::argument, "`uniform_` draws between two bounds, and the lower one is above the upper one");
+    return op.fail(ProblemKind::argument,
+        "`uniform_` draws between two bounds, and the lower one is above the upper one");
   return filled_at_random(op);
 }
 Value bernoulli(Op& op) {
-  if (const auto p = op.real("p"); p && (*p < 0 || *p > 1)) return op.fail(ProblemKind::argument, "`bernoulli_` takes a p between 0 and 1");
+  if (const auto p = op.real("p"); p && (*p < 0 || *p > 1))
+    return op.fail(ProblemKind::argument, "`bernoulli_` takes a p between 0 and 1");
   return filled_at_random(op);
 }
 // What is copied is broadcast to the tensor.
@@ -348,8 +388,9 @@ Value copy(Op& op) {
       fits = op.equal(have, want) != Answer::no || op.equal(have, 1) != Answer::no;
     }
     if (!fits)
-      return op.fail(ProblemKind::broadcast, op.name("src") + " has shape " + op.words(from->shape) + " and cannot be copied into " + op.name("input") +
-                                                 ", which is " + op.words(into->shape));
+      return op.fail(ProblemKind::broadcast,
+          op.name("src") + " has shape " + op.words(from->shape) + " and cannot be copied into " +
+              op.name("input") + ", which is " + op.words(into->shape));
   }
   const TensorState both = computed(op.run, {op.argument("input"), op.argument("src")});
   TensorState state = *into;
@@ -376,27 +417,36 @@ Value copy(Op& op) {
 bool at_least(Op& op, std::size_t rank, std::string_view why) {
   const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
   if (!tensor || !tensor->shape.rank_known || tensor->shape.dims.size() >= rank) return !op.failed();
-  op.fail(ProblemKind::argument, code(op.title()) + " takes a tensor of at least " + std::to_string(rank) + " dimensions" + std::string(why) +
-                                     ", but " + op.name("tensor") + " has shape " + op.words(tensor->shape));
+  op.fail(ProblemKind::argument,
+      code(op.title()) + " takes a tensor of at least " + std::to_string(rank) + " dimensions" +
+          std::string(why) + ", but " + op.name("tensor") + " has shape " + op.words(tensor->shape));
   return false;
 }
 bool exactly(Op& op, std::size_t least, std::size_t most, std::string_view what) {
   const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
-  if (!tensor || !tensor->shape.rank_known || (tensor->shape.dims.size() >= least && tensor->shape.dims.size() <= most)) return !op.failed();
-  op.fail(ProblemKind::argument, code(op.title()) + " takes a tensor of " + std::string(what) + " dimensions, but " + op.name("tensor") +
-                                     " has shape " + op.words(tensor->shape));
+  if (!tensor || !tensor->shape.rank_known ||
+      (tensor->shape.dims.size() >= least && tensor->shape.dims.size() <= most))
+    return !op.failed();
+  op.fail(ProblemKind::argument,
+      code(op.title()) + " takes a tensor of " + std::string(what) + " dimensions, but " + op.name("tensor") +
+          " has shape " + op.words(tensor->shape));
   return false;
 }
 Value init_constant(Op& op) { return op.must_be_tensor("tensor") ? itself(op) : op.unknown(); }
 Value init_random(Op& op) { return op.must_be_tensor("tensor") ? filled_at_random(op) : op.unknown(); }
-Value init_fans(Op& op) { return at_least(op, 2, ", to count what goes in and out") ? filled_at_random(op) : op.unknown(); }
+Value init_fans(Op& op) {
+  return at_least(op, 2, ", to count what goes in and out") ? filled_at_random(op) : op.unknown();
+}
 Value init_kaiming(Op& op) {
-  constexpr std::string_view known[] = {"linear",          "conv1d",           "conv2d",  "conv3d", "conv_transpose1d", "conv_transpose2d",
-                                        "conv_transpose3d", "sigmoid", "tanh",   "relu",             "leaky_relu",       "selu"};
+  constexpr std::string_view known[] = {"linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
+      "conv_transpose2d", "conv_transpose3d", "sigmoid", "tanh", "relu", "leaky_relu", "selu"};
   if (const auto mode = op.text("mode"); mode && *mode != "fan_in" && *mode != "fan_out")
-    return op.fail(ProblemKind::argument, "mode of " + code(op.title()) + " is 'fan_in' or 'fan_out', not '" + std::string(*mode) + "'");
-  if (const auto function = op.text("nonlinearity"); function && std::find(std::begin(known), std::end(known), *function) == std::end(known))
-    return op.fail(ProblemKind::argument, code(op.title()) + " knows no gain for nonlinearity '" + std::string(*function) + "'");
+    return op.fail(ProblemKind::argument,
+        "mode of " + code(op.title()) + " is 'fan_in' or 'fan_out', not '" + std::string(*mode) + "'");
+  if (const auto function = op.text("nonlinearity");
+      function && std::find(std::begin(known), std::end(known), *function) == std::end(known))
+    return op.fail(ProblemKind::argument,
+        code(op.title()) + " knows no gain for nonlinearity '" + std::string(*function) + "'");
   return init_fans(op);
 }
 Value init_orthogonal(Op& op) { return at_least(op, 2, "") ? filled_at_random(op) : op.unknown(); }
@@ -455,7 +505,8 @@ constexpr Operator operators[] = {
     {"view_as_complex", "input", "torch", pairs_as_complex, Type::own},
     {"view_as_real", "input", "torch", complex_as_pairs, Type::own},
     {"data", "input", "property", detach, Type::own},
-    {"Variable", "data=None, requires_grad=False, volatile=False, _grad_fn=None, name=None", "torch.autograd.Variable torch.autograd.variable.Variable", variable, Type::own},
+    {"Variable", "data=None, requires_grad=False, volatile=False, _grad_fn=None, name=None",
+        "torch.autograd.Variable torch.autograd.variable.Variable", variable, Type::own},
 
     {"detach_", "input", "method", detach_itself, Type::own},
     {"requires_grad_", "input, requires_grad=True", "method", set_requires_grad, Type::own},
@@ -475,7 +526,8 @@ constexpr Operator operators[] = {
 
     {"uniform_", "tensor, a=0.0, b=1.0, generator=None", "nn.init", init_random, Type::own},
     {"normal_", "tensor, mean=0.0, std=1.0, generator=None", "nn.init", init_random, Type::own},
-    {"trunc_normal_", "tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None", "nn.init", init_random, Type::own},
+    {"trunc_normal_", "tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None", "nn.init", init_random,
+        Type::own},
     {"constant_", "tensor, val", "nn.init", init_constant, Type::own},
     {"ones_", "tensor", "nn.init", init_constant, Type::own},
     {"zeros_", "tensor", "nn.init", init_constant, Type::own},
@@ -483,14 +535,18 @@ constexpr Operator operators[] = {
     {"sparse_", "tensor, sparsity, std=0.01, generator=None", "nn.init", init_matrix, Type::own},
     {"dirac_", "tensor, groups=1", "nn.init", init_dirac, Type::own},
     {"orthogonal_", "tensor, gain=1, generator=None", "nn.init", init_orthogonal, Type::own},
-    {"xavier_uniform_", "tensor, gain=1.0, generator=None", "nn.init torch.nn.init.xavier_uniform", init_fans, Type::own},
-    {"xavier_normal_", "tensor, gain=1.0, generator=None", "nn.init torch.nn.init.xavier_normal", init_fans, Type::own},
-    {"kaiming_uniform_", "tensor, a=0, mode='fan_in', nonlinearity='leaky_relu', generator=None", "nn.init torch.nn.init.kaiming_uniform", init_kaiming, Type::own},
-    {"kaiming_normal_", "tensor, a=0, mode='fan_in', nonlinearity='leaky_relu', generator=None", "nn.init torch.nn.init.kaiming_normal", init_kaiming, Type::own},
+    {"xavier_uniform_", "tensor, gain=1.0, generator=None", "nn.init torch.nn.init.xavier_uniform", init_fans,
+        Type::own},
+    {"xavier_normal_", "tensor, gain=1.0, generator=None", "nn.init torch.nn.init.xavier_normal", init_fans,
+        Type::own},
+    {"kaiming_uniform_", "tensor, a=0, mode='fan_in', nonlinearity='leaky_relu', generator=None",
+        "nn.init torch.nn.init.kaiming_uniform", init_kaiming, Type::own},
+    {"kaiming_normal_", "tensor, a=0, mode='fan_in', nonlinearity='leaky_relu', generator=None",
+        "nn.init torch.nn.init.kaiming_normal", init_kaiming, Type::own},
     {"calculate_gain", "nonlinearity, param=None", "nn.init", gain, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 namespace {
 // x.data = y: x becomes what y is, and shares its memory.
@@ -540,24 +596,41 @@ Value gradient(Call& call) {
 Value set_requires_grad_of(Call& call) {
   const TensorState* into = tensor_state(call.run, call.self);
   const Answer wanted = call.run.symbols().decide(call.run.truth(call.at(0)));
-  if (into) require_grad(call.run, call.self, wanted == Answer::yes ? Known::yes : wanted == Answer::no ? Known::no : Known::unknown);
+  if (into)
+    require_grad(call.run, call.self,
+        wanted == Answer::yes      ? Known::yes
+            : wanted == Answer::no ? Known::no
+                                   : Known::unknown);
   return Value::none();
 }
 template <int which> Value constant(Call&) {
-  constexpr double pi = 3.141592653589793, e = 2.718281828459045, infinity = std::numeric_limits<double>::infinity();
-  return Value::of(which == 0 ? pi : which == 1 ? e : which == 2 ? infinity : std::numeric_limits<double>::quiet_NaN());
+  constexpr double pi = 3.141592653589793, e = 2.718281828459045,
+                   infinity = std::numeric_limits<double>::infinity();
+  return Value::of(which == 0 ? pi
+          : which == 1        ? e
+          : which == 2        ? infinity
+                              : std::numeric_limits<double>::quiet_NaN());
 }
-} // namespace
+}  // namespace
 
 std::vector<Row> property_rows() {
   std::vector<Row> rows = operator_rows(operators);
   rows.push_back(row("torch.utils.swap_tensors", RowKind::function, "t1, t2", swap_tensors));
   rows.push_back(row("torch.Tensor.data.__set__", RowKind::method, "value", set_data));
-  rows.push_back(row("torch.Tensor.register_hook", RowKind::method, "hook", [](Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }, {}, Operation::gradient_written));
-  rows.push_back(row("torch.Tensor.register_post_accumulate_grad_hook", RowKind::method, "hook", [](Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }, {}, Operation::gradient_written));
+  rows.push_back(row(
+      "torch.Tensor.register_hook", RowKind::method, "hook",
+      [](Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }, {},
+      Operation::gradient_written));
+  rows.push_back(row(
+      "torch.Tensor.register_post_accumulate_grad_hook", RowKind::method, "hook",
+      [](Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }, {},
+      Operation::gradient_written));
   rows.push_back(row("torch.Tensor.grad", RowKind::property, "", gradient));
-  rows.push_back(row("torch.Tensor.grad.__set__", RowKind::method, "value", [](Call&) { return Value::none(); }, {}, Operation::gradient_written));
-  rows.push_back(row("torch.Tensor.requires_grad.__set__", RowKind::method, "value", set_requires_grad_of, {}, Operation::trained_from_here));
+  rows.push_back(row(
+      "torch.Tensor.grad.__set__", RowKind::method, "value", [](Call&) { return Value::none(); }, {},
+      Operation::gradient_written));
+  rows.push_back(row("torch.Tensor.requires_grad.__set__", RowKind::method, "value", set_requires_grad_of, {},
+      Operation::trained_from_here));
   rows.push_back(row("torch.pi", RowKind::constant, "", constant<0>));
   rows.push_back(row("torch.e", RowKind::constant, "", constant<1>));
   rows.push_back(row("torch.inf", RowKind::constant, "", constant<2>));
@@ -565,4 +638,4 @@ std::vector<Row> property_rows() {
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -18,8 +18,10 @@ std::optional<Axes> named_axes(Op& op, const Shape& shape, std::string_view dim)
   const auto rank = static_cast<std::int64_t>(shape.dims.size());
   for (const std::int64_t at : *given) {
     if (at >= 0) return std::nullopt;
-    if (at + rank >= 0) found.known.push_back(static_cast<std::size_t>(at + rank));
-    else ++found.before;
+    if (at + rank >= 0)
+      found.known.push_back(static_cast<std::size_t>(at + rank));
+    else
+      ++found.before;
   }
   return found;
 }
@@ -31,8 +33,10 @@ Shape reduced_over(Op& op, const Shape& shape, const Axes& axes, Known keep) {
   Shape out{shape.rank_known, {}};
   for (std::size_t i = 0; i < shape.dims.size(); ++i) {
     const bool gone = std::find(axes.known.begin(), axes.known.end(), i) != axes.known.end();
-    if (!gone) out.dims.push_back(shape.dims[i]);
-    else if (keep == Known::yes) out.dims.push_back(op.dim(1));
+    if (!gone)
+      out.dims.push_back(shape.dims[i]);
+    else if (keep == Known::yes)
+      out.dims.push_back(op.dim(1));
   }
   return out;
 }
@@ -42,12 +46,13 @@ Shape reduced_to_one(Op& op, const Shape& shape, Known keep) {
   return {true, std::vector<Dim>(shape.dims.size(), op.dim(1))};
 }
 
-} // namespace
+}  // namespace
 
 Shape reduced(Op& op, const Shape& shape, std::string_view dim) {
   if (shape.rank_known && shape.dims.size() > 64) {
     op.fail(ProblemKind::argument,
-            code(op.title()) + " takes tensors of up to 64 dimensions, and this one has " + std::to_string(shape.dims.size()));
+        code(op.title()) + " takes tensors of up to 64 dimensions, and this one has " +
+            std::to_string(shape.dims.size()));
     return {};
   }
   const Known keep = op.flag("keepdim");
@@ -71,7 +76,8 @@ Shape reduced(Op& op, const Shape& shape, std::string_view dim) {
   if (op.failed() || !shape.rank_known) return {};
   // One dimension, or an unknown number of them.
   if (keep == Known::yes) return {true, std::vector<Dim>(shape.dims.size())};
-  if (value.is(Kind::integer) && keep == Known::no && !shape.dims.empty()) return {true, std::vector<Dim>(shape.dims.size() - 1)};
+  if (value.is(Kind::integer) && keep == Known::no && !shape.dims.empty())
+    return {true, std::vector<Dim>(shape.dims.size() - 1)};
   return {};
 }
 
@@ -100,7 +106,8 @@ bool needs_floats(Op& op, const TensorState& input, std::string_view what) {
   if (!is_integral(asked)) return true;
   const std::string_view first = op.call.row.parameters[0].text();
   op.fail(ProblemKind::dtype,
-          code(op.title()) + " takes floats, but " + op.name(first) + " is " + code(values::name(asked)) + ": " + std::string(what));
+      code(op.title()) + " takes floats, but " + op.name(first) + " is " + code(values::name(asked)) + ": " +
+          std::string(what));
   return false;
 }
 bool has_elements(Op& op, const Shape& shape) {
@@ -113,7 +120,8 @@ bool has_elements(Op& op, const Shape& shape) {
     if (!given || given->empty() || !shape.rank_known) return true;
     for (const std::int64_t at : *given) {
       const auto rank = static_cast<std::int64_t>(shape.dims.size());
-      if (const std::int64_t i = at < 0 ? at + rank : at; i >= 0 && i < rank && op.value(shape.dims[static_cast<std::size_t>(i)]) == 0)
+      if (const std::int64_t i = at < 0 ? at + rank : at;
+          i >= 0 && i < rank && op.value(shape.dims[static_cast<std::size_t>(i)]) == 0)
         return refuse("dimension " + std::to_string(at) + " of " + op.words(shape) + " is empty");
     }
     return true;
@@ -146,7 +154,10 @@ Value mean(Op& op) {
 Value any(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
-  return reduce(op, input->dtype == Dtype::uint8 ? Dtype::uint8 : input->dtype == Dtype::unknown ? Dtype::unknown : Dtype::boolean);
+  return reduce(op,
+      input->dtype == Dtype::uint8         ? Dtype::uint8
+          : input->dtype == Dtype::unknown ? Dtype::unknown
+                                           : Dtype::boolean);
 }
 Value count(Op& op) { return operand(op) ? reduce(op, Dtype::int64) : op.unknown(); }
 Value position(Op& op) {
@@ -163,7 +174,8 @@ Value norm(Op& op) {
   const TensorState* input = operand(op);
   if (!input || !needs_floats(op, *input, "convert it")) return op.unknown();
   if (const auto p = op.text("p"); p && *p != "fro" && *p != "nuc")
-    return op.fail(ProblemKind::argument, "`norm` knows 'fro' and 'nuc' and numbers, not '" + std::string(*p) + "'");
+    return op.fail(
+        ProblemKind::argument, "`norm` knows 'fro' and 'nuc' and numbers, not '" + std::string(*p) + "'");
   return reduce(op, op.dtype("dtype", real_part(input->dtype)));
 }
 Value logsumexp(Op& op) {
@@ -193,7 +205,8 @@ Value least_and_greatest(Op& op) {
   const Shape shape = reduced(op, input->shape);
   if (op.failed()) return op.unknown();
   // Where there is no dimension, keepdim keeps none; before PyTorch 2 it made one.
-  const Shape shown = shape.rank_known && input->shape.rank_known && input->shape.dims.empty() ? input->shape : shape;
+  const Shape shown = shape.rank_known && input->shape.rank_known && input->shape.dims.empty() ? input->shape
+                                                                                               : shape;
   constexpr static std::string_view fields[] = {"min", "max"};
   return op.named_tuple({op.result(shown, input->dtype), op.result(shown, input->dtype)}, fields);
 }
@@ -209,10 +222,12 @@ Value quantile(Op& op) {
   const TensorState* q = op.tensor("q");
   if (!q || !q->shape.rank_known) return op.unknown();
   if (q->shape.dims.size() > 1)
-    return op.fail(ProblemKind::argument, "q of " + code(op.title()) + " is a number or a vector, and here of shape " + op.words(q->shape));
+    return op.fail(ProblemKind::argument,
+        "q of " + code(op.title()) + " is a number or a vector, and here of shape " + op.words(q->shape));
   if (q->dtype != Dtype::unknown && input->dtype != Dtype::unknown && q->dtype != input->dtype)
-    return op.fail(ProblemKind::dtype, "q of " + code(op.title()) + " is " + code(values::name(q->dtype)) + ", but " +
-                                           op.name("input") + " is " + code(values::name(input->dtype)));
+    return op.fail(ProblemKind::dtype,
+        "q of " + code(op.title()) + " is " + code(values::name(q->dtype)) + ", but " + op.name("input") +
+            " is " + code(values::name(input->dtype)));
   if (!q->shape.dims.empty()) {
     if (!shape.rank_known) return op.unknown();
     shape.dims.insert(shape.dims.begin(), q->shape.dims.front());
@@ -223,7 +238,8 @@ Value trace(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.size() != 2)
-    return op.fail(ProblemKind::argument, "`trace` takes a matrix, but " + op.name("input") + " has shape " + op.words(input->shape));
+    return op.fail(ProblemKind::argument,
+        "`trace` takes a matrix, but " + op.name("input") + " has shape " + op.words(input->shape));
   return op.result({true, {}}, is_integral(input->dtype) ? Dtype::int64 : input->dtype);
 }
 Value distance(Op& op) {
@@ -252,13 +268,21 @@ Value sum_to_size(Op& op) {
       fits = op.equal(want, have) != Answer::no || op.equal(want, 1) != Answer::no;
     }
     if (!fits)
-      return op.fail(ProblemKind::argument, op.words(input->shape) + " cannot be summed to " + op.words(shape) + ", which does not broadcast to it");
+      return op.fail(ProblemKind::argument,
+          op.words(input->shape) + " cannot be summed to " + op.words(shape) +
+              ", which does not broadcast to it");
   }
   // Where there is nothing to sum, it is the tensor itself; of no dimension, it is summed all the same.
-  Answer same_shape = input->shape.rank_known && shape.dims.empty() ? Answer::no : input->shape.rank_known ? input->shape.dims.size() == shape.dims.size() ? Answer::yes : Answer::no : Answer::unknown;
-  for (std::size_t i = 0; same_shape == Answer::yes && i < shape.dims.size(); ++i) same_shape = op.equal(shape.dims[i], input->shape.dims[i]);
+  Answer same_shape = input->shape.rank_known && shape.dims.empty() ? Answer::no
+      : input->shape.rank_known ? input->shape.dims.size() == shape.dims.size() ? Answer::yes : Answer::no
+                                : Answer::unknown;
+  for (std::size_t i = 0; same_shape == Answer::yes && i < shape.dims.size(); ++i)
+    same_shape = op.equal(shape.dims[i], input->shape.dims[i]);
   const bool integral = is_integral(input->dtype) && input->dtype != Dtype::int64;
-  return op.result(shape, !integral || same_shape == Answer::yes ? input->dtype : same_shape == Answer::no ? Dtype::int64 : Dtype::unknown);
+  return op.result(shape,
+      !integral || same_shape == Answer::yes ? input->dtype
+          : same_shape == Answer::no         ? Dtype::int64
+                                             : Dtype::unknown);
 }
 
 constexpr Operator operators[] = {
@@ -274,16 +298,25 @@ constexpr Operator operators[] = {
     {"argmin", "input, dim=None, keepdim=False, *, out=None", "torch method", position, Type::int64},
     {"amax", "input, dim=None, keepdim=False, *, out=None", "torch method", extreme, Type::input},
     {"amin", "input, dim=None, keepdim=False, *, out=None", "torch method", extreme, Type::input},
-    {"aminmax", "input, *, dim=None, keepdim=False, out=None", "torch method", least_and_greatest, Type::input},
-    {"norm", "input, p='fro', dim=None, keepdim=False, out=None, dtype=None", "torch method torch.functional.norm", norm, Type::own},
-    {"logsumexp", "input, dim, keepdim=False, *, out=None", "torch method special", logsumexp, Type::floating},
+    {"aminmax", "input, *, dim=None, keepdim=False, out=None", "torch method", least_and_greatest,
+        Type::input},
+    {"norm", "input, p='fro', dim=None, keepdim=False, out=None, dtype=None",
+        "torch method torch.functional.norm", norm, Type::own},
+    {"logsumexp", "input, dim, keepdim=False, *, out=None", "torch method special", logsumexp,
+        Type::floating},
     {"sum_to_size", "input, size, *more", "method", sum_to_size, Type::own},
-    {"std", "input, dim=None, unbiased=None, keepdim=False, *, correction=1, out=None", "torch method", deviation, Type::own},
-    {"var", "input, dim=None, unbiased=None, keepdim=False, *, correction=1, out=None", "torch method", deviation, Type::own},
-    {"std_mean", "input, dim=None, unbiased=None, keepdim=False, *, correction=1", "torch", deviation_and_mean, Type::own},
-    {"var_mean", "input, dim=None, unbiased=None, keepdim=False, *, correction=1", "torch", deviation_and_mean, Type::own},
-    {"quantile", "input, q, dim=None, keepdim=False, *, interpolation='linear', out=None", "torch method", quantile, Type::input},
-    {"nanquantile", "input, q, dim=None, keepdim=False, *, interpolation='linear', out=None", "torch method", quantile, Type::input},
+    {"std", "input, dim=None, unbiased=None, keepdim=False, *, correction=1, out=None", "torch method",
+        deviation, Type::own},
+    {"var", "input, dim=None, unbiased=None, keepdim=False, *, correction=1, out=None", "torch method",
+        deviation, Type::own},
+    {"std_mean", "input, dim=None, unbiased=None, keepdim=False, *, correction=1", "torch",
+        deviation_and_mean, Type::own},
+    {"var_mean", "input, dim=None, unbiased=None, keepdim=False, *, correction=1", "torch",
+        deviation_and_mean, Type::own},
+    {"quantile", "input, q, dim=None, keepdim=False, *, interpolation='linear', out=None", "torch method",
+        quantile, Type::input},
+    {"nanquantile", "input, q, dim=None, keepdim=False, *, interpolation='linear', out=None", "torch method",
+        quantile, Type::input},
     {"trace", "input", "torch method", trace, Type::own},
     {"dist", "input, other, p=2", "torch method", distance, Type::own},
     {"equal", "input, other", "torch method", truth, Type::own},
@@ -291,8 +324,8 @@ constexpr Operator operators[] = {
     {"allclose", "input, other, rtol=1e-05, atol=1e-08, equal_nan=False", "torch method", close, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> reduction_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -17,4 +17,4 @@ bool has_elements(Op& op, const Shape& shape);
 // False after fail() where dim= names no dimension.
 bool has_axis(Op& op, const Shape& shape);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,5 @@
-// Operators that give the same elements in the same order other dimensions: reshape, view, flatten. A view of elements that do
-// not lie in order is refused.
+// Operators that give the same elements in the same order other dimensions: reshape, view, flatten. A view of
+// elements that do not lie in order is refused.
 #include "libraries/torch/ops/operators.hpp"
 #include "libraries/torch/ops/views.hpp"
 #include "symbolic/supposition.hpp"
@@ -12,8 +12,8 @@ namespace stepzero::libraries {
 
 namespace {
 
-// The dims of the result, where they are old ones or products of neighbours, keep what is known of those: walked from the left
-// and then from the right, as far as the elements fit together.
+// The dims of the result, where they are old ones or products of neighbours, keep what is known of those:
+// walked from the left and then from the right, as far as the elements fit together.
 void trace(Op& op, const Shape& from, std::vector<Dim>& dims) {
   const auto& old = from.dims;
   const auto walk = [&](auto old_at, auto new_at) {
@@ -48,36 +48,52 @@ void trace(Op& op, const Shape& from, std::vector<Dim>& dims) {
   walk([&](std::size_t i) { return old.size() - 1 - i; }, [&](std::size_t i) { return dims.size() - 1 - i; });
 }
 
-// Where shapes are shown: what -1 stands for in a view of a tensor of which not even the rank is known, by the tensor's name. Else null.
+// Where shapes are shown: what -1 stands for in a view of a tensor of which not even the rank is known, by
+// the tensor's name. Else null.
 Int all_but(Op& op, Int others) {
   const std::string_view first = op.call.row.parameters[0].text();
   const syntax::Expr* written = op.run.policy().names_sizes ? op.expression(first) : nullptr;
-  if (!written || (written->kind != syntax::ExprKind::name && written->kind != syntax::ExprKind::attribute)) return nullptr;
+  if (!written || (written->kind != syntax::ExprKind::name && written->kind != syntax::ExprKind::attribute))
+    return nullptr;
   symbolic::AtomInfo info;
-  info.name = op.plain_name(first) + ".numel()" + (op.s.value(others) == 1 ? "" : "//" + (op.s.is_atom(others) || op.s.value(others) ? op.s.text(others) : "(" + op.s.text(others) + ")"));
+  info.name = op.plain_name(first) + ".numel()" +
+      (op.s.value(others) == 1 ? ""
+                               : "//" +
+                  (op.s.is_atom(others) || op.s.value(others) ? op.s.text(others)
+                                                              : "(" + op.s.text(others) + ")"));
   info.lower = 0;
   info.sharing = Sharing::local;
   info.stand_in = true;
   return op.s.fresh(info);
 }
 
-// view(-1, 400) of images of which each has 576 elements: right for no usual batch, and where it runs rows hold parts of several.
-void mixes_samples(Op& op, const Shape& from, std::span<const Int> sizes, std::ptrdiff_t inferred, Int known) {
+// view(-1, 400) of images of which each has 576 elements: right for no usual batch, and where it runs rows
+// hold parts of several.
+void mixes_samples(
+    Op& op, const Shape& from, std::span<const Int> sizes, std::ptrdiff_t inferred, Int known) {
   const std::int64_t width = known ? op.s.value(known).value_or(0) : 0;
-  if (inferred != 0 || sizes.size() != 2 || from.dims.size() != 4 || width < 2 || op.value(from.dims[0]) || op.run.guarded()) return;
+  if (inferred != 0 || sizes.size() != 2 || from.dims.size() != 4 || width < 2 || op.value(from.dims[0]) ||
+      op.run.guarded())
+    return;
   const Int rest = op.product(std::span(from.dims).subspan(1));
   const std::int64_t each = rest ? op.s.value(rest).value_or(0) : 0;
   if (each < 2 || width % each == 0 || each % width == 0) return;
   const std::int64_t multiple = width / std::gcd(width, each);
-  op.fail_when(op.s.compared(Compare::ne, op.s.mod(from.dims[0].size, op.s.constant(multiple)), op.s.constant(0)), ProblemKind::reshape,
-               op.name(op.call.row.parameters[0].text()) + " is " + op.words(from) + ", " + std::to_string(each) + " elements for each of " + op.words(from.dims[0]) + "; " + code(op.title()) + "(-1, " +
-                   std::to_string(width) + ") fits only multiples of " + std::to_string(multiple) + ", and joins parts of different samples there");
+  op.fail_when(
+      op.s.compared(Compare::ne, op.s.mod(from.dims[0].size, op.s.constant(multiple)), op.s.constant(0)),
+      ProblemKind::reshape,
+      op.name(op.call.row.parameters[0].text()) + " is " + op.words(from) + ", " + std::to_string(each) +
+          " elements for each of " + op.words(from.dims[0]) + "; " + code(op.title()) + "(-1, " +
+          std::to_string(width) + ") fits only multiples of " + std::to_string(multiple) +
+          ", and joins parts of different samples there");
 }
 
 // The shape of `wanted`, one of whose sizes may be -1, for the elements of `from`.
 class Reshape {
 public:
-  Reshape(Op& call, const Shape& shape, const Sizes& asked) : op(call), from(shape), wanted(asked), sizes(asked.sizes), total(shape.rank_known ? call.product(shape.dims) : nullptr) {}
+  Reshape(Op& call, const Shape& shape, const Sizes& asked)
+      : op(call), from(shape), wanted(asked), sizes(asked.sizes),
+        total(shape.rank_known ? call.product(shape.dims) : nullptr) {}
   std::optional<Shape> result();  // nullopt after fail()
 
 private:
@@ -88,7 +104,10 @@ private:
   void solve_open_size();
   Int product_without(std::ptrdiff_t skipped) const;
   bool refuse(const std::string& text);
-  std::string has() const { return op.name(op.call.row.parameters[0].text()) + " is " + op.words(from) + " and has " + count_words(op, total) + (op.s.value(total) == 1 ? " element" : " elements"); }
+  std::string has() const {
+    return op.name(op.call.row.parameters[0].text()) + " is " + op.words(from) + " and has " +
+        count_words(op, total) + (op.s.value(total) == 1 ? " element" : " elements");
+  }
   std::string call() const { return code(std::string(op.title()) + sizes_words(op, sizes)); }
 
   Op& op;
@@ -116,7 +135,8 @@ std::optional<Shape> Reshape::result() {
 
 bool Reshape::refuse(const std::string& text) {
   const std::initializer_list<Dim> none = {};
-  op.fail(ProblemKind::reshape, text, from.dims.empty() ? none : std::initializer_list<Dim>{from.dims.back()});
+  op.fail(
+      ProblemKind::reshape, text, from.dims.empty() ? none : std::initializer_list<Dim>{from.dims.back()});
   // The first of the dimensions before the last that does not stay as it is.
   interpreter::ProblemEvent* told = op.told();
   for (std::size_t i = 0; told && i + 1 < from.dims.size() && i < wanted.sizes.size(); ++i) {
@@ -135,7 +155,8 @@ bool Reshape::find_inferred() {
     const auto value = wanted.sizes[i] ? op.s.value(wanted.sizes[i]) : std::nullopt;
     if (value && *value < -1) return refuse("The size " + std::to_string(*value) + " is negative");
     if (value != -1) continue;
-    if (inferred >= 0) return refuse("Only one size can be -1, and " + sizes_words(op, wanted.sizes) + " has two");
+    if (inferred >= 0)
+      return refuse("Only one size can be -1, and " + sizes_words(op, wanted.sizes) + " has two");
     inferred = static_cast<std::ptrdiff_t>(i);
   }
   return true;
@@ -154,8 +175,10 @@ bool Reshape::holds_all_elements() {
     if (differs_for_certain(known)) return refuse(has() + "; " + call() + " needs " + count_words(op, known));
     if (!op.failed() && differs_unless_empty(known)) return false;
   }
-  if (known && inferred >= 0 && op.s.value(known) == 0) return refuse(has() + "; what -1 stands for beside a size of 0 is not known");
-  if (known && inferred >= 0 && op.s.divides(known, total) == Answer::no) return refuse(has() + "; " + call() + " needs a multiple of " + count_words(op, known));
+  if (known && inferred >= 0 && op.s.value(known) == 0)
+    return refuse(has() + "; what -1 stands for beside a size of 0 is not known");
+  if (known && inferred >= 0 && op.s.divides(known, total) == Answer::no)
+    return refuse(has() + "; " + call() + " needs a multiple of " + count_words(op, known));
   mixes_samples(op, from, sizes, inferred, known);
   return true;
 }
@@ -190,7 +213,8 @@ bool Reshape::differs_unless_empty(Int known) {
     return product;
   };
   const bool all_sizes = std::ranges::all_of(after, [&](Int size) { return is_size(op, size); });
-  if (all_sizes && before.size() < from.dims.size() && op.s.compare(Compare::eq, product_of(before), product_of(after)) == Answer::no)
+  if (all_sizes && before.size() < from.dims.size() &&
+      op.s.compare(Compare::eq, product_of(before), product_of(after)) == Answer::no)
     op.fail_when(when, ProblemKind::reshape, has() + "; " + call() + " needs " + count_words(op, known));
   return op.failed();
 }
@@ -204,38 +228,50 @@ void Reshape::solve_open_size() {
   if (open < 0) return;
   const Int others = product_without(open);
   Int& solved = sizes[static_cast<std::size_t>(open)];
-  if (others && open != inferred && solved) op.run.note_fit(total, op.s.mul(others, solved), false, op.call.place);
+  if (others && open != inferred && solved)
+    op.run.note_fit(total, op.s.mul(others, solved), false, op.call.place);
   if (others && op.s.value(others) != 0) {
-    if (const auto exact = op.s.exact_quotient(total, others)) solved = *exact;
-    else if (open == inferred || !solved) solved = op.s.floordiv(total, others);
+    if (const auto exact = op.s.exact_quotient(total, others))
+      solved = *exact;
+    else if (open == inferred || !solved)
+      solved = op.s.floordiv(total, others);
   } else if (open == inferred) {
     solved = nullptr;
   }
 }
 
-std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) { return Reshape(op, from, wanted).result(); }
+std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
+  return Reshape(op, from, wanted).result();
+}
 
-bool lies_in_order(const Op& op, const TensorState& state) { return !state.strides.empty() && state.strides == op.strides_in_order(state.shape); }
+bool lies_in_order(const Op& op, const TensorState& state) {
+  return !state.strides.empty() && state.strides == op.strides_in_order(state.shape);
+}
 
 // The strides of what was cut out of a tensor by slices are those of the whole; its elements are not dense.
 std::vector<Int> strides_of_cut(const Op& op, const TensorState& input) {
-  const values::Made* made = input.made;
-  if (!made || !made->row || !made->row->path.ends_with(".__getitem__") || made->states.empty() || !made->states[0] || made->arguments.size() < 2) return {};
+  const values::Producer* made = input.made;
+  if (!made || !made->row || !made->row->path.ends_with(".__getitem__") || made->states.empty() ||
+      !made->states[0] || made->arguments.size() < 2)
+    return {};
   const TensorState& whole = *made->states[0];
-  if (!whole.shape.rank_known || whole.strides.size() != input.shape.dims.size() || whole.shape.dims.size() != input.shape.dims.size()) return {};
+  if (!whole.shape.rank_known || whole.strides.size() != input.shape.dims.size() ||
+      whole.shape.dims.size() != input.shape.dims.size())
+    return {};
   const Value index = op.run.resolve(made->arguments[1]);
   std::vector<Value> parts{index};
   if (index.is(Kind::tuple)) parts = index.as<values::Tuple>()->items;
   for (const Value& each : parts) {
     const Value part = op.run.resolve(each);
     if (!part.is(Kind::slice)) return {};
-    if (const Value step = op.run.resolve(part.as<values::SliceObject>()->step); step && !step.is(Kind::none)) return {};
+    if (const Value step = op.run.resolve(part.as<values::SliceObject>()->step); step && !step.is(Kind::none))
+      return {};
   }
   return whole.strides;
 }
 
-// view joins only dimensions whose elements follow each other. The elements of a transposed tensor do not: where two of its
-// neighbours cannot be joined, the sizes behind them have to come out as they are.
+// view joins only dimensions whose elements follow each other. The elements of a transposed tensor do not:
+// where two of its neighbours cannot be joined, the sizes behind them have to come out as they are.
 void check_strides(Op& op, const TensorState& input, const Shape& out) {
   const auto& dims = input.shape.dims;
   const auto strides = input.strides.empty() ? strides_of_cut(op, input) : input.strides;
@@ -257,7 +293,9 @@ void check_strides(Op& op, const TensorState& input, const Shape& out) {
       possible = possible && known == Answer::yes;
     }
   };
-  const auto above = [&](Int size, std::int64_t least) { return op.s.compared(Compare::gt, size, op.s.constant(least)); };
+  const auto above = [&](Int size, std::int64_t least) {
+    return op.s.compared(Compare::gt, size, op.s.constant(least));
+  };
   bool fails = false;
   for (std::size_t d = dims.size() - 1; d > 0 && !fails; --d) {
     supposed.retract();
@@ -268,9 +306,12 @@ void check_strides(Op& op, const TensorState& input, const Shape& out) {
     suppose(above(dims[d - 1].size, 1));
     suppose(above(dims[d].size, 1));
     // Where the two do not follow each other: apart from equal factors.
-    if (const auto more = op.s.exact_quotient(joined, strides[d - 1])) suppose(op.s.compared(Compare::ne, *more, op.s.constant(1)));
-    else if (const auto less = op.s.exact_quotient(strides[d - 1], joined)) suppose(op.s.compared(Compare::ne, *less, op.s.constant(1)));
-    else possible = possible && op.s.compare(Compare::eq, joined, strides[d - 1]) == Answer::no;
+    if (const auto more = op.s.exact_quotient(joined, strides[d - 1]))
+      suppose(op.s.compared(Compare::ne, *more, op.s.constant(1)));
+    else if (const auto less = op.s.exact_quotient(strides[d - 1], joined))
+      suppose(op.s.compared(Compare::ne, *less, op.s.constant(1)));
+    else
+      possible = possible && op.s.compare(Compare::eq, joined, strides[d - 1]) == Answer::no;
     for (const Dim& each : dims) suppose(above(each.size, 0));
     if (!possible) continue;
     const Int behind = op.product(std::span(dims).subspan(d));
@@ -283,8 +324,11 @@ void check_strides(Op& op, const TensorState& input, const Shape& out) {
   }
   supposed.retract();
   if (!fails) return;
-  op.fail_when(when, ProblemKind::reshape, "`view` cannot join dimensions whose elements do not follow each other in memory, and " + op.name("input") + ", " +
-                                               op.words(input.shape) + (input.strides.empty() ? ", was cut out of a larger tensor" : ", was transposed or permuted") + ": call reshape, or contiguous first");
+  op.fail_when(when, ProblemKind::reshape,
+      "`view` cannot join dimensions whose elements do not follow each other in memory, and " +
+          op.name("input") + ", " + op.words(input.shape) +
+          (input.strides.empty() ? ", was cut out of a larger tensor" : ", was transposed or permuted") +
+          ": call reshape, or contiguous first");
   op.cure_method("reshape");
 }
 
@@ -309,7 +353,8 @@ Value view(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   const Dtype wanted = to_dtype(type);
-  const int before = values::width(input->dtype), after = values::width(type.is(Kind::dtype) ? type.dtype() : wanted);
+  const int before = values::width(input->dtype),
+            after = values::width(type.is(Kind::dtype) ? type.dtype() : wanted);
   Shape shape = input->shape;
   if (!before || !after) {
     if (!shape.dims.empty()) shape.dims.back() = Dim{};
@@ -333,7 +378,8 @@ Value reshape_as(Op& op) {
   if (!shape) return op.unknown();
   Shape out = *shape;
   for (std::size_t i = 0; i < out.dims.size() && i < other->shape.dims.size(); ++i)
-    if (other->shape.dims[i].size == out.dims[i].size && other->shape.dims[i].origin && !out.dims[i].factors) out.dims[i] = other->shape.dims[i];
+    if (other->shape.dims[i].size == out.dims[i].size && other->shape.dims[i].origin && !out.dims[i].factors)
+      out.dims[i] = other->shape.dims[i];
   return op.result(out);
 }
 
@@ -350,9 +396,11 @@ Value flatten(Op& op) {
     if (!first || !last) return op.unknown();
     if (shape.dims.empty()) return op.result({true, {one(op)}});
     if (*first > *last)
-      return op.fail(ProblemKind::index, "Dimensions " + std::to_string(*start) + " to " + std::to_string(*end) + " of a tensor of " +
-                                             count_of(shape.dims.size(), "dimension") + " are none: the first lies behind the last");
-    const auto from = shape.dims.begin() + static_cast<std::ptrdiff_t>(*first), to = shape.dims.begin() + static_cast<std::ptrdiff_t>(*last) + 1;
+      return op.fail(ProblemKind::index,
+          "Dimensions " + std::to_string(*start) + " to " + std::to_string(*end) + " of a tensor of " +
+              count_of(shape.dims.size(), "dimension") + " are none: the first lies behind the last");
+    const auto from = shape.dims.begin() + static_cast<std::ptrdiff_t>(*first),
+               to = shape.dims.begin() + static_cast<std::ptrdiff_t>(*last) + 1;
     const Dim all = joined_dim(op, {from, to});
     shape.dims.insert(shape.dims.erase(from, to), all);
     return op.result(shape);
@@ -365,7 +413,8 @@ Value flatten(Op& op) {
   }
   const auto first = find_dim(op, shape, *start), last = find_dim(op, shape, *end);
   if (!first || !last || *first > *last) return op.unknown();
-  const auto from = shape.dims.begin() + static_cast<std::ptrdiff_t>(*first), to = shape.dims.begin() + static_cast<std::ptrdiff_t>(*last) + 1;
+  const auto from = shape.dims.begin() + static_cast<std::ptrdiff_t>(*first),
+             to = shape.dims.begin() + static_cast<std::ptrdiff_t>(*last) + 1;
   const Dim all = joined_dim(op, {from, to});
   shape.dims.insert(shape.dims.erase(from, to), all);
   return op.result(shape);
@@ -400,7 +449,9 @@ Value unflatten(Op& op) {
   for (std::size_t i = 0; i < wanted->sizes.size(); ++i) {
     const Int size = wanted->sizes[i];
     if (size && op.s.value(size) == -1) {
-      if (inferred >= 0) return op.fail(ProblemKind::reshape, "Only one size can be -1, and " + sizes_words(op, wanted->sizes) + " has two");
+      if (inferred >= 0)
+        return op.fail(ProblemKind::reshape,
+            "Only one size can be -1, and " + sizes_words(op, wanted->sizes) + " has two");
       inferred = static_cast<std::ptrdiff_t>(i);
     } else {
       known = op.mul(known, size);
@@ -413,8 +464,10 @@ Value unflatten(Op& op) {
     const bool fits = inferred < 0 ? op.s.compare(Compare::eq, whole.size, known) != Answer::no
                                    : op.s.value(known) == 0 || op.s.divides(known, whole.size) != Answer::no;
     if (!fits && all_sizes)
-      return op.fail(ProblemKind::reshape, "Dimension " + std::to_string(*op.integer("dim")) + " of " + op.name("input") + " has the size " + op.words(whole) +
-                                               ", which " + sizes_words(op, sizes) + " cannot divide up", {whole});
+      return op.fail(ProblemKind::reshape,
+          "Dimension " + std::to_string(*op.integer("dim")) + " of " + op.name("input") + " has the size " +
+              op.words(whole) + ", which " + sizes_words(op, sizes) + " cannot divide up",
+          {whole});
   }
   if (inferred >= 0) {
     Int& open = sizes[static_cast<std::size_t>(inferred)];
@@ -436,13 +489,14 @@ constexpr Operator operators[] = {
     {"view", "input, size=None, *more, dtype=None", "method spread torch.view_copy", view, Type::input},
     {"view_as", "input, other", "method", reshape_as, Type::input},
     {"reshape_as", "input, other", "method", reshape_as, Type::input},
-    {"flatten", "input, start_dim=0, end_dim=-1, out_dim=None", "torch method", flatten_in_order, Type::input},
+    {"flatten", "input, start_dim=0, end_dim=-1, out_dim=None", "torch method", flatten_in_order,
+        Type::input},
     {"ravel", "input", "torch method", ravel, Type::input},
     {"unflatten", "input, dim, sizes, *more, names=None", "torch method", flatten_in_order, Type::input},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> reshaping_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -20,21 +20,28 @@ Value diff(Op& op) {
   if (!input) return op.unknown();
   Shape shape = input->shape;
   if (shape.rank_known && shape.dims.empty())
-    return op.fail(ProblemKind::argument, "`diff` takes a tensor of at least one dimension, but " + op.name("input") + " has none");
+    return op.fail(ProblemKind::argument,
+        "`diff` takes a tensor of at least one dimension, but " + op.name("input") + " has none");
   const auto n = op.integer("n");
-  if (n && *n < 0) return op.fail(ProblemKind::argument, "`diff` is asked for differences of order " + std::to_string(*n));
+  if (n && *n < 0)
+    return op.fail(ProblemKind::argument, "`diff` is asked for differences of order " + std::to_string(*n));
   const auto axes = named_axes(op, shape, "dim");
   if (op.failed()) return op.unknown();
-  if (!axes || axes->known.size() != 1) return op.result(shape.rank_known ? Shape{true, std::vector<Dim>(shape.dims.size())} : Shape{}, input->dtype);
+  if (!axes || axes->known.size() != 1)
+    return op.result(
+        shape.rank_known ? Shape{true, std::vector<Dim>(shape.dims.size())} : Shape{}, input->dtype);
   const std::size_t at = axes->known.front();
   Int size = shape.dims[at].size;
   for (const std::string_view name : {"prepend", "append"}) {
     if (!op.argument(name)) continue;
     const Shape& more = op.shape(name);
     if (more.rank_known && shape.rank_known && more.dims.size() != shape.dims.size())
-      return op.fail(ProblemKind::argument, std::string(name) + " of diff has shape " + op.words(more) + ", but " + op.name("input") + " has " +
-                                                op.words(shape) + ": they need the same number of dimensions");
-    const Dim extra = shape.dims.size() - at <= more.dims.size() ? more.dims[more.dims.size() - (shape.dims.size() - at)] : Dim{};
+      return op.fail(ProblemKind::argument,
+          std::string(name) + " of diff has shape " + op.words(more) + ", but " + op.name("input") + " has " +
+              op.words(shape) + ": they need the same number of dimensions");
+    const Dim extra = shape.dims.size() - at <= more.dims.size()
+        ? more.dims[more.dims.size() - (shape.dims.size() - at)]
+        : Dim{};
     size = op.add(size, extra.size);
   }
   if (n == 0) return op.result(input->shape, input->dtype);
@@ -49,7 +56,8 @@ Value gradient(Op& op) {
   const Shape& shape = input->shape;
   const auto order = op.integer("edge_order");
   if (order && *order != 1 && *order != 2)
-    return op.fail(ProblemKind::argument, "`edge_order` of `gradient` is 1 or 2, and not " + std::to_string(*order));
+    return op.fail(
+        ProblemKind::argument, "`edge_order` of `gradient` is 1 or 2, and not " + std::to_string(*order));
   const Value spacing = op.argument("spacing");
   std::size_t count = shape.dims.size();
   std::vector<std::size_t> over;
@@ -67,13 +75,15 @@ Value gradient(Op& op) {
   if (spacing.is(Kind::list) || spacing.is(Kind::tuple))
     if (const auto items = op.run.elements(spacing, op.call.place); items && items->size() != count)
       return op.fail(ProblemKind::argument,
-                     "`gradient` is given " + std::to_string(items->size()) + " spacings for " + std::to_string(count) + " dimensions");
+          "`gradient` is given " + std::to_string(items->size()) + " spacings for " + std::to_string(count) +
+              " dimensions");
   for (const std::size_t at : over)
     if (order && op.value(shape.dims[at]) && *op.value(shape.dims[at]) < *order + 1)
       return op.fail(ProblemKind::argument,
-                     "`gradient` needs " + std::to_string(*order + 1) + " elements along each dimension, and dimension " + std::to_string(at) + " of " +
-                         op.words(shape) + " has " + op.words(shape.dims[at]),
-                     {shape.dims[at]});
+          "`gradient` needs " + std::to_string(*order + 1) +
+              " elements along each dimension, and dimension " + std::to_string(at) + " of " +
+              op.words(shape) + " has " + op.words(shape.dims[at]),
+          {shape.dims[at]});
   std::vector<Value> parts;
   for (std::size_t i = 0; i < count; ++i) parts.push_back(op.result(shape, to_floating(input->dtype)));
   return op.tuple(std::move(parts));
@@ -87,7 +97,8 @@ Value area(Op& op) {
   if (op.argument("x") && !x) return op.unknown();
   if (!shape.rank_known || (x && !x->shape.rank_known)) return op.unknown();
   if (shape.dims.empty())
-    return op.fail(ProblemKind::argument, code(op.title()) + " takes a tensor of at least one dimension, but " + op.name("y") + " has none");
+    return op.fail(ProblemKind::argument,
+        code(op.title()) + " takes a tensor of at least one dimension, but " + op.name("y") + " has none");
   const auto at = op.axis("dim", shape.dims.size());
   if (!at) return op.unknown();
   if (x && x->shape.dims.size() > 1) {
@@ -113,8 +124,8 @@ constexpr Operator operators[] = {
     {"cumulative_trapezoid", "y, x=None, *, dx=None, dim=-1", "torch", area, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> running_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

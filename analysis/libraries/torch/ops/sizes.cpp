@@ -1,5 +1,5 @@
-// What a program asks of a tensor's shape. A size that is not known becomes a symbol of the tensor when it is asked for, and is the
-// same from then on, though nothing else may be known of the shape.
+// What a program asks of a tensor's shape. A size that is not known becomes a symbol of the tensor when it is
+// asked for, and is the same from then on, though nothing else may be known of the shape.
 #include "libraries/torch/ops/views.hpp"
 #include "values/kept.hpp"
 
@@ -9,7 +9,8 @@ namespace stepzero::libraries {
 
 namespace {
 
-// `x.shape[0]`, for whatever the text at the place calls x, or what it is called there; empty if that is not short and plain.
+// `x.shape[0]`, for whatever the text at the place calls x, or what it is called there; empty if that is not
+// short and plain.
 std::string size_name(Interpreter& run, values::Place place, std::int64_t index) {
   std::string_view text = run.record().text(place);
   std::string_view whole = text;
@@ -18,12 +19,16 @@ std::string size_name(Interpreter& run, values::Place place, std::int64_t index)
   const auto plain = [](std::string_view candidate) {
     if (candidate.empty() || candidate.size() > 40) return false;
     for (const char c : candidate)
-      if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.')) return false;
+      if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+              c == '.'))
+        return false;
     return true;
   };
   if (!plain(text)) return {};
   // The name that is given to it: `*lead, rows = x.shape`.
-  return text.size() < whole.size() ? std::string(text) + ".shape[" + std::to_string(index) + "]" : text == "_" ? std::string() : std::string(text);
+  return text.size() < whole.size() ? std::string(text) + ".shape[" + std::to_string(index) + "]"
+      : text == "_"                 ? std::string()
+                                    : std::string(text);
 }
 
 Int fresh_size(Interpreter& run, Value input, std::string name) {
@@ -70,7 +75,8 @@ Int size_at(Interpreter& run, Value input, std::int64_t index, values::Place pla
     if (dims.size() < behind) dims.insert(dims.begin(), behind - dims.size(), Dim{});
     return ask(named, dims[dims.size() - behind]);
   }
-  if (named.first.size() <= static_cast<std::size_t>(index)) named.first.resize(static_cast<std::size_t>(index) + 1);
+  if (named.first.size() <= static_cast<std::size_t>(index))
+    named.first.resize(static_cast<std::size_t>(index) + 1);
   return ask(named, named.first[static_cast<std::size_t>(index)]);
 }
 
@@ -84,12 +90,15 @@ Value whole_shape(Interpreter& run, Value input, values::Place place) {
     if (state && state->shape_value) return state->shape_value;
     // To be shown, what is no tensor, as a group is none, has one size however often it is asked for.
     const Value object = run.resolve(input);
-    if (!state && run.policy().names_sizes && object.is(Kind::unknown) && !object.as<values::Unknown>()->name.empty()) {
-      values::Slot& kept = run.heap().slot_of(object.as<values::Unknown>()->attributes, syntax::Name(values::UnknownState::sizes));
+    if (!state && run.policy().names_sizes && object.is(Kind::unknown) &&
+        !object.as<values::Unknown>()->name.empty()) {
+      values::Slot& kept = run.heap().slot_of(
+          object.as<values::Unknown>()->attributes, syntax::Name(values::UnknownState::sizes));
       if (kept.value) return kept.value;
       const Value made = unknown_size(run, input, place);
       made.as<values::Unknown>()->shape_of = object;
-      made.as<values::Unknown>()->name = run.heap().keep(std::string(object.as<values::Unknown>()->name) + ".size()");
+      made.as<values::Unknown>()->name = run.heap().keep(
+          std::string(object.as<values::Unknown>()->name) + ".size()");
       return kept.value = made;  // it was always so: no write
     }
     const Value made = unknown_size(run, input, place);
@@ -112,9 +121,12 @@ Value size(Op& op) {
   if (!dim) return whole_shape(op.run, input, op.call.place);
   const auto at = op.integer("dim");
   if (!at) return unknown_size(op.run, input, op.call.place);
-  if (const TensorState* state = op.tensor(input); state && state->shape.rank_known && (state->shape.dims.empty() || !op.axis(*at, state->shape.dims.size()))) {
+  if (const TensorState* state = op.tensor(input); state && state->shape.rank_known &&
+      (state->shape.dims.empty() || !op.axis(*at, state->shape.dims.size()))) {
     if (!op.failed())
-      (void)op.fail(ProblemKind::index, "Dimension " + std::to_string(*at) + " is asked for, but " + op.name("input") + " has no dimensions");
+      (void)op.fail(ProblemKind::index,
+          "Dimension " + std::to_string(*at) + " is asked for, but " + op.name("input") +
+              " has no dimensions");
     return unknown_size(op.run, input, op.call.place);
   }
   const Int found = size_at(op.run, input, *at, op.call.place);
@@ -135,14 +147,17 @@ Value count(Op& op) {
 Value rank(Op& op) {
   const Value input = op.call.at(0);
   const TensorState* state = op.tensor(input);
-  if (state && state->shape.rank_known) return op.run.heap().integer(static_cast<std::int64_t>(state->shape.dims.size()));
+  if (state && state->shape.rank_known)
+    return op.run.heap().integer(static_cast<std::int64_t>(state->shape.dims.size()));
   if (!shaped(op.run, input)) return unknown_size(op.run, input, op.call.place);
   const Value all = whole_shape(op.run, input, op.call.place);
   if (!all.is(Kind::unknown)) return unknown_size(op.run, input, op.call.place);
-  values::Slot& slot = op.run.heap().slot_of(all.as<values::Unknown>()->attributes, Name(values::UnknownState::len));
+  values::Slot& slot = op.run.heap().slot_of(
+      all.as<values::Unknown>()->attributes, Name(values::UnknownState::len));
   if (!slot.value) {
     symbolic::AtomInfo info;
-    info.lower = state ? static_cast<std::int64_t>(std::max(state->shape.dims.size(), state->first.size())) : 0;
+    info.lower = state ? static_cast<std::int64_t>(std::max(state->shape.dims.size(), state->first.size()))
+                       : 0;
     info.sharing = Sharing::uniform;
     slot.value = Value::of(op.s.fresh(info));  // it was always so: no write
   }
@@ -157,7 +172,7 @@ constexpr Operator operators[] = {
     {"numel", "input", "torch method torch.Tensor.nelement", count, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> size_rows() { return operator_rows(operators); }
 
@@ -167,8 +182,10 @@ void settle_rank(Interpreter& run, TensorState& learned) {
     const Dim& first = learned.first[i];
     Dim& dim = learned.shape.dims[i];
     if (!first.size) continue;
-    if (!dim.size) dim = first;
-    else if (dim.size != first.size && !run.guarded()) run.symbols().assume(run.symbols().compared(Compare::eq, dim.size, first.size));
+    if (!dim.size)
+      dim = first;
+    else if (dim.size != first.size && !run.guarded())
+      run.symbols().assume(run.symbols().compared(Compare::eq, dim.size, first.size));
   }
   learned.first.clear();
   learned.shape_value = {};
@@ -179,8 +196,12 @@ Value Table::part_of_shape(Interpreter& run, Value tensor, Value index, values::
   if (const TensorState* state = tensor_state(run, tensor); state && state->shape.rank_known) {
     Call call{run, *find("torch.Tensor.shape"), {}, {tensor}, {}, {}, {}, false, nullptr, nullptr, place};
     Op op(call);
-    if (const auto at = run.to_constant(index); at && !state->shape.dims.empty()) (void)op.axis(*at, state->shape.dims.size());
-    else if (at) (void)op.fail(ProblemKind::index, "Dimension " + std::to_string(*at) + " is asked for, but " + op.name("input") + " has no dimensions");
+    if (const auto at = run.to_constant(index); at && !state->shape.dims.empty())
+      (void)op.axis(*at, state->shape.dims.size());
+    else if (at)
+      (void)op.fail(ProblemKind::index,
+          "Dimension " + std::to_string(*at) + " is asked for, but " + op.name("input") +
+              " has no dimensions");
     return {};
   }
   if (const auto at = index.is(Kind::integer) ? run.symbols().value(index.integer()) : std::nullopt) {
@@ -192,9 +213,11 @@ Value Table::part_of_shape(Interpreter& run, Value tensor, Value index, values::
   const Value lower = run.resolve(slice->lower), upper = run.resolve(slice->upper);
   if (const Value step = run.resolve(slice->step); step && !step.is(Kind::none)) return {};
   const bool from_start = !lower || lower.is(Kind::none), to_end = !upper || upper.is(Kind::none);
-  const auto low = from_start ? std::optional<std::int64_t>(0) : run.to_constant(lower), high = to_end ? std::optional<std::int64_t>(0) : run.to_constant(upper);
+  const auto low = from_start ? std::optional<std::int64_t>(0) : run.to_constant(lower),
+             high = to_end ? std::optional<std::int64_t>(0) : run.to_constant(upper);
   // Whoever takes the first two or the last two sizes knows that there are as many.
-  if (!low || !high || (*low < 0) != (*high < 0 || to_end) || (to_end && *low >= 0) || *low < -8 || *high > 8) return {};
+  if (!low || !high || (*low < 0) != (*high < 0 || to_end) || (to_end && *low >= 0) || *low < -8 || *high > 8)
+    return {};
   std::vector<Value> items;
   for (std::int64_t i = *low; i < *high; ++i) {
     const Int size = size_at(run, tensor, i, place);
@@ -204,4 +227,4 @@ Value Table::part_of_shape(Interpreter& run, Value tensor, Value index, values::
   return run.heap().tuple(std::move(items));
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -7,7 +7,8 @@ namespace {
 
 // max(x), max(x, dim) and max(x, y).
 Value choose(Op& op) {
-  if (op.argument("other")) return op.must_be_tensor("other") && op.must_be_tensor("input") ? broadcasting(op) : op.unknown();
+  if (op.argument("other"))
+    return op.must_be_tensor("other") && op.must_be_tensor("input") ? broadcasting(op) : op.unknown();
   const Value dim = op.argument("dim");
   if (op.tensor(dim)) return op.must_be_tensor("input") ? broadcasting(op) : op.unknown();
   const TensorState* input = operand(op);
@@ -44,8 +45,11 @@ Value kth_value(Op& op) {
   const auto dim = along(op, input->shape);
   const Int k = op.size("k");
   if (!op.failed() && k &&
-      (op.s.compare(Compare::lt, k, op.s.constant(1)) == Answer::yes || (dim && dim->size && op.s.compare(Compare::gt, k, dim->size) == Answer::yes)))
-    return op.fail(ProblemKind::argument, "`kthvalue` is asked for number " + op.words(op.dim(k)) + (dim ? " of " + op.words(*dim) + " elements" : ""));
+      (op.s.compare(Compare::lt, k, op.s.constant(1)) == Answer::yes ||
+          (dim && dim->size && op.s.compare(Compare::gt, k, dim->size) == Answer::yes)))
+    return op.fail(ProblemKind::argument,
+        "`kthvalue` is asked for number " + op.words(op.dim(k)) +
+            (dim ? " of " + op.words(*dim) + " elements" : ""));
   const Shape shape = op.failed() ? Shape{} : reduced(op, input->shape);
   return op.failed() ? op.unknown() : values_and_indices(op, shape, input->dtype);
 }
@@ -59,13 +63,17 @@ Value top_k(Op& op) {
   if (k && op.s.compare(Compare::lt, k, op.s.constant(0)) == Answer::yes)
     return op.fail(ProblemKind::index, "`topk` is asked for " + op.words(op.dim(k)) + " elements");
   if (!axes) {
-    if (shape.rank_known) shape.dims.assign(shape.dims.size(), Dim{});
-    else shape = {};
+    if (shape.rank_known)
+      shape.dims.assign(shape.dims.size(), Dim{});
+    else
+      shape = {};
   } else if (!axes->known.empty() && axes->known.front() < shape.dims.size()) {
     Dim& dim = shape.dims[axes->known.front()];
     if (k && dim.size && op.s.compare(Compare::gt, k, dim.size) == Answer::yes)
-      return op.fail(ProblemKind::index, "`topk` is asked for " + op.words(op.dim(k)) + " of " + op.words(dim) + " elements: dimension " +
-                                             std::to_string(axes->known.front()) + " of " + op.name("input") + " " + op.words(input->shape), {dim});
+      return op.fail(ProblemKind::index,
+          "`topk` is asked for " + op.words(op.dim(k)) + " of " + op.words(dim) + " elements: dimension " +
+              std::to_string(axes->known.front()) + " of " + op.name("input") + " " + op.words(input->shape),
+          {dim});
     dim = op.made(k);
   }
   return values_and_indices(op, shape, input->dtype);
@@ -87,13 +95,15 @@ Value unique(Op& op) {
   if (inverse == Known::unknown || counts == Known::unknown) return anything(op);
   symbolic::AtomInfo info;
   info.lower = 0;
-  info.sharing = input->sharing == Sharing::uniform ? Sharing::uniform : symbolic::mix(input->sharing, Sharing::local);
+  info.sharing = input->sharing == Sharing::uniform ? Sharing::uniform
+                                                    : symbolic::mix(input->sharing, Sharing::local);
   const Dim found{op.s.fresh(info), nullptr, nullptr};
   Shape shape{true, {found}}, where = input->shape;
   if (op.argument("dim")) {
     shape = input->shape;
     where = {true, {Dim{}}};
-    if (const auto axes = named_axes(op, shape, "dim"); axes && axes->known.size() == 1 && axes->known.front() < shape.dims.size()) {
+    if (const auto axes = named_axes(op, shape, "dim");
+        axes && axes->known.size() == 1 && axes->known.front() < shape.dims.size()) {
       where.dims[0] = shape.dims[axes->known.front()];
       shape.dims[axes->known.front()] = found;
     } else if (op.failed()) {
@@ -119,16 +129,20 @@ Value searched(Op& op) {
   const TensorState* sorted = op.tensor(buckets ? "boundaries" : "sorted_sequence");
   if (buckets && sorted && sorted->shape.rank_known && sorted->shape.dims.size() != 1)
     return op.fail(ProblemKind::argument,
-                   "`bucketize` takes boundaries of one dimension, but " + op.name("boundaries") + " has shape " + op.words(sorted->shape));
+        "`bucketize` takes boundaries of one dimension, but " + op.name("boundaries") + " has shape " +
+            op.words(sorted->shape));
   if (op.is_number(values_name)) return op.result({true, {}}, dtype);
   const TensorState* wanted = op.tensor(values_name);
   if (!wanted) return op.result({}, dtype);
-  if (!buckets && sorted && sorted->shape.rank_known && wanted->shape.rank_known && sorted->shape.dims.size() != 1) {
+  if (!buckets && sorted && sorted->shape.rank_known && wanted->shape.rank_known &&
+      sorted->shape.dims.size() != 1) {
     bool fit = sorted->shape.dims.size() == wanted->shape.dims.size();
-    for (std::size_t i = 0; fit && i + 1 < wanted->shape.dims.size(); ++i) fit = op.equal(sorted->shape.dims[i], wanted->shape.dims[i]) != Answer::no;
+    for (std::size_t i = 0; fit && i + 1 < wanted->shape.dims.size(); ++i)
+      fit = op.equal(sorted->shape.dims[i], wanted->shape.dims[i]) != Answer::no;
     if (!fit && !sorted->shape.dims.empty())
-      return op.fail(ProblemKind::argument, "`searchsorted` needs sequences and values that agree in all dimensions but the last, and is given " +
-                                                op.words(sorted->shape) + " and " + op.words(wanted->shape));
+      return op.fail(ProblemKind::argument,
+          "`searchsorted` needs sequences and values that agree in all dimensions but the last, and is given " +
+              op.words(sorted->shape) + " and " + op.words(wanted->shape));
   }
   return op.result(wanted->shape, dtype);
 }
@@ -149,17 +163,23 @@ constexpr Operator operators[] = {
     {"sort", "input, dim=-1, descending=False, stable=False, *, out=None", "torch method", sort, Type::input},
     {"argsort", "input, dim=-1, descending=False, stable=False", "torch method", argsort, Type::int64},
     {"msort", "input, *, out=None", "torch method", same, Type::input},
-    {"unique", "input, sorted=True, return_inverse=False, return_counts=False, dim=None", "torch method torch.functional.unique", unique, Type::input},
-    {"unique_consecutive", "input, return_inverse=False, return_counts=False, dim=None", "torch method", unique, Type::input},
+    {"unique", "input, sorted=True, return_inverse=False, return_counts=False, dim=None",
+        "torch method torch.functional.unique", unique, Type::input},
+    {"unique_consecutive", "input, return_inverse=False, return_counts=False, dim=None", "torch method",
+        unique, Type::input},
     {"cummax", "input, dim, *, out=None", "torch method", sort, Type::input},
     {"cummin", "input, dim, *, out=None", "torch method", sort, Type::input},
-    {"bucketize", "input, boundaries, *, out_int32=False, right=False, out=None", "torch", searched, Type::own},
-    {"searchsorted", "sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None", "torch", searched, Type::own},
-    {"isin", "elements, test_elements, *, assume_unique=False, invert=False, out=None", "torch", is_in, Type::boolean},
+    {"bucketize", "input, boundaries, *, out_int32=False, right=False, out=None", "torch", searched,
+        Type::own},
+    {"searchsorted",
+        "sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None", "torch",
+        searched, Type::own},
+    {"isin", "elements, test_elements, *, assume_unique=False, invert=False, out=None", "torch", is_in,
+        Type::boolean},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> sorting_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
-// Sparse tensors: torch.sparse and what makes them. A tensor of another layout has the shape that it stands for. As PyTorch 2.13 answers.
+// Sparse tensors: torch.sparse and what makes them. A tensor of another layout has the shape that it stands
+// for. As PyTorch 2.13 answers.
 #include "libraries/table/op.hpp"
 #include "libraries/table/table.hpp"
 #include "libraries/torch/ops/operators.hpp"
@@ -13,12 +14,17 @@ std::optional<Shape> multiplied(Op& op, std::string_view first, std::string_view
   if (!a || !b || !a->shape.rank_known || !b->shape.rank_known) return std::nullopt;
   for (const auto& [name, state] : {std::pair{first, a}, std::pair{second, b}})
     if (state->shape.dims.size() != 2) {
-      op.fail(ProblemKind::product, code(op.title()) + " takes matrices, but " + op.name(name) + " has the shape " + op.words(state->shape));
+      op.fail(ProblemKind::product,
+          code(op.title()) + " takes matrices, but " + op.name(name) + " has the shape " +
+              op.words(state->shape));
       return std::nullopt;
     }
   if (op.never_equal(a->shape.dims[1], b->shape.dims[0])) {
-    op.fail(ProblemKind::product, code(op.title()) + " sums over " + op.words(a->shape.dims[1]) + " of " + op.name(first) + " " + op.words(a->shape) + " and " + op.words(b->shape.dims[0]) + " of " + op.name(second) + " " + op.words(b->shape) +
-                                      ": these have to be equal", {a->shape.dims[1], b->shape.dims[0]});
+    op.fail(ProblemKind::product,
+        code(op.title()) + " sums over " + op.words(a->shape.dims[1]) + " of " + op.name(first) + " " +
+            op.words(a->shape) + " and " + op.words(b->shape.dims[0]) + " of " + op.name(second) + " " +
+            op.words(b->shape) + ": these have to be equal",
+        {a->shape.dims[1], b->shape.dims[0]});
     return std::nullopt;
   }
   return Shape{true, {a->shape.dims[0], b->shape.dims[1]}};
@@ -45,11 +51,14 @@ Value from_coordinates(Op& op) {
     shape.rank_known = true;
     for (const Int size : *sizes) shape.dims.push_back(size ? op.made(size, "size") : Dim{});
   }
-  const bool known = indices && given && indices->shape.rank_known && given->shape.rank_known && indices->shape.dims.size() == 2 && !given->shape.dims.empty();
+  const bool known = indices && given && indices->shape.rank_known && given->shape.rank_known &&
+      indices->shape.dims.size() == 2 && !given->shape.dims.empty();
   if (!known) return op.result(shape, dtype);
   if (op.never_equal(indices->shape.dims[1], given->shape.dims[0]))
-    return op.fail(ProblemKind::argument, "`sparse_coo_tensor` has " + op.words(indices->shape.dims[1]) + " places in " + op.name("indices") + " and " + op.words(given->shape.dims[0]) + " values: \"indices and values must have same nnz\"",
-                   {indices->shape.dims[1], given->shape.dims[0]});
+    return op.fail(ProblemKind::argument,
+        "`sparse_coo_tensor` has " + op.words(indices->shape.dims[1]) + " places in " + op.name("indices") +
+            " and " + op.words(given->shape.dims[0]) + " values: \"indices and values must have same nnz\"",
+        {indices->shape.dims[1], given->shape.dims[0]});
   const auto sparse = op.value(indices->shape.dims[0]);
   if (!sparse) return op.result(shape, dtype);
   const std::size_t dense = given->shape.dims.size() - 1, rank = static_cast<std::size_t>(*sparse) + dense;
@@ -60,16 +69,24 @@ Value from_coordinates(Op& op) {
     return op.result(shape, dtype);
   }
   if (sizes->size() != rank)
-    return op.fail(ProblemKind::argument, "`sparse_coo_tensor` is given " + std::to_string(sizes->size()) + " sizes, but " + op.name("indices") + " has " + std::to_string(*sparse) + " rows and each value " + std::to_string(dense) + " dimensions: give " +
-                                              std::to_string(rank));
+    return op.fail(ProblemKind::argument,
+        "`sparse_coo_tensor` is given " + std::to_string(sizes->size()) + " sizes, but " +
+            op.name("indices") + " has " + std::to_string(*sparse) + " rows and each value " +
+            std::to_string(dense) + " dimensions: give " + std::to_string(rank));
   for (std::size_t i = 0; i < dense; ++i)
-    if (const Dim& size = shape.dims[static_cast<std::size_t>(*sparse) + i]; op.never_equal(size, given->shape.dims[i + 1]))
-      return op.fail(ProblemKind::argument, "`sparse_coo_tensor` is told of " + op.words(size) + " where each value has " + op.words(given->shape.dims[i + 1]), {size, given->shape.dims[i + 1]});
+    if (const Dim& size = shape.dims[static_cast<std::size_t>(*sparse) + i];
+        op.never_equal(size, given->shape.dims[i + 1]))
+      return op.fail(ProblemKind::argument,
+          "`sparse_coo_tensor` is told of " + op.words(size) + " where each value has " +
+              op.words(given->shape.dims[i + 1]),
+          {size, given->shape.dims[i + 1]});
   return op.result(shape, dtype);
 }
 
 constexpr Operator operators[] = {
-    {"sparse_coo_tensor", "indices=None, values=None, size=None, *, dtype=None, device=None, pin_memory=False, requires_grad=False, check_invariants=None, is_coalesced=None", "torch", from_coordinates, Type::own},
+    {"sparse_coo_tensor",
+        "indices=None, values=None, size=None, *, dtype=None, device=None, pin_memory=False, requires_grad=False, check_invariants=None, is_coalesced=None",
+        "torch", from_coordinates, Type::own},
     {"to_sparse", "input, *more, **options", "method", same, Type::input},
     {"to_sparse_csr", "input, dense_dim=None", "method", same, Type::input},
     {"to_sparse_csc", "input, dense_dim=None", "method", same, Type::input},
@@ -79,8 +96,8 @@ constexpr Operator operators[] = {
     {"addmm", "mat, mat1, mat2, *, beta=1, alpha=1", "torch.sparse.addmm", added_product, Type::promote},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> sparse_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

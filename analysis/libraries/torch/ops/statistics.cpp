@@ -11,11 +11,15 @@ Value bincount(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.size() != 1)
-    return op.fail(ProblemKind::argument, "`bincount` takes a tensor of one dimension, but " + op.name("input") + " has shape " + op.words(input->shape));
+    return op.fail(ProblemKind::argument,
+        "`bincount` takes a tensor of one dimension, but " + op.name("input") + " has shape " +
+            op.words(input->shape));
   const TensorState* weights = op.tensor("weights");
-  const Dtype dtype = !op.argument("weights") ? Dtype::int64 : !weights ? Dtype::unknown : weights->dtype == Dtype::float32 ? Dtype::float32
-                                                                           : weights->dtype == Dtype::unknown ? Dtype::unknown
-                                                                                                              : Dtype::float64;
+  const Dtype dtype = !op.argument("weights") ? Dtype::int64
+      : !weights                              ? Dtype::unknown
+      : weights->dtype == Dtype::float32      ? Dtype::float32
+      : weights->dtype == Dtype::unknown      ? Dtype::unknown
+                                              : Dtype::float64;
   return op.result({true, {Dim{}}}, dtype);
 }
 Value histc(Op& op) {
@@ -32,7 +36,9 @@ Value histogram(Op& op) {
     edges = given->shape.rank_known && given->shape.dims.size() == 1 ? given->shape.dims[0].size : nullptr;
     bins = op.sub(edges, op.s.constant(1));
   }
-  return op.named_tuple({op.result({true, {op.made(bins)}}, input->dtype), op.result({true, {op.made(edges)}}, input->dtype)}, histogram_fields);
+  return op.named_tuple(
+      {op.result({true, {op.made(bins)}}, input->dtype), op.result({true, {op.made(edges)}}, input->dtype)},
+      histogram_fields);
 }
 Value histogram_of_many(Op& op) {
   const TensorState* input = operand(op);
@@ -43,8 +49,9 @@ Value histogram_of_many(Op& op) {
   if (given)
     for (const Value& item : *given) {
       const TensorState* state = op.tensor(item);
-      const Int size = state ? (state->shape.rank_known && state->shape.dims.size() == 1 ? state->shape.dims[0].size : nullptr)
-                             : op.add(op.run.to_int(item), op.s.constant(1));
+      const Int size = state
+          ? (state->shape.rank_known && state->shape.dims.size() == 1 ? state->shape.dims[0].size : nullptr)
+          : op.add(op.run.to_int(item), op.s.constant(1));
       edges.push_back(op.result({true, {op.made(size)}}, input->dtype));
       shape.dims.push_back(op.made(op.sub(size, op.s.constant(1))));
     }
@@ -57,18 +64,24 @@ Value covariance(Op& op) {
   if (!input) return op.unknown();
   const Shape& shape = input->shape;
   Dtype dtype = to_floating(input->dtype);
-  if (const TensorState* weights = op.tensor("aweights")) dtype = weights->dtype == Dtype::unknown ? Dtype::unknown : promote(dtype, weights->dtype);
+  if (const TensorState* weights = op.tensor("aweights"))
+    dtype = weights->dtype == Dtype::unknown ? Dtype::unknown : promote(dtype, weights->dtype);
   if (shape.rank_known && shape.dims.size() > 2)
     return op.fail(ProblemKind::argument,
-                   code(op.title()) + " takes a matrix with a variable in each row, but " + op.name("input") + " has shape " + op.words(shape));
+        code(op.title()) + " takes a matrix with a variable in each row, but " + op.name("input") +
+            " has shape " + op.words(shape));
   for (const std::string_view name : {"fweights", "aweights"}) {
     const Shape& weights = op.shape(name);
     if (!weights.rank_known) continue;
-    if (weights.dims.size() > 1) return op.fail(ProblemKind::argument, std::string(name) + " of cov has one dimension, and is " + op.words(weights));
-    if (!weights.dims.empty() && shape.rank_known && !shape.dims.empty() && op.equal(weights.dims[0], shape.dims.back()) == Answer::no)
+    if (weights.dims.size() > 1)
       return op.fail(ProblemKind::argument,
-                     std::string(name) + " of cov has " + op.words(weights.dims[0]) + " weights for " + op.words(shape.dims.back()) + " observations",
-                     {weights.dims[0], shape.dims.back()});
+          std::string(name) + " of cov has one dimension, and is " + op.words(weights));
+    if (!weights.dims.empty() && shape.rank_known && !shape.dims.empty() &&
+        op.equal(weights.dims[0], shape.dims.back()) == Answer::no)
+      return op.fail(ProblemKind::argument,
+          std::string(name) + " of cov has " + op.words(weights.dims[0]) + " weights for " +
+              op.words(shape.dims.back()) + " observations",
+          {weights.dims[0], shape.dims.back()});
   }
   if (!shape.rank_known) return op.result({}, dtype);
   if (shape.dims.size() < 2 || is_one(op, shape.dims[0])) return op.result({true, {}}, dtype);
@@ -80,7 +93,8 @@ Value renorm(Op& op) {
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.size() < 2)
     return op.fail(ProblemKind::argument,
-                   "`renorm` takes a tensor of at least two dimensions, but " + op.name("input") + " has shape " + op.words(input->shape));
+        "`renorm` takes a tensor of at least two dimensions, but " + op.name("input") + " has shape " +
+            op.words(input->shape));
   return has_axis(op, input->shape) ? op.result(input->shape, input->dtype) : op.unknown();
 }
 Value segments(Op& op) {
@@ -90,7 +104,8 @@ Value segments(Op& op) {
   if (!data || !axis || *axis < 0 || (!lengths && !offsets)) return op.unknown();
   const Shape& by = (lengths ? lengths : offsets)->shape;
   const auto at = static_cast<std::size_t>(*axis);
-  if (!data->shape.rank_known || !by.rank_known || at >= data->shape.dims.size() || at >= by.dims.size()) return op.unknown();
+  if (!data->shape.rank_known || !by.rank_known || at >= data->shape.dims.size() || at >= by.dims.size())
+    return op.unknown();
   Shape shape = data->shape;
   shape.dims[at] = lengths ? by.dims[at] : op.made(op.sub(by.dims[at].size, op.s.constant(1)));
   return op.result(shape, data->dtype);
@@ -99,16 +114,20 @@ Value segments(Op& op) {
 constexpr Operator operators[] = {
     {"bincount", "input, weights=None, minlength=0", "torch method", bincount, Type::own},
     {"histc", "input, bins=100, min=0, max=0, *, out=None", "torch method", histc, Type::input},
-    {"histogram", "input, bins, *, range=None, weight=None, density=False, out=None", "torch method", histogram, Type::input},
-    {"histogramdd", "input, bins, *, range=None, weight=None, density=False", "torch", histogram_of_many, Type::input},
+    {"histogram", "input, bins, *, range=None, weight=None, density=False, out=None", "torch method",
+        histogram, Type::input},
+    {"histogramdd", "input, bins, *, range=None, weight=None, density=False", "torch", histogram_of_many,
+        Type::input},
     {"cov", "input, *, correction=1, fweights=None, aweights=None", "torch method", covariance, Type::own},
     {"corrcoef", "input", "torch method", covariance, Type::own},
     {"renorm", "input, p, dim, maxnorm, *, out=None", "torch method in_place", renorm, Type::input},
-    {"segment_reduce", "data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None", "torch", segments, Type::own},
+    {"segment_reduce",
+        "data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None",
+        "torch", segments, Type::own},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> statistics_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

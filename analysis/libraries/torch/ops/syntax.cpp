@@ -13,19 +13,22 @@ namespace stepzero::libraries {
 namespace {
 
 // By syntax::BinaryOp.
-constexpr std::string_view binary_names[] = {"add", "sub", "mul", "matmul", "div", "floor_divide", "remainder", "pow", "bitwise_left_shift",
-                                             "bitwise_right_shift", "bitwise_and", "bitwise_or", "bitwise_xor"};
+constexpr std::string_view binary_names[] = {"add", "sub", "mul", "matmul", "div", "floor_divide",
+    "remainder", "pow", "bitwise_left_shift", "bitwise_right_shift", "bitwise_and", "bitwise_or",
+    "bitwise_xor"};
 // By syntax::CompareOp.
 constexpr std::string_view compare_names[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 constexpr std::string_view compare_signs[] = {"==", "!=", "<", "<=", ">", ">="};
 
 bool is_operand(Interpreter& run, Value value) {
   value = run.resolve(value);
-  return tensor_state(run, value) || value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean) || value.is(Kind::unknown);
+  return tensor_state(run, value) || value.is(Kind::integer) || value.is(Kind::real) ||
+      value.is(Kind::boolean) || value.is(Kind::unknown);
 }
 
 // Arrays go through Python's operators as tensors do, and give arrays.
-template <class Compute> Value as_before(Interpreter& run, std::initializer_list<Value> operands, const Compute& compute) {
+template <class Compute>
+Value as_before(Interpreter& run, std::initializer_list<Value> operands, const Compute& compute) {
   bool perhaps = false, sure = false;
   for (const Value& operand : operands)
     if (const TensorState* state = tensor_state(run, operand)) (state->maybe_array ? perhaps : sure) = true;
@@ -62,73 +65,102 @@ const TensorState* sure_tensor(Interpreter& run, Value value) {
 bool repeats(Interpreter& run, const TensorState& times) {
   if (values::is_floating(times.dtype)) return false;
   if (!times.shape.rank_known || times.dtype == values::Dtype::unknown) return true;
-  return std::ranges::all_of(times.shape.dims, [&](const Dim& dim) { return !dim.size || run.symbols().compare(symbolic::Compare::eq, dim.size, run.symbols().constant(1)) != Answer::no; });
+  return std::ranges::all_of(times.shape.dims, [&](const Dim& dim) {
+    return !dim.size ||
+        run.symbols().compare(symbolic::Compare::eq, dim.size, run.symbols().constant(1)) != Answer::no;
+  });
 }
 // Python finds no way to compute this: TypeError.
-void judge_operands(Interpreter& run, std::string_view sign, Value left, Value right, const syntax::Expr& node, values::Place place) {
+void judge_operands(Interpreter& run, std::string_view sign, Value left, Value right,
+    const syntax::Expr& node, values::Place place) {
   left = run.resolve(left);
   right = run.resolve(right);
   const TensorState *one = sure_tensor(run, left), *other = sure_tensor(run, right);
   const char* what = one ? no_operand(right) : other ? no_operand(left) : nullptr;
-  // Who gives back None or a tuple for one kind of input, and a tensor for another, is asked by those who know what they give.
+  // Who gives back None or a tuple for one kind of input, and a tensor for another, is asked by those who
+  // know what they give.
   if (!what || run.assumption()) return;
   const Value odd = one ? right : left;
   if (odd.is(Kind::none) && run.with_defaults()) return;
   const bool formats = sign == "%" && left.is(Kind::string);
-  const bool may_repeat = sign == "*" && (odd.is(Kind::list) || odd.is(Kind::tuple) || odd.is(Kind::string)) && repeats(run, one ? *one : *other);
+  const bool may_repeat = sign == "*" &&
+      (odd.is(Kind::list) || odd.is(Kind::tuple) || odd.is(Kind::string)) &&
+      repeats(run, one ? *one : *other);
   if (formats || may_repeat) return;
-  const std::string_view text = node.kind == syntax::ExprKind::binary ? run.record().text({place.chunk, one ? syntax::as<syntax::BinaryExpr>(node).right->span : syntax::as<syntax::BinaryExpr>(node).left->span}) : std::string_view{};
-  const bool named = !text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos && text != what;
+  const std::string_view text = node.kind == syntax::ExprKind::binary
+      ? run.record().text({place.chunk,
+            one ? syntax::as<syntax::BinaryExpr>(node).right->span
+                : syntax::as<syntax::BinaryExpr>(node).left->span})
+      : std::string_view{};
+  const bool named = !text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos &&
+      text != what;
   interpreter::ProblemEvent* event = run.problem_at(values::ProblemKind::argument, place, &node,
-                                                    "A tensor and " + std::string(what) + " have no `" + std::string(sign) + "`" + (named ? ": " + code(text) + " is " + what : "") + ", and Python raises TypeError");
+      "A tensor and " + std::string(what) + " have no `" + std::string(sign) + "`" +
+          (named ? ": " + code(text) + " is " + what : "") + ", and Python raises TypeError");
   event->operands = {left, right};
 }
 // By syntax::BinaryOp.
 constexpr std::string_view signs[] = {"+", "-", "*", "@", "/", "//", "%", "**", "<<", ">>", "&", "|", "^"};
 
-} // namespace
+}  // namespace
 
-Value Table::binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const {
+Value Table::binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
+    values::Place place) const {
   const std::string_view name = binary_names[static_cast<int>(op)];
   if (!is_operand(run, left) || !is_operand(run, right)) {
     judge_operands(run, signs[static_cast<int>(op)], left, right, node, place);
     return run.heap().external("", place);
   }
-  return as_before(run, {left, right}, [&] { return call_operator(run, "torch." + std::string(name), {left, right}, &node, place); });
+  return as_before(run, {left, right},
+      [&] { return call_operator(run, "torch." + std::string(name), {left, right}, &node, place); });
 }
 
-Value Table::unary(Interpreter& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node, values::Place place) const {
-  const std::string_view name = op == syntax::UnaryOp::invert ? "torch.bitwise_not" : op == syntax::UnaryOp::minus ? "torch.neg" : "torch.positive";
+Value Table::unary(Interpreter& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node,
+    values::Place place) const {
+  const std::string_view name = op == syntax::UnaryOp::invert ? "torch.bitwise_not"
+      : op == syntax::UnaryOp::minus                          ? "torch.neg"
+                                                              : "torch.positive";
   return as_before(run, {operand}, [&] { return call_operator(run, name, {operand}, &node, place); });
 }
 
-Value Table::compare(Interpreter& run, syntax::CompareOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const {
+Value Table::compare(Interpreter& run, syntax::CompareOp op, Value left, Value right,
+    const syntax::Expr& node, values::Place place) const {
   left = run.resolve(left);
   right = run.resolve(right);
   if (left.is(Kind::choice))
-    return run.over_choices(left, [&](Value side) { return compare(run, op, side, right, node, place); }, place);
+    return run.over_choices(
+        left, [&](Value side) { return compare(run, op, side, right, node, place); }, place);
   if (right.is(Kind::choice))
-    return run.over_choices(right, [&](Value side) { return compare(run, op, left, side, node, place); }, place);
+    return run.over_choices(
+        right, [&](Value side) { return compare(run, op, left, side, node, place); }, place);
   // `x == None`, `x == 'a'`: not of values.
   if (!is_operand(run, left) || !is_operand(run, right)) {
     // A tensor equals no tuple, whatever it holds; an array is compared with its items.
     const bool equality = op == syntax::CompareOp::eq || op == syntax::CompareOp::ne;
-    if (equality && ((sure_tensor(run, left) && no_operand(right)) || (sure_tensor(run, right) && no_operand(left)))) return run.heap().boolean(op == syntax::CompareOp::ne);
-    if (static_cast<int>(op) >= 2 && static_cast<std::size_t>(op) < std::size(compare_names)) judge_operands(run, compare_signs[static_cast<int>(op)], left, right, node, place);
+    if (equality &&
+        ((sure_tensor(run, left) && no_operand(right)) || (sure_tensor(run, right) && no_operand(left))))
+      return run.heap().boolean(op == syntax::CompareOp::ne);
+    if (static_cast<int>(op) >= 2 && static_cast<std::size_t>(op) < std::size(compare_names))
+      judge_operands(run, compare_signs[static_cast<int>(op)], left, right, node, place);
     return run.compare(op, left, right);
   }
-  return as_before(run, {left, right}, [&] { return call_operator(run, "torch." + std::string(compare_names[static_cast<int>(op)]), {left, right}, &node, place); });
+  return as_before(run, {left, right}, [&] {
+    return call_operator(
+        run, "torch." + std::string(compare_names[static_cast<int>(op)]), {left, right}, &node, place);
+  });
 }
 
-Value Table::augment(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const {
+Value Table::augment(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
+    values::Place place) const {
   const std::string path = "torch.Tensor." + std::string(binary_names[static_cast<int>(op)]) + "_";
   if (!is_operand(run, right) || !find(path)) return binary(run, op, left, right, node, place);
   return as_before(run, {left, right}, [&] { return call_operator(run, path, {left, right}, &node, place); });
 }
 
 // What `whole[index] = value` makes of the whole: what was there before, with the value in it.
-static const values::Made* stored(Interpreter& run, Value whole, Value index, Value value, values::Place place) {
-  auto* made = run.heap().make<values::Made>();
+static const values::Producer* stored(
+    Interpreter& run, Value whole, Value index, Value value, values::Place place) {
+  auto* made = run.heap().make<values::Producer>();
   made->born = place;
   made->row = table().find("torch.Tensor.index_put_");
   made->calls = run.site();
@@ -145,27 +177,33 @@ static const values::Made* stored(Interpreter& run, Value whole, Value index, Va
   return made;
 }
 
-void Table::store(Interpreter& run, Value object, Value index, Value value, const syntax::Expr& node, values::Place place) const {
+void Table::store(Interpreter& run, Value object, Value index, Value value, const syntax::Expr& node,
+    values::Place place) const {
   const Value part = subscript(run, object, index, node, place);
-  const TensorState *into = tensor_state(run, part), *from = tensor_state(run, value), *whole = tensor_state(run, object);
+  const TensorState *into = tensor_state(run, part), *from = tensor_state(run, value),
+                    *whole = tensor_state(run, object);
   if (into && from && into->shape.rank_known && from->shape.rank_known) {
     const Row* row = find("torch.Tensor.copy_");
     Call call{run, *row, {}, {part, value}, {}, {}, {true, true}, false, nullptr, &node, place};
     Op op(call);
     // Leading dimensions of size 1 of the value are dropped, and those that may be.
     Shape given = from->shape;
-    while (given.dims.size() > into->shape.dims.size() && op.equal(given.dims.front(), 1) != Answer::no) given.dims.erase(given.dims.begin());
+    while (given.dims.size() > into->shape.dims.size() && op.equal(given.dims.front(), 1) != Answer::no)
+      given.dims.erase(given.dims.begin());
     bool fits = given.dims.size() <= into->shape.dims.size();
     for (std::size_t i = 0; fits && i < given.dims.size(); ++i) {
       const Dim dim = from_right(given, i);
       fits = op.equal(dim, from_right(into->shape, i)) != Answer::no || op.equal(dim, 1) != Answer::no;
     }
     if (!fits)
-      op.fail(ProblemKind::broadcast, "A value of shape " + op.words(from->shape) + " cannot be written into a part of shape " + op.words(into->shape));
+      op.fail(ProblemKind::broadcast,
+          "A value of shape " + op.words(from->shape) + " cannot be written into a part of shape " +
+              op.words(into->shape));
   }
   if (whole && run.heap().requires_grad(*whole) == Known::yes) {
     const Row* row = find("torch.Tensor.index_put_");
-    Call call{run, *row, {}, {object, index, value}, {}, {}, {true, true, true}, false, nullptr, &node, place};
+    Call call{
+        run, *row, {}, {object, index, value}, {}, {}, {true, true, true}, false, nullptr, &node, place};
     Op op(call);
     if (!may_be_written(op, object)) return;
     whole = tensor_state(run, object);
@@ -200,12 +238,15 @@ void Table::store(Interpreter& run, Value object, Value index, Value value, cons
 
 namespace {
 
-// `a, b = value`, where as many parts are asked for as there are names. A part without a name has an empty one.
+// `a, b = value`, where as many parts are asked for as there are names. A part without a name has an empty
+// one.
 class Unpacking {
 public:
   using Parts = std::optional<std::vector<Value>>;
-  Unpacking(const Table& of, Interpreter& interpreter, Value given, std::span<const std::string_view> targets, const syntax::Expr& written, values::Place at)
-      : table(of), run(interpreter), value(interpreter.resolve(given)), names(targets), node(written), place(at) {}
+  Unpacking(const Table& of, Interpreter& interpreter, Value given, std::span<const std::string_view> targets,
+      const syntax::Expr& written, values::Place at)
+      : table(of), run(interpreter), value(interpreter.resolve(given)), names(targets), node(written),
+        place(at) {}
   Parts result();
 
 private:
@@ -228,7 +269,8 @@ Unpacking::Parts Unpacking::result() {
   if (value.is(Kind::tensor)) return of_tensor();
   // Tuples that PyTorch made: shapes, and results of several parts.
   if (value.is(Kind::tuple)) return of_items(value.as<values::Tuple>()->items);
-  if (value.is(Kind::list) && !values::Heap::list_state(value)->open) return of_items(values::Heap::list_state(value)->items);
+  if (value.is(Kind::list) && !values::Heap::list_state(value)->open)
+    return of_items(values::Heap::list_state(value)->items);
   return std::nullopt;
 }
 
@@ -258,7 +300,8 @@ Unpacking::Parts Unpacking::of_unknown_shape() {
     if (learned.shape.dims.size() > names.size()) {
       // A program that has asked for their number means other calls than this one here.
       if (value.as<values::Unknown>()->attributes.find(Name(values::UnknownState::len))) return std::nullopt;
-      return refuse("The tensor has at least " + count_of(learned.shape.dims.size(), "dimension") + ", and its shape is unpacked into " + count_of(names.size(), "name"));
+      return refuse("The tensor has at least " + count_of(learned.shape.dims.size(), "dimension") +
+          ", and its shape is unpacked into " + count_of(names.size(), "name"));
     }
     learned.shape.rank_known = true;
     learned.shape.dims.insert(learned.shape.dims.begin(), names.size() - learned.shape.dims.size(), Dim{});
@@ -279,7 +322,8 @@ Unpacking::Parts Unpacking::of_unknown_shape() {
 
 // The size is the same on every way that asks for it by this name.
 Dim Unpacking::size_named(std::size_t i, const TensorState& state) {
-  const Name key(values::UnknownState::unpacked + (std::to_string(i) + "/" + std::to_string(names.size()) + std::string(names[i])));
+  const Name key(values::UnknownState::unpacked +
+      (std::to_string(i) + "/" + std::to_string(names.size()) + std::string(names[i])));
   values::Slot& kept = run.heap().slot_of(value.as<values::Unknown>()->attributes, key);
   if (kept.value.is(Kind::integer)) return known_dim(run, kept.value.integer(), place, "unpacked");
   symbolic::AtomInfo info;
@@ -294,17 +338,22 @@ Dim Unpacking::size_named(std::size_t i, const TensorState& state) {
 Unpacking::Parts Unpacking::of_tensor() {
   const TensorState* state = value.as<Tensor>()->now();
   if (!state->shape.rank_known) return std::nullopt;
-  if (state->shape.dims.empty()) return refuse("A tensor without dimensions is a single value and cannot be unpacked");
+  if (state->shape.dims.empty())
+    return refuse("A tensor without dimensions is a single value and cannot be unpacked");
   const auto size = state->shape.dims.front().size;
   const auto known = size ? run.symbols().value(size) : std::nullopt;
   if (known && *known != static_cast<std::int64_t>(names.size()))
-    return refuse("The tensor has " + count_of(static_cast<std::size_t>(*known), "part") + " along its first dimension and is unpacked into " + count_of(names.size(), "name"), {state->shape.dims.front()});
+    return refuse("The tensor has " + count_of(static_cast<std::size_t>(*known), "part") +
+            " along its first dimension and is unpacked into " + count_of(names.size(), "name"),
+        {state->shape.dims.front()});
   if (const auto items = run.elements(value, place); items && items->size() == names.size()) return items;
   // What only may be a tensor gives something unknown.
   std::vector<Value> parts;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Value part = run.element(value, place);
-    parts.push_back(part.is(Kind::tensor) ? table.subscript(run, value, run.heap().integer(static_cast<std::int64_t>(i)), node, place) : part);
+    parts.push_back(part.is(Kind::tensor)
+            ? table.subscript(run, value, run.heap().integer(static_cast<std::int64_t>(i)), node, place)
+            : part);
   }
   return parts;
 }
@@ -313,17 +362,25 @@ Unpacking::Parts Unpacking::of_items(const std::vector<Value>& items) {
   if (items.size() == names.size()) return std::nullopt;
   // How many requests a batch of messages gives back, the backend decides: with NCCL it is one for all.
   const bool counted_elsewhere = (value.is(Kind::tuple) && value.as<values::Tuple>()->seen_through) ||
-                                 (!items.empty() && std::ranges::all_of(items, [&](Value item) { return run.is_a(run.resolve(item), "torch.distributed.Work"); }));
-  if (!counted_elsewhere) return refuse(count_of(items.size(), "value") + (items.size() == 1 ? " is" : " are") + " unpacked into " + count_of(names.size(), "name"));
+      (!items.empty() && std::ranges::all_of(items, [&](Value item) {
+        return run.is_a(run.resolve(item), "torch.distributed.Work");
+      }));
+  if (!counted_elsewhere)
+    return refuse(count_of(items.size(), "value") + (items.size() == 1 ? " is" : " are") + " unpacked into " +
+        count_of(names.size(), "name"));
   std::vector<Value> parts;
-  for (std::size_t i = 0; i < names.size(); ++i) parts.push_back(items.size() < names.size() || value.is(Kind::tuple) ? run.heap().external(std::string(names[i]), place) : items[i]);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    parts.push_back(items.size() < names.size() || value.is(Kind::tuple)
+            ? run.heap().external(std::string(names[i]), place)
+            : items[i]);
   return parts;
 }
 
-} // namespace
+}  // namespace
 
-std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, std::span<const std::string_view> names, const syntax::Expr& node, values::Place place) const {
+std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value,
+    std::span<const std::string_view> names, const syntax::Expr& node, values::Place place) const {
   return Unpacking(*this, run, value, names, node, place).result();
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

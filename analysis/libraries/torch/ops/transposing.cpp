@@ -24,18 +24,21 @@ Value unsqueeze(Op& op) {
     std::vector<Int> strides = input->strides;
     if (strides.size() + 1 == shape.dims.size())
       strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(*place),
-                     *place < strides.size() ? op.s.mul(strides[*place], shape.dims[*place + 1].size) : op.s.constant(1));
+          *place < strides.size() ? op.s.mul(strides[*place], shape.dims[*place + 1].size)
+                                  : op.s.constant(1));
     return op.laid_out(op.result(shape), std::move(strides));
   }
   if (*at == 0) return op.result(shape);  // in front of whatever is known
   if (*at > 0) {
     // It stands at `at` at the latest.
     if (*at > 64) return op.unknown();
-    shape.dims.erase(shape.dims.begin(), shape.dims.begin() + std::min(*at, static_cast<std::int64_t>(shape.dims.size())));
+    shape.dims.erase(
+        shape.dims.begin(), shape.dims.begin() + std::min(*at, static_cast<std::int64_t>(shape.dims.size())));
     const Value made = op.result(shape);
     if (const TensorState* state = op.tensor(made)) {
       TensorState known = *state;
-      known.first.assign(input->first.begin(), input->first.begin() + std::min(*at, static_cast<std::int64_t>(input->first.size())));
+      known.first.assign(input->first.begin(),
+          input->first.begin() + std::min(*at, static_cast<std::int64_t>(input->first.size())));
       known.first.resize(static_cast<std::size_t>(*at));
       known.first.push_back(one(op));
       set_state(op.run, made, known);
@@ -124,7 +127,9 @@ Value transpose_2d(Op& op) {
   Shape shape = input->shape;
   if (!shape.rank_known) return op.unknown();
   if (shape.dims.size() > 2)
-    return op.fail(ProblemKind::index, "`t` takes tensors of at most 2 dimensions, but " + op.name("input") + " has shape " + op.words(shape));
+    return op.fail(ProblemKind::index,
+        "`t` takes tensors of at most 2 dimensions, but " + op.name("input") + " has shape " +
+            op.words(shape));
   return transpose_all(op);
 }
 // x.H: of a matrix
@@ -132,7 +137,8 @@ Value transpose_matrix(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input || !input->shape.rank_known) return op.unknown();
   if (input->shape.dims.size() != 2 && !input->shape.dims.empty())
-    return op.fail(ProblemKind::index, "H is for matrices, but " + op.name("input") + " has shape " + op.words(input->shape));
+    return op.fail(ProblemKind::index,
+        "H is for matrices, but " + op.name("input") + " has shape " + op.words(input->shape));
   return transpose_all(op);
 }
 // x.mT, x.mH, adjoint
@@ -142,7 +148,9 @@ Value transpose_last(Op& op) {
   Shape shape = input->shape;
   if (shape.rank_known && shape.dims.size() < 2)
     return shape.dims.empty() ? op.unknown()
-                              : op.fail(ProblemKind::index, code(op.title()) + " needs at least 2 dimensions, but " + op.name("input") + " has shape " + op.words(shape));
+                              : op.fail(ProblemKind::index,
+                                    code(op.title()) + " needs at least 2 dimensions, but " +
+                                        op.name("input") + " has shape " + op.words(shape));
   while (shape.dims.size() < 2) shape.dims.insert(shape.dims.begin(), Dim{});
   std::swap(shape.dims[shape.dims.size() - 1], shape.dims[shape.dims.size() - 2]);
   std::vector<Int> strides = input->strides;
@@ -158,9 +166,10 @@ Value permute(Op& op) {
   const std::size_t rank = wanted->sizes.size();
   Shape shape = input->shape;
   if (shape.rank_known ? shape.dims.size() != rank : shape.dims.size() > rank)
-    return op.fail(ProblemKind::reshape, op.name("input") + " has shape " + op.words(shape) + " and has " + (shape.rank_known ? "" : "at least ") +
-                                             count_of(shape.dims.size(), "dimension") + ", but " + code(op.title()) +
-                                             sizes_words(op, wanted->sizes) + " orders " + std::to_string(rank));
+    return op.fail(ProblemKind::reshape,
+        op.name("input") + " has shape " + op.words(shape) + " and has " +
+            (shape.rank_known ? "" : "at least ") + count_of(shape.dims.size(), "dimension") + ", but " +
+            code(op.title()) + sizes_words(op, wanted->sizes) + " orders " + std::to_string(rank));
   if (!shape.rank_known) {
     // It has as many dimensions as are put in order.
     shape.rank_known = true;
@@ -178,7 +187,9 @@ Value permute(Op& op) {
     }
     const auto place = op.axis(*at, rank);
     if (!place) return op.unknown();
-    if (taken[*place]) return op.fail(ProblemKind::reshape, "Dimension " + std::to_string(*at) + " comes twice in " + sizes_words(op, wanted->sizes));
+    if (taken[*place])
+      return op.fail(ProblemKind::reshape,
+          "Dimension " + std::to_string(*at) + " comes twice in " + sizes_words(op, wanted->sizes));
     taken[*place] = true;
     out.dims.push_back(shape.dims[*place]);
     if (*place < input->strides.size()) strides.push_back(input->strides[*place]);
@@ -194,8 +205,8 @@ Value movedim(Op& op) {
   const auto to = from ? op.axes("destination", rank) : std::nullopt;
   if (!from || !to) return op.unknown();
   if (from->size() != to->size())
-    return op.fail(ProblemKind::argument, "`movedim` has " + count_of(from->size(), "source") + " and " +
-                                              count_of(to->size(), "destination"));
+    return op.fail(ProblemKind::argument,
+        "`movedim` has " + count_of(from->size(), "source") + " and " + count_of(to->size(), "destination"));
   if (rank == 0) return op.result(input->shape);
   std::vector<std::ptrdiff_t> order(rank, -1);
   std::vector<bool> used(rank, false);
@@ -210,7 +221,8 @@ Value movedim(Op& op) {
     place = static_cast<std::ptrdiff_t>(next++);
   }
   Shape out{true, {}};
-  for (const std::ptrdiff_t place : order) out.dims.push_back(input->shape.dims[static_cast<std::size_t>(place)]);
+  for (const std::ptrdiff_t place : order)
+    out.dims.push_back(input->shape.dims[static_cast<std::size_t>(place)]);
   return op.result(out);
 }
 
@@ -218,8 +230,12 @@ constexpr Operator operators[] = {
     {"unsqueeze", "input, dim", "torch method in_shape torch.unsqueeze_copy", unsqueeze, Type::input},
     {"squeeze", "input, dim=None", "torch method in_shape torch.squeeze_copy", squeeze, Type::input},
     {"transpose", "input, dim0, dim1", "torch method in_shape torch.transpose_copy", transpose, Type::input},
-    {"transpose", "input, axis0, axis1", "torch.swapaxes torch.swapaxes_ torch.Tensor.swapaxes torch.Tensor.swapaxes_ reshapes", transpose, Type::input},
-    {"transpose", "input, dim0, dim1", "torch.swapdims torch.swapdims_ torch.Tensor.swapdims torch.Tensor.swapdims_ reshapes", transpose, Type::input},
+    {"transpose", "input, axis0, axis1",
+        "torch.swapaxes torch.swapaxes_ torch.Tensor.swapaxes torch.Tensor.swapaxes_ reshapes", transpose,
+        Type::input},
+    {"transpose", "input, dim0, dim1",
+        "torch.swapdims torch.swapdims_ torch.Tensor.swapdims torch.Tensor.swapdims_ reshapes", transpose,
+        Type::input},
     {"t", "input", "torch method in_shape torch.t_copy", transpose_2d, Type::input},
     {"T", "input", "property", transpose_all, Type::input},
     {"H", "input", "property", transpose_matrix, Type::input},
@@ -227,11 +243,12 @@ constexpr Operator operators[] = {
     {"mH", "input", "property", transpose_last, Type::input},
     {"adjoint", "input", "torch method", transpose_last, Type::input},
     {"permute", "input, dims, *more", "torch method spread torch.permute_copy", permute, Type::input},
-    {"movedim", "input, source, destination", "torch method torch.moveaxis torch.Tensor.moveaxis", movedim, Type::input},
+    {"movedim", "input, source, destination", "torch method torch.moveaxis torch.Tensor.moveaxis", movedim,
+        Type::input},
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Row> transposing_rows() { return operator_rows(operators); }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -33,7 +33,7 @@ Int item_size(Op& op, Value item) {
   return item.is(Kind::integer) ? item.integer() : nullptr;
 }
 
-} // namespace
+}  // namespace
 
 Sizes sizes_of(const Shape& shape) {
   Sizes found{shape.rank_known, {}};
@@ -55,12 +55,14 @@ std::optional<Sizes> wanted_sizes(Op& op, std::string_view name) {
   if (call.spread) {
     if (call.behind == 0) return std::nullopt;
     std::vector<Value> placed;
-    for (std::size_t i = static_cast<std::size_t>(at); i < call.row.positional && i < call.arguments.size(); ++i)
+    for (std::size_t i = static_cast<std::size_t>(at); i < call.row.positional && i < call.arguments.size();
+        ++i)
       if (call.given[i]) placed.push_back(call.arguments[i]);
     placed.insert(placed.end(), call.rest.begin(), call.rest.end());
     const std::size_t plain = std::min(call.behind, placed.size());
     found.complete = false;
-    for (std::size_t i = placed.size() - plain; i < placed.size(); ++i) found.sizes.push_back(item_size(op, placed[i]));
+    for (std::size_t i = placed.size() - plain; i < placed.size(); ++i)
+      found.sizes.push_back(item_size(op, placed[i]));
     return found;
   }
   const Value first = op.argument(name);
@@ -78,7 +80,8 @@ std::optional<Sizes> wanted_sizes(Op& op, std::string_view name) {
     }
     if (unknown->ends_with) {
       found.complete = false;
-      for (const Value& item : unknown->ends_with.as<values::Tuple>()->items) found.sizes.push_back(item_size(op, item));
+      for (const Value& item : unknown->ends_with.as<values::Tuple>()->items)
+        found.sizes.push_back(item_size(op, item));
       return found;
     }
     // One number, or all of them in a tuple.
@@ -91,7 +94,8 @@ std::optional<Sizes> wanted_sizes(Op& op, std::string_view name) {
   } else if (!call.rest.empty()) {
     return std::nullopt;  // None in the first place
   }
-  if (static_cast<std::size_t>(at) + 1 >= call.row.positional) items.insert(items.end(), call.rest.begin(), call.rest.end());
+  if (static_cast<std::size_t>(at) + 1 >= call.row.positional)
+    items.insert(items.end(), call.rest.begin(), call.rest.end());
   for (const Value& item : items) found.sizes.push_back(item_size(op, item));
   return found;
 }
@@ -118,8 +122,10 @@ Dim joined_dim(Op& op, std::span<const Dim> dims) {
   Dim dim = op.made(total);
   auto* factors = op.run.heap().make<values::Factors>();
   for (const Dim& part : dims) {
-    if (part.factors) factors->sizes.insert(factors->sizes.end(), part.factors->sizes.begin(), part.factors->sizes.end());
-    else factors->sizes.push_back(part.size);
+    if (part.factors)
+      factors->sizes.insert(factors->sizes.end(), part.factors->sizes.begin(), part.factors->sizes.end());
+    else
+      factors->sizes.push_back(part.size);
   }
   dim.factors = factors;
   return dim;
@@ -138,4 +144,4 @@ Int larger(const Op& op, Int a, Int b) {
   return op.s.max(a, b);
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

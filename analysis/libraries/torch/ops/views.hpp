@@ -1,19 +1,20 @@
-// What operators that rearrange dimensions share: naming a dimension of a shape that may be known from the right only.
+// What operators that rearrange dimensions share: naming a dimension of a shape that may be known from the
+// right only.
 #pragma once
 
 #include "libraries/table/op.hpp"
 
 namespace stepzero::libraries {
 
-// Where in `shape.dims` the dimension is that `at` names. Of a shape whose rank is not known only the last dimensions can be
-// named, by negative numbers; dimensions that must exist then are added to it. Nullopt if it cannot be said or, after fail(),
-// if there is none.
+// Where in `shape.dims` the dimension is that `at` names. Of a shape whose rank is not known only the last
+// dimensions can be named, by negative numbers; dimensions that must exist then are added to it. Nullopt if
+// it cannot be said or, after fail(), if there is none.
 std::optional<std::size_t> find_dim(Op& op, Shape& shape, std::int64_t at);
 // The same for the argument of that name.
 std::optional<std::size_t> find_dim(Op& op, Shape& shape, std::string_view argument);
 
-// Sizes that were asked for: those that are not known are null. If an unknown number of them was spread in front, only the last
-// ones are known.
+// Sizes that were asked for: those that are not known are null. If an unknown number of them was spread in
+// front, only the last ones are known.
 struct Sizes {
   bool complete = true;
   std::vector<Int> sizes;
@@ -36,4 +37,4 @@ Int larger(const Op& op, Int a, Int b);
 // A dimension after x[lower:upper:step]; the step is known not to turn it around.
 Dim slice_of(Op& op, const Dim& dim, const values::SliceObject& slice);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,5 +1,5 @@
-// What programs call to decide themselves how gradients are computed: functions with a backward of their own, activations that are
-// computed again, gradients as values.
+// What programs call to decide themselves how gradients are computed: functions with a backward of their own,
+// activations that are computed again, gradients as values.
 #include "libraries/torch/optim/autograd.hpp"
 
 #include "libraries/table/native.hpp"
@@ -13,19 +13,22 @@ namespace {
 
 using interpreter::Arguments;
 
-constexpr std::string_view function_class = "torch.autograd.Function", context_class = "torch.autograd.function.FunctionCtx";
+constexpr std::string_view function_class = "torch.autograd.Function",
+                           context_class = "torch.autograd.function.FunctionCtx";
 
 // The same tensors, of which it is not known how gradients come through to what they were computed from.
 Value with_own_gradient(Call& call, Value value, const Arguments& given) {
   value = call.run.resolve(value);
   if (value.is(Kind::tuple)) {
     std::vector<Value> items;
-    for (const Value& item : value.as<values::Tuple>()->items) items.push_back(with_own_gradient(call, item, given));
+    for (const Value& item : value.as<values::Tuple>()->items)
+      items.push_back(with_own_gradient(call, item, given));
     return call.run.heap().tuple(std::move(items));
   }
   if (value.is(Kind::choice)) {
     const auto* choice = value.as<values::Choice>();
-    return call.run.heap().choose(choice->condition, with_own_gradient(call, choice->yes, given), with_own_gradient(call, choice->no, given));
+    return call.run.heap().choose(choice->condition, with_own_gradient(call, choice->yes, given),
+        with_own_gradient(call, choice->no, given));
   }
   const TensorState* state = tensor_state(call.run, value);
   if (!state) return value;
@@ -44,7 +47,10 @@ Value with_own_gradient(Call& call, Value value, const Arguments& given) {
 // Function.apply(x, …): runs forward(ctx, x, …), or forward(x, …) where setup_context is there.
 Value apply(Call& call) {
   // A forward that is not known may do with what it is given what it likes.
-  const auto not_known = [&] { return call.run.call(call.run.heap().external("apply"), {call.rest, call.options, call.spread}, call.place); };
+  const auto not_known = [&] {
+    return call.run.call(
+        call.run.heap().external("apply"), {call.rest, call.options, call.spread}, call.place);
+  };
   if (!call.self.is(Kind::class_)) return not_known();
   const auto& cls = *call.self.as<values::Class>();
   const Value forward = call.run.find_in_order(cls.order, Name("forward"));
@@ -71,12 +77,14 @@ Value saved_tensors(Call& call) {
   return saved ? saved : call.run.heap().external("", call.place);
 }
 
-// What a checkpointed region gave back came from the checkpoint: from the region's inputs, by operations that `listed` leads to.
+// What a checkpointed region gave back came from the checkpoint: from the region's inputs, by operations that
+// `listed` leads to.
 Value from_region(Call& call, Value value, const std::vector<Value>& given) {
   value = call.run.resolve(value);
   if (value.is(Kind::tuple)) {
     std::vector<Value> items;
-    for (const Value& item : value.as<values::Tuple>()->items) items.push_back(from_region(call, item, given));
+    for (const Value& item : value.as<values::Tuple>()->items)
+      items.push_back(from_region(call, item, given));
     return call.run.heap().tuple(std::move(items));
   }
   const TensorState* state = value.is(Kind::tensor) ? tensor_state(call.run, value) : nullptr;
@@ -85,11 +93,12 @@ Value from_region(Call& call, Value value, const std::vector<Value>& given) {
   for (const Value& argument : given)
     if (const TensorState* input = tensor_state(call.run, argument)) inputs.push_back(input);
   if (std::find(inputs.begin(), inputs.end(), state) != inputs.end()) return value;
-  auto* made = call.run.heap().make<values::Made>();
+  auto* made = call.run.heap().make<values::Producer>();
   made->born = call.place;
   made->row = &call.row;
   made->calls = call.run.site();
-  const auto states = call.run.heap().array<const TensorState*>(inputs.size()), listed = call.run.heap().array<const TensorState*>(1);
+  const auto states = call.run.heap().array<const TensorState*>(inputs.size()),
+             listed = call.run.heap().array<const TensorState*>(1);
   std::copy(inputs.begin(), inputs.end(), states.begin());
   listed[0] = state;
   made->arguments = call.run.heap().array<Value>(call.row.parameters.size());
@@ -106,16 +115,19 @@ Value checkpoint(Call& call) {
   arguments.positional = call.rest;
   arguments.spread = call.spread;
   arguments.behind = call.behind;
-  constexpr std::string_view own[] = {"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop"};
+  constexpr std::string_view own[] = {
+      "use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop"};
   for (const auto& option_given : call.options)
-    if (std::find(std::begin(own), std::end(own), option_given.first.text()) == std::end(own)) arguments.keywords.push_back(option_given);
+    if (std::find(std::begin(own), std::end(own), option_given.first.text()) == std::end(own))
+      arguments.keywords.push_back(option_given);
   const std::vector<Value> given = arguments.positional;
   return from_region(call, call.run.call(call.at(0), std::move(arguments), call.place), given);
 }
 // checkpoint_sequential(functions, segments, x)
 Value checkpoint_sequential(Call& call) {
   const Value functions = call.run.resolve(call.at(0));
-  if (functions.is(Kind::instance) && !functions.as<Instance>()->cls) return call.run.call(functions, {{call.at(2)}, {}, call.spread}, call.place);
+  if (functions.is(Kind::instance) && !functions.as<Instance>()->cls)
+    return call.run.call(functions, {{call.at(2)}, {}, call.spread}, call.place);
   const auto all = call.run.elements(functions, call.place);
   if (!all || call.spread) return unknown_of(call);
   Value value = call.at(2);
@@ -127,13 +139,15 @@ Value checkpoint_sequential(Call& call) {
 Value gradients(Call& call) {
   const Value inputs = call.run.resolve(call.at(1));
   const Value unused = call.run.resolve(call.at(6));
-  const bool may_lack = !(unused.is(Kind::none) || (unused.is(Kind::boolean) && call.run.symbols().decide(unused.condition()) == symbolic::Answer::no));
+  const bool may_lack = !(unused.is(Kind::none) ||
+      (unused.is(Kind::boolean) && call.run.symbols().decide(unused.condition()) == symbolic::Answer::no));
   bool refused = false;
   const auto one = [&](Value input) {
     const TensorState* given = tensor_state(call.run, input);
     if (given && !refused && !given->external && call.run.heap().requires_grad(*given) == values::Known::no) {
       refused = true;
-      call.run.problem(values::ProblemKind::argument, call)->text = "`grad` is asked for the gradient of a tensor that does not require one: \"One of the differentiated Tensors does not require grad\". Call `requires_grad_()` on it before it is used";
+      call.run.problem(values::ProblemKind::argument, call)->text =
+          "`grad` is asked for the gradient of a tensor that does not require one: \"One of the differentiated Tensors does not require grad\". Call `requires_grad_()` on it before it is used";
     }
     const TensorState* state = may_lack ? nullptr : tensor_state(call.run, input);
     if (!state) return call.run.heap().unknown_from({input}, call.place);
@@ -158,7 +172,7 @@ Value gradients(Call& call) {
   return call.run.heap().tuple(std::move(made));
 }
 
-} // namespace
+}  // namespace
 
 std::vector<Row> autograd_rows() {
   using enum RowKind;
@@ -175,10 +189,13 @@ std::vector<Row> autograd_rows() {
       row("torch.autograd.grad", function,
           "outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None, is_grads_batched=False, materialize_grads=False",
           gradients, {}, values::Operation::gradient_asked),
-      row("torch.utils.checkpoint.checkpoint", function, "function, *arguments, **options", checkpoint, {}, values::Operation::recomputed),
-      row("torch.utils.checkpoint.CheckpointFunction.apply", function, "function, preserve_rng_state, *arguments", checkpoint),
-      row("torch.utils.checkpoint.checkpoint_sequential", function, "functions, segments, input, **options", checkpoint_sequential),
+      row("torch.utils.checkpoint.checkpoint", function, "function, *arguments, **options", checkpoint, {},
+          values::Operation::recomputed),
+      row("torch.utils.checkpoint.CheckpointFunction.apply", function,
+          "function, preserve_rng_state, *arguments", checkpoint),
+      row("torch.utils.checkpoint.checkpoint_sequential", function, "functions, segments, input, **options",
+          checkpoint_sequential),
   };
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

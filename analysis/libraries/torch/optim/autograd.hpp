@@ -7,4 +7,4 @@ namespace stepzero::libraries {
 
 std::vector<Row> autograd_rows();
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

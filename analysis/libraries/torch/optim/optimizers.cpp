@@ -1,5 +1,5 @@
-// The optimizers: what each takes, what it refuses whatever is trained, and which parameters it steps. As the constructors of PyTorch 2.13
-// answer.
+// The optimizers: what each takes, what it refuses whatever is trained, and which parameters it steps. As the
+// constructors of PyTorch 2.13 answer.
 #include "libraries/torch/optim/optimizers.hpp"
 
 #include "libraries/torch/nn/modules.hpp"
@@ -16,12 +16,20 @@ namespace {
 
 struct Limit {
   std::string_view parameter;
-  double least = 0;     // allowed, unless `above`
-  double below = 1e300; // not allowed
-  bool above = false;   // the least itself is not allowed
+  double least = 0;      // allowed, unless `above`
+  double below = 1e300;  // not allowed
+  bool above = false;    // the least itself is not allowed
 };
 constexpr Limit limits[] = {
-    {"lr"}, {"momentum"}, {"weight_decay"}, {"eps"}, {"lr_decay"}, {"initial_accumulator_value"}, {"momentum_decay"}, {"betas", 0, 1}, {"alpha"},
+    {"lr"},
+    {"momentum"},
+    {"weight_decay"},
+    {"eps"},
+    {"lr_decay"},
+    {"initial_accumulator_value"},
+    {"momentum_decay"},
+    {"betas", 0, 1},
+    {"alpha"},
 };
 struct Own {
   std::string_view path, parameter;
@@ -47,8 +55,12 @@ const Limit* limit_of(std::string_view path, std::string_view parameter) {
   return found == std::end(limits) ? nullptr : found;
 }
 
-std::string title(const Call& call) { return std::string(call.row.path.substr(call.row.path.rfind('.') + 1)); }
-void refuse(Call& call, std::string text) { call.run.problem(values::ProblemKind::argument, call)->text = std::move(text); }
+std::string title(const Call& call) {
+  return std::string(call.row.path.substr(call.row.path.rfind('.') + 1));
+}
+void refuse(Call& call, std::string text) {
+  call.run.problem(values::ProblemKind::argument, call)->text = std::move(text);
+}
 
 std::optional<double> number(Call& call, Value value) {
   value = call.run.resolve(value);
@@ -62,17 +74,27 @@ std::string words(double value) {
 }
 void judge_number(Call& call, std::string_view parameter, const Limit& limit, Value value) {
   const auto given = number(call, value);
-  if (!given || (*given < limit.below && (limit.above ? *given > limit.least : *given >= limit.least))) return;
-  refuse(call, title(call) + " takes `" + std::string(parameter) + "` " +
-                   (limit.below < 1e300 ? "from " + words(limit.least) + " to below " + words(limit.below) : (limit.above ? "greater than " : "of at least ") + words(limit.least)) + ", but it is " + words(*given));
+  if (!given || (*given < limit.below && (limit.above ? *given > limit.least : *given >= limit.least)))
+    return;
+  refuse(call,
+      title(call) + " takes `" + std::string(parameter) + "` " +
+          (limit.below < 1e300 ? "from " + words(limit.least) + " to below " + words(limit.below)
+                               : (limit.above ? "greater than " : "of at least ") + words(limit.least)) +
+          ", but it is " + words(*given));
 }
 
 // A text where a number is compared.
 void judge_text(Call& call, std::string_view parameter, std::string_view text) {
   const auto exponent = text.find_first_of("eE");
-  const bool is_number = exponent != std::string_view::npos && text.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
-  refuse(call, title(call) + " takes a number as `" + std::string(parameter) + "`, and \"" + std::string(text) + "\" is a text: TypeError" +
-                   (is_number && text.find('.') == std::string_view::npos ? ". PyYAML reads `" + std::string(text) + "` as a text: write `" + std::string(text.substr(0, exponent)) + ".0" + std::string(text.substr(exponent)) + "` in the file, or convert it with `float(…)`" : ""));
+  const bool is_number = exponent != std::string_view::npos &&
+      text.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
+  refuse(call,
+      title(call) + " takes a number as `" + std::string(parameter) + "`, and \"" + std::string(text) +
+          "\" is a text: TypeError" +
+          (is_number && text.find('.') == std::string_view::npos ? ". PyYAML reads `" + std::string(text) +
+                      "` as a text: write `" + std::string(text.substr(0, exponent)) + ".0" +
+                      std::string(text.substr(exponent)) + "` in the file, or convert it with `float(…)`"
+                                                                 : ""));
 }
 
 // An argument that it has not.
@@ -82,14 +104,19 @@ void judge_names(Call& call) {
   constexpr std::string_view rates[] = {"learning_rate", "learningrate", "lrate"};
   std::string meant = std::ranges::find(rates, written) != std::end(rates) ? "lr" : "";
   for (const Name parameter : call.row.parameters)
-    if (meant.empty() && written.size() > 2 && syntax::letters_between(written, parameter.text()) <= (parameter.text().size() > 4 ? 2u : 1u)) meant = parameter.text();
-  refuse(call, title(call) + " has no argument `" + std::string(written) + "`" + (meant.empty() ? "" : "; `" + meant + "` looks meant"));
+    if (meant.empty() && written.size() > 2 &&
+        syntax::letters_between(written, parameter.text()) <= (parameter.text().size() > 4 ? 2u : 1u))
+      meant = parameter.text();
+  refuse(call,
+      title(call) + " has no argument `" + std::string(written) + "`" +
+          (meant.empty() ? "" : "; `" + meant + "` looks meant"));
 }
 // The numbers and flags.
 void judge_settings(Call& call) {
   const auto is_on = [&](std::string_view name) {
     for (std::size_t i = 0; i < call.row.parameters.size() && i < call.arguments.size(); ++i)
-      if (call.row.parameters[i].text() == name) return call.given[i] && call.run.symbols().decide(call.run.truth(call.at(i))) == Answer::yes;
+      if (call.row.parameters[i].text() == name)
+        return call.given[i] && call.run.symbols().decide(call.run.truth(call.at(i))) == Answer::yes;
     return false;
   };
   const auto setting = [&](std::string_view name) {
@@ -98,11 +125,19 @@ void judge_settings(Call& call) {
     return std::optional<double>();
   };
   if (call.row.path == refuses_nesterov_alone && is_on("nesterov")) {
-    if (const auto momentum = setting("momentum"); momentum && *momentum <= 0) return refuse(call, "`" + title(call) + "`" + " takes `nesterov=True` only with a momentum, but `momentum` is " + words(*momentum));
-    if (const auto dampening = setting("dampening"); dampening && *dampening != 0) return refuse(call, "`" + title(call) + "`" + " takes `nesterov=True` only without dampening, but `dampening` is " + words(*dampening));
+    if (const auto momentum = setting("momentum"); momentum && *momentum <= 0)
+      return refuse(call,
+          "`" + title(call) + "`" + " takes `nesterov=True` only with a momentum, but `momentum` is " +
+              words(*momentum));
+    if (const auto dampening = setting("dampening"); dampening && *dampening != 0)
+      return refuse(call,
+          "`" + title(call) + "`" + " takes `nesterov=True` only without dampening, but `dampening` is " +
+              words(*dampening));
   }
   for (const auto& [one, other] : exclusive)
-    if (is_on(one) && is_on(other)) return refuse(call, title(call) + " takes `" + std::string(one) + "` or `" + std::string(other) + "`, not both");
+    if (is_on(one) && is_on(other))
+      return refuse(
+          call, title(call) + " takes `" + std::string(one) + "` or `" + std::string(other) + "`, not both");
   for (std::size_t i = 1; i < call.row.parameters.size() && i < call.arguments.size(); ++i) {
     const std::string_view name = call.row.parameters[i].text();
     const Limit* limit = call.given[i] ? limit_of(call.row.path, name) : nullptr;
@@ -111,18 +146,29 @@ void judge_settings(Call& call) {
     if (value.is(Kind::string)) judge_text(call, name, value.text());
     if (value.is(Kind::tuple))
       for (const Value& item : value.as<values::Tuple>()->items) judge_number(call, name, *limit, item);
-    else judge_number(call, name, *limit, value);
+    else
+      judge_number(call, name, *limit, value);
   }
 }
 // What it is to train: parameters, not what holds them.
 void judge_trained(Call& call, Value given) {
-  if (given.is(Kind::tensor)) return refuse(call, title(call) + " takes several parameters, and is given one tensor: put it into a list");
+  if (given.is(Kind::tensor))
+    return refuse(
+        call, title(call) + " takes several parameters, and is given one tensor: put it into a list");
   if (!given.is(Kind::instance)) return;
   const auto* object = given.as<Instance>();
   if (object->native && object->native->path == values::InternalRow::parameters) return;
-  const bool iterates = call.run.method_row(object->native ? object->native->path : std::string_view{}, "__iter__") || (object->cls && (object->cls->open || call.run.find_in_order(object->cls->order, Name("__iter__")) || call.run.find_in_order(object->cls->order, Name("__getitem__"))));
+  const bool iterates = call.run.method_row(
+                            object->native ? object->native->path : std::string_view{}, "__iter__") ||
+      (object->cls &&
+          (object->cls->open || call.run.find_in_order(object->cls->order, Name("__iter__")) ||
+              call.run.find_in_order(object->cls->order, Name("__getitem__"))));
   if (object->symbolic || iterates || !call.run.is_a(given, module_class)) return;
-  if (object->native ? object->native->path.starts_with("torch.nn.Parameter") || object->native->path == "torch.nn.BufferList" : call.run.is_a(given, "torch.nn.ParameterList") || call.run.is_a(given, "torch.nn.ParameterDict")) return;
+  if (object->native
+          ? object->native->path.starts_with("torch.nn.Parameter") ||
+              object->native->path == "torch.nn.BufferList"
+          : call.run.is_a(given, "torch.nn.ParameterList") || call.run.is_a(given, "torch.nn.ParameterDict"))
+    return;
   refuse(call, title(call) + " takes parameters, and is given a module: pass its parameters()");
 }
 // Muon steps matrices.
@@ -130,7 +176,10 @@ void judge_matrices(Call& call, const std::vector<Value>& taken) {
   for (const Value& each : taken) {
     const TensorState* state = tensor_state(call.run, each);
     if (!state || !state->shape.rank_known || state->shape.dims.size() == 2) continue;
-    refuse(call, title(call) + " trains matrices only, and is given a parameter of " + count_of(state->shape.dims.size(), "dimension") + ": train biases, norms and embeddings with another optimizer");
+    refuse(call,
+        title(call) + " trains matrices only, and is given a parameter of " +
+            count_of(state->shape.dims.size(), "dimension") +
+            ": train biases, norms and embeddings with another optimizer");
     return;
   }
 }
@@ -138,12 +187,19 @@ void judge_matrices(Call& call, const std::vector<Value>& taken) {
 // Whoever steps all parameters as one takes one group of them.
 void judge_groups(Call& call) {
   const Value given = call.run.resolve(call.at(0));
-  const auto items = given.is(Kind::list) || given.is(Kind::tuple) ? call.run.elements(given, call.place) : std::nullopt;
-  if (!items || items->size() < 2 || !std::ranges::all_of(*items, [&](const Value& item) { return call.run.resolve(item).is(Kind::dict); })) return;
-  refuse(call, "`" + title(call) + "`" + " takes one group of parameters, but is given " + count_of(items->size(), "group") + ": give each its own optimizer, or pass the parameters as one list");
+  const auto items = given.is(Kind::list) || given.is(Kind::tuple) ? call.run.elements(given, call.place)
+                                                                   : std::nullopt;
+  if (!items || items->size() < 2 ||
+      !std::ranges::all_of(*items, [&](const Value& item) { return call.run.resolve(item).is(Kind::dict); }))
+    return;
+  refuse(call,
+      "`" + title(call) + "`" + " takes one group of parameters, but is given " +
+          count_of(items->size(), "group") +
+          ": give each its own optimizer, or pass the parameters as one list");
 }
 
-// The tensors among what an optimizer is given: a tensor, a sequence of them, groups of them. False if they are not all known.
+// The tensors among what an optimizer is given: a tensor, a sequence of them, groups of them. False if they
+// are not all known.
 bool tensors_in(Call& call, Value given, std::vector<Value>& taken, int depth = 0) {
   given = call.run.resolve(given);
   if (given.is(Kind::tensor)) return taken.push_back(given), true;
@@ -151,14 +207,19 @@ bool tensors_in(Call& call, Value given, std::vector<Value>& taken, int depth = 
     const Value group = depth < 2 ? call.run.dict_get(given, call.run.heap().string("params"), {}) : Value{};
     return group && tensors_in(call, group, taken, depth + 1);
   }
-  const bool lists_parameters = given.is(Kind::instance) && given.as<Instance>()->native && given.as<Instance>()->native->path == values::InternalRow::parameters;
+  const bool lists_parameters = given.is(Kind::instance) && given.as<Instance>()->native &&
+      given.as<Instance>()->native->path == values::InternalRow::parameters;
   // An iterator is empty once it was read, and the optimizer has read it.
-  const auto items = lists_parameters || given.is(Kind::list) ? call.run.elements(given, call.place) : std::nullopt;
-  return items && depth < 3 && std::all_of(items->begin(), items->end(), [&](const Value& item) { return tensors_in(call, item, taken, depth + 1); });
+  const auto items = lists_parameters || given.is(Kind::list) ? call.run.elements(given, call.place)
+                                                              : std::nullopt;
+  return items && depth < 3 &&
+      std::all_of(
+          items->begin(), items->end(),
+          [&](const Value& item) { return tensors_in(call, item, taken, depth + 1); });
 }
 
-// The groups of an optimizer that the program writes itself: of each parameter in them it is known that it is trained, as those are of which it
-// finds a gradient.
+// The groups of an optimizer that the program writes itself: of each parameter in them it is known that it is
+// trained, as those are of which it finds a gradient.
 void give_groups(Call& call) {
   values::TensorState state;
   state.sharing = symbolic::Sharing::unseen;
@@ -175,7 +236,8 @@ void give_groups(Call& call) {
     call.run.heap().set_list(list, std::move(all));
     return list;
   };
-  const Value group = call.run.heap().dict({{call.run.heap().string("params"), any_of(parameter)}}, true, call.run.heap().external("", call.place));
+  const Value group = call.run.heap().dict({{call.run.heap().string("params"), any_of(parameter)}}, true,
+      call.run.heap().external("", call.place));
   call.run.set_attribute(call.self, Name("param_groups"), any_of(group));
 }
 
@@ -188,34 +250,45 @@ void keep_capturable(Call& call) {
 void judge_captured(Call& call) {
   if (!call.self.is(Kind::instance)) return;
   const Value asked = kept(call, capturable), tensors = kept(call, values::LoaderState::tensors);
-  if (!asked || call.run.symbols().decide(call.run.truth(asked)) != Answer::yes || !tensors.is(Kind::tuple)) return;
+  if (!asked || call.run.symbols().decide(call.run.truth(asked)) != Answer::yes || !tensors.is(Kind::tuple))
+    return;
   for (const Value& each : tensors.as<values::Tuple>()->items) {
     const TensorState* state = tensor_state(call.run, each);
     if (!state || !state->device || state->device->text != "cpu") continue;
-    refuse(call, "An optimizer with `capturable=True` steps parameters on a GPU, but some of these are on the CPU: move the model before it is made, or leave `capturable` out");
+    refuse(call,
+        "An optimizer with `capturable=True` steps parameters on a GPU, but some of these are on the CPU: move the model before it is made, or leave `capturable` out");
     return;
   }
 }
 
 // Its methods may put settings into the groups; what the groups hold of parameters stays.
 Value seen_to(Call& call) {
-  if (call.self.is(Kind::instance) && object(call).cls && object(call).attributes.find(Name("param_groups"))) give_groups(call);
+  if (call.self.is(Kind::instance) && object(call).cls && object(call).attributes.find(Name("param_groups")))
+    give_groups(call);
   return Value::none();
 }
 
-constexpr std::string_view state_on = values::OptimizerState::state_on;  // where the parameters lay when the optimizer got its state; False: nothing says where
+constexpr std::string_view state_on =
+    values::OptimizerState::state_on;  // where the parameters lay when the optimizer got its state; False:
+                                       // nothing says where
 
 const TensorState* first_parameter(Call& call) {
-  const Value taken = call.self.is(Kind::instance) ? call.run.resolve(kept(call, values::LoaderState::tensors)) : Value{};
-  return taken.is(Kind::tuple) && !taken.as<values::Tuple>()->items.empty() ? tensor_state(call.run, taken.as<values::Tuple>()->items.front()) : nullptr;
+  const Value taken =
+      call.self.is(Kind::instance) ? call.run.resolve(kept(call, values::LoaderState::tensors)) : Value{};
+  return taken.is(Kind::tuple) && !taken.as<values::Tuple>()->items.empty()
+      ? tensor_state(call.run, taken.as<values::Tuple>()->items.front())
+      : nullptr;
 }
 void note_state(Call& call) {
-  if (const TensorState* parameter = first_parameter(call)) keep(call, state_on, parameter->device ? Value::of(Kind::device, parameter->device) : call.run.heap().boolean(false));
+  if (const TensorState* parameter = first_parameter(call))
+    keep(call, state_on,
+        parameter->device ? Value::of(Kind::device, parameter->device) : call.run.heap().boolean(false));
 }
 // load_state_dict(): its tensors go to where the parameters are. Plain descent keeps none.
 Value put_state(Call& call) {
   if (!call.self.is(Kind::instance) || !object(call).native || object(call).cls) return Value::none();
-  const bool plain = object(call).native->path == "torch.optim.SGD" && !kept(call, values::OptimizerState::momentum);
+  const bool plain = object(call).native->path == "torch.optim.SGD" &&
+      !kept(call, values::OptimizerState::momentum);
   if (!plain) note_state(call);
   return Value::none();
 }
@@ -228,8 +301,10 @@ void judge_state(Call& call) {
   if (text.starts_with("cuda")) return;
   const bool known = text == "cpu";  // else it is the default device, whatever that is
   interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::device, call);
-  event->text = "The optimizer got its state " + std::string(known ? "on the CPU" : "before its parameters were moved") + ", and they are on `" + std::string(parameter->device->text) +
-                "` now: \"Expected all tensors to be on the same device\". Move the model first, and give the optimizer its state after that";
+  event->text = "The optimizer got its state " +
+      std::string(known ? "on the CPU" : "before its parameters were moved") + ", and they are on `" +
+      std::string(parameter->device->text) +
+      "` now: \"Expected all tensors to be on the same device\". Move the model first, and give the optimizer its state after that";
   event->overridable = !known;
 }
 
@@ -239,13 +314,15 @@ Value argument_called(Call& call, std::string_view name) {
   return {};
 }
 
-// `$parameters` is what it was given, as that is now; `$tensors` are those that it then took, if all are known.
+// `$parameters` is what it was given, as that is now; `$tensors` are those that it then took, if all are
+// known.
 template <bool matrices> Value made(Call& call) {
   judge_names(call);
   keep(call, values::OptimizerState::parameters, call.at(0));
   if (!call.self.is(Kind::instance)) return {};
   for (const auto& [name, value] : call.options)
-    if (name.text() == "process_group" && !call.run.resolve(value).is(Kind::none)) keep(call, values::GroupState::group, value);
+    if (name.text() == "process_group" && !call.run.resolve(value).is(Kind::none))
+      keep(call, values::GroupState::group, value);
   if (!call.spread) judge_settings(call);
   judge_trained(call, call.run.resolve(call.at(0)));
   if (object(call).cls && call.row.path == "torch.optim.Optimizer") give_groups(call);
@@ -256,10 +333,15 @@ template <bool matrices> Value made(Call& call) {
   // Groups may be empty.
   const Value given = call.run.resolve(call.at(0));
   const auto groups = given.is(Kind::list) ? call.run.elements(given, call.place) : std::nullopt;
-  if (taken.empty() && (!groups || groups->empty())) refuse(call, "`" + title(call) + "` is given no parameters: \"optimizer got an empty parameter list\". Layers that are kept in a list or a dict of Python are not registered; use `nn.ModuleList` or `nn.ModuleDict`");
+  if (taken.empty() && (!groups || groups->empty()))
+    refuse(call,
+        "`" + title(call) +
+            "` is given no parameters: \"optimizer got an empty parameter list\". Layers that are kept in a list or a dict of Python are not registered; use `nn.ModuleList` or `nn.ModuleDict`");
   if (matrices) judge_matrices(call, taken);
   keep(call, values::LoaderState::tensors, call.run.heap().tuple(std::move(taken)));
-  if (const auto momentum = number(call, argument_called(call, "momentum")); call.row.path == "torch.optim.SGD" && momentum && *momentum > 0) keep(call, values::OptimizerState::momentum, call.run.heap().boolean(true));
+  if (const auto momentum = number(call, argument_called(call, "momentum"));
+      call.row.path == "torch.optim.SGD" && momentum && *momentum > 0)
+    keep(call, values::OptimizerState::momentum, call.run.heap().boolean(true));
   // It makes its sums when it is made.
   if (call.row.path == "torch.optim.Adagrad") note_state(call);
   return {};
@@ -273,7 +355,8 @@ Value add_param_group(Call& call) {
 
 // ---------------------------------------------------------------- hooks
 
-// hook(optimizer, args, kwargs) runs before or after each step(): the optimizer's own `step` is one from here on that runs them, too.
+// hook(optimizer, args, kwargs) runs before or after each step(): the optimizer's own `step` is one from here
+// on that runs them, too.
 template <bool before> Value register_step_hook(Call& call) {
   if (!call.self.is(Kind::instance)) return unknown_of(call);
   auto* step = call.run.heap().make<values::Partial>();
@@ -289,7 +372,10 @@ void run_step_hooks(Call& call, const Instance& optimizer, std::string_view whic
   std::vector<Value> arguments;
   if (closure && !closure.is(Kind::none)) arguments.push_back(closure);
   for (const Value& hook : std::vector(values::Heap::list_state(hooks)->items))
-    call.run.call(hook, {{call.run.resolve(call.at(0)), call.run.heap().tuple(arguments), call.run.heap().dict({})}, {}, false}, call.place);
+    call.run.call(hook,
+        {{call.run.resolve(call.at(0)), call.run.heap().tuple(arguments), call.run.heap().dict({})}, {},
+            false},
+        call.place);
 }
 Value hooked_step(Call& call) {
   const Value optimizer = call.run.resolve(call.at(0));
@@ -298,37 +384,54 @@ Value hooked_step(Call& call) {
   run_step_hooks(call, object, values::ModuleState::pre_hooks);
   std::vector<Value> arguments = {optimizer};
   if (call.at(1)) arguments.push_back(call.at(1));
-  const Value made = call.run.call(call.run.library_symbol("torch.optim.Optimizer.step"), {std::move(arguments), {}, false}, call.place, call.expr);
+  const Value made = call.run.call(call.run.library_symbol("torch.optim.Optimizer.step"),
+      {std::move(arguments), {}, false}, call.place, call.expr);
   run_step_hooks(call, object, values::ModuleState::hooks);
   return made;
 }
 
-struct Made {
+struct Construction {
   std::string_view path, signature;
   Value (*run)(Call&) = made<false>;
 };
-constexpr Made optimizers[] = {
-    {"torch.optim.SGD", "params, lr=0.001, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None, differentiable=False, fused=None"},
-    {"torch.optim.Adam", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, amsgrad=False, *, foreach=None, maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False"},
-    {"torch.optim.AdamW", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0.01, amsgrad=False, *, maximize=False, foreach=None, capturable=False, differentiable=False, fused=None"},
-    {"torch.optim.RMSprop", "params, lr=0.01, alpha=0.99, eps=1e-08, weight_decay=0, momentum=0, centered=False, capturable=False, foreach=None, maximize=False, differentiable=False"},
-    {"torch.optim.Adagrad", "params, lr=0.01, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *, maximize=False, differentiable=False, fused=None"},
-    {"torch.optim.Adadelta", "params, lr=1.0, rho=0.9, eps=1e-06, weight_decay=0, foreach=None, *, capturable=False, maximize=False, differentiable=False"},
-    {"torch.optim.Adamax", "params, lr=0.002, betas=None, eps=1e-08, weight_decay=0, foreach=None, *, maximize=False, differentiable=False, capturable=False"},
-    {"torch.optim.NAdam", "params, lr=0.002, betas=None, eps=1e-08, weight_decay=0, momentum_decay=0.004, decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False"},
-    {"torch.optim.RAdam", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False"},
-    {"torch.optim.ASGD", "params, lr=0.01, lambd=0.0001, alpha=0.75, t0=1000000.0, weight_decay=0, foreach=None, maximize=False, differentiable=False, capturable=False"},
-    {"torch.optim.LBFGS", "params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-07, tolerance_change=1e-09, history_size=100, line_search_fn=None"},
-    {"torch.optim.Rprop", "params, lr=0.01, etas=None, step_sizes=None, *, capturable=False, foreach=None, maximize=False, differentiable=False"},
+constexpr Construction optimizers[] = {
+    {"torch.optim.SGD",
+        "params, lr=0.001, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None, differentiable=False, fused=None"},
+    {"torch.optim.Adam",
+        "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, amsgrad=False, *, foreach=None, maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False"},
+    {"torch.optim.AdamW",
+        "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0.01, amsgrad=False, *, maximize=False, foreach=None, capturable=False, differentiable=False, fused=None"},
+    {"torch.optim.RMSprop",
+        "params, lr=0.01, alpha=0.99, eps=1e-08, weight_decay=0, momentum=0, centered=False, capturable=False, foreach=None, maximize=False, differentiable=False"},
+    {"torch.optim.Adagrad",
+        "params, lr=0.01, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *, maximize=False, differentiable=False, fused=None"},
+    {"torch.optim.Adadelta",
+        "params, lr=1.0, rho=0.9, eps=1e-06, weight_decay=0, foreach=None, *, capturable=False, maximize=False, differentiable=False"},
+    {"torch.optim.Adamax",
+        "params, lr=0.002, betas=None, eps=1e-08, weight_decay=0, foreach=None, *, maximize=False, differentiable=False, capturable=False"},
+    {"torch.optim.NAdam",
+        "params, lr=0.002, betas=None, eps=1e-08, weight_decay=0, momentum_decay=0.004, decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False"},
+    {"torch.optim.RAdam",
+        "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False"},
+    {"torch.optim.ASGD",
+        "params, lr=0.01, lambd=0.0001, alpha=0.75, t0=1000000.0, weight_decay=0, foreach=None, maximize=False, differentiable=False, capturable=False"},
+    {"torch.optim.LBFGS",
+        "params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-07, tolerance_change=1e-09, history_size=100, line_search_fn=None"},
+    {"torch.optim.Rprop",
+        "params, lr=0.01, etas=None, step_sizes=None, *, capturable=False, foreach=None, maximize=False, differentiable=False"},
     {"torch.optim.SparseAdam", "params, lr=0.001, betas=None, eps=1e-08, maximize=False"},
-    {"torch.optim.Adafactor", "params, lr=0.01, beta2_decay=-0.8, eps=None, d=1.0, weight_decay=0.0, *, foreach=None, maximize=False"},
-    {"torch.optim.Muon", "params, lr=0.001, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=None, eps=1e-07, ns_steps=5, adjust_lr_fn=None", made<true>},
+    {"torch.optim.Adafactor",
+        "params, lr=0.01, beta2_decay=-0.8, eps=None, d=1.0, weight_decay=0.0, *, foreach=None, maximize=False"},
+    {"torch.optim.Muon",
+        "params, lr=0.001, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=None, eps=1e-07, ns_steps=5, adjust_lr_fn=None",
+        made<true>},
     // Of other packages, which derive from torch.optim.Optimizer.
     {"lion_pytorch.Lion", "params, *more, **options"},
-    {"torch.distributed.optim.ZeroRedundancyOptimizer", "params, optimizer_class, process_group=None, parameters_as_bucket_view=False, overlap_with_ddp=False, **options"},
+    {"torch.distributed.optim.ZeroRedundancyOptimizer",
+        "params, optimizer_class, process_group=None, parameters_as_bucket_view=False, overlap_with_ddp=False, **options"},
 };
 
-} // namespace
+}  // namespace
 
 // step(closure) computes the loss again and runs the backward inside.
 Value optimizer_step(Call& call) {
@@ -341,16 +444,21 @@ Value optimizer_step(Call& call) {
 }
 
 bool has_step_hooks(Interpreter& run, const Instance& optimizer) {
-  return kept(run, optimizer, values::ModuleState::pre_hooks) || kept(run, optimizer, values::ModuleState::hooks);
+  return kept(run, optimizer, values::ModuleState::pre_hooks) ||
+      kept(run, optimizer, values::ModuleState::hooks);
 }
 
-// As bitsandbytes 0.50 names them: each kind with its states as `optim_bits` says, in 8 and in 32 bits, in memory of the GPU and, of some, paged.
+// As bitsandbytes 0.50 names them: each kind with its states as `optim_bits` says, in 8 and in 32 bits, in
+// memory of the GPU and, of some, paged.
 std::vector<std::string> bitsandbytes_optimizers() {
   std::vector<std::string> paths;
   const auto add = [&](std::string_view paged, std::string_view kind) {
-    for (const std::string_view bits : {"", "8bit", "32bit"}) paths.push_back("bitsandbytes.optim." + std::string(paged) + std::string(kind) + std::string(bits));
+    for (const std::string_view bits : {"", "8bit", "32bit"})
+      paths.push_back("bitsandbytes.optim." + std::string(paged) + std::string(kind) + std::string(bits));
   };
-  for (const std::string_view kind : {"Adam", "AdamW", "Lion", "AdEMAMix", "SGD", "RMSprop", "Adagrad", "LAMB", "LARS"}) add("", kind);
+  for (const std::string_view kind :
+      {"Adam", "AdamW", "Lion", "AdEMAMix", "SGD", "RMSprop", "Adagrad", "LAMB", "LARS"})
+    add("", kind);
   for (const std::string_view kind : {"Adam", "AdamW", "Lion", "AdEMAMix"}) add("Paged", kind);
   return paths;
 }
@@ -359,8 +467,10 @@ std::vector<Row> optimizer_rows() {
   using enum RowKind;
   using values::Operation;
   std::vector<Row> rows = {
-      row("torch.optim.Optimizer", class_, "params, *more, **options", made<false>, {}, Operation::optimizer_made),
-      row("torch.optim.Optimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step),
+      row("torch.optim.Optimizer", class_, "params, *more, **options", made<false>, {},
+          Operation::optimizer_made),
+      row("torch.optim.Optimizer.step", method, "closure=None", optimizer_step, {},
+          Operation::optimizer_step),
       row("torch.optim.LBFGS.step", method, "closure", optimizer_step, {}, Operation::optimizer_step),
       row("torch.optim.$hooked_step", function, "optimizer, closure=None", hooked_step),
       row("torch.optim.Optimizer.register_step_pre_hook", method, "hook", register_step_hook<true>),
@@ -371,14 +481,22 @@ std::vector<Row> optimizer_rows() {
       row("torch.optim.Optimizer.load_state_dict", method, "state_dict", put_state, {}, Operation::state_put),
       row("torch.optim.Optimizer.add_param_group", method, "param_group", add_param_group),
   };
-  for (const Made& each : optimizers) rows.push_back(row(each.path, class_, each.signature, each.run, "torch.optim.Optimizer", Operation::optimizer_made));
-  static const std::vector<std::string> of_bitsandbytes = bitsandbytes_optimizers();  // rows refer to their paths
-  for (const std::string& path : of_bitsandbytes) rows.push_back(row(path, class_, "params, *more, optim_bits=32, **options", made<false>, "torch.optim.Optimizer", Operation::optimizer_made));
-  static constexpr values::CollectiveInfo sends_updates = {.name = "ZeroRedundancyOptimizer.step", .hidden = true, .because = "every rank updates a part of the parameters and sends it to the others"};
-  Row zero = row("torch.distributed.optim.ZeroRedundancyOptimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step);
+  for (const Construction& each : optimizers)
+    rows.push_back(
+        row(each.path, class_, each.signature, each.run, "torch.optim.Optimizer", Operation::optimizer_made));
+  static const std::vector<std::string> of_bitsandbytes =
+      bitsandbytes_optimizers();  // rows refer to their paths
+  for (const std::string& path : of_bitsandbytes)
+    rows.push_back(row(path, class_, "params, *more, optim_bits=32, **options", made<false>,
+        "torch.optim.Optimizer", Operation::optimizer_made));
+  static constexpr values::CollectiveInfo sends_updates = {.name = "ZeroRedundancyOptimizer.step",
+      .hidden = true,
+      .because = "every rank updates a part of the parameters and sends it to the others"};
+  Row zero = row("torch.distributed.optim.ZeroRedundancyOptimizer.step", method, "closure=None",
+      optimizer_step, {}, Operation::optimizer_step);
   zero.collective = &sends_updates;
   rows.push_back(zero);
   return rows;
 }
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -9,4 +9,4 @@ std::vector<Row> optimizer_rows();
 Value optimizer_step(Call& call);
 bool has_step_hooks(Interpreter& run, const Instance& optimizer);
 
-} // namespace stepzero::libraries
+}  // namespace stepzero::libraries

@@ -1,0 +1,211 @@
+// A column of predictions [N, 1] that meets a row of targets [N]: their difference has N×N elements, and its
+// mean is a loss that PyTorch computes without a word. Such a difference is marked where it is made and told
+// where it becomes a loss.
+#include "libraries/table/columns.hpp"
+#include "libraries/table/op.hpp"
+
+#include <algorithm>
+
+namespace stepzero::libraries {
+
+namespace {
+
+struct Mark : values::Object {
+  const interpreter::CallSite* calls = nullptr;
+  interpreter::ProblemEvent problem;
+};
+
+struct Named {
+  std::string_view name;
+  ColumnRole column_role;
+};
+constexpr Named names[] = {
+    {"sub", ColumnRole::begins},
+    {"rsub", ColumnRole::begins},
+    {"mul", ColumnRole::begins},
+    {"add", ColumnRole::begins},
+    {"div", ColumnRole::begins},
+    {"eq", ColumnRole::begins},
+    {"ne", ColumnRole::begins},
+    {"abs", ColumnRole::keeps},
+    {"square", ColumnRole::keeps},
+    {"pow", ColumnRole::keeps},
+    {"neg", ColumnRole::keeps},
+    {"clamp", ColumnRole::keeps},
+    {"minimum", ColumnRole::keeps},
+    {"exp", ColumnRole::keeps},
+    {"sqrt", ColumnRole::keeps},
+    {"float", ColumnRole::keeps},
+    {"double", ColumnRole::keeps},
+    {"long", ColumnRole::keeps},
+    {"int", ColumnRole::keeps},
+    {"to", ColumnRole::keeps},
+    {"type", ColumnRole::keeps},
+    {"cpu", ColumnRole::keeps},
+    {"detach", ColumnRole::keeps},
+    {"mean", ColumnRole::ends},
+    {"sum", ColumnRole::ends},
+    {"mse_loss", ColumnRole::loss},
+    {"l1_loss", ColumnRole::loss},
+    {"smooth_l1_loss", ColumnRole::loss},
+    {"huber_loss", ColumnRole::loss},
+    {"MSELoss", ColumnRole::loss},
+    {"L1Loss", ColumnRole::loss},
+    {"SmoothL1Loss", ColumnRole::loss},
+    {"HuberLoss", ColumnRole::loss},
+};
+
+// A size of 1 meets another in one dimension, and the other way round in another, and both others are equal:
+// [N, 1] and [N], or [N, 1, H, W] and [N, H, W]. `wide` is the one with more dimensions.
+bool is_crossing(const Op& op, const TensorState& wide, const TensorState& other) {
+  const auto& a = wide.shape;
+  const auto& b = other.shape;
+  if (!a.rank_known || !b.rank_known || a.dims.size() != b.dims.size() + 1 || b.dims.empty()) return false;
+  const auto is_one = [&](const Dim& d) { return op.value(d) == 1; };
+  // The first of the wider one is repeated for the first of the other, where the wider one has a 1.
+  if (is_one(a.dims[0]) || !is_one(a.dims[1]) || is_one(b.dims[0]) ||
+      op.equal(a.dims[0], b.dims[0]) != Answer::yes)
+    return false;
+  for (std::size_t i = 1; i < b.dims.size(); ++i)
+    if (op.equal(a.dims[i + 1], b.dims[i]) != Answer::yes) return false;
+  return true;
+}
+
+// A prediction: computed with what is trained, though its gradient may have been left behind.
+bool is_predicted(const Op& op, const TensorState& state) {
+  return op.run.heap().requires_grad(state) == Known::yes || state.cut;
+}
+bool is_trained(const TensorState& state) { return state.requires_grad == Known::yes; }
+
+// The two operands as parameters, the wider one first; nothing where they are none of the kind.
+std::optional<std::pair<std::string_view, std::string_view>> crossed_operands(const Op& op) {
+  if (op.call.row.parameters.size() < 2) return std::nullopt;
+  const std::string_view first = op.call.row.parameters[0].text(), second = op.call.row.parameters[1].text();
+  const TensorState *a = op.tensor(first), *b = op.tensor(second);
+  if (!a || !b) return std::nullopt;
+  if (is_crossing(op, *a, *b)) return std::pair{first, second};
+  if (is_crossing(op, *b, *a)) return std::pair{second, first};
+  return std::nullopt;
+}
+
+std::string crossing_text(const Op& op, std::string_view column, std::string_view row) {
+  const Shape &a = op.shape(column), &b = op.shape(row);
+  Shape both = a;
+  both.dims[1] = b.dims[0];
+  const std::string_view what = op.call.row.path.substr(op.call.row.path.rfind('.') + 1);
+  const bool compares = what != "mul" && what != "add" && what != "div";
+  return op.name(column) + " has shape " + op.words(a) + " and " + op.name(row) + " has shape " +
+      op.words(b) + ": together they are " + op.words(both) + ", so each element of one is " +
+      (compares ? "compared" : "combined") + " with all of the other";
+}
+
+// The 1 that is too many.
+std::string squeeze_of(const Shape& wide) { return wide.dims.size() == 2 ? ".squeeze(-1)" : ".squeeze(1)"; }
+
+// A loss of two shapes that differ, and that PyTorch makes one: it warns itself.
+void warn_of_sizes(Op& op) {
+  if (op.call.row.parameters.size() < 2) return;
+  const std::string_view first = op.call.row.parameters[0].text(), second = op.call.row.parameters[1].text();
+  const TensorState *a = op.tensor(first), *b = op.tensor(second);
+  if (!a || !b || !a->shape.rank_known || !b->shape.rank_known) return;
+  // One number stands for all on purpose.
+  const auto single = [&](const Shape& shape) {
+    return std::ranges::all_of(shape.dims, [&](const Dim& d) { return op.value(d) == 1; });
+  };
+  if (single(a->shape) || single(b->shape)) return;
+  const std::size_t least = std::min(a->shape.dims.size(), b->shape.dims.size());
+  bool differ = false;
+  for (std::size_t i = 0; i < std::max(a->shape.dims.size(), b->shape.dims.size()); ++i) {
+    if (i < least)
+      differ = differ || op.equal(from_right(a->shape, i), from_right(b->shape, i)) == Answer::no;
+    else
+      differ = differ ||
+          op.equal(from_right(a->shape.dims.size() > least ? a->shape : b->shape, i), 1) == Answer::no;
+  }
+  if (differ)
+    op.warn(ProblemKind::suspicious_broadcast,
+        op.name(first) + " has shape " + op.words(a->shape) + " and " + op.name(second) + " has shape " +
+            op.words(b->shape) +
+            ": the loss repeats the smaller one, which is hardly meant. Give both the same shape");
+}
+
+}  // namespace
+
+ColumnRole column_role_of(std::string_view operator_name) {
+  const auto* found = std::find_if(
+      std::begin(names), std::end(names), [&](const Named& known) { return known.name == operator_name; });
+  return found == std::end(names) ? ColumnRole::none : found->column_role;
+}
+
+void watch_column(Op& op, ColumnRole column_role, Value made) {
+  if (op.call.row.parameters.empty()) return;
+  const auto mark = [&](const values::Object* crossed) {
+    const TensorState* state = op.tensor(made);
+    if (!state) return;
+    TensorState changed = *state;
+    changed.crossed = crossed;
+    set_state(op.run, made, changed);
+  };
+  // What is computed from it with the same elements goes into the loss as well.
+  const auto keep = [&] {
+    for (std::size_t i = 0; i < 2 && i < op.call.row.parameters.size(); ++i)
+      if (const TensorState* from = op.tensor(op.call.row.parameters[i].text()); from && from->crossed)
+        return mark(from->crossed);
+  };
+  switch (column_role) {
+  case ColumnRole::none: return;
+  case ColumnRole::loss: {
+    if (const auto operands = crossed_operands(op)) {
+      const auto [column, row] = *operands;
+      op.warn(ProblemKind::suspicious_broadcast, crossing_text(op, column, row),
+          {op.shape(column).dims[0], op.shape(row).dims[0]});
+      op.cure_append(column, squeeze_of(op.shape(column)), true,
+          "Squeeze " + op.plain_name(column) + " to " + values::shape_text(op.s, op.shape(row)));
+      return;
+    }
+    warn_of_sizes(op);
+    return;
+  }
+  case ColumnRole::begins: {
+    const auto operands = crossed_operands(op);
+    if (!operands) return keep();
+    const auto [column, row] = *operands;
+    const TensorState *a = op.tensor(column), *b = op.tensor(row);
+    // A prediction and a target; two predictions, or none, are compared in pairs on purpose as often as not.
+    // What is multiplied or added is part of a loss only where it is trained.
+    const std::string_view what = op.call.row.path.substr(op.call.row.path.rfind('.') + 1);
+    const bool is_difference = what.starts_with("sub") || what.starts_with("rsub") ||
+        what.starts_with("eq") || what.starts_with("ne");
+    const bool told = is_trained(*a) != is_trained(*b) ||
+        (is_difference && !is_trained(*a) && is_predicted(op, *a) != is_predicted(op, *b));
+    if (!told) return;
+    auto* kept = op.run.heap().make<Mark>();
+    kept->problem.text = crossing_text(op, column, row);
+    kept->problem.place = op.call.place;
+    kept->problem.calls = op.run.site();
+    kept->problem.row = &op.call.row;
+    kept->problem.expr = op.call.expr;
+    kept->problem.node = op.call.node;
+    if (const syntax::Expr* expr = op.expression(column))
+      kept->problem.cures.push_back(
+          {interpreter::SuggestedEdit::How::append, column, expr, squeeze_of(a->shape),
+              "Squeeze " + op.plain_name(column) + " to " + values::shape_text(op.s, b->shape), true});
+    for (const Dim& d : {a->shape.dims[0], b->shape.dims[0]})
+      if (d.origin && d.origin->place)
+        kept->problem.evidence.emplace_back(d.origin->place, op.words(d) + " comes from here");
+    mark(kept);
+    return;
+  }
+  case ColumnRole::keeps: return keep();
+  case ColumnRole::ends: {
+    const TensorState *from = op.tensor(op.call.row.parameters[0].text()), *to = op.tensor(made);
+    if (!from || !from->crossed || !to || !to->shape.rank_known || !to->shape.dims.empty()) return;
+    op.suspect(static_cast<const Mark*>(from->crossed)->problem);
+    return;
+  }
+  }
+}
+
+Column crossing_column() { return column_of("crossing", names); }
+
+}  // namespace stepzero::libraries

@@ -1,0 +1,173 @@
+#include "rules/training/evaluation.hpp"
+
+#include "rules/name_hints.hpp"
+#include "rules/source.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/handed.hpp"
+#include "rules/training/parts.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+bool sets_mode(const OperationEvent& event) {
+  return event.row->operation == Operation::eval_mode || event.row->operation == Operation::train_mode;
+}
+bool sets_eval(const Record& record, const OperationEvent& event) {
+  if (event.row->operation == Operation::eval_mode) return true;
+  return event.row->operation == Operation::train_mode && !event.arguments.empty() &&
+      event.arguments[0].is(Kind::boolean) &&
+      record.symbols.decide(event.arguments[0].condition()) == Answer::no;
+}
+
+namespace {
+
+// Anything by which a loop may train, or use gradients otherwise.
+bool uses_gradients(Operation operation) {
+  switch (operation) {
+  case Operation::backward:
+  case Operation::gradient_asked:
+  case Operation::gradient_written:
+  case Operation::trained_from_here:
+  case Operation::optimizer_step:
+  case Operation::scaler_step: return true;
+  default: return false;
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// Is it a call of a model? Of what is not seen its mode says so.
+bool calls_model(const TrainingEvent& each) {
+  const OperationEvent& event = *each.event;
+  return event.row->operation == Operation::forward &&
+      (event.self.is(Kind::instance) || event.self.is(Kind::unknown)) && !each.loops.empty() &&
+      !each.in_handler;
+}
+
+// Evaluations of a root; each loop of each model once.
+void look_at(const Record& record, const TrainingRoot& scene, std::vector<Evaluation>& found) {
+  std::set<const LoopEvent*> training_loops;
+  for (const TrainingEvent& each : scene.all)
+    if (uses_gradients(each.event->row->operation))
+      training_loops.insert(each.loops.begin(), each.loops.end());
+  std::set<std::pair<const LoopEvent*, const Object*>> told;
+  for (std::size_t i = 0; i < scene.all.size(); ++i) {
+    const TrainingEvent& forward = scene.all[i];
+    if (!calls_model(forward)) continue;
+    const LoopEvent* loop = nullptr;
+    for (auto it = forward.loops.rbegin(); it != forward.loops.rend() && !training_loops.contains(*it); ++it)
+      loop = *it;
+    if (!loop || !repeats(*loop) || !told.insert({loop, forward.event->self.object()}).second) continue;
+    Evaluation evaluation{&scene, &forward, loop, nullptr, false};
+    for (std::size_t j = 0; j < i; ++j) {
+      const OperationEvent& event = *scene.all[j].event;
+      if (!sets_mode(event) || event.self.object() != forward.event->self.object()) continue;
+      evaluation.mode = &event;
+      evaluation.evaluates = sets_eval(record, event);
+    }
+    found.push_back(evaluation);
+  }
+}
+
+}  // namespace
+
+namespace {
+
+bool turns_gradients_off(std::string_view text) {
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"no_grad", "inference_mode", "grad_enabled"},
+      [&](std::string_view name) { return text.find(name) != std::string_view::npos; });
+}
+
+// Does a statement around turn gradients off for what is in it?
+bool is_without_gradients(const Record& record, std::uint32_t chunk, const syntax::Stmt& stmt) {
+  const auto any = [&](const auto& parts, const auto& expression) {
+    return std::ranges::any_of(parts,
+        [&](const auto& part) { return turns_gradients_off(record.text({chunk, expression(part)->span})); });
+  };
+  if (stmt.kind == syntax::StmtKind::with)
+    return any(
+        syntax::as<syntax::WithStmt>(stmt).items, [](const syntax::WithItem& item) { return item.context; });
+  return stmt.kind == syntax::StmtKind::function &&
+      any(syntax::as<syntax::FunctionStmt>(stmt).decorators,
+          [](const syntax::Expr* decorator) { return decorator; });
+}
+
+std::string_view called_name(const syntax::CallExpr& call) {
+  if (call.function->kind == syntax::ExprKind::name)
+    return syntax::as<syntax::NameExpr>(*call.function).id.text();
+  return call.function->kind == syntax::ExprKind::attribute
+      ? syntax::as<syntax::AttributeExpr>(*call.function).attribute.text()
+      : std::string_view{};
+}
+
+}  // namespace
+
+std::string called_text(const Record& record, const OperationEvent& forward) {
+  if (forward.expr) return std::string(record.text({forward.place.chunk, forward.expr->function->span}));
+  const std::string_view text = record.text(forward.place), called = text.substr(0, text.find('('));
+  return called.size() < text.size() ? std::string(called) : std::string();
+}
+
+const values::Function* function_of(const Evaluation& evaluation) {
+  const Place place = evaluation.forward->event->place;
+  const auto holds = [&](const values::Function* function) {
+    return function && function->stmt && function->chunk == place.chunk &&
+        function->stmt->span.begin <= place.span.begin && place.span.end <= function->stmt->span.end;
+  };
+  // The body of a loop over a generator runs where that yields.
+  for (const CallSite* call = evaluation.forward->event->calls; call; call = call->outer)
+    if (holds(call->function)) return call->function;
+  return holds(evaluation.scene->root->function) ? evaluation.scene->root->function : nullptr;
+}
+
+bool takes_numbers(const Record& record, const Evaluation& evaluation) {
+  const values::Function* function = function_of(evaluation);
+  if (!function || !function->stmt) return false;
+  const std::string_view text = record.text({evaluation.loop->place.chunk, function->stmt->span});
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{".item()", ".tolist()", ".numpy()", ".detach()"},
+      [&](std::string_view read) { return text.find(read) != std::string_view::npos; });
+}
+
+bool is_named_evaluation(const Evaluation& evaluation) {
+  const values::Function* function = function_of(evaluation);
+  return function && says(function->name.text(), Says::evaluation);
+}
+
+bool may_be_called_without_gradients(const Record& record, const Root& root) {
+  if (!root.function || !root.function->stmt) return false;
+  const std::string_view name = root.function->name.text();
+  for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
+    const ChunkOf& chunk = record.chunks[i];
+    if (!chunk.statement()) continue;
+    bool found = false;
+    for_each_expression(*chunk.chunk->stmt, [&](const syntax::Expr& expr) {
+      if (found || expr.kind != syntax::ExprKind::call ||
+          called_name(syntax::as<syntax::CallExpr>(expr)) != name)
+        return;
+      for (const Enclosing& each : enclosing(*chunk.chunk->stmt, expr.span))
+        found = found || is_without_gradients(record, i, *each.stmt);
+    });
+    if (found) return true;
+  }
+  return false;
+}
+
+std::vector<Evaluation> evaluations(const Record& record, const Training& training) {
+  std::vector<Evaluation> found;
+  for (const auto* scenes : {&training.scenes(), &training.evaluating()})
+    for (const TrainingRoot& scene : *scenes)
+      if (trains_itself(scene) && !scene.root->truncated) look_at(record, scene, found);
+  return found;
+}
+
+}  // namespace stepzero::rules

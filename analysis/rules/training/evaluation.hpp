@@ -1,0 +1,34 @@
+// Evaluations: what runs a model over many batches without training it. Knows no rule.
+#pragma once
+
+#include "rules/training/training.hpp"
+
+namespace stepzero::rules {
+
+// Does the call set the mode of a module, and to evaluation?
+bool sets_mode(const OperationEvent& event);
+bool sets_eval(const Record& record, const OperationEvent& event);
+
+struct Evaluation {
+  const TrainingRoot* scene = nullptr;
+  const TrainingEvent* forward = nullptr;        // the call of the model, in a loop that trains nothing
+  const interpreter::LoopEvent* loop = nullptr;  // the outermost such loop around it
+  const OperationEvent* mode = nullptr;          // what last set the model's mode before; null if nothing did
+  bool evaluates = false;                        // it did so to evaluation
+  bool is_seen() const {
+    return forward->event->self.is(values::Kind::instance);
+  }  // else the model is something of which only its use says so
+};
+std::vector<Evaluation> evaluations(const Record& record, const Training& training);
+// The model as the program calls it there: "net", "self.model.encoder"; empty if that cannot be said.
+std::string called_text(const Record& record, const OperationEvent& forward);
+// The function that calls the model; null: the module.
+const values::Function* function_of(const Evaluation& evaluation);
+// Does it take what comes out for numbers, which have no gradient?
+bool takes_numbers(const Record& record, const Evaluation& evaluation);
+// Is it there to evaluate, by its name?
+bool is_named_evaluation(const Evaluation& evaluation);
+// May gradients be off around all of the root, because of who calls it? As far as the text of the file shows.
+bool may_be_called_without_gradients(const Record& record, const interpreter::Root& root);
+
+}  // namespace stepzero::rules

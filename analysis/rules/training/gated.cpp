@@ -1,0 +1,101 @@
+#include "rules/training/gated.hpp"
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using symbolic::Int;
+using values::Cond;
+using values::Operation;
+
+namespace {
+
+enum class Varies : std::uint8_t { no, maybe, certain };
+
+// Does the condition fail in one of the first rounds? Its only unknown has to be an index that counts from 0
+// or 1.
+Varies fails_early(const Record& record, Cond condition) {
+  std::set<Int> atoms;
+  bool opaque = false;
+  record.symbols.parts(condition, [&](Int atom) { atoms.insert(atom); }, [&](Cond) { opaque = true; });
+  if (record.symbols.text(condition).find('%') == std::string::npos) return Varies::no;
+  if (opaque || atoms.size() != 1) return Varies::maybe;
+  bool fails = false;
+  for (int i = 1; i < 3; ++i) {
+    const symbolic::Assignment at[] = {{*atoms.begin(), i}};
+    fails = fails || record.symbols.evaluate(condition, at) == Answer::no;
+  }
+  return fails ? Varies::certain : Varies::no;
+}
+
+// As the program writes it, where it is an `if` of one line.
+std::string text_of(const Record& record, const BranchEvent& gate, bool side, Cond condition) {
+  if (side && gate.stmt && gate.stmt->kind == syntax::StmtKind::if_) {
+    const std::string text(
+        record.text({gate.place.chunk, syntax::as<syntax::IfStmt>(*gate.stmt).test->span}));
+    if (!text.empty() && text.size() <= 80 && text.find('\n') == std::string::npos) return text;
+  }
+  return record.symbols.text(condition);
+}
+
+}  // namespace
+
+std::vector<Gated> gated_steps(const Record& record, const Training& training, Operation operation) {
+  std::vector<Gated> found;
+  for (const TrainingRoot& scene : training.scenes()) {
+    if (scene.handed_over || scene.root->truncated) continue;
+    for (const TrainingEvent& each : scene.all) {
+      if (each.event->row->operation != operation || each.loops.empty() || each.loops.back()->unrolled ||
+          each.in_handler)
+        continue;
+      const LoopEvent* loop = each.loops.back();
+      const TrainingEvent* step = nullptr;
+      const BranchEvent* gate = nullptr;
+      bool gate_side = true, all_gated = true, calms = false;
+      for (const TrainingEvent& other : scene.all) {
+        if (!other.in(loop)) continue;
+        const Operation what = other.event->row->operation;
+        const bool same = other.event->self.object() == each.event->self.object();
+        if (what == Operation::unseen && is_handed(*other.event, each.event->self.object())) calms = true;
+        // An unscale makes the checks that an update asks for; updates in every round allow the next unscale.
+        if (same && operation == Operation::scaler_update && what == Operation::unscale &&
+            other.turns.size() <= each.turns.size())
+          calms = true;
+        if (same && operation == Operation::unscale && what == Operation::scaler_update &&
+            other.turns.size() <= each.turns.size())
+          calms = true;
+        if (!same || what != Operation::scaler_step) continue;
+        // The first branch that the step stands under and the operation does not.
+        const Turn* own = nullptr;
+        for (const Turn& turn : other.turns) {
+          bool shared = false;
+          for (const Turn& mine : each.turns) shared = shared || mine.branch == turn.branch;
+          if (!shared) {
+            own = &turn;
+            break;
+          }
+        }
+        if (!own || (gate && gate != own->branch)) {
+          all_gated = false;
+          continue;
+        }
+        step = &other;
+        gate = own->branch;
+        gate_side = own->yes;
+      }
+      if (!step || !gate || !all_gated || calms) continue;
+      const Cond condition = gate_side ? gate->condition : record.symbols.logical_not(gate->condition);
+      const Varies varies = fails_early(record, condition);
+      if (varies == Varies::no) continue;
+      found.push_back({&scene, each.event, step->event, text_of(record, *gate, gate_side, condition),
+          varies == Varies::certain});
+    }
+  }
+  return found;
+}
+
+std::string record_call(const Record& record, const OperationEvent& event) {
+  const std::string text(record.text(event.place));
+  return text.empty() || text.size() > 60 || text.find('\n') != std::string::npos ? "the step" : text;
+}
+
+}  // namespace stepzero::rules

@@ -1,0 +1,23 @@
+// Operations of a scaler at every micro-batch whose steps are made only now and then: an accumulation. Knows
+// no rule.
+#pragma once
+
+#include "rules/training/training.hpp"
+
+namespace stepzero::rules {
+
+struct Gated {
+  const TrainingRoot* scene = nullptr;
+  const OperationEvent* event = nullptr;  // made in every round
+  const OperationEvent* step = nullptr;   // made in some
+  std::string condition;                  // of the step, as the program writes it
+  bool certain = false;                   // one of the first rounds makes no step, whatever is not known
+};
+// Operations of the kind, an unscale or an update, in loops that make the steps of the same scaler under a
+// condition.
+std::vector<Gated> gated_steps(const Record& record, const Training& training, values::Operation operation);
+
+// "scaler.step(optimizer)": a call as the program writes it, shortened.
+std::string record_call(const Record& record, const OperationEvent& event);
+
+}  // namespace stepzero::rules

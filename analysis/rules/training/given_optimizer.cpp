@@ -1,0 +1,148 @@
+#include "rules/training/given_optimizer.hpp"
+
+#include "rules/source.hpp"
+#include "rules/training/absent.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+// What leaves an optimizer where it is, and as it is.
+constexpr std::array<std::string_view, 9> harmless = {"zero_grad", "step", "param_groups", "state_dict",
+    "load_state_dict", "defaults", "state", "optim", "optimizer"};
+
+const syntax::Stmt* function_around(const Record& record, Place place) {
+  const syntax::Stmt* found = nullptr;
+  for (const Enclosing& each : enclosing(*record.chunk(place).chunk->stmt, place.span))
+    if (each.stmt->kind == syntax::StmtKind::function) found = each.stmt;
+  return found;
+}
+
+// Is everything that the function does with the optimizer one of these? Else others may step it.
+bool is_kept(const Record& record, std::uint32_t chunk, const syntax::Stmt& function, std::string_view name) {
+  int uses = 0, known = 0;
+  for (const syntax::Stmt* stmt : syntax::as<syntax::FunctionStmt>(function).body)
+    for_each_expression(*stmt, [&](const syntax::Expr& expr) {
+      // A scaler steps it, which is seen; apex's way to scale a loss takes it for the scale that belongs to
+      // it.
+      const auto scales = [&](std::string_view called) {
+        return called.ends_with("scale_loss") || called.ends_with("scaler.step") ||
+            called.ends_with("scaler.unscale_");
+      };
+      if (expr.kind == syntax::ExprKind::call &&
+          scales(record.text({chunk, syntax::as<syntax::CallExpr>(expr).function->span})))
+        for (const syntax::Expr* argument : syntax::as<syntax::CallExpr>(expr).arguments)
+          known += record.text({chunk, argument->span}) == name;
+      if (expr.kind != syntax::ExprKind::name && expr.kind != syntax::ExprKind::attribute) return;
+      uses += record.text({chunk, expr.span}) == name;
+      if (expr.kind != syntax::ExprKind::attribute) return;
+      const auto& part = syntax::as<syntax::AttributeExpr>(expr);
+      known += record.text({chunk, part.object->span}) == name &&
+          std::ranges::find(harmless, part.attribute.text()) != harmless.end();
+    });
+  return uses > 0 && uses == known;
+}
+
+// What the function does with gradients by itself: does it make some, and does it use them in any other way
+// than to throw them away?
+struct OfGradients {
+  bool made = false, used = false;
+};
+bool is_gradient(const syntax::Expr& expr) {
+  if (expr.kind != syntax::ExprKind::attribute) return false;
+  const std::string_view name = syntax::as<syntax::AttributeExpr>(expr).attribute.text();
+  return name == "grad" || name == "main_grad";
+}
+OfGradients of_gradients(const syntax::Stmt& function) {
+  OfGradients found;
+  int uses = 0, of_no_use = 0;
+  for (const syntax::Stmt* stmt : syntax::as<syntax::FunctionStmt>(function).body) {
+    for_each_expression(*stmt, [&](const syntax::Expr& expr) {
+      uses += is_gradient(expr);
+      if (expr.kind == syntax::ExprKind::call &&
+          syntax::as<syntax::CallExpr>(expr).function->kind == syntax::ExprKind::attribute) {
+        const auto& method = syntax::as<syntax::AttributeExpr>(*syntax::as<syntax::CallExpr>(expr).function);
+        const bool of_gradient = is_gradient(*method.object) ||
+            (method.object->kind == syntax::ExprKind::attribute &&
+                is_gradient(*syntax::as<syntax::AttributeExpr>(*method.object).object));
+        found.made = found.made ||
+            (of_gradient && method.attribute.text().ends_with('_') && !only_changes(method.attribute.text()));
+      }
+      if (expr.kind != syntax::ExprKind::compare) return;
+      // `p.grad is not None`
+      const auto& compare = syntax::as<syntax::CompareExpr>(expr);
+      of_no_use += is_gradient(*compare.left) && compare.rights.size() == 1 &&
+          compare.rights[0]->kind == syntax::ExprKind::none;
+    });
+    for_each_statement(*stmt, [&](const syntax::Stmt& one) {
+      if (one.kind != syntax::StmtKind::assign) return;
+      const auto& assign = syntax::as<syntax::AssignStmt>(one);
+      for (const syntax::Expr* target : assign.targets) {
+        const bool whole = is_gradient(*target);
+        const bool data = target->kind == syntax::ExprKind::attribute &&
+            is_gradient(*syntax::as<syntax::AttributeExpr>(*target).object);
+        const bool away = whole && assign.value && assign.value->kind == syntax::ExprKind::none;
+        of_no_use += away;
+        found.made = found.made || ((whole || data) && !away);
+      }
+    });
+  }
+  found.used = uses > of_no_use;
+  return found;
+}
+
+}  // namespace
+
+bool names_optimizer(std::string_view name) {
+  name = name.substr(name.rfind('.') + 1);  // npos + 1 is 0
+  return name.find("optim") != std::string_view::npos || name == "opt";
+}
+
+std::vector<GivenOptimizer> given_optimizers(const Record& record, const TrainingRoot& scene) {
+  std::vector<GivenOptimizer> found;
+  if (scene.root->truncated || makes_gradients(record, scene, nullptr)) return found;
+  for (const TrainingEvent& cleared : scene.all) {
+    const OperationEvent& event = *cleared.event;
+    if (event.row->operation != Operation::zero_grad || cleared.loops.empty() || cleared.in_handler ||
+        !repeats(*cleared.loops.back()))
+      continue;
+    const bool made = event.self.is(Kind::instance) &&
+        (event.self.as<Instance>()->cls || is_made(scene, event.self.object()));
+    if (made || (!event.self.is(Kind::unknown) && !event.self.is(Kind::instance))) continue;
+    const std::string name = object_text(record, event, "");
+    const syntax::Stmt* function = function_around(record, event.place);
+    // Methods of the object may step it, and whoever has the object.
+    if (!names_optimizer(name) || name.find('.') != std::string::npos || !function ||
+        !record.in_file(event.place))
+      continue;
+    const OfGradients gradients = of_gradients(*function);
+    if (!is_kept(record, event.place.chunk, *function, name) || gradients.made) continue;
+    GivenOptimizer one{name, &cleared, nullptr, nullptr, gradients.used || by_hand(scene, nullptr)};
+    bool asked = false;
+    for (const TrainingEvent& each : scene.all) {
+      const Operation operation = each.event->row->operation;
+      if (operation == Operation::optimizer_step || operation == Operation::scaler_step) one.stepped = &each;
+      if (operation == Operation::backward && !each.loops.empty() &&
+          each.loops.back() == cleared.loops.back() && !each.in_handler)
+        one.backward = &each;
+      else
+        asked = asked || operation == Operation::backward;
+      asked = asked || operation == Operation::gradient_asked;
+    }
+    if (one.stepped &&
+        (stepped_optimizer(*one.stepped->event).object() != event.self.object() ||
+            one.stepped->loops.empty() || one.stepped->loops.back() != cleared.loops.back()))
+      continue;
+    if (!asked) found.push_back(one);
+  }
+  return found;
+}
+
+}  // namespace stepzero::rules

@@ -1,0 +1,285 @@
+#include "rules/training/gradient_typestate.hpp"
+
+#include "rules/training/parts.hpp"
+#include "values/kept.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+GradientTypestate::GradientTypestate(
+    const TrainingRoot& scene, Found& found, std::map<const OperationEvent*, std::size_t>& reached)
+    : scene_(scene), found_(found), reached_(reached) {
+  for (const TrainingEvent& each : scene.all) {
+    // Of a scaler that is not known it is not seen what it scales.
+    const Operation operation = each.event->row->operation;
+    const bool scaler = operation == Operation::scaler_step || operation == Operation::unscale ||
+        operation == Operation::scaler_update;
+    if (scaler && each.event->self.is(Kind::unknown)) scales_ever_ = true;
+    if (each.event->row->operation == Operation::scaler_update)
+      updates_.insert(each.event->self.object());
+    else if (each.event->row->operation == Operation::scale) {
+      // A scaled loss that goes straight into its backward goes nowhere else.
+      const bool straight = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
+        return other.event->row->operation == Operation::backward && other.event->self.object() &&
+            other.event->self.object() == each.event->result.object();
+      });
+      scales_ever_ = scales_ever_ || !straight;
+    }
+    // What is handed a scaler may scale with it.
+    else if (each.event->row->operation == Operation::scaler_made)
+      for (const TrainingEvent& other : scene.all)
+        if (other.event->row->operation == Operation::unseen &&
+            is_handed(*other.event, each.event->self.object()))
+          scales_ever_ = true;
+  }
+}
+
+void GradientTypestate::run(const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
+    const auto other = scene_.as.find(step.event);
+    const OperationEvent& event = other == scene_.as.end() ? *step.event : *other->second;
+    if (event.row->operation == Operation::unseen) {
+      unseen(event);
+      continue;
+    }
+    if (seen_.insert(&event).second) ++reached_[&event];
+    switch (event.row->operation) {
+    case Operation::backward: backward(event); break;
+    case Operation::optimizer_step: stepped(event, event.self, nullptr); break;
+    case Operation::zero_grad: cleared(event); break;
+    case Operation::scale: scales_[event.self.object()] = &event; break;
+    case Operation::unscale:
+      checked_.insert(event.self.object());
+      if (!event.arguments.empty()) unscaled(event, event.self.object(), event.arguments[0]);
+      break;
+    case Operation::scaler_step:
+      checked_.insert(event.self.object());
+      if (!event.arguments.empty()) stepped(event, event.arguments[0], event.self.object());
+      break;
+    case Operation::scaler_update: updated(event, event.self.object()); break;
+    case Operation::clip_gradients: clipped(event); break;
+    case Operation::host_read: measured(event); break;
+    default: break;
+    }
+  }
+  for (const auto& [update, backward] : vain_)
+    if (!blamed_.contains({update, ViolationKind::update_before_step}))
+      wrong(ViolationKind::update_without_step, *update, State{}, backward, nullptr, update->self.object());
+}
+
+GradientTypestate::State& GradientTypestate::of(Value optimizer) {
+  State& state = states_[optimizer.object()];
+  state.value = optimizer;
+  return state;
+}
+
+void GradientTypestate::wrong(ViolationKind slip, const OperationEvent& event, const State& state,
+    const OperationEvent* before, const OperationEvent* later, const Object* scaler) {
+  // What follows from one mistake with a scaler is not told besides.
+  if (scaler && !blamed_scalers_.insert(scaler).second) return;
+  if (!blamed_.insert({&event, slip}).second) return;
+  Entry& entry = found_[{&event, slip}];
+  ++entry.wrong;
+  if (!entry.mistake.event || (entry.mistake.before == before && entry.mistake.later == later))
+    ++entry.first_way;
+  if (entry.mistake.event) return;
+  entry.mistake = {slip, &event, &scene_, before, later,
+      scaler && scales_.contains(scaler) ? scales_[scaler] : nullptr, scaler, state.value};
+}
+
+void GradientTypestate::each(const std::function<void(const Object*, State&)>& look) {
+  for (const Object* optimizer : scene_.optimizers) {
+    State& state = states_[optimizer];
+    if (!state.value) state.value = as_value(optimizer);
+    look(optimizer, state);
+  }
+}
+
+void GradientTypestate::unseen(const OperationEvent& event) {
+  each([&](const Object* optimizer, State& state) {
+    if (!is_handed(event, optimizer)) return;
+    const Value value = state.value;
+    state = {};
+    state.value = value;
+    for (auto& [key, entry] : scalers_)
+      if (key.second == optimizer) entry = {};
+  });
+  for (auto& [key, entry] : scalers_)
+    if (is_handed(event, key.first)) entry = {};
+  for (const auto& [scaler, scale] : scales_)
+    if (is_handed(event, scaler)) checked_.insert(scaler);
+}
+
+// Is it what a scaler gave, of whatever it was given?
+static bool is_result_of_scale(const TrainingRoot& scene, const OperationEvent& backward) {
+  return backward.self.object() &&
+      std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+        return each.event->row->operation == Operation::scale &&
+            each.event->result.object() == backward.self.object();
+      });
+}
+
+void GradientTypestate::backward(const OperationEvent& event) {
+  const values::TensorState* loss = event.self_state();
+  each([&](const Object*, State& state) {
+    const Answer fed = feeds(scene_, event, state.value);
+    if (fed == Answer::no) return;
+    state.any = true;
+    state.lost = nullptr;
+    state.stepped = nullptr;
+    state.updated = nullptr;
+    state.clipped = false;
+    if (fed != Answer::yes) {
+      state.clip_on_nothing = nullptr;
+      return;
+    }
+    state.fresh = &event;
+    if (loss && loss->scaled_by) {
+      state.scaled = &event;
+      state.scaled_by = loss->scaled_by;
+    } else if (!is_result_of_scale(scene_, event) &&
+        (loss ? !loss->external || !scales_ever_ : event.self.is(Kind::unknown) && !scales_ever_)) {
+      state.plain = &event;
+    }
+  });
+}
+
+void GradientTypestate::cleared(const OperationEvent& event) {
+  const Value self = event.self;
+  each([&](const Object* optimizer, State& state) {
+    const Answer clears = self.object() == optimizer
+        ? Answer::yes
+        : shares_parameters(scene_,
+              is_optimizer_value(self) ? attribute(self, values::OptimizerState::parameters) : self,
+              state.value);
+    if (clears == Answer::no) return;
+    const bool lost = clears == Answer::yes && state.fresh && !state.stepped && !shared(optimizer);
+    const OperationEvent* fresh = state.fresh;
+    const Value value = state.value;
+    state = {};
+    state.value = value;
+    if (clears == Answer::yes) state.emptied = &event;
+    if (lost) {
+      state.lost = &event;
+      state.lost_backward = fresh;
+    }
+  });
+}
+
+bool GradientTypestate::shared(const Object* optimizer) const {
+  for (const Object* other : scene_.optimizers)
+    if (other != optimizer &&
+        shares_parameters(
+            scene_, attribute(other, values::OptimizerState::parameters), as_value(optimizer)) == Answer::yes)
+      return true;
+  return false;
+}
+
+void GradientTypestate::stepped(const OperationEvent& event, Value optimizer, const Object* scaler) {
+  if (!scene_.optimizers.contains(optimizer.object())) return;
+  State& state = of(optimizer);
+  if (state.lost && !state.any)
+    wrong(ViolationKind::cleared_before_step, *state.lost, state, state.lost_backward, &event, nullptr);
+  if (state.clip_on_nothing && state.fresh && !state.clipped)
+    wrong(ViolationKind::clipped_early, *state.clip_on_nothing, state, state.fresh, &event, nullptr);
+  if (scaler) {
+    OfScaler& entry = scalers_[{scaler, optimizer.object()}];
+    if (entry.stepped) blamed_scalers_.insert(scaler);  // amp/missing-update tells of it
+    if (state.updated && state.scaled_by == scaler)
+      wrong(ViolationKind::update_before_step, *state.updated, state, state.fresh, &event, scaler);
+    if (state.plain && !state.stepped && !entry.unscaled && (state.fresh == state.plain || state.scaled))
+      wrong(ViolationKind::plain_backward, *state.plain, state, nullptr, &event, scaler);
+    entry.stepped = &event;
+  }
+  if (!scaler && state.scaled)
+    wrong(ViolationKind::plain_step, event, state, state.scaled, nullptr, state.scaled_by);
+  else if (!scaler && state.unscaled_of)
+    wrong(ViolationKind::step_past_scaler, event, state, state.unscaled_of, nullptr, state.unscaled_with);
+  state.unscaled_of = nullptr;
+  state.lost = nullptr;
+  state.clip_on_nothing = nullptr;
+  state.stepped = &event;
+  state.plain = nullptr;
+  state.scaled = nullptr;
+  state.updated = nullptr;
+}
+
+void GradientTypestate::unscaled(const OperationEvent& event, const Object* scaler, Value optimizer) {
+  OfScaler& entry = scalers_[{scaler, optimizer.object()}];
+  State& state = of(optimizer);
+  if (entry.stepped && !updates_.contains(scaler)) {  // amp/missing-update tells of it
+    state.scaled = nullptr;
+    return;
+  }
+  if (entry.stepped)
+    wrong(ViolationKind::unscale_after_step, event, state, entry.stepped, nullptr, scaler);
+  else if (entry.unscaled)
+    wrong(ViolationKind::unscale_twice, event, state, entry.unscaled, nullptr, scaler);
+  if (!entry.stepped && !entry.unscaled && state.plain && !state.stepped &&
+      (state.fresh == state.plain || state.scaled))
+    wrong(ViolationKind::plain_backward, *state.plain, state, nullptr, &event, scaler);
+  entry.unscaled = &event;
+  // Where they were scaled may not be seen. Who unscales them says that they were.
+  if (state.scaled ? state.scaled_by == scaler : !entry.stepped) {
+    state.unscaled_of = &event;
+    state.unscaled_with = scaler;
+  }
+  if (state.scaled_by == scaler) state.scaled = nullptr;
+  state.plain = nullptr;
+}
+
+void GradientTypestate::updated(const OperationEvent& event, const Object* scaler) {
+  const bool sets_scale = !event.arguments.empty() && event.arguments[0] &&
+      !event.arguments[0].is(Kind::none);
+  const OperationEvent* scaled = nullptr;
+  each([&](const Object*, State& state) {
+    if (state.scaled && state.scaled_by == scaler) scaled = state.scaled;
+  });
+  if (scaled && !sets_scale && !checked_.contains(scaler)) vain_.push_back({&event, scaled});
+  checked_.erase(scaler);
+  each([&](const Object*, State& state) {
+    if (state.fresh && !state.stepped && state.scaled_by == scaler) state.updated = &event;
+  });
+  for (auto& [key, entry] : scalers_)
+    if (key.first == scaler) entry = {};
+}
+
+void GradientTypestate::clipped(const OperationEvent& event) {
+  if (event.arguments.empty()) return;
+  each([&](const Object*, State& state) {
+    const Answer ours = shares_parameters(scene_, event.arguments[0], state.value);
+    if (ours == Answer::no) return;
+    if (ours == Answer::yes) {
+      if (state.scaled)
+        wrong(ViolationKind::clip_scaled, event, state, state.scaled, nullptr, state.scaled_by);
+      else if (state.fresh && state.stepped)
+        wrong(ViolationKind::clipped_late, event, state, state.stepped, nullptr, nullptr);
+      else if (!state.any && state.emptied && !state.clip_on_nothing)
+        state.clip_on_nothing = &event;
+    }
+    if (state.any) state.clipped = true;
+  });
+}
+
+// Which optimizer's gradients they are is not known: all of them have to be scaled.
+void GradientTypestate::measured(const OperationEvent& event) {
+  State* scaled = nullptr;
+  bool all = true;
+  each([&](const Object*, State& state) {
+    if (state.scaled)
+      scaled = &state;
+    else
+      all = false;
+  });
+  if (!scaled || !all) return;
+  for (const TrainingEvent& other : scene_.all)
+    if (other.event->row->operation == Operation::scale_asked) return;
+  wrong(ViolationKind::read_scaled, event, *scaled, scaled->scaled, nullptr, scaled->scaled_by);
+}
+
+}  // namespace stepzero::rules

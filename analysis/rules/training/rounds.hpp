@@ -1,0 +1,37 @@
+// What every round of a training loop does, for rules about memory and speed: they speak of nothing else.
+// Knows no rule.
+#pragma once
+
+#include "rules/training/training.hpp"
+
+namespace stepzero::rules {
+
+// A loop whose rounds make a backward and a step: the innermost that has both.
+struct TrainingLoop {
+  const TrainingRoot* scene = nullptr;
+  const interpreter::LoopEvent* loop = nullptr;
+  const TrainingEvent* backward = nullptr;
+  const TrainingEvent* step = nullptr;
+  // Of a loop that is run round by round: the operations that every round makes, by place.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> everywhere;
+};
+std::vector<TrainingLoop> training_loops(const Training& training);
+
+// Does each round come to the operation? Not what stands behind an interval, in a handler, or in an
+// evaluation without gradients.
+bool in_every_round(const Record& record, const TrainingLoop& training, const TrainingEvent& each);
+// Are gradients recorded where the operation stands?
+bool records_gradients(const Record& record, const OperationEvent& event);
+
+// An argument by its name; absent if it was not given.
+Value argument(const OperationEvent& event, std::string_view name);
+// The known truth of a value: yes, no, or not known.
+Answer truth(const Record& record, Value value);
+// A device by its value ("cuda:0", torch.device("cpu")): its text; empty if it is not known.
+std::string_view device_text(Value value);
+bool on_host(const values::TensorState* state);    // known to be
+bool on_device(const values::TensorState* state);  // known to be on one that computes besides the CPU
+// The program's own text of a place, cut short; empty if it spans lines.
+std::string shown(const Record& record, Place place);
+
+}  // namespace stepzero::rules

@@ -1,0 +1,550 @@
+#include "rules/training/training.hpp"
+
+#include "rules/training/choices.hpp"
+#include "rules/training/gradient_typestate.hpp"
+#include "rules/training/handed.hpp"
+#include "rules/training/measured.hpp"
+#include "rules/training/parts.hpp"
+#include "values/kept.hpp"
+
+#include <algorithm>
+#include <typeindex>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+bool matters(Operation operation) {
+  switch (operation) {
+  case Operation::backward:
+  case Operation::optimizer_step:
+  case Operation::zero_grad:
+  case Operation::scale:
+  case Operation::unscale:
+  case Operation::scaler_step:
+  case Operation::scaler_update:
+  case Operation::clip_gradients:
+  case Operation::unseen: return true;
+  default: return false;
+  }
+}
+
+void collect(const Block& block, TrainingRoot& scene, std::vector<const LoopEvent*>& loops,
+    std::vector<Turn>& turns, bool in_handler, bool in_attempt) {
+  for (const Event* event : block.events) {
+    switch (event->kind) {
+    case EventKind::operation:
+      scene.all.push_back({static_cast<const OperationEvent*>(event), loops, turns, in_handler, in_attempt});
+      break;
+    case EventKind::branch: {
+      const auto* branch = static_cast<const BranchEvent*>(event);
+      for (const bool yes : {true, false}) {
+        turns.push_back({branch, yes});
+        collect(yes ? branch->yes : branch->no, scene, loops, turns, in_handler, in_attempt);
+        turns.pop_back();
+      }
+      break;
+    }
+    case EventKind::loop:
+      loops.push_back(static_cast<const LoopEvent*>(event));
+      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds)
+        collect(round, scene, loops, turns, in_handler, in_attempt);
+      loops.pop_back();
+      break;
+    case EventKind::call:
+      collect(static_cast<const CallEvent*>(event)->body, scene, loops, turns, in_handler, in_attempt);
+      break;
+    case EventKind::attempt: {
+      const auto* attempt = static_cast<const AttemptEvent*>(event);
+      collect(attempt->body, scene, loops, turns, in_handler, in_attempt || !attempt->handlers.empty());
+      for (const Block& handler : attempt->handlers) collect(handler, scene, loops, turns, true, in_attempt);
+      collect(attempt->orelse, scene, loops, turns, in_handler, in_attempt);
+      collect(attempt->finally, scene, loops, turns, in_handler, in_attempt);
+      break;
+    }
+    default: break;
+    }
+  }
+}
+
+// A gradient, or something that holds one.
+bool holds_gradient(Value value, int depth = 0) {
+  const auto any = [&](const auto& items) {
+    return std::any_of(
+        items.begin(), items.end(), [&](const Value& item) { return holds_gradient(item, depth + 1); });
+  };
+  if (depth > 4) return false;
+  switch (value.kind) {
+  case Kind::tensor: return value.as<values::Tensor>()->now()->is_gradient;
+  case Kind::unknown:
+    return value.as<values::Unknown>()->is_gradient ||
+        (value.as<values::Unknown>()->state.value &&
+            holds_gradient(value.as<values::Unknown>()->state.value, depth + 1));
+  case Kind::list:
+    return any(values::Heap::list_state(value)->items) ||
+        holds_gradient(values::Heap::list_state(value)->rest, depth + 1);
+  case Kind::tuple: return any(value.as<values::Tuple>()->items);
+  case Kind::choice:
+    return holds_gradient(value.as<values::Choice>()->yes, depth + 1) ||
+        holds_gradient(value.as<values::Choice>()->no, depth + 1);
+  default: return false;
+  }
+}
+
+// The conditions under which the mistake's operation meets what it follows and what it spoils, beside those
+// that it stands under itself; null if there are none, or they cannot be named.
+Cond way_to(const Record& record, const OrderViolation& mistake) {
+  const auto turns_of = [&](const OperationEvent* event) -> const std::vector<Turn>* {
+    for (const TrainingEvent& each : mistake.scene->all)
+      if (each.event == event) return &each.turns;
+    return nullptr;
+  };
+  const auto among = [](const Turn& turn, const std::vector<Turn>& turns) {
+    return std::any_of(turns.begin(), turns.end(),
+        [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; });
+  };
+  const auto* own = turns_of(mistake.event);
+  if (!own) return nullptr;
+  Cond found = nullptr;
+  for (const OperationEvent* met : {mistake.before, mistake.later}) {
+    const auto* theirs = met ? turns_of(met) : nullptr;
+    if (!theirs) continue;
+    const bool beyond = std::any_of(
+        theirs->begin(), theirs->end(), [&](const Turn& turn) { return !among(turn, *own); });
+    // What stands under a condition of its own may have another name for the same.
+    if (beyond &&
+        std::any_of(own->begin(), own->end(), [&](const Turn& turn) { return !among(turn, *theirs); }))
+      return nullptr;
+    for (const Turn& turn : *theirs) {
+      if (among(turn, *own)) continue;
+      if (!turn.branch->condition) return nullptr;
+      const Cond side = turn.yes ? turn.branch->condition
+                                 : record.symbols.logical_not(turn.branch->condition);
+      found = found ? record.symbols.logical_and(found, side) : side;
+    }
+  }
+  return found && !record.symbols.text(found).empty() ? found : nullptr;
+}
+
+}  // namespace
+static bool throws_gradient_away(const OperationEvent& event);
+namespace {
+
+// Is a gradient written there, or handed to what may do so?
+bool works_on_gradients(const OperationEvent& event) {
+  switch (event.row->operation) {
+  case Operation::gradient_written: return !throws_gradient_away(event);
+  case Operation::collective:
+  case Operation::message:
+  case Operation::unseen:
+    return std::any_of(event.arguments.begin(), event.arguments.end(),
+        [](const Value& argument) { return holds_gradient(argument); });
+  default: return false;
+  }
+}
+
+}  // namespace
+
+static bool throws_gradient_away(const OperationEvent& event) {
+  return event.row->operation == Operation::gradient_written && !event.arguments.empty() &&
+      event.arguments[0].is(Kind::none);
+}
+
+bool TrainingEvent::in(const LoopEvent* loop) const {
+  return std::find(loops.begin(), loops.end(), loop) != loops.end();
+}
+
+const Training& Training::of(const Record& record) {
+  auto& known = record.derived[std::type_index(typeid(Training))];
+  if (!known) known = std::make_shared<const Training>(record);
+  return *static_cast<const Training*>(known.get());
+}
+
+Training::Training(const Record& record) : record_(record) {
+  scenes_.reserve(record.roots.size());
+  evaluating_.reserve(record.roots.size());
+  for (const auto& root : record.roots) look_at(*root);
+}
+
+void Training::look_at(const Root& root) {
+  bool any = false, evaluates = false;
+  visit(root.block, [&](const Event& event) {
+    if (any || event.kind != EventKind::operation) return;
+    const Operation operation = static_cast<const OperationEvent&>(event).row->operation;
+    any = operation != Operation::unseen && operation != Operation::zero_grad && matters(operation);
+    evaluates = evaluates || operation == Operation::forward || operation == Operation::has_to_fit ||
+        operation == Operation::viewed;
+  });
+  if (!any && !evaluates) return;
+  TrainingRoot& scene = (any ? scenes_ : evaluating_).emplace_back();
+  scene.root = &root;
+  std::vector<const LoopEvent*> loops;
+  std::vector<Turn> turns;
+  collect(root.block, scene, loops, turns, false, false);
+  if (!any) return;
+  replace_choices(scene, copies_);
+  find_optimizers(record_, scene);
+  for (const TrainingEvent& each : scene.all) {
+    const OperationEvent& event = *each.event;
+    if (event.row->operation == Operation::framework) scene.handed_over = true;
+    // accelerator.backward(loss), engine.backward(loss): of something that is no tensor.
+    if (event.row->operation == Operation::backward && !event.self_state() && !event.arguments.empty() &&
+        event.arguments[0] && !event.arguments[0].is(Kind::none))
+      scene.handed_over = true;
+  }
+  if (!trains_itself(scene) || root.truncated) return;
+  find_mistakes(scene);
+  std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const OrderViolation& a, const OrderViolation& b) {
+    return std::pair(a.event->place.chunk, a.event->place.span.begin) <
+        std::pair(b.event->place.chunk, b.event->place.span.begin);
+  });
+}
+
+namespace {
+
+// The condition under which the scaler does not unscale the gradients that the step takes; null if it cannot
+// be named.
+Cond unless_unscaled(const Record& record, const OrderViolation& mistake) {
+  for (const TrainingEvent& each : mistake.scene->all) {
+    if (each.event->row->operation != Operation::unscale || each.event->self.object() != mistake.scaler ||
+        each.turns.empty() || !each.turns.back().branch->condition)
+      continue;
+    const Turn& turn = each.turns.back();
+    const Cond found = turn.yes ? record.symbols.logical_not(turn.branch->condition) : turn.branch->condition;
+    return record.symbols.text(found).empty() ? nullptr : found;
+  }
+  return nullptr;
+}
+
+// What was found out about the runs of a part of a scene.
+struct Explored {
+  GradientTypestate::Found found;
+  std::map<const OperationEvent*, std::size_t> reached;
+  std::vector<std::set<const OperationEvent*>> runs;  // what each of them makes
+  // How many runs come to the mistake's operation, what it follows and what it spoils.
+  std::size_t together(const OrderViolation& mistake) const {
+    return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [&](const auto& run) {
+      return run.contains(mistake.event) && (!mistake.before || run.contains(mistake.before)) &&
+          (!mistake.later || run.contains(mistake.later));
+    }));
+  }
+};
+std::optional<Explored> explored(
+    const Record& record, const TrainingRoot& scene, const Block& block, const Walk& walk) {
+  Explored result;
+  const bool all = explore(record, block, {{0, 1}}, walk, [&](const Run& run) {
+    GradientTypestate(scene, result.found, result.reached).run(run[0]);
+    auto& made = result.runs.emplace_back();
+    for (const Step& step : run[0]) {
+      const auto other = scene.as.find(step.event);
+      made.insert(other == scene.as.end() ? step.event : other->second);
+    }
+  });
+  if (!all) return std::nullopt;
+  return result;
+}
+
+}  // namespace
+
+void Training::find_mistakes(const TrainingRoot& scene) {
+  Walk walk;
+  const bool scales = std::any_of(scene.all.begin(), scene.all.end(),
+      [](const TrainingEvent& each) { return each.event->row->operation == Operation::scale; });
+  std::set<const Object*> watched(scene.optimizers.begin(), scene.optimizers.end());
+  for (const TrainingEvent& each : scene.all)
+    if (each.event->row->operation == Operation::scaler_made ||
+        each.event->row->operation == Operation::scaler_step ||
+        each.event->row->operation == Operation::scale)
+      watched.insert(each.event->self.object());
+  std::map<const OperationEvent*, bool> handed;
+  walk.wanted = [&](const OperationEvent& event) {
+    if (event.row->operation != Operation::unseen)
+      return matters(event.row->operation) || (scales && measures_gradients(record_, event));
+    // Only what may work on an optimizer or a scaler makes a difference.
+    if (const auto known = handed.find(&event); known != handed.end()) return known->second;
+    return handed[&event] = hands_any(event, watched);
+  };
+  std::vector<Explored> parts;
+  if (auto whole = explored(record_, scene, scene.root->block, walk)) {
+    parts.push_back(std::move(*whole));
+  } else {
+    // Too many ways: each innermost loop that makes gradients and steps is looked at by itself.
+    std::set<const LoopEvent*> tried;
+    for (const TrainingEvent& each : scene.all) {
+      if (each.event->row->operation != Operation::backward || each.in_handler) continue;
+      for (auto it = each.loops.rbegin(); it != each.loops.rend(); ++it) {
+        const LoopEvent* loop = *it;
+        const bool steps = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
+          return (other.event->row->operation == Operation::scaler_step ||
+                     other.event->row->operation == Operation::optimizer_step) &&
+              other.in(loop);
+        });
+        if (!steps) continue;
+        if (loop->rounds.empty() || !tried.insert(loop).second) break;
+        if (auto part = explored(record_, scene, loop->rounds[0], walk)) parts.push_back(std::move(*part));
+        break;
+      }
+    }
+  }
+  for (const Explored& part : parts)
+    for (const auto& [key, entry] : part.found) {
+      OrderViolation mistake = entry.mistake;
+      const auto past = part.found.find({key.first, ViolationKind::step_past_scaler});
+      if (key.second == ViolationKind::plain_step && past != part.found.end() &&
+          entry.wrong + past->second.wrong == part.reached.at(key.first)) {
+        // Unscaled in some runs, and stepped past the scaler in all.
+        mistake.on_path = unless_unscaled(record_, mistake);
+        if (!mistake.on_path) continue;
+      } else if (entry.wrong != part.reached.at(key.first)) {
+        if (entry.first_way != part.together(mistake)) continue;
+        mistake.on_path = way_to(record_, mistake);
+        if (!mistake.on_path) continue;
+      }
+      mistakes_.push_back(mistake);
+    }
+}
+
+namespace {
+
+Value stepped_by(const OperationEvent& event) {
+  if (event.row->operation == Operation::optimizer_step) return event.self;
+  return event.row->operation == Operation::scaler_step && !event.arguments.empty() ? event.arguments[0]
+                                                                                    : Value{};
+}
+
+// Of several optimizers: who alone is stepped in the loop of the backward, or is cleared before it and
+// stepped after it, is meant.
+bool is_meant(const TrainingRoot& scene, const OperationEvent& backward, const Object* optimizer) {
+  std::size_t at = 0;
+  while (at < scene.all.size() && scene.all[at].event != &backward) ++at;
+  if (at == scene.all.size()) return false;
+  for (auto it = scene.all[at].loops.rbegin(); it != scene.all[at].loops.rend(); ++it) {
+    std::set<const Object*> stepped;
+    for (const TrainingEvent& each : scene.all)
+      if (const Value of = stepped_by(*each.event); of && each.in(*it)) stepped.insert(of.object());
+    if (stepped.empty()) continue;
+    if (stepped.size() == 1) return stepped.contains(optimizer);
+    break;
+  }
+  const Object *cleared = nullptr, *next = nullptr;
+  for (std::size_t i = at; i-- > 0 && !cleared;) {
+    const OperationEvent& event = *scene.all[i].event;
+    if (stepped_by(event) || event.row->operation == Operation::backward) break;
+    if (event.row->operation == Operation::zero_grad && scene.optimizers.contains(event.self.object()))
+      cleared = event.self.object();
+  }
+  for (std::size_t i = at + 1; cleared && i < scene.all.size() && !next; ++i) {
+    const OperationEvent& event = *scene.all[i].event;
+    if (event.row->operation == Operation::backward || event.row->operation == Operation::zero_grad) break;
+    if (const Value of = stepped_by(event)) next = of.object();
+  }
+  return cleared == optimizer && next == optimizer;
+}
+
+Answer find_whether_feeds(const TrainingRoot& scene, const OperationEvent& backward, Value optimizer) {
+  const values::TensorState* loss = backward.self_state();
+  const Value parameters = attribute(optimizer, values::OptimizerState::parameters);
+  if (parameters && loss && !loss->graph.empty()) {
+    Parts parts;
+    parts.add(parameters);
+    for (const Object* source : loss->graph) {
+      if (parts.found.contains(source)) return Answer::yes;
+      // A list of tensors that are parts of a layer in the graph.
+      if (dynamic_cast<const Instance*>(source)) {
+        Parts inner;
+        inner.add(Value::of(Kind::instance, source));
+        for (const Object* part : inner.found)
+          if (part != source && parts.found.contains(part)) return Answer::yes;
+      }
+    }
+    if (loss->graph_complete && parts.complete) return Answer::no;
+  }
+  if (scene.optimizers.size() > 1 && is_meant(scene, backward, optimizer.object())) return Answer::yes;
+  return scene.optimizers.size() == 1 ? Answer::yes : Answer::unknown;
+}
+
+Answer find_whether_shares(const TrainingRoot& scene, Value given, Value optimizer) {
+  const Value parameters = attribute(optimizer, values::OptimizerState::parameters);
+  if (parameters && given) {
+    Parts ours, theirs;
+    ours.add(parameters);
+    theirs.add(given);
+    for (const Object* part : theirs.found)
+      if (ours.found.contains(part)) return Answer::yes;
+    if (ours.complete && theirs.complete && !ours.found.empty() && !theirs.found.empty()) return Answer::no;
+  }
+  return scene.optimizers.size() == 1 ? Answer::yes : Answer::unknown;
+}
+
+// The object that a value is; null for numbers, None and the like.
+const Object* object_of(Value value) {
+  switch (value.kind) {
+  case Kind::list:
+  case Kind::tuple:
+  case Kind::dict:
+  case Kind::tensor:
+  case Kind::choice:
+  case Kind::instance:
+  case Kind::unknown:
+  case Kind::iterator: return value.object();
+  default: return nullptr;
+  }
+}
+template <class Find> Answer once(std::map<std::pair<const void*, const void*>, Answer>& known,
+    const void* first, const void* second, const Find& find) {
+  if (!first || !second) return find();
+  if (const auto it = known.find({first, second}); it != known.end()) return it->second;
+  return known[{first, second}] = find();
+}
+}  // namespace
+
+Answer feeds(const TrainingRoot& scene, const OperationEvent& backward, Value optimizer) {
+  return once(scene.fed, &backward, object_of(optimizer),
+      [&] { return find_whether_feeds(scene, backward, optimizer); });
+}
+Answer shares_parameters(const TrainingRoot& scene, Value given, Value optimizer) {
+  return once(scene.shared, object_of(given), object_of(optimizer),
+      [&] { return find_whether_shares(scene, given, optimizer); });
+}
+
+bool reaches(const values::TensorState& loss, Value module) {
+  Parts parts;
+  parts.add(module);
+  return std::any_of(loss.graph.begin(), loss.graph.end(),
+      [&](const Object* source) { return parts.found.contains(source); });
+}
+
+bool from_numbers(const values::TensorState& loss) {
+  return loss.graph_complete && !loss.graph.empty() &&
+      std::all_of(loss.graph.begin(), loss.graph.end(),
+          [](const Object* source) { return dynamic_cast<const values::Unknown*>(source) != nullptr; });
+}
+
+bool is_handed(const OperationEvent& unseen, const Object* object) { return hands_any(unseen, {object}); }
+bool hands_any(const OperationEvent& unseen, const std::set<const Object*>& objects) {
+  if (unseen.arguments.empty() || objects.empty()) return false;
+  Parts parts;
+  parts.add(unseen.arguments[0]);
+  return std::any_of(
+      objects.begin(), objects.end(), [&](const Object* object) { return parts.found.contains(object); });
+}
+
+Value as_value(const Object* object) {
+  return Value::of(dynamic_cast<const values::Unknown*>(object) ? Kind::unknown : Kind::instance, object);
+}
+
+namespace {
+// What an optimizer of the program's own does in its methods is its step.
+bool in_optimizer(const OperationEvent& event) {
+  for (const CallSite* site = event.calls; site; site = site->outer) {
+    const auto* owner = site->function ? site->function->owner : nullptr;
+    if (owner && owner->native && owner->native->row &&
+        owner->native->row->operation == Operation::optimizer_made)
+      return true;
+  }
+  return false;
+}
+
+// Is what is left of a gradient there made of the gradient that was there before: less of it, its part of a
+// sum over the ranks, or nothing?
+bool only_changes_gradient(const Record& record, const OperationEvent& event) {
+  if (event.row->operation == Operation::collective)
+    return event.row->path.find("reduce") != std::string_view::npos;
+  if (event.row->operation != Operation::gradient_written || !event.arguments.empty()) return false;
+  const std::string_view text = record.text(event.place), called = text.substr(0, text.find('('));
+  return text.find("*=") != std::string_view::npos || text.find("/=") != std::string_view::npos ||
+      only_changes(called.substr(called.rfind('.') + 1));
+}
+}  // namespace
+
+bool only_changes(std::string_view method) {
+  constexpr std::string_view changing[] = {"mul_", "div_", "clamp_", "clip_", "nan_to_num_", "zero_",
+      "detach_", "requires_grad_", "multiply_", "divide_"};
+  return std::ranges::find(changing, method) != std::end(changing);
+}
+
+bool makes_gradients(const Record& record, const TrainingRoot& scene, const LoopEvent* loop) {
+  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+    return (!loop || each.in(loop)) && works_on_gradients(*each.event) &&
+        !only_changes_gradient(record, *each.event) && !in_optimizer(*each.event);
+  });
+}
+bool makes_gradients(const Record& record, const TrainingRoot& scene, const OperationEvent& event) {
+  for (const TrainingEvent& each : scene.all)
+    if (each.event == &event)
+      return makes_gradients(record, scene, each.loops.empty() ? nullptr : each.loops.back());
+  return makes_gradients(record, scene, nullptr);
+}
+
+bool by_hand(const TrainingRoot& scene, const LoopEvent* loop) {
+  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+    return (!loop || each.in(loop)) && works_on_gradients(*each.event) && !in_optimizer(*each.event);
+  });
+}
+bool by_hand(const TrainingRoot& scene, const OperationEvent& event) {
+  for (const TrainingEvent& each : scene.all)
+    if (each.event == &event) return by_hand(scene, each.loops.empty() ? nullptr : each.loops.back());
+  return by_hand(scene, nullptr);
+}
+
+Cond enabled(const Record& record, const Object* scaler) {
+  const auto* instance = dynamic_cast<const Instance*>(scaler);
+  if (!instance) return record.symbols.opaque("", symbolic::Sharing::uniform);
+  if (const Value value = attribute(instance, values::ContextState::enabled); value.is(Kind::boolean))
+    return value.condition();
+  if (!instance->symbolic) return nullptr;
+  const std::string name = std::string(instance->name) + ".is_enabled()";
+  if (const auto it = record.conditions.find(name); it != record.conditions.end()) return it->second;
+  return record.symbols.opaque(name, symbolic::Sharing::uniform);
+}
+
+std::optional<ConditionalSeverity> severity_under(
+    const Record& record, const Object* scaler, const OperationEvent& event, const TrainingRoot& scene) {
+  ConditionalSeverity weight;
+  const Cond scales = enabled(record, scaler);
+  if (!scales) return weight;
+  // `if scaler.is_enabled(): …`
+  Cond all = scales, path = nullptr;
+  for (const TrainingEvent& each : scene.all) {
+    if (each.event != &event) continue;
+    for (const Turn& turn : each.turns) {
+      const Cond side = turn.yes ? turn.branch->condition
+                                 : record.symbols.logical_not(turn.branch->condition);
+      path = path ? record.symbols.logical_and(path, side) : side;
+    }
+    break;
+  }
+  if (path) all = record.symbols.logical_and(all, path);
+  if (record.symbols.decide(all) == Answer::no) return std::nullopt;
+  if (record.symbols.decide(scales) == Answer::yes) return weight;
+  if (path &&
+      record.symbols.decide(record.symbols.logical_and(path, record.symbols.logical_not(scales))) ==
+          Answer::no)
+    return weight;
+  weight.severity = Severity::warning;
+  const std::string text = record.symbols.text(scales);
+  weight.when = text.empty() ? " whenever the scaler is enabled" : " whenever `" + text + "`";
+  return weight;
+}
+
+std::optional<ConditionalSeverity> severity_under(
+    const Record& record, const OrderViolation& mistake, const OperationEvent& event) {
+  auto weight = severity_under(record, mistake.scaler, event, *mistake.scene);
+  if (!weight) return weight;
+  if (mistake.on_path) return severity_under(record, mistake);
+  if (mistake.scene->presumed.contains(mistake.optimizer.object())) weight->severity = Severity::warning;
+  return weight;
+}
+ConditionalSeverity severity_under(const Record& record, const OrderViolation& mistake) {
+  ConditionalSeverity weight;
+  if (mistake.on_path)
+    weight = {Severity::warning, " whenever `" + record.symbols.text(mistake.on_path) + "`"};
+  if (mistake.scene->presumed.contains(mistake.optimizer.object())) weight.severity = Severity::warning;
+  return weight;
+}
+
+}  // namespace stepzero::rules

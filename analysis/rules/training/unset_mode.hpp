@@ -1,0 +1,35 @@
+// Evaluations of which nobody sets the mode, as far as the text of the file shows. Says nothing to the user.
+#pragma once
+
+#include "rules/training/evaluation.hpp"
+
+namespace stepzero::rules {
+
+// A call of train() or eval() that the file holds.
+struct ModeCall {
+  Place place;
+  std::string_view object;                         // "self.model"
+  const syntax::FunctionStmt* function = nullptr;  // the innermost around it
+  bool trains = false, evaluates = false;
+};
+
+// Where the model of an evaluation is set to training mode by somebody else's function, or by its own behind
+// the evaluation, though its own function, which is there to evaluate, never sets it to evaluation, and
+// nobody who calls it by its name either. Null: nowhere.
+class UnsetModes {
+public:
+  explicit UnsetModes(const Record& record);
+  // Is it, or what it is a part of, set to evaluation in any run?
+  bool ever_evaluates(const Object* module) const { return evaluated_.contains(module); }
+  const ModeCall* trained_elsewhere(const Evaluation& evaluation) const;
+
+private:
+  bool callers_set(const syntax::FunctionStmt& function) const;
+  const Record& record_;
+  std::set<const Object*> evaluated_;
+  std::vector<ModeCall> calls_;
+  std::vector<std::pair<std::string_view, const syntax::FunctionStmt*>>
+      called_;  // by which name, in which function
+};
+
+}  // namespace stepzero::rules
