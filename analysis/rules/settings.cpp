@@ -1,4 +1,5 @@
 #include "rules/settings.hpp"
+#include "values/shape_text.hpp"
 
 #include "rules/fact_index.hpp"
 #include "values/internal_rows.hpp"
@@ -7,6 +8,8 @@
 #include <unordered_set>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using values::Kind;
 
@@ -36,8 +39,8 @@ bool Settings::any_named(const std::function<bool(std::string_view)>& like) cons
 }
 
 std::string says(const Setting& setting) {
-  return std::string(setting.name) + " is " + std::to_string(setting.number) +
-      (setting.by_default.empty() ? "" : " by default of " + std::string(setting.by_default));
+  return values::code(setting.name) + " is " + std::to_string(setting.number) +
+      (setting.by_default.empty() ? "" : " by default of " + values::code(setting.by_default));
 }
 
 void each_settings(const Record& record,

@@ -3,6 +3,7 @@
 // `# [batch, seq, hidden]` behind an assignment. Annotations tell what an unknown is, and a value that
 // contradicts one is a problem; comments only give names to sizes that have none.
 #include "interpreter/interpreter.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -167,8 +168,8 @@ void Interpreter::judge_annotation(
   event->guarded = may_not_fail();
   event->assumption = assumption();
   const Place declared{chunk, annotation->span};
-  event->text = std::string(what) + " is annotated as " + std::string(record_.text(declared)) + ", and is [" +
-      text + "]";
+  event->text = values::code(what) + " is annotated as " + values::code(record_.text(declared)) +
+      ", and is `[" + text + "]`";
   event->evidence.emplace_back(declared, "annotated here");
   append(event);
 }

@@ -61,7 +61,7 @@ Value array_of_tensor(Op& op) {
       op.flag("force") == Known::no) {
     const Value made = op.fail(ProblemKind::array_of_history,
         op.name("input") +
-            " requires a gradient, and numpy() refuses it: \"Can't call numpy() on Tensor that requires grad\". Write .detach() first, or compute it under torch.no_grad()");
+            " requires a gradient, and `numpy()` refuses it: \"Can't call numpy() on Tensor that requires grad\". Write `.detach()` first, or compute it under `torch.no_grad()`");
     const syntax::Expr* subject = op.expression("input");
     // What is brought to the CPU first is detached before.
     if (subject &&
@@ -230,7 +230,7 @@ Value array(Call& call) {
     if (!call.run.in_roots() && call.run.heap().requires_grad(*state) == Known::yes)
       return op.fail(ProblemKind::array_of_history,
           op.name("object") +
-              " requires a gradient, and no array is made of it: \"Can't call numpy() on Tensor that requires grad\". Write .detach() first, or compute it under torch.no_grad()");
+              " requires a gradient, and no array is made of it: \"Can't call numpy() on Tensor that requires grad\". Write `.detach()` first, or compute it under `torch.no_grad()`");
     return array_of(call, state->shape, dtype_asked(op, state->dtype), {data});
   }
   if (!data.is(Kind::list) && !data.is(Kind::tuple)) return unknown_of(call);

@@ -85,7 +85,7 @@ void check(const Record& record, Report& report) {
 constexpr Rule new_scaler = complete({
     .id = "amp/new-scaler",
     .severity = Severity::warning,
-    .summary = "a GradScaler that is made anew in each round of a loop",
+    .summary = "a GradScaler that is made anew in each iteration of a loop",
     .why =
         "A GradScaler begins with a scale of 65536 and halves it whenever gradients overflow, which skips the step; from then on it knows a scale that fits. Made anew in each "
         "epoch it begins at 65536 again and skips the same steps again. Made for each step it never learns: where 65536 is too much, no step is ever made.",

@@ -17,7 +17,7 @@ constexpr Rule early_exit = complete({
     .severity = Severity::error,
     .summary = "some ranks leave before a collective that the others enter",
     .why =
-        "A rank that has left the function, the round or the loop does not come to the collectives behind it, and every other "
+        "A rank that has left the function, the iteration or the loop does not come to the collectives behind it, and every other "
         "rank of the group waits there until the time limit. Often the exit is a harmless-looking guard: `if rank != 0: return`"
         " in a helper that ends in a barrier, or a `break` that only the first rank decides.",
     .wrong = "def save(rank, state):\n"

@@ -38,7 +38,7 @@ bool stands_for_many(const RankTrace& trace, const CommEvent& act) {
 }
 
 // Does the rank send to all others there?
-std::optional<RunConditions::Channel> broadcasts(const CommEvent& act, int rank) {
+std::optional<PeerMessages::Channel> broadcasts(const CommEvent& act, int rank) {
   if (act.what != CommEvent::What::collective || act.group != "world" || act.starts || act.root != rank ||
       !act.root_where.empty())
     return std::nullopt;
@@ -46,12 +46,12 @@ std::optional<RunConditions::Channel> broadcasts(const CommEvent& act, int rank)
 }
 
 // What a send takes along; none: not known, or it may still be written.
-std::optional<RunConditions::Sent> sent_by(const CommEvent& act, const Record& record) {
+std::optional<PeerMessages::Sent> sent_by(const CommEvent& act, const Record& record) {
   if (const auto* list = act.what == CommEvent::What::collective ? act.event->list_state(0) : nullptr)
     return libraries::objects_sent(record.symbols, *list);
   if (act.starts || !act.tensor || !act.tensor->content) return std::nullopt;
   const values::Content& content = *act.tensor->content;
-  RunConditions::Sent made{content.dtype, content.is_scalar, {}, {}};
+  PeerMessages::Sent made{content.dtype, content.is_scalar, {}, {}};
   for (const values::Number& number : content.numbers) {
     const auto whole = number.integer ? record.symbols.value(number.integer) : std::nullopt;
     if (whole)
@@ -106,7 +106,7 @@ std::optional<Certain> certain_of(Runs& runs, int rank, int world, const Root& r
 
 void exchange_contents(Runs& runs, int world, const Root& root) {
   if (world > largest_world) return;
-  std::vector<std::shared_ptr<const RunConditions>> told(static_cast<std::size_t>(world));
+  std::vector<std::shared_ptr<const PeerMessages>> told(static_cast<std::size_t>(world));
   std::set<int> asking;  // in some round: who is told all does not ask any more
   for (int round = 0; round < most_rounds; ++round) {
     std::vector<Certain> ranks;
@@ -116,13 +116,13 @@ void exchange_contents(Runs& runs, int world, const Root& root) {
       if (one->asks) asking.insert(rank);
       ranks.push_back(std::move(*one));
     }
-    std::map<int, std::shared_ptr<const RunConditions>> news;
+    std::map<int, std::shared_ptr<const PeerMessages>> news;
     for (int rank = 0; rank < world; ++rank) {
       const Certain& own = ranks[static_cast<std::size_t>(rank)];
       // Who calls the others goes on to know what it sends, as they then do.
       const bool calls = own.calls && !asking.empty();
       if (own.all && !asking.contains(rank) && !calls) continue;
-      auto made = std::make_shared<RunConditions>();
+      auto made = std::make_shared<PeerMessages>();
       bool known = false;
       for (int sender = 0; sender < world; ++sender) {
         const Certain& theirs = ranks[static_cast<std::size_t>(sender)];
@@ -133,7 +133,7 @@ void exchange_contents(Runs& runs, int world, const Root& root) {
           if (!broadcast && (act.what != CommEvent::What::send || act.peer != rank || act.group != "world"))
             continue;
           const auto& sent =
-              made->sent[broadcast ? *broadcast : RunConditions::Channel{sender, act.tag}].emplace_back(
+              made->sent[broadcast ? *broadcast : PeerMessages::Channel{sender, act.tag}].emplace_back(
                   sent_by(act, *runs.of(sender, world).record));
           known = known || sent;
         }

@@ -226,7 +226,7 @@ bool Runs::leads_on(const RankRun& own, const Event& branch) const {
   return branch.place && branches_.contains(spot(own, branch.place));
 }
 
-std::unique_ptr<RankRun> Runs::make(int rank, int world, const std::shared_ptr<const RunConditions>& told) {
+std::unique_ptr<RankRun> Runs::make(int rank, int world, const std::shared_ptr<const PeerMessages>& told) {
   auto made = std::make_unique<RankRun>();
   made->record = main_.as_rank({rank, world, told, by_defaults_}, roots_);
   made->world = world;
@@ -250,7 +250,7 @@ RankRun& Runs::of(int rank, int world) {
   return *slot;
 }
 
-bool Runs::tell(int rank, int world, const std::shared_ptr<const RunConditions>& told) {
+bool Runs::tell(int rank, int world, const std::shared_ptr<const PeerMessages>& told) {
   auto made = make(rank, world, told);
   if (!made->record || made->record->cancelled || made->record->out_of_budget) return false;
   runs_[{rank, world}] = std::move(made);

@@ -37,7 +37,7 @@ public:
   RankRun& of(int rank, int world);
   // … that is told what the others send to it: that run takes the place of the one before. False: there is
   // none, and nothing was changed.
-  bool tell(int rank, int world, const std::shared_ptr<const interpreter::RunConditions>& told);
+  bool tell(int rank, int world, const std::shared_ptr<const interpreter::PeerMessages>& told);
 
   // The run of the rank is told of one round of what the sender sends in a loop of any number of rounds,
   // alike in each.
@@ -112,7 +112,7 @@ private:
   int site(std::uint32_t file, syntax::Span span, int calls);
 
   std::unique_ptr<RankRun> make(
-      int rank, int world, const std::shared_ptr<const interpreter::RunConditions>& told);
+      int rank, int world, const std::shared_ptr<const interpreter::PeerMessages>& told);
   // `of_some_ranks`: it stands under a condition that depends on the rank.
   bool note(const interpreter::Block& block, bool of_some_ranks = false);
   bool leaves_by_rank(const interpreter::Block& block, bool of_some_ranks) const;

@@ -15,9 +15,9 @@ void check(const Record& record, Report& report) {
 constexpr Rule uneven_loop = complete({
     .id = "deadlock/uneven-loop",
     .severity = Severity::error,
-    .summary = "a loop with collectives that makes different numbers of rounds on different ranks",
+    .summary = "a loop with collectives that runs different numbers of iterations on different ranks",
     .why =
-        "Every round of the loop enters collectives, and a rank that makes one round more waits in the last one for ranks that "
+        "Every iteration of the loop enters collectives, and a rank that runs one iteration more waits in the last one for ranks that "
         "have left. Typical are `range(rank)`, shards of different lengths (`files[rank::world_size]`), and loaders without "
         "`DistributedSampler` or `drop_last`.",
     .wrong = "for part in range(rank + 1):\n"
@@ -25,11 +25,11 @@ constexpr Rule uneven_loop = complete({
     .right = "for part in range(world_size):\n"
              "    dist.all_reduce(value)\n",
     .silent =
-        "Loops over the same number of rounds on all ranks, also where it is not known; loops without collectives; rounds that "
+        "Loops over the same number of iterations on all ranks, also where it is not known; loops without collectives; iterations that "
         "were agreed by a reduction.",
     .fix =
         "Wraps a loop whose only communication is a DDP module's into its `join()` context; passes `drop_last=True` to a loader that then gives all ranks "
-        "as many batches; lets the ranks agree on a condition by which they leave. Else: drop the last rounds, or pad the shards.",
+        "as many batches; lets the ranks agree on a condition by which they leave. Else: drop the last iterations, or pad the shards.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });

@@ -387,7 +387,7 @@ constexpr Rule eval_mode = complete({
              "        evaluate(model)\n",
     .silent =
         "A `train()` anywhere in the loop; models without layers to which the mode matters; losses that are computed under `no_grad` within training (a teacher); "
-        "models that say themselves what train() does; `eval()` of another model (a teacher); `eval()` before the backward of the same round, by which "
+        "models that say themselves what train() does; `eval()` of another model (a teacher); `eval()` before the backward of the same iteration, by which "
         "programs freeze statistics on purpose; a single evaluation behind the training.",
     .fix =
         "Puts `eval()` before an evaluation that lacks it, and `train()` behind. Where it is only train() that lacks, its place is to be decided.",

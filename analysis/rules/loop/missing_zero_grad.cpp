@@ -105,7 +105,7 @@ constexpr Rule missing_zero_grad = complete({
              "    optimizer.step()\n",
     .silent =
         "Clearing anywhere in the loop, in a function or method that it calls, by the module (`model.zero_grad()`), through another "
-        "optimizer of the same parameters, or by hand (`p.grad = None`); models that each round makes anew; optimizers that are handed to "
+        "optimizer of the same parameters, or by hand (`p.grad = None`); models that each iteration makes anew; optimizers that are handed to "
         "code that is not seen; loops that a framework runs. Of an optimizer that comes from the caller the finding is a warning.",
     .fix = "Adds `optimizer.zero_grad()` behind the step.",
     .fix_kind = FixKind::always_right,

@@ -5,10 +5,13 @@
 #include "rules/source.hpp"
 #include "rules/training/evaluation.hpp"
 #include "rules/training/rounds.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using footprint::Account;
@@ -104,9 +107,10 @@ void look(const Record& record, Report& report, const TrainingRoot& scene, Once&
     const std::int64_t bytes = kept.open() ? 0 : account.number(kept);
     if (bytes && bytes < fewest_bytes) continue;
     Finding* finding = report.add(Severity::information, forward.place, forward.calls,
-        name + " is evaluated here with gradients recorded, and no backward follows: " +
+        (forward.expr ? code(name) : name) +
+            " is evaluated here with gradients recorded, and no backward follows: " +
             (bytes ? footprint::bytes_text(bytes) + " of the forward" : "all that one would need") +
-            " stay while the outcome is kept, beside the next training step. Evaluate under torch.no_grad().");
+            " stay in memory while the result is kept, during the next training step, too. Evaluate under `torch.no_grad()`.");
     if (!finding) continue;
     report.relate(*finding, mode->place, "it evaluates from here on");
     offer_no_grad(record, forward, *finding);
@@ -129,7 +133,7 @@ constexpr Rule eval_graph = complete({
     .summary = "an evaluation inside a training loop keeps what a backward would need",
     .why =
         "`model.eval()` does not turn off autograd. A validation of the whole set in one call, once in an epoch, records as much as a training step of that size would, and keeps it as long as a name holds its "
-        "outcome: in a loop that is until the same line of the next round, so it stands beside every training step between. Under `torch.no_grad()` it is let go of layer by layer.",
+        "outcome: in a loop that is until the same line of the next iteration, so it stands beside every training step between. Under `torch.no_grad()` it is let go of layer by layer.",
     .wrong = "for epoch in range(epochs):\n"
              "    model.train()\n"
              "    train_one_epoch(model)\n"

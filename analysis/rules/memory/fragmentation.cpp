@@ -66,7 +66,7 @@ void look(const Record& record, Report& report, const Block& block, std::vector<
         });
         if (!by || !once(operation.place)) continue;
         Finding* finding = report.add(Severity::hint, operation.place, operation.calls,
-            "Every round allocates GPU memory of another size, which leaves gaps that later requests do not fit in. Allocate the largest size once and use a part of it, or round the size up to a few fixed ones.");
+            "Every iteration allocates GPU memory of another size, which leaves gaps that later requests do not fit in. Allocate the largest size once and use a part of it, or round the size up to a few fixed ones.");
         if (finding) report.relate(*finding, by->event->place, "the size is drawn here");
         break;
       }
@@ -93,7 +93,7 @@ constexpr Rule fragmentation = complete({
     .severity = Severity::hint,
     .summary = "a loop allocates GPU tensors of random sizes",
     .why =
-        "PyTorch keeps freed GPU memory in blocks and gives a block out again only where the new tensor fits. Sizes that change in every round leave blocks "
+        "PyTorch keeps freed GPU memory in blocks and gives a block out again only where the new tensor fits. Sizes that change in every iteration leave blocks "
         "that fit nothing: memory_reserved() grows although little is in use, until a large allocation fails with \"CUDA out of memory\" while much is free.",
     .wrong = "for step in range(steps):\n"
              "    rows = random.randint(100, 1000)\n"

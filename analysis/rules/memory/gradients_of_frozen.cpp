@@ -192,8 +192,8 @@ void check(const Record& record, Report& report) {
           "No optimizer has the " + footprint::count_text(account.number(numbers)) + " parameters of " +
               what +
               ", and yet each backward computes their gradients: " + bytes_text(account.number(gradients)) +
-              (kept ? ", and " + bytes_text(kept) + " is kept of the forward for them" : "") +
-              ". Freeze them with requires_grad_(False).");
+              (kept ? ", and the forward keeps " + bytes_text(kept) + " for them" : "") +
+              ". Freeze them with `requires_grad_(False)`.");
       if (!finding) continue;
       report.relate(*finding, step.backward->place, "this backward computes them");
       report.relate(*finding, part.module->object->born, "made here, and never frozen");

@@ -106,11 +106,11 @@ void check(const Record& record, Report& report) {
       });
       if (!stepped || is_used_again(record, scene, each) || !once(event.place)) continue;
       Finding* finding = report.add(Severity::information, event.place, event.calls,
-          "retain_graph=True keeps what the graph saved until the loss is gone, so two rounds are in memory at once. No other backward goes through this graph: leave it out.");
+          "`retain_graph=True` keeps what the graph saved until the loss is gone, so two iterations are in memory at once. No other backward goes through this graph: remove the argument.");
       if (!finding || !event.expr || !record.in_file(event.place)) continue;
       if (event.expr->arguments.size() + event.expr->keywords.size() != 1) continue;
       Fix fix;
-      fix.title = "Leave retain_graph out";
+      fix.title = "Remove retain_graph";
       fix.edits.push_back(
           {report.location({event.place.chunk, {event.expr->function->span.end, event.expr->span.end}}),
               "()"});
@@ -136,7 +136,7 @@ constexpr Rule retain_graph_flag = complete({
              "loss.backward()\n"
              "optimizer.step()\n",
     .silent =
-        "Several losses with parts in common; losses that reach into an earlier round; gradients of gradients (torch.autograd.grad, create_graph); a flag that is not known.",
+        "Several losses with parts in common; losses that reach into an earlier iteration; gradients of gradients (torch.autograd.grad, create_graph); a flag that is not known.",
     .fix = "Leaves the argument out.",
     .fix_kind = FixKind::needs_decision,
     .check = check,

@@ -6,10 +6,13 @@
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/rounds.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using namespace syntax;
@@ -142,9 +145,9 @@ void look_for_second_backward(const Record& record, Report& report, const Traini
     if (keeps("retain_graph") || keeps("create_graph")) continue;
     if (!once(backward.place)) continue;
     Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
-        "This loss is computed from what the round before has left with its history, and that round's backward has freed what the graph saved: PyTorch raises "
-        "\"Trying to backward through the graph a second time\". Carry over the value alone, with .detach().");
-    if (finding) report.relate(*finding, loop.loop->place, "from the second round on");
+        "This loss is computed from what the previous iteration left, with its history, and that iteration's backward has freed what the graph saved: PyTorch raises "
+        "\"Trying to backward through the graph a second time\". Carry over the value alone, with `.detach()`.");
+    if (finding) report.relate(*finding, loop.loop->place, "from the second iteration on");
   }
 }
 
@@ -309,10 +312,10 @@ void look_for_unused_history(const Record& record, Report& report, Once& once) {
     const auto added = added_by(record, *event);
     if (!added || added->sum || !once(event->place)) continue;
     Finding* finding = report.add(Severity::warning, event->place, event->calls,
-        added->into + " collects " + added->what +
-            " with all that it was computed from, for a backward that never comes, so the memory of every round stays in use. Keep " +
-            added->what + ".detach(), or compute under torch.no_grad().");
-    if (finding) report.relate(*finding, loop->place, "round after round");
+        code(added->into) + " collects " + code(added->what) +
+            " with all that it was computed from, for a backward that never comes, so the memory of every iteration stays in use. Keep " +
+            code(added->what + ".detach()") + ", or compute under `torch.no_grad()`.");
+    if (finding) report.relate(*finding, loop->place, "iteration after iteration");
   }
 }
 
@@ -362,12 +365,13 @@ void check(const Record& record, Report& report) {
           added->value->kind == ExprKind::call;
       const std::string kept = simple ? added->what : "(" + added->what + ")";
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
-          added->into + (added->sum ? " adds up " : " collects ") + added->what +
-              " with all that it was computed from, so the memory of every round stays in use. Keep the value alone: " +
-              (added->sum ? kept + ".item() or " : std::string()) + kept + ".detach().");
+          code(added->into) + (added->sum ? " adds up " : " collects ") + code(added->what) +
+              " with all that it was computed from, so the memory of every iteration stays in use. Keep the value alone: " +
+              (added->sum ? code(kept + ".item()") + " or " : std::string()) + code(kept + ".detach()") +
+              ".");
       if (!finding) continue;
       report.relate(*finding, loop.backward->event->place,
-          "the backward needs that history here, and nobody behind it");
+          "this backward needs the history, and nothing after it does");
       report.relate_calls(*finding, event.calls);
       // What is kept may be a tuple of several tensors.
       if (!record.in_file(event.place) || added->value->kind == ExprKind::tuple ||
@@ -392,13 +396,13 @@ void check(const Record& record, Report& report) {
 constexpr Rule retained_graph = complete({
     .id = "memory/retained-graph",
     .severity = Severity::warning,
-    .summary = "losses or outputs are kept from round to round with their history",
+    .summary = "losses or outputs are kept from iteration to iteration with their history",
     .why =
         "A loss refers to all that its backward goes through. `total += loss` and `outputs.append(out)` keep these references, so the memory grows with every "
-        "round until the GPU has none left. Measured with a small model: 100 rounds of `total += loss` hang 804 nodes of graphs on `total`; where no backward frees "
-        "what the graphs saved, as in a validation that records gradients, 20 rounds keep 20 MiB. `loss.detach()` and `loss.item()` keep the value alone. A hidden state that goes into the next round "
-        "with its history fails at once: the next backward goes through the round before, which its own backward has freed. Of a model that is not seen, what is known is that its "
-        "loss has a history, as the backward shows. A second loss of one round that was computed from the same outputs fails, too, where the first backward did not keep the graph: "
+        "iteration until the GPU has none left. Measured with a small model: 100 iterations of `total += loss` hang 804 nodes of graphs on `total`; where no backward frees "
+        "what the graphs saved, as in a validation that records gradients, 20 iterations keep 20 MiB. `loss.detach()` and `loss.item()` keep the value alone. A hidden state that goes into the next iteration "
+        "with its history fails at once: the next backward goes through the iteration before, which its own backward has freed. Of a model that is not seen, what is known is that its "
+        "loss has a history, as the backward shows. A second loss of one iteration that was computed from the same outputs fails, too, where the first backward did not keep the graph: "
         "a generator's images that train the discriminator without `detach()`, two losses of one model.",
     .wrong = "for x, y in loader:\n"
              "    loss = loss_fn(model(x), y)\n"
@@ -411,7 +415,7 @@ constexpr Rule retained_graph = complete({
              "    optimizer.step()\n"
              "    total += loss.item()\n",
     .silent =
-        "Sums of the losses of one step, on which backward is called; one backward through several rounds; what each round begins anew; values without history (`no_grad`, "
+        "Sums of the losses of one step, on which backward is called; one backward through several iterations; what each iteration begins anew; values without history (`no_grad`, "
         "`detach`, `item`); bounded collections; what is added behind a condition; a second backward through what is added, computed anew, detached or kept by `retain_graph=True`.",
     .fix = "Adds `.detach()`.",
     .fix_kind = FixKind::always_right,

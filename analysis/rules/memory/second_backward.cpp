@@ -1,4 +1,5 @@
 #include "rules/memory/second_backward.hpp"
+#include "values/shape_text.hpp"
 
 #include "libraries/torch/nn/modules.hpp"
 #include "rules/provenance.hpp"
@@ -8,6 +9,8 @@
 #include <deque>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Kind;
@@ -131,9 +134,9 @@ void look_for_freed_graph(const Record& record, Report& report, const Training& 
         if (what.empty()) what = text_of(record, *first->made);
         const bool same = event.place == backwards[i]->event->place;
         Finding* finding = report.add(Severity::error, event.place, event.calls,
-            "This backward goes through " + what + ", whose graph " +
-                (same ? "the round before" : "an earlier backward") +
-                " has freed: it raises \"Trying to backward through the graph a second time\". Detach what the first one is not to train, add the losses up for one backward, or give the first retain_graph=True.");
+            "This backward goes through " + code(what) + ", whose graph " +
+                (same ? "the previous iteration" : "an earlier backward") +
+                " has freed: it raises \"Trying to backward through the graph a second time\". Detach what the first backward should not train, add the losses for one backward, or pass `retain_graph=True` to the first.");
         if (!finding) continue;
         if (!same) report.relate(*finding, backwards[i]->event->place, "it is freed here");
         report.relate(*finding, first->made->born, "computed once, here");

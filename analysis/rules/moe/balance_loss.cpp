@@ -4,11 +4,14 @@
 #include "rules/moe/balance.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/training/training.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <cctype>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using values::Kind;
 using values::Known;
@@ -142,7 +145,7 @@ void check(const Record& record, Report& report) {
       if (!added.contains(identity(each.state)) && !sounds_like_a_loss(name)) continue;
       if (!once(each.made->born)) continue;
       if (Finding* finding = report.add(Severity::warning, each.made->born, each.made->calls,
-              text_of(record, *each.made) +
+              code(text_of(record, *each.made)) +
                   " is the same number whatever the router does: the probabilities of a softmax add up to 1, "
                   "and so do their averages. It has no gradient and balances nothing. Multiply each expert's average probability by the share of tokens that it "
                   "got, and add those up.")) {
@@ -163,7 +166,7 @@ void check(const Record& record, Report& report) {
       });
       if (!of_counts || !only_of_choices(term) || !once(term->made->born)) continue;
       if (Finding* finding = report.add(Severity::warning, term->made->born, term->made->calls,
-              text_of(record, *term->made) +
+              code(text_of(record, *term->made)) +
                   " is computed from the experts that were chosen alone. Which ones are chosen has no gradient, so this term of the "
                   "loss changes nothing. Multiply the shares of tokens by the router's average probabilities."))
         report.relate_calls(*finding, term->made->calls);

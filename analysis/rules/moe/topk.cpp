@@ -4,8 +4,11 @@
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
 #include "rules/training/training.hpp"
+#include "values/shape_text.hpp"
 
 namespace stepzero::rules {
+
+using values::code;
 
 namespace {
 
@@ -87,7 +90,7 @@ std::string contradiction(const Settings& settings) {
   const std::int64_t reachable = left->number * (experts->number / groups->number);
   if (chosen && chosen->number > reachable)
     return says(*chosen) + ", and the " + std::to_string(left->number) + " of " +
-        std::to_string(groups->number) + " groups that " + std::string(left->name) + " leaves hold " +
+        std::to_string(groups->number) + " groups that " + code(left->name) + " leaves hold " +
         std::to_string(reachable) + " of the " + std::to_string(experts->number) + " experts";
   return {};
 }

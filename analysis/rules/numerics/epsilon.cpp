@@ -4,8 +4,11 @@
 #include "rules/provenance.hpp"
 #include "rules/training/training.hpp"
 #include "values/kept.hpp"
+#include "values/shape_text.hpp"
 
 namespace stepzero::rules {
+
+using values::code;
 
 using values::Dtype;
 using values::Kind;
@@ -28,7 +31,7 @@ void added(const Record& record, Report& report, Once& once, const Producer& use
     return;
   if (Finding* finding = report.add(Severity::warning, made.born, made.calls,
           in_digits(*eps) + " is 0 in float16, whose smallest number is 6e-08: it does not keep " +
-              text_of(record, made) + " from being 0, and " + consequence +
+              code(text_of(record, made)) + " from being 0, and " + consequence +
               " Compute this in `float32`, or use 1e-5."))
     report.relate(*finding, use.born, "used here");
 }
@@ -98,7 +101,7 @@ void check(const Record& record, Report& report) {
     bool any = false;
     if (!of || type_of_parameters(record, of->value, 0, any) != Dtype::float16 || !once(made.place)) return;
     report.add(Severity::warning, made.place, made.calls,
-        std::string(name) + "'s eps=" + in_digits(*eps) +
+        code(name) + "'s eps=" + in_digits(*eps) +
             " is 0 in float16, and so is every squared gradient below 6e-08: its steps are divided by 0 and the weights become nan. Keep the weights in `float32` and "
             "use `autocast`, or pass `eps=1e-4`.");
   });

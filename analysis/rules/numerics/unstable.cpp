@@ -2,10 +2,13 @@
 #include "rules/list.hpp"
 #include "rules/provenance.hpp"
 #include "rules/training/training.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using values::Known;
 
@@ -146,7 +149,7 @@ void check(const Record& record, Report& report) {
         !once(each.made->born))
       continue;
     report.add(Severity::warning, each.made->born, each.made->calls,
-        "The gradient of a root is inf at 0, and " + text_of(record, *from->made) +
+        "The gradient of a root is inf at 0, and " + code(text_of(record, *from->made)) +
             " makes zeros: what flows back from there is nan. Add a small number under the root.");
   }
   for (const Origin& each : lineage.of_semantics(OpSemantics::div)) {

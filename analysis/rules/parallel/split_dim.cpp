@@ -3,12 +3,15 @@
 #include "rules/list.hpp"
 #include "rules/provenance.hpp"
 #include "rules/training/training.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using values::Kind;
 
@@ -74,7 +77,7 @@ void look_at(const Record& record, Report& report, Once& once, const Origin& eac
     for (std::size_t i = 0; i < names.size(); ++i)
       if (has_any(names[i], {"hidden", "embed", "model", "feature", "d_ff", "channel"}) && once(made.born)) {
         if (Finding* finding = report.add(Severity::warning, made.born, made.calls,
-                call + " splits dimension " + std::to_string(dim) + ", which is called " + names[dim] +
+                code(call) + " splits dimension " + std::to_string(dim) + ", which is called " + names[dim] +
                     " where the tensor is made. Tensor parallelism splits the hidden "
                     "dimension: here that is dim=" +
                     std::to_string(i) + " (" + names[i] + ")."))
@@ -87,9 +90,10 @@ void look_at(const Record& record, Report& report, Once& once, const Origin& eac
   if (*full % count == 0 || (!by_count && call.find("//") == std::string::npos) || !once(made.born)) return;
   const std::int64_t parts = (*full + count - 1) / count;
   report.add(Severity::warning, made.born, made.calls,
-      by_count ? call + " cannot divide " + std::to_string(*full) + " evenly by " + std::to_string(count) +
+      by_count
+          ? code(call) + " cannot divide " + std::to_string(*full) + " evenly by " + std::to_string(count) +
               ": the ranks get parts of different sizes, and the collectives that join them hang or raise."
-               : call + " makes " + std::to_string(parts) + " parts of " + std::to_string(*full) +
+          : code(call) + " makes " + std::to_string(parts) + " parts of " + std::to_string(*full) +
               ", the last of them smaller: it is not divisible by the number of ranks.");
 }
 

@@ -4,10 +4,13 @@
 #include "rules/training/rounds.hpp"
 #include "values/devices.hpp"
 #include "values/kept.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Kind;
@@ -97,7 +100,7 @@ void check(const Record& record, Report& report) {
     if (reads.empty() || !once(loop.loop->place) || !once(reads[0]->place)) continue;
     const std::string text = shown(record, reads[0]->place);
     Finding* finding = report.add(Severity::information, reads[0]->place, reads[0]->calls,
-        (text.empty() ? std::string("This") : text) +
+        (text.empty() ? std::string("This") : code(text)) +
             " waits in every step until the GPU has finished it, and the GPU then waits for the next work. Read values now and then, as in `if step % 100 == 0:`, and add up with `.detach()` in between.");
     if (!finding) continue;
     for (std::size_t i = 1; i < reads.size() && i < 4; ++i)

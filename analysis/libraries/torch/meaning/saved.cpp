@@ -271,8 +271,8 @@ void judge_backward(Call& call) {
     if (answer != Answer::no) {
       interpreter::ProblemEvent* event = call.run.problem(
           values::ProblemKind::not_scalar, call, answer == Answer::yes ? nullptr : several);
-      event->text = "The loss has the shape " + values::shape_text(s, state->shape) +
-          ", and backward() without a gradient takes one number: \"grad can be implicitly created only for scalar outputs\". Take its mean() or sum() first";
+      event->text = "The loss has shape `" + values::shape_text(s, state->shape) +
+          "`, and `backward()` without a gradient takes one number: \"grad can be implicitly created only for scalar outputs\". Take its `mean()` or `sum()` first";
       if (state->made && state->made->born)
         event->evidence.emplace_back(state->made->born, "the loss is computed here");
       if (answer == Answer::yes) return;

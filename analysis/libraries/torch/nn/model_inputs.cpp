@@ -111,9 +111,9 @@ void Table::unseen_call(Interpreter& run, std::span<const Value> positional,
             op.equal(b, 1) != Answer::no)
           return;
         (void)op.fail(ProblemKind::batch_mismatch,
-            std::string(found[i].name) + " is " + op.words(found[i].state->shape) + " and " +
-                std::string(found[j].name) + " is " + op.words(found[j].state->shape) + ": their " +
-                std::string(what) + " sizes, " + op.words(a) + " and " + op.words(b) + ", differ",
+            code(found[i].name) + " is " + op.words(found[i].state->shape) + " and " + code(found[j].name) +
+                " is " + op.words(found[j].state->shape) + ": their " + std::string(what) + " sizes, " +
+                op.words(a) + " and " + op.words(b) + ", differ",
             {a, b});
       };
       compare(0, "batch");

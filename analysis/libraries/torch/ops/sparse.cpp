@@ -15,7 +15,7 @@ std::optional<Shape> multiplied(Op& op, std::string_view first, std::string_view
   for (const auto& [name, state] : {std::pair{first, a}, std::pair{second, b}})
     if (state->shape.dims.size() != 2) {
       op.fail(ProblemKind::product,
-          code(op.title()) + " takes matrices, but " + op.name(name) + " has the shape " +
+          code(op.title()) + " takes matrices, but " + op.name(name) + " has shape " +
               op.words(state->shape));
       return std::nullopt;
     }
