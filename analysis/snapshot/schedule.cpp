@@ -261,7 +261,7 @@ Fit run_world(const Record& record, const rules::Comparison& comparison, int wor
     Rows rows(record, *comparison.worlds, world, comparison, root->function != nullptr);
     SchedulePart part;
     part.complete = comparison.worlds->explore(
-        *root, world, most_ways, [&](const rules::World& run) { rows.add(run); });
+        *root, world, most_ways, [&](const rules::JobRun& run) { rows.add(run); });
     if (root->function) {
       part.function = root->name;
       if (root->function->stmt)

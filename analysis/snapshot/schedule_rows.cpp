@@ -64,7 +64,7 @@ std::pair<int, int> Rows::rounds(const Frame& loop) const {
 
 // Acts of all runs have numbers: the rank, the place with its calls, the rounds of the loops around, and
 // which one it is of those alike.
-void Rows::number(const rules::World& run) {
+void Rows::number(const rules::JobRun& run) {
   numbers_.assign(run.size(), {});
   for (std::size_t rank = 0; rank < run.size(); ++rank) {
     std::map<std::vector<int>, int> times;
@@ -81,7 +81,7 @@ void Rows::number(const rules::World& run) {
 
 // Rows of acts from `from` up to `until`, by rank. What meets stands in one row where each rank's order
 // allows it; without `partners`, what is entered at the same place.
-std::vector<std::vector<Head>> Rows::side_by_side(const rules::World& run, const Partners* partners,
+std::vector<std::vector<Head>> Rows::side_by_side(const rules::JobRun& run, const Partners* partners,
     const std::vector<std::size_t>& from, const std::vector<std::size_t>& until) const {
   const std::vector<Head> none;
   const auto others = [&](const Head& head) -> const std::vector<Head>& {
@@ -211,7 +211,7 @@ Communication Rows::describe(int rank, const CommEvent& act) const {
 }
 
 // What several ranks are in together stands in the blocks that all of them are in.
-Row Rows::row_of(const rules::World& run, const std::vector<Head>& heads) {
+Row Rows::row_of(const rules::JobRun& run, const std::vector<Head>& heads) {
   Row row;
   bool first = true;
   for (const auto& [rank, at] : heads) {
@@ -238,7 +238,7 @@ Row Rows::row_of(const rules::World& run, const std::vector<Head>& heads) {
   return row;
 }
 
-bool Rows::explained(const rules::World& run) const {
+bool Rows::explained(const rules::JobRun& run) const {
   const auto wrong = [&](int site) { return wrong_.contains(site); };
   for (const RankTrace& trace : run)
     if (std::any_of(
@@ -252,7 +252,7 @@ bool Rows::explained(const rules::World& run) const {
 }
 
 // All come, and what they bring does not fit together.
-std::string Rows::problem_of(const rules::World& run, const std::vector<Head>& heads, bool stuck) const {
+std::string Rows::problem_of(const rules::JobRun& run, const std::vector<Head>& heads, bool stuck) const {
   for (const auto& [rank, at] : heads) {
     const auto wrong = wrong_.find(run[static_cast<std::size_t>(rank)].acts[at].site);
     if (wrong == wrong_.end()) continue;
@@ -268,7 +268,7 @@ std::string Rows::problem_of(const rules::World& run, const std::vector<Head>& h
 
 // Do ranks take different sides of what says nothing of ranks? Such a run is one of local data: the runs in
 // which they agree tell what there is to see.
-bool Rows::parted(const rules::World& run) {
+bool Rows::parted(const rules::JobRun& run) {
   std::map<std::pair<int, int>, const rules::Decision*> sides;
   for (const RankTrace& trace : run)
     for (const rules::Decision& decision : trace.decisions) {
@@ -279,7 +279,7 @@ bool Rows::parted(const rules::World& run) {
 }
 
 // A rank whose communication is not known from some point on proves nothing of what comes behind it.
-bool Rows::known_until(const rules::World& run, const std::vector<std::size_t>& at) {
+bool Rows::known_until(const rules::JobRun& run, const std::vector<std::size_t>& at) {
   for (std::size_t rank = 0; rank < run.size(); ++rank)
     if (run[rank].unsettled && at[rank] >= run[rank].settled &&
         !rules::waits_for_who_has_ended(run, at, rank))
@@ -287,7 +287,7 @@ bool Rows::known_until(const rules::World& run, const std::vector<std::size_t>& 
   return true;
 }
 
-void Rows::add(const rules::World& run) {
+void Rows::add(const rules::JobRun& run) {
   if (parted(run)) return;
   if (std::any_of(run.begin(), run.end(), [](const RankTrace& trace) { return trace.impossible; })) {
     names_more_ = true;

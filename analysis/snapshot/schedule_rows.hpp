@@ -47,7 +47,7 @@ public:
   Rows(const interpreter::Record& record, rules::JobExplorer& worlds, int world,
       const rules::Comparison& comparison, bool of_function);
   // Brings in one possible run.
-  void add(const rules::World& run);
+  void add(const rules::JobRun& run);
   const std::list<Row>& rows();  // of all runs, in order
   // Rounds of an unrolled loop by the ranks that come to it: the fewest, and the most.
   std::pair<int, int> rounds(const Frame& loop) const;
@@ -58,16 +58,16 @@ public:
   }  // the program names ranks that this world has not
 
 private:
-  void number(const rules::World& run);
-  std::vector<std::vector<Head>> side_by_side(const rules::World& run, const Partners* partners,
+  void number(const rules::JobRun& run);
+  std::vector<std::vector<Head>> side_by_side(const rules::JobRun& run, const Partners* partners,
       const std::vector<std::size_t>& from, const std::vector<std::size_t>& until) const;
-  Row row_of(const rules::World& run, const std::vector<Head>& heads);
+  Row row_of(const rules::JobRun& run, const std::vector<Head>& heads);
   std::vector<Frame> frames_of(const rules::RankTrace& trace, const rules::CommEvent& act) const;
   Communication describe(int rank, const rules::CommEvent& act) const;
-  std::string problem_of(const rules::World& run, const std::vector<Head>& heads, bool stuck) const;
-  bool explained(const rules::World& run) const;
-  static bool parted(const rules::World& run);
-  static bool known_until(const rules::World& run, const std::vector<std::size_t>& at);
+  std::string problem_of(const rules::JobRun& run, const std::vector<Head>& heads, bool stuck) const;
+  bool explained(const rules::JobRun& run) const;
+  static bool parted(const rules::JobRun& run);
+  static bool known_until(const rules::JobRun& run, const std::vector<std::size_t>& at);
   void merge(std::vector<Row> made);
 
   const interpreter::Record& record_;

@@ -19,7 +19,7 @@ bool is_member(const CommEvent& act, int rank) {
 
 }  // namespace
 
-Partners::Partners(const rules::World& run) : others_(run.size()), complete_(run.size()) {
+Partners::Partners(const rules::JobRun& run) : others_(run.size()), complete_(run.size()) {
   std::map<std::pair<std::string, std::size_t>, std::vector<Head>> meetings;
   std::map<std::tuple<int, int, std::int64_t, std::string>, std::pair<std::vector<Head>, std::vector<Head>>>
       messages;
@@ -66,7 +66,7 @@ Partners::Partners(const rules::World& run) : others_(run.size()), complete_(run
   }
 }
 
-std::vector<std::size_t> stall(const rules::World& run, const Partners& partners, bool buffering) {
+std::vector<std::size_t> stall(const rules::JobRun& run, const Partners& partners, bool buffering) {
   std::vector<std::size_t> at(run.size(), 0);
   std::vector<std::map<const void*, std::size_t>> started(run.size());
   const auto there = [&](const Head& head) {

@@ -14,7 +14,7 @@ using Head = std::pair<int, std::size_t>;
 // the messages between two ranks in the order of their sends and receives.
 class Partners {
 public:
-  explicit Partners(const rules::World& run);
+  explicit Partners(const rules::JobRun& run);
   // The others that are in it; by act, without itself.
   const std::vector<Head>& of(const Head& head) const {
     return others_[static_cast<std::size_t>(head.first)][head.second];
@@ -31,6 +31,6 @@ private:
 
 // By rank: the act that it waits in forever, or the number of its acts. With `buffering`, messages that are
 // not large need no receiver.
-std::vector<std::size_t> stall(const rules::World& run, const Partners& partners, bool buffering);
+std::vector<std::size_t> stall(const rules::JobRun& run, const Partners& partners, bool buffering);
 
 }  // namespace stepzero::snapshot

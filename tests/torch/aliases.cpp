@@ -41,7 +41,7 @@ TEST_CASE("Everything known of an operator is known of its other names") {
     CHECK(libraries::operator_name(*alias) == libraries::operator_name(*row));
     CHECK(alias->op->shape == row->op->shape);
     CHECK(alias->op->type == row->op->type);
-    CHECK(alias->op->crossing == row->op->crossing);
+    CHECK(alias->op->column_role == row->op->column_role);
     CHECK(alias->op->content == row->op->content);
     CHECK(alias->op->trace == row->op->trace);
     CHECK(alias->variant == row->variant);

@@ -168,8 +168,8 @@ void Interpreter::judge_annotation(
   event->guarded = may_not_fail();
   event->assumption = assumption();
   const Place declared{chunk, annotation->span};
-  event->text = values::code(what) + " is annotated as " + values::code(record_.text(declared)) +
-      ", and is `[" + text + "]`";
+  event->text = (what.starts_with("The ") ? std::string(what) : values::code(what)) + " is annotated as " +
+      values::code(record_.text(declared)) + ", and is `[" + text + "]`";
   event->evidence.emplace_back(declared, "annotated here");
   append(event);
 }
