@@ -525,8 +525,10 @@ private:
   // Lets all stand that was run of the statement but the one body that an edit changed. False: that cannot be
   // done, and nothing was.
   bool keep_standing(const std::shared_ptr<const syntax::Module>& module, std::size_t at);
-  void put_body(StandingStatement& standing, const syntax::FunctionStmt& was, const syntax::FunctionStmt& is,
-      std::size_t member, std::uint32_t chunk);
+  void put_body(const syntax::FunctionStmt& was, const syntax::FunctionStmt& is, std::uint32_t chunk);
+  void drop_unneeded(StandingStatement& standing, std::uint32_t newest);
+  void put_method(StandingStatement& standing, const syntax::FunctionStmt& was,
+      const syntax::FunctionStmt& is, std::size_t member, std::uint32_t chunk);
   // The method of a class of the file's text, as the run has it.
   const syntax::FunctionStmt* as_run(const syntax::Chunk& chunk, const syntax::FunctionStmt* method) const;
   void drop_chunk(std::uint32_t index);

@@ -260,7 +260,7 @@ TEST_CASE(
 
 TEST_CASE(
     "an analysis that was cancelled leaves what it finished, and the next says the same as one from the beginning") {
-  constexpr int edits = 45;
+  constexpr int edits = 90;
   std::mt19937 random(25);
   OneFile file("/work.py", models());
   snapshot::RunCache memory;
@@ -285,7 +285,7 @@ TEST_CASE(
     INFO("edit " << n << "\n" << difference(again, fresh));
     REQUIRE((again == fresh));
   }
-  CHECK(cut > edits / 6);
+  CHECK(cut > edits / 10);  // most edits run so little again that nothing of them is told first
   CHECK(went_on > edits / 6);
 }
 
@@ -442,41 +442,133 @@ def main():
     dist.destroy_process_group()
 )";
 
-TEST_CASE("each line of a method is taken away and put back, moved into a guard, and commented") {
-  for (const bool called : {false, true}) {
-    const std::string program = std::string(trainer) + (called ? "\n\nmain()\n" : "");
-    OneFile file("/work.py", program);
-    snapshot::RunCache memory;
-    snapshot::Options warm, cold;
-    warm.memory = &memory;
-    snapshot::analyze(file, "/work.py", warm);
-    int went_on = 0, edits = 0;
-    for (std::uint32_t begin = 0; begin < program.size();) {
-      const auto end = static_cast<std::uint32_t>(program.find('\n', begin) + 1);
-      const std::string line = program.substr(begin, end - begin);
-      const std::uint32_t at = begin;
-      begin = end;
-      if (!line.starts_with("        ")) continue;
-      const std::string indent = line.substr(0, line.find_first_not_of(' '));
-      for (const std::string& instead :
-          {std::string(), indent + "if self.rank == 0:\n    " + line, indent + "# told to all\n" + line,
-              indent + line.substr(indent.size(), line.size() - indent.size() - 1) + ".\n"}) {
-        file.edit(at, end, instead);
-        for (const bool back : {false, true}) {
-          if (back) file.edit(at, static_cast<std::uint32_t>(at + instead.size()), line);
-          const snapshot::Result result = snapshot::analyze(file, "/work.py", warm);
-          const std::string again = told(result), fresh = told(snapshot::analyze(file, "/work.py", cold));
-          INFO(line << "became " << instead << (back ? " and was put back" : "") << "\n"
-                    << difference(again, fresh));
-          CHECK((again == fresh));
-          went_on += result.went_on;
-          ++edits;
-        }
+// The same in functions that decorators register, wrap and call, and that call each other.
+constexpr std::string_view recipe = R"(import functools
+import torch
+import torch.distributed as dist
+from torch import nn
+
+MODELS = {}
+CALLS = []
+
+
+def register(function=None, name=None):
+    if function is None:
+        return functools.partial(register, name=name)
+    MODELS[name or function.__name__] = function
+    return function
+
+
+def noted(function):
+    @functools.wraps(function)
+    def inner(*args, **kwargs):
+        CALLS.append(function.__name__)
+        return function(*args, **kwargs)
+    return inner
+
+
+@register
+def small(width=8, depth=2):
+    layers = []
+    for _ in range(depth):
+        layers.append(nn.Linear(width, width))
+    layers.append(nn.Linear(width, 4))
+    return nn.Sequential(*layers)
+
+
+@register(name="wide")
+def large(width=16):
+    model = small(width, depth=3)
+    model.head = nn.Linear(4, width)
+    return model
+
+
+@noted
+def batches(count, width):
+    for index in range(count):
+        yield torch.randn(4, width), torch.full((4,), index % 4)
+
+
+@torch.no_grad()
+def evaluate(model, width=8):
+    model.eval()
+    total = torch.zeros(())
+    for x, y in batches(3, width):
+        total += nn.functional.cross_entropy(model(x), y)
+    dist.all_reduce(total)
+    return total / 3
+
+
+def train(model, rank, steps=3):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x, y):
+        loss = nn.functional.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    for x, y in batches(steps, 8):
+        loss = step(x, y)
+        if rank == 0:
+            print(loss.item())
+    return evaluate(model)
+
+
+def main():
+    dist.init_process_group("gloo")
+    model = MODELS["small"]()
+    train(model, dist.get_rank())
+    dist.destroy_process_group()
+
+
+CHECKED = large(8)(torch.zeros(2, 8)).shape
+)";
+
+// Every line that begins with `within` is edited in four ways, and put back after each.
+void edit_lines(const std::string& program, std::string_view within, std::size_t least) {
+  OneFile file("/work.py", program);
+  snapshot::RunCache memory;
+  snapshot::Options warm, cold;
+  warm.memory = &memory;
+  snapshot::analyze(file, "/work.py", warm);
+  std::size_t went_on = 0, edits = 0;
+  for (std::uint32_t begin = 0; begin < program.size();) {
+    const auto end = static_cast<std::uint32_t>(program.find('\n', begin) + 1);
+    const std::string line = program.substr(begin, end - begin);
+    const std::uint32_t at = begin;
+    begin = end;
+    if (!line.starts_with(within)) continue;
+    const std::string indent = line.substr(0, line.find_first_not_of(' '));
+    for (const std::string& instead :
+        {std::string(), indent + "if self.rank == 0:\n    " + line, indent + "# told to all\n" + line,
+            indent + line.substr(indent.size(), line.size() - indent.size() - 1) + ".\n"}) {
+      file.edit(at, end, instead);
+      for (const bool back : {false, true}) {
+        if (back) file.edit(at, static_cast<std::uint32_t>(at + instead.size()), line);
+        const snapshot::Result result = snapshot::analyze(file, "/work.py", warm);
+        const std::string again = told(result), fresh = told(snapshot::analyze(file, "/work.py", cold));
+        INFO(line << "became " << instead << (back ? " and was put back" : "") << "\n"
+                  << difference(again, fresh));
+        CHECK((again == fresh));
+        went_on += result.went_on;
+        ++edits;
       }
     }
-    REQUIRE(edits > 300);
-    CHECK(went_on > edits * 3 / 4);
   }
+  REQUIRE(edits > least);
+  CHECK(went_on > edits * 3 / 4);
+}
+
+TEST_CASE("each line of a method is taken away and put back, moved into a guard, and commented") {
+  edit_lines(std::string(trainer), "        ", 300);
+  edit_lines(std::string(trainer) + "\n\nmain()\n", "        ", 300);
+}
+
+TEST_CASE("each line of a function is taken away and put back, moved into a guard, and commented") {
+  edit_lines(std::string(recipe), "    ", 300);
+  edit_lines(std::string(recipe) + "\n\nmain()\n", "    ", 300);
 }
 
 TEST_CASE("going on says the same for real files") {

@@ -102,11 +102,13 @@ TEST_CASE("a program whose modules register what they define is not begun again"
       << "from torch import nn\nfrom .registry import register\n\n\n@register\nclass Block(nn.Module):\n    def __init__(self, width):\n"
          "        super().__init__()\n        self.fc = nn.Linear(width, 4)\n\n    def forward(self, x):\n        return self.fc(x)\n";
   const std::string text =
-      "import torch\nfrom torch import nn\nfrom shelf.registry import ENTRIES, register\nimport shelf.blocks\n\n\n@register\nclass Head(nn.Module):\n    def forward(self, x):\n        return x + 1\n\n\n"
+      "import torch\nfrom torch import nn\nfrom shelf.registry import ENTRIES, register\nimport shelf.blocks\n\n\n@register\nclass Head(nn.Module):\n    def forward(self, x):\n        return x + 1\n\n\n@register\ndef tall(width):\n    head = Head()\n    return head\n\n\n"
       "def train(model, rounds):\n    for step in range(rounds):\n        out = model(torch.zeros(2, 3))\n    return out\n\n\ntrain(ENTRIES['Block'](3), 4)\nENTRIES['Head']()(torch.zeros(2))\n";
   Session session((folder / "train.py").string(), text);
   CHECK(session.insert("        return x + 1", "        x = x * 2\n") <= 2);
   CHECK(session.insert("    return out", "    out = out.sum()\n") <= 2);
+  CHECK(session.insert("    return head", "    head = head or None\n") <=
+      1);  // of a function that is registered
   CHECK(session.insert("train(ENTRIES", "print(1)\n") <= 2);
   CHECK(session.findings == 0);
   session.insert("train(ENTRIES", "ENTRIES['Block'](5)(torch.zeros(2, 3))\n");

@@ -146,6 +146,11 @@ bool same_from_outside(const FunctionStmt& was, const FunctionStmt& is) {
       outside_of(was) == outside_of(is) && same_changes(was, is);
 }
 
+// Is the edit one of the body, which nobody sees who does not call the function?
+bool only_body(const FunctionStmt& was, const FunctionStmt& is, const Difference& edit) {
+  return was.header == is.header && edit.begin >= is.header.end && same_from_outside(was, is);
+}
+
 bool same_but_for_places(const Stmt& was, const Stmt& is) {
   return was.kind == is.kind && dump_without_places(was) == dump_without_places(is);
 }
@@ -172,8 +177,11 @@ std::optional<BodyEdit> find_body_edit(
   const bool comments = are_comments(text_before, edit.begin, edit.end_before) &&
       are_comments(text_now, edit.begin, edit.end_now);
   if (is.stmt->kind != StmtKind::class_) {
-    if (!comments || !same_but_for_places(*was.stmt, *is.stmt)) return std::nullopt;
-    return BodyEdit{edit, std::nullopt};
+    if (comments && same_but_for_places(*was.stmt, *is.stmt)) return BodyEdit{edit};
+    if (is.stmt->kind != StmtKind::function ||
+        !only_body(as<FunctionStmt>(*was.stmt), as<FunctionStmt>(*is.stmt), edit))
+      return std::nullopt;
+    return BodyEdit{edit, BodyEdit::Of::function};
   }
   const auto& old_class = as<ClassStmt>(*was.stmt);
   const auto& new_class = as<ClassStmt>(*is.stmt);
@@ -185,16 +193,12 @@ std::optional<BodyEdit> find_body_edit(
       !others_stand(old_class, new_class, edit, *member, was.has_error || is.has_error))
     return std::nullopt;
   const Stmt &before = *old_class.body[*member], &now = *new_class.body[*member];
-  if (comments && same_but_for_places(before, now)) return BodyEdit{edit, std::nullopt};
+  if (comments && same_but_for_places(before, now)) return BodyEdit{edit};
   if (before.kind != StmtKind::function || now.kind != StmtKind::function) return std::nullopt;
-  const auto& old_method = as<FunctionStmt>(before);
-  const auto& new_method = as<FunctionStmt>(now);
   // The class's own end stands where its last statement ends.
   const bool at_end = edit.end_before >= old_class.span.end || edit.end_now >= new_class.span.end;
-  if (old_method.header != new_method.header || edit.begin < new_method.header.end || at_end ||
-      !same_from_outside(old_method, new_method))
-    return std::nullopt;
-  return BodyEdit{edit, member};
+  if (at_end || !only_body(as<FunctionStmt>(before), as<FunctionStmt>(now), edit)) return std::nullopt;
+  return BodyEdit{edit, BodyEdit::Of::method, *member};
 }
 
 }  // namespace stepzero::interpreter

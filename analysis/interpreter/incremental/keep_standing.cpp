@@ -1,5 +1,5 @@
-// A class goes on with a new body in the place of one of its methods; or a statement with other comments in
-// it. See body_edit.hpp, replay.hpp.
+// A function, or a class with one of its methods, goes on with a new body; or a statement with other comments
+// in it. See body_edit.hpp, replay.hpp.
 #include "interpreter/interpreter.hpp"
 #include "syntax/walk.hpp"
 
@@ -24,14 +24,18 @@ bool pair_statements(
   return true;
 }
 
-// The same of a class, without the member that changed.
-bool pair_members(const ClassStmt& run, const ClassStmt& written, std::optional<std::size_t> changed,
+// The same of a class, without the member that changed, if one did.
+bool pair_members(const ClassStmt& run, const ClassStmt& written, std::size_t changed,
     std::vector<std::pair<const Stmt*, const Stmt*>>& pairs) {
   if (run.body.size() != written.body.size()) return false;
   pairs.emplace_back(&run, &written);
   for (std::size_t i = 0; i < run.body.size(); ++i)
     if (i != changed && !pair_statements(*run.body[i], *written.body[i], pairs)) return false;
   return true;
+}
+
+const FunctionStmt& function_at(const Stmt& stmt, const BodyEdit& edit) {
+  return as<FunctionStmt>(edit.of == BodyEdit::Of::method ? *as<ClassStmt>(stmt).body[edit.member] : stmt);
 }
 
 }  // namespace
@@ -48,21 +52,28 @@ bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std
   StandingStatement standing =
       stood == replay_.standing.end() ? StandingStatement{before->stmt, {known->second}} : stood->second;
   std::vector<std::pair<const Stmt*, const Stmt*>> pairs;
-  const bool paired = standing.stmt->kind == StmtKind::class_
-      ? pair_members(as<ClassStmt>(*standing.stmt), as<ClassStmt>(*now.chunk->stmt), edit->member, pairs)
-      : pair_statements(*standing.stmt, *now.chunk->stmt, pairs);
-  if (!paired) return false;
-  const FunctionStmt* body = nullptr;
-  if (edit->member) {
-    body = &as<FunctionStmt>(*as<ClassStmt>(*standing.stmt).body[*edit->member]);
-    const auto method = functions_.find(body);
-    if (method == functions_.end() || !method->second->owner || method->second->owner->stmt != standing.stmt)
+  if (edit->of != BodyEdit::Of::function) {
+    constexpr auto none = static_cast<std::size_t>(-1);
+    const std::size_t member = edit->of == BodyEdit::Of::method ? edit->member : none;
+    const bool paired = standing.stmt->kind == StmtKind::class_
+        ? pair_members(as<ClassStmt>(*standing.stmt), as<ClassStmt>(*now.chunk->stmt), member, pairs)
+        : pair_statements(*standing.stmt, *now.chunk->stmt, pairs);
+    if (!paired) return false;
+  }
+  const FunctionStmt *body = nullptr, *new_body = nullptr;
+  if (edit->of != BodyEdit::Of::comments) {
+    body = &function_at(*standing.stmt, *edit);
+    new_body = &function_at(*now.chunk->stmt, *edit);
+    const auto function = functions_.find(body);
+    const bool method = edit->of == BodyEdit::Of::method;
+    if (function == functions_.end() || (function->second->owner != nullptr) != method ||
+        (method && function->second->owner->stmt != standing.stmt))
       return false;
     // What the statements of the file did with it would have to be done again.
     const auto end = replay_.reached.begin() +
         static_cast<std::ptrdiff_t>(std::min(replay_.end.reached, replay_.reached.size()));
     if (std::find(replay_.reached.begin(), end, body) != end) return false;
-    replay_.changed.bodies[body] = &as<FunctionStmt>(*as<ClassStmt>(*now.chunk->stmt).body[*edit->member]);
+    replay_.changed.bodies[body] = new_body;
     replay_.changed.before.push_back(was);
     replay_.changed.now.push_back(is);
     if (std::ranges::any_of(replay_.items, [&](const ItemRun& item) { return differs(item.used); })) {
@@ -73,10 +84,13 @@ bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std
   for (const std::uint32_t index : standing.chunks) record_.chunks[index].moves.add(edit->where);
   const std::uint32_t index = add_chunk(main_path_, module, now);
   standing.chunks.push_back(index);
-  if (edit->member)
-    put_body(standing, *body, as<FunctionStmt>(*as<ClassStmt>(*now.chunk->stmt).body[*edit->member]),
-        *edit->member, index);
-  pairs.front().first = standing.stmt;
+  if (edit->of == BodyEdit::Of::method) put_method(standing, *body, *new_body, edit->member, index);
+  if (edit->of == BodyEdit::Of::function) {
+    put_body(*body, *new_body, index);
+    standing.stmt = new_body;
+  }
+  if (body) drop_unneeded(standing, index);
+  if (!pairs.empty()) pairs.front().first = standing.stmt;
   for (const auto& [run, written] : pairs) record_.written[run] = written;
   record_.parts.erase(known->second);
   std::vector<Place>& parts = record_.parts[index];
@@ -86,20 +100,20 @@ bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std
                                                                : functions_.end();
           method != functions_.end())
         parts.push_back({method->second->chunk, part->span});
+  if (edit->of == BodyEdit::Of::function) parts.push_back({index, standing.stmt->span});
   parts.push_back({standing.chunks.front(), standing.stmt->span});
   replay_.standing.erase(before);
   replay_.standing[now.chunk.get()] = std::move(standing);
   replay_.chunks.erase(before);
   replay_.chunks[now.chunk.get()] = index;
   replay_.items[at].chunk = now.chunk.get();
-  replay_.only_comments = !edit->member;
+  replay_.only_comments = !body;
   return true;
 }
 
-void Interpreter::put_body(StandingStatement& standing, const FunctionStmt& was, const FunctionStmt& is,
+void Interpreter::put_method(StandingStatement& standing, const FunctionStmt& was, const FunctionStmt& is,
     std::size_t member, std::uint32_t chunk) {
-  values::Function& method = *functions_.at(&was);
-  values::Class& cls = *method.owner;
+  values::Class& cls = *functions_.at(&was)->owner;
   const auto mended = std::ranges::find_if(
       replay_.mended, [&](const MergedClass& each) { return &each.stmt == standing.stmt; });
   if (mended == replay_.mended.end()) {
@@ -118,17 +132,26 @@ void Interpreter::put_body(StandingStatement& standing, const FunctionStmt& was,
   } else {
     mended->body[member] = &is;
   }
+  put_body(was, is, chunk);
+}
+
+void Interpreter::put_body(const FunctionStmt& was, const FunctionStmt& is, std::uint32_t chunk) {
+  values::Function& function = *functions_.at(&was);
   functions_.erase(&was);
-  functions_[&is] = &method;
-  method.stmt = &is;
-  method.parameters = is.parameters;
-  method.chunk = chunk;
+  functions_[&is] = &function;
+  function.stmt = &is;
+  function.parameters = is.parameters;
+  function.chunk = chunk;
   communicating_.clear();
   record_.written.erase(&was);
-  // Chunks of older texts in which nothing is left that stands.
-  std::unordered_set<std::uint32_t> needed{standing.chunks.front(), chunk};
-  for (const values::Function* each : function_order_)
-    if (each->owner == &cls) needed.insert(each->chunk);
+}
+
+// Chunks of older texts in which nothing is left that stands. The first one has what ran with the statement.
+void Interpreter::drop_unneeded(StandingStatement& standing, std::uint32_t newest) {
+  std::unordered_set<std::uint32_t> needed{standing.chunks.front(), newest};
+  if (standing.stmt->kind == StmtKind::class_)
+    for (const values::Function* each : function_order_)
+      if (each->owner && each->owner->stmt == standing.stmt) needed.insert(each->chunk);
   std::erase_if(standing.chunks, [&](std::uint32_t index) {
     if (needed.contains(index)) return false;
     drop_chunk(index);

@@ -130,10 +130,11 @@ struct Unit {
 // What runs in it, and whether with the defaults of the parameters.
 using UnitKey = std::pair<const void*, bool>;
 
-// A statement that stands through edits in its methods and comments.
+// A statement that stands through edits in its functions and comments.
 struct StandingStatement {
-  const syntax::Stmt* stmt = nullptr;  // as it was run: of a class, with the bodies of now
-  std::vector<std::uint32_t> chunks;   // in which its parts are found; the first is that in which it was run
+  const syntax::Stmt* stmt =
+      nullptr;  // as it was run: a function, or the methods of a class, with the bodies of now
+  std::vector<std::uint32_t> chunks;  // in which its parts are found; the first is that in which it was run
 };
 // A class whose methods stand in several chunks.
 struct MergedClass {
