@@ -37,6 +37,12 @@ const Device* default_device(Heap& heap, Cond is_cpu) {
   return choose_device(heap, is_cpu, heap.device("cpu").as<Device>(), other);
 }
 
+const Device* gpu_or_other(Heap& heap, Cond is_gpu) {
+  auto* other = heap.make<Device>();
+  other->text = any_device;
+  return choose_device(heap, is_gpu, heap.device("cuda").as<Device>(), other);
+}
+
 bool may_be_one(std::string_view one, std::string_view other) {
   if (one == any_device || other == any_device) return true;
   const auto kind = [](std::string_view whole) { return whole.substr(0, whole.find(':')); };

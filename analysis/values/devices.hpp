@@ -18,6 +18,8 @@ struct ChosenDevice : Device {
 };
 // The default device, of which nobody says that it is not the CPU. It is, when `is_cpu`; else it may be any.
 const Device* default_device(Heap& heap, Cond is_cpu);
+// A GPU when `is_gpu`; else it may be any device.
+const Device* gpu_or_other(Heap& heap, Cond is_gpu);
 // May two texts of possible devices mean one? "cuda" may be any of "cuda:0", "cuda:1"…
 bool may_be_one(std::string_view one, std::string_view other);
 

@@ -53,6 +53,7 @@ struct InternalRow {
   static constexpr std::string_view hydra_decorated_call = "$hydra.decorated.__call__";
   static constexpr KeyPrefix import_{"$import."};  // … and a name that programs import without being seen to
   static constexpr KeyPrefix model{"$model."};     // … and a name that programs give to models
+  static constexpr KeyPrefix device{"$device."};   // … and a name that programs give to devices
   static constexpr KeyPrefix keeps_size{"$keeps_size."};  // … and a name that programs give to activations
   static constexpr KeyPrefix settings{"$settings."};      // … and a class of configurations: its defaults
   static constexpr KeyPrefix any{

@@ -18,7 +18,9 @@ constexpr std::size_t most_sources = 8;
 constexpr int deepest_part = 8;
 constexpr std::string_view lies_on_kept = values::UnknownState::lies_on,
                            parts_lie_on = values::UnknownState::parts_lie_on,
-                           moved_kept = values::UnknownState::moved, batch_kept = values::UnknownState::batch,
+                           moved_kept = values::UnknownState::moved,
+                           moved_to_kept = values::UnknownState::moved_to,
+                           batch_kept = values::UnknownState::batch,
                            part_of_batch = values::UnknownState::part_of_batch;
 
 // What is noted was so from the beginning: no write.
@@ -44,6 +46,7 @@ void note_part(values::Heap& heap, Value part, const Unknown& whole) {
   // Of a part of a part nobody knows that it is more than a number, which goes with any device.
   if (const Value device = kept(whole, parts_lie_on)) keep(heap, made, lies_on_kept, device);
   if (kept(whole, batch_kept)) keep(heap, made, part_of_batch, heap.boolean(true));
+  keep(heap, made, values::UnknownState::whole, Value::of(Kind::unknown, &whole));
 }
 
 void note_batch(values::Heap& heap, Value value) {
@@ -67,9 +70,63 @@ void forget_device(values::Heap& heap, Value value) {
       heap.set(heap.slot_of(value.as<Unknown>()->attributes, Name(name)), Value::none());
 }
 const values::Device* lies_on(const Unknown& value) {
-  const Value device = kept(value, lies_on_kept);
-  return device.is(Kind::device) ? device.as<values::Device>() : nullptr;
+  const Unknown* at = &value;
+  for (int depth = 0; at && depth < deepest_part; ++depth) {
+    for (const std::string_view name : {lies_on_kept, moved_to_kept})
+      if (const Value device = kept(*at, name))  // None: it was forgotten
+        return device.is(Kind::device) ? device.as<values::Device>() : nullptr;
+    const Value source = kept(*at, values::UnknownState::made_of);
+    at = source.is(Kind::unknown) ? source.as<Unknown>() : whole_of(*at);
+  }
+  return nullptr;
 }
+
+const values::Device* left_on(const Unknown& value) {
+  const Unknown* at = &value;
+  for (int depth = 0; at && depth < deepest_part; ++depth) {
+    if (kept(*at, moved_kept)) return nullptr;
+    if (const Value whole = kept(*at, values::UnknownState::whole); whole.is(Kind::unknown)) {
+      const auto& batch = *whole.as<Unknown>();
+      const Value device = kept(batch, values::UnknownState::others_lie_on);
+      const bool changed = batch.attributes.find(Name(values::UnknownState::stored)) != nullptr;
+      return device.is(Kind::device) && !changed ? device.as<values::Device>() : nullptr;
+    }
+    const Value source = kept(*at, values::UnknownState::made_of);
+    at = source.is(Kind::unknown) ? source.as<Unknown>() : nullptr;
+  }
+  return nullptr;
+}
+
+const values::Device* presumed_device(Interpreter& run, Value value) {
+  if (!value.is(Kind::unknown)) return nullptr;
+  const std::string_view name = value.as<Unknown>()->name, word = name.substr(name.rfind('.') + 1);
+  if (!run.library().find(values::InternalRow::device + std::string(word))) return nullptr;
+  const Cond is_gpu = run.named_condition(std::string(name) + " is a GPU", Sharing::uniform);
+  return values::gpu_or_other(run.heap(), is_gpu);
+}
+
+namespace {
+// `object.to(device)`, `object.cuda()` of what is not known.
+void note_moved(Interpreter& run, Unknown& made, const Unknown& object, std::string_view method,
+    const Arguments& arguments) {
+  values::Heap& heap = run.heap();
+  const Value target = arguments.positional.empty() ? Value{} : run.resolve(arguments.positional.front());
+  const values::Device* device = method == "cuda" ? heap.device("cuda").as<values::Device>()
+      : method == "cpu"                           ? heap.device("cpu").as<values::Device>()
+      : method != "to" || arguments.spread        ? nullptr
+                                                  : values::device_named(heap, target);
+  if (!device && method == "to") device = presumed_device(run, target);
+  if (!device) return;
+  keep(heap, made, moved_to_kept, Value::of(Kind::device, device));
+  if (values::is_cpu(device)) return;
+  const Value batch = kept(object, values::UnknownState::whole);
+  if (!batch.is(Kind::unknown)) return;
+  if (const values::Device* host = values::default_device(
+          heap, run.named_condition("the loader's samples are on the CPU", Sharing::uniform)))
+    heap.set(heap.slot_of(batch.as<Unknown>()->attributes, Name(values::UnknownState::others_lie_on)),
+        Value::of(Kind::device, host));
+}
+}  // namespace
 
 void note_transfer(Interpreter& run, Value made, Value function, const Arguments& arguments) {
   const auto carries = [&](Value value) {
@@ -82,7 +139,15 @@ void note_transfer(Interpreter& run, Value made, Value function, const Arguments
     const std::string_view called = function.as<Unknown>()->name,
                            method = called.substr(called.rfind('.') + 1);
     const values::Row* row = run.method_row(run.library().types().tensor, Name(method));
-    moved = moved || carries(function) || (row && row->operation == values::Operation::transfer);
+    const bool transfers = row && row->operation == values::Operation::transfer;
+    moved = moved || carries(function) || transfers;
+    const Value object = kept(*function.as<Unknown>(), values::UnknownState::whole);
+    if (row && object.is(Kind::unknown) && made.is(Kind::unknown)) {
+      if (transfers)
+        note_moved(run, *made.as<Unknown>(), *object.as<Unknown>(), method, arguments);
+      else if (row->op && row->operation == values::Operation::none)
+        keep(run.heap(), *made.as<Unknown>(), values::UnknownState::made_of, object);
+    }
   }
   if (moved && made.is(Kind::unknown))
     keep(run.heap(), *made.as<Unknown>(), moved_kept, run.heap().boolean(true));
@@ -101,7 +166,8 @@ void note_computed(
     Interpreter& run, Value made, Value function, std::string_view name, const Arguments& arguments) {
   std::vector<Value> from;
   bool computed = arguments.spread;
-  Value device;
+  Value device,
+      on;  // … that all were given on; and what a model computes on, one that the program chooses, too
   // A method of such a value computes from it.
   if (function.is(Kind::unknown))
     if (const Unknown* object = whole_of(*function.as<Unknown>())) {
@@ -126,9 +192,12 @@ void note_computed(
       for (const Object* source : state.graph)
         if (dynamic_cast<const Unknown*>(source) && from.size() < most_sources)
           from.push_back(Value::of(Kind::unknown, source));
-      if (state.device && !values::chosen(state.device)) device = Value::of(Kind::device, state.device);
+      if (state.device) on = Value::of(Kind::device, state.device);
+      if (state.device && !values::chosen(state.device)) device = on;
     } else if (argument.is(Kind::unknown)) {
-      if (const values::Device* on = given_on(*argument.as<Unknown>())) device = Value::of(Kind::device, on);
+      if (const values::Device* there = given_on(*argument.as<Unknown>()))
+        device = Value::of(Kind::device, there);
+      if (const values::Device* there = lies_on(*argument.as<Unknown>())) on = Value::of(Kind::device, there);
       if (comes_from_unseen(*argument.as<Unknown>()) && from.size() < most_sources) from.push_back(argument);
     }
   };
@@ -140,8 +209,12 @@ void note_computed(
   keep(run.heap(), result, values::UnknownState::given, run.heap().tuple(std::move(from)));
   // `self.teacher_model` by its last word.
   const std::string_view word = name.substr(name.find_last_of("._") + 1);
-  if (run.library().find(values::InternalRow::model + std::string(word)))
-    keep(run.heap(), result, values::UnknownState::of_model, run.heap().boolean(true));
+  // What was moved to a device and is called is a module.
+  if (!(function.is(Kind::unknown) && kept(*function.as<Unknown>(), moved_to_kept)) &&
+      !run.library().find(values::InternalRow::model + std::string(word)))
+    return;
+  keep(run.heap(), result, values::UnknownState::of_model, run.heap().boolean(true));
+  if (on) keep(run.heap(), result, moved_to_kept, on);  // a model computes where its input lies
 }
 
 namespace {

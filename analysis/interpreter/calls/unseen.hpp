@@ -20,8 +20,14 @@ void note_batch(values::Heap& heap, Value value);
 Sharing sharing_of_length(const values::Unknown& value);
 void forget_device(values::Heap& heap, Value value);
 const values::Device* lies_on(const values::Unknown& value);  // null: not known
+// Where it lies if other parts of the same batch were moved from there one by one, and it was not.
+const values::Device* left_on(const values::Unknown& value);  // null: not known
+// What `.to(value)` names where by its name it is a device, of which nobody says which: a GPU, or any other
+// device. Null: it is no such thing.
+const values::Device* presumed_device(Interpreter& run, Value value);
 // The result of a call of unseen code that moves tensors, is given a device, or what was moved so. Its parts
-// and what its methods give are as well.
+// and what its methods give are as well. What a tensor's method moved is known to lie there, and that the
+// other parts of its batch do not.
 void note_transfer(Interpreter& run, Value made, Value function, const Arguments& arguments);
 bool may_be_moved(const values::Unknown& value);
 // It is the sum, product… of both.

@@ -86,8 +86,12 @@ const TensorState* Op::expect(std::string_view name) {
   const Value value = argument(name);
   const bool anew = value.is(Kind::unknown) && !value.as<values::Unknown>()->state.value;
   const TensorState* state = require_tensor(run, value);
-  const values::Device* device =
-      anew && state && !state->device ? interpreter::lies_on(*value.as<values::Unknown>()) : nullptr;
+  const values::Device* device = nullptr;
+  if (anew && state && !state->device) {
+    const auto& unknown = *value.as<values::Unknown>();
+    device = interpreter::lies_on(unknown);
+    if (!device && call.expr) device = interpreter::left_on(unknown);
+  }
   if (!device) return state;
   TensorState placed = *state;
   placed.device = device;

@@ -91,9 +91,13 @@ bool Op::on_one_device() {
   std::optional<Placed> first;
   const auto look = [&](std::string_view parameter, Value value, std::string text) {
     const TensorState* state = tensor(value);
-    const values::Device* device = state && state->device ? state->device
-        : value.is(Kind::unknown)                         ? interpreter::lies_on(*value.as<values::Unknown>())
-                                                          : nullptr;
+    const values::Device* device = state ? state->device : nullptr;
+    if (!device && value.is(Kind::unknown)) {
+      const auto& unknown = *value.as<values::Unknown>();
+      device = interpreter::lies_on(unknown);
+      // The operand of a sign may as well be a number.
+      if (!device && call.expr) device = interpreter::left_on(unknown);
+    }
     // One without dimensions goes with any device.
     if (!device ||
         (state && state->shape.dims.empty() && (state->shape.rank_known || values::is_cpu(device))))

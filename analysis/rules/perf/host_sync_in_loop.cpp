@@ -62,17 +62,21 @@ bool from_device(const values::TensorState& state) {
   return false;
 }
 
-// Was it handed to a collective before, in the same round? A flag is; so are sums of losses, which would have
-// to be read anyhow.
+// Is it a flag that the ranks agree on in each round: handed to a collective before it is read, or read to be
+// put into a tensor that is handed to one? So are sums of losses, which would have to be read anyhow.
 bool is_agreed(const TrainingLoop& training, const TrainingEvent& read) {
+  bool was_read = false;
   for (const TrainingEvent& each : training.scene->all) {
-    if (each.event == read.event) return false;
+    was_read = was_read || each.event == read.event;
     if (each.event->row->operation != Operation::collective || !each.in(training.loop)) continue;
-    const auto& given = each.event->arguments;
-    if (read.event->self.object() && std::any_of(given.begin(), given.end(), [&](const Value& argument) {
-          return argument.object() == read.event->self.object();
-        }))
-      return true;
+    for (const Value& argument : each.event->arguments) {
+      const Object* tensor = argument.object();
+      if (!tensor) continue;
+      const Place born = tensor->born, place = read.event->place;
+      if (was_read ? born && born.chunk == place.chunk && born.span.holds(place.span)
+                   : tensor == read.event->self.object())
+        return true;
+    }
   }
   return false;
 }

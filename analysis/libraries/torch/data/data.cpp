@@ -125,14 +125,17 @@ Value number(Interpreter& run, Dtype dtype, const Dim& batch, values::Place plac
 }
 // Samples that are not seen, and what default collation makes of them, lie on the CPU as good as always;
 // which is said with what follows from it. `part`: one of the things that a sample consists of.
+Value on_host(Interpreter& run, Value made, bool with_parts) {
+  if (const values::Device* host = values::default_device(
+          run.heap(), run.named_condition("the loader's samples are on the CPU", Sharing::uniform)))
+    interpreter::note_device(run.heap(), made, *host, with_parts);
+  return made;
+}
 Value unseen_on_host(Interpreter& run, values::Place place, Value sample = {}, bool part = false) {
   const Value made = unseen(run, place);
   interpreter::note_batch(run.heap(), made);
   if (sample.is(Kind::unknown) && interpreter::may_be_moved(*sample.as<values::Unknown>())) return made;
-  if (const values::Device* host = values::default_device(
-          run.heap(), run.named_condition("the loader's samples are on the CPU", Sharing::uniform)))
-    interpreter::note_device(run.heap(), made, *host, !part);
-  return made;
+  return on_host(run, made, !part);
 }
 Value collate(
     Interpreter& run, Value sample, const Dim& batch, Int index, values::Place place, int depth = 0) {
@@ -415,11 +418,12 @@ Value loader_iter(Call& call) {
   info.sharing = Sharing::local;
   const Int counted = batches_of(run, loading);
   const Int trips = counted && loading.length ? counted : run.symbols().fresh(info);
-  Value batch = collating || kept(run, call.self, values::LoaderState::open)
-      ? unseen(run, call.place)
-      : unseen_on_host(run, call.place);
-  if (const Sample sample = dataset ? sample_of(run, dataset, call.place) : Sample{};
-      sample.value && !kept(run, call.self, values::LoaderState::open)) {
+  const bool open = static_cast<bool>(kept(run, call.self, values::LoaderState::open));
+  Value batch = open ? unseen(run, call.place) : unseen_on_host(run, call.place);
+  Sample sample = dataset && !open ? sample_of(run, dataset, call.place) : Sample{};
+  // A function of the program's own collates samples that are not seen, too.
+  if (!sample.value && collating && !open) sample.value = unseen_on_host(run, call.place);
+  if (sample.value) {
     if (!loading.batches) {
       batch = collating ? run.call(collating, {{sample.value}, {}, false}, call.place) : sample.value;
     } else {
@@ -436,6 +440,9 @@ Value loader_iter(Call& call) {
           ? run.call(collating, {{run.heap().open_list(sample.value, size.size)}, {}, false}, call.place)
           : collate(run, sample.value, size, sample.index, call.place);
     }
+    // What a function of the program's own collates lies on the CPU as well, unless it moves it.
+    if (batch.is(Kind::unknown) && !interpreter::may_be_moved(*batch.as<values::Unknown>()))
+      (void)on_host(run, batch, true);
   }
   return run.heap().open_list(batch, trips);
 }

@@ -1,4 +1,5 @@
 // The tensors that layers hold, as attributes of the right shape, and what converting a module does to them.
+#include "interpreter/calls/unseen.hpp"
 #include "libraries/table/native.hpp"
 #include "libraries/torch/meaning/devices.hpp"
 #include "libraries/torch/nn/layer.hpp"
@@ -324,6 +325,7 @@ template <bool copies> Value to(Call& call) {
       // A device or a dtype; by its name it is nearly always a device, but nobody knows.
       wanted.changes_device = true;
       wanted.device = values::device_named(call.run.heap(), value);
+      if (!wanted.device) wanted.device = interpreter::presumed_device(call.run, value);
       if (wanted.device) return;
       if (value.is(Kind::unknown)) {
         const std::string_view name = value.as<values::Unknown>()->name;

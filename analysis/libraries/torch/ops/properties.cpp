@@ -1,5 +1,6 @@
 // Asking tensors (dtype, device and what else is not their shape), moving and converting them, filling them
 // in place, and torch.nn.init.
+#include "interpreter/calls/unseen.hpp"
 #include "libraries/numpy/arrays.hpp"
 #include "libraries/python/generators.hpp"
 #include "libraries/torch/meaning/contents.hpp"
@@ -185,6 +186,8 @@ void convert(Op& op, TensorState& state, Value value) {
     convert_one_of(op, state, value);
   } else if (const values::Device* chosen = values::device_named(op.run.heap(), value)) {
     state.device = chosen;
+  } else if (const values::Device* presumed = interpreter::presumed_device(op.run, value)) {
+    state.device = presumed;
   } else if (called(value, "device") ||
       op.run.record().conditions.contains(values::RecordCondition::counted)) {
     state.device = nullptr;
