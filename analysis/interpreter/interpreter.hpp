@@ -605,6 +605,9 @@ private:
   // Models that the program makes and does not call are run on symbols, as they were made.
   void note_built(values::Instance& object);
   void run_built(std::size_t from);
+  Value made_by_default(values::Class& cls, Place born);
+  // The numbers that such an object holds, as an object of its own. Nothing of its constructor has happened.
+  Value numbers_by_default(values::Class& cls, Place born);
   Value symbolic_parameter(
       const values::Function& function, const syntax::Parameter& parameter, std::size_t index);
   const values::LibrarySymbol* annotated_class(

@@ -190,12 +190,52 @@ std::vector<Cond> Context::assumed_since(std::size_t mark) const {
   return found;
 }
 
+namespace {
+
+// Do the two differ with the usual values whatever the atoms are that have none? Tried with small and large
+// positive values of each: where the difference keeps its sign, no value between them makes it 0, unless it
+// rises and falls. A guess, by which it is decided whether a run with the defaults is worth its while.
+bool differs_usually(const Context& context, Int a, Int b, Cond equal, Cond less) {
+  constexpr std::size_t most_free = 6;
+  constexpr std::int64_t small = 1, large = 1'000'003;
+  std::vector<Assignment> values;
+  std::vector<Int> free;
+  bool known = true;
+  context.parts(
+      equal,
+      [&](Int atom) {
+        if (atom->info && atom->info->usual)
+          values.push_back({atom, *atom->info->usual});
+        else
+          free.push_back(atom);
+      },
+      [&](Cond) { known = false; });
+  if (!known || values.empty() || free.size() > most_free) return false;
+  std::optional<bool> first;
+  const auto keeps_its_sign = [&](std::size_t one, std::int64_t its, std::int64_t others) {
+    std::vector<Assignment> all = values;
+    for (std::size_t i = 0; i < free.size(); ++i) all.push_back({free[i], i == one ? its : others});
+    if (context.evaluate(equal, all) != Answer::no) return false;
+    const Answer below = context.evaluate(less, all);
+    if (below == Answer::unknown) return false;
+    if (!first) first = below == Answer::yes;
+    return *first == (below == Answer::yes);
+  };
+  if (!keeps_its_sign(free.size(), small, small) || !keeps_its_sign(free.size(), large, large)) return false;
+  for (std::size_t i = 0; i < free.size(); ++i)
+    if (!keeps_its_sign(i, small, large) || !keeps_its_sign(i, large, small)) return false;
+  return a != b;
+}
+
+}  // namespace
+
 Answer Context::compare(Compare op, Int a, Int b) const {
   state_->effort = State::most_effort;
   if (!a || !b) return Answer::unknown;
   const Cond asked = state_->compared(op, a, b);
   const Answer found = state_->decide(asked);
-  if (found == Answer::unknown && state_->any_usual && op == Compare::eq && usually(asked) == Answer::no) {
+  if (found == Answer::unknown && state_->any_usual && op == Compare::eq &&
+      differs_usually(*this, a, b, asked, state_->compared(Compare::lt, a, b))) {
     const auto plain = [](Int x, Int y) {
       return x->constant() && (x->value() == 1 || (x->value() == 0 && y->kind == Kind::atom));
     };

@@ -106,6 +106,29 @@ const values::Device* presumed_device(Interpreter& run, Value value) {
 }
 
 namespace {
+// What was moved to a device and is called is a module, and so is what programs call their models:
+// `self.teacher_model` by its last word.
+bool is_model(Interpreter& run, Value function, std::string_view name) {
+  if (function.is(Kind::unknown) && kept(*function.as<Unknown>(), moved_to_kept)) return true;
+  const std::string_view word = name.substr(name.find_last_of("._") + 1);
+  return run.library().find(values::InternalRow::model + std::string(word)) != nullptr;
+}
+
+// Where a tensor among the arguments lies; null: not known.
+const values::Device* device_of_any(Interpreter& run, const Arguments& arguments) {
+  const auto device_of = [&](Value argument) -> const values::Device* {
+    argument = run.resolve(argument);
+    const Value tensor = argument.is(Kind::unknown) ? argument.as<Unknown>()->state.value : argument;
+    if (tensor.is(Kind::tensor)) return tensor.as<values::Tensor>()->now()->device;
+    return argument.is(Kind::unknown) ? lies_on(*argument.as<Unknown>()) : nullptr;
+  };
+  for (const Value& argument : arguments.positional)
+    if (const values::Device* device = device_of(argument)) return device;
+  for (const auto& [name, argument] : arguments.keywords)
+    if (const values::Device* device = device_of(argument)) return device;
+  return nullptr;
+}
+
 // `object.to(device)`, `object.cuda()` of what is not known.
 void note_moved(Interpreter& run, Unknown& made, const Unknown& object, std::string_view method,
     const Arguments& arguments) {
@@ -149,8 +172,12 @@ void note_transfer(Interpreter& run, Value made, Value function, const Arguments
         keep(run.heap(), *made.as<Unknown>(), values::UnknownState::made_of, object);
     }
   }
-  if (moved && made.is(Kind::unknown))
-    keep(run.heap(), *made.as<Unknown>(), moved_kept, run.heap().boolean(true));
+  if (!made.is(Kind::unknown)) return;
+  if (moved) keep(run.heap(), *made.as<Unknown>(), moved_kept, run.heap().boolean(true));
+  // A model computes where its input lies.
+  if (function.is(Kind::unknown) && is_model(run, function, function.as<Unknown>()->name))
+    if (const values::Device* device = device_of_any(run, arguments))
+      keep(run.heap(), *made.as<Unknown>(), moved_to_kept, Value::of(Kind::device, device));
 }
 bool may_be_moved(const Unknown& value) { return static_cast<bool>(kept(value, moved_kept)); }
 
@@ -166,8 +193,7 @@ void note_computed(
     Interpreter& run, Value made, Value function, std::string_view name, const Arguments& arguments) {
   std::vector<Value> from;
   bool computed = arguments.spread;
-  Value device,
-      on;  // … that all were given on; and what a model computes on, one that the program chooses, too
+  Value device;
   // A method of such a value computes from it.
   if (function.is(Kind::unknown))
     if (const Unknown* object = whole_of(*function.as<Unknown>())) {
@@ -192,12 +218,10 @@ void note_computed(
       for (const Object* source : state.graph)
         if (dynamic_cast<const Unknown*>(source) && from.size() < most_sources)
           from.push_back(Value::of(Kind::unknown, source));
-      if (state.device) on = Value::of(Kind::device, state.device);
-      if (state.device && !values::chosen(state.device)) device = on;
+      if (state.device && !values::chosen(state.device)) device = Value::of(Kind::device, state.device);
     } else if (argument.is(Kind::unknown)) {
       if (const values::Device* there = given_on(*argument.as<Unknown>()))
         device = Value::of(Kind::device, there);
-      if (const values::Device* there = lies_on(*argument.as<Unknown>())) on = Value::of(Kind::device, there);
       if (comes_from_unseen(*argument.as<Unknown>()) && from.size() < most_sources) from.push_back(argument);
     }
   };
@@ -207,14 +231,8 @@ void note_computed(
   if (device) keep(run.heap(), result, values::UnknownState::given_on, device);
   if (!computed) return;
   keep(run.heap(), result, values::UnknownState::given, run.heap().tuple(std::move(from)));
-  // `self.teacher_model` by its last word.
-  const std::string_view word = name.substr(name.find_last_of("._") + 1);
-  // What was moved to a device and is called is a module.
-  if (!(function.is(Kind::unknown) && kept(*function.as<Unknown>(), moved_to_kept)) &&
-      !run.library().find(values::InternalRow::model + std::string(word)))
-    return;
-  keep(run.heap(), result, values::UnknownState::of_model, run.heap().boolean(true));
-  if (on) keep(run.heap(), result, moved_to_kept, on);  // a model computes where its input lies
+  if (is_model(run, function, name))
+    keep(run.heap(), result, values::UnknownState::of_model, run.heap().boolean(true));
 }
 
 namespace {

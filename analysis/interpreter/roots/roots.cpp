@@ -3,6 +3,7 @@
 #include "interpreter/paths/speculation.hpp"
 #include "interpreter/roots/built_runs.hpp"
 #include "interpreter/roots/declared.hpp"
+#include "interpreter/roots/default_object.hpp"
 #include "interpreter/roots/hooks.hpp"
 
 #include "interpreter/classes/set_on_self.hpp"
@@ -168,6 +169,36 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
   doubtful_.clear();
 }
 
+// Absent: its constructor refuses.
+Value Interpreter::made_by_default(values::Class& cls, Place born) {
+  const bool killed = std::exchange(killed_, false);
+  ++guards_;
+  const Value made = call(Value::of(Kind::class_, &cls), {}, born);
+  --guards_;
+  const bool refused = std::exchange(killed_, killed);
+  return refused || !made.is(Kind::instance) ? Value{} : made;
+}
+
+Value Interpreter::numbers_by_default(values::Class& cls, Place born) {
+  std::vector<std::pair<Name, std::int64_t>> numbers;
+  Block dropped;
+  Block* const block = std::exchange(block_, &dropped);
+  {
+    Speculation trial(*this, Speculation::Of::trial);
+    if (const Value made = made_by_default(cls, born); made.is(Kind::instance))
+      for (const auto& [name, slot] : made.as<values::Instance>()->attributes.entries())
+        if (slot->value.is(Kind::integer))
+          if (const auto number = symbols().value(slot->value.integer())) numbers.emplace_back(name, *number);
+    trial.discard();
+  }
+  block_ = block;
+  if (numbers.empty()) return {};
+  auto* held = heap().make<values::Instance>();
+  for (const auto& [name, number] : numbers)
+    heap().slot_of(held->attributes, name).value = heap().integer(number);
+  return Value::of(Kind::instance, held);
+}
+
 Value Interpreter::symbolic_parameter(
     const values::Function& function, const Parameter& parameter, std::size_t index) {
   const Place born{function.chunk, parameter.span};
@@ -181,6 +212,15 @@ Value Interpreter::symbolic_parameter(
       return value;
     }
   }
+  const bool has_default = index < function.defaults.size() && function.defaults[index];
+  if (with_defaults_ && !has_default && parameter.kind != ParameterKind::var_positional &&
+      parameter.kind != ParameterKind::var_keyword)
+    if (values::Class* cls = class_by_default(*this, function, parameter))
+      if (const Value made = made_by_default(*cls, born)) {
+        defaults_ += (defaults_.empty() ? "" : ", ") + std::string(parameter.name.text()) + "=" +
+            std::string(cls->name.text()) + "()";
+        return made;
+      }
   if (parameter.kind == ParameterKind::var_positional)
     return heap().open_list(heap().external("", born), nullptr, values::ListKind::tuple);
   if (parameter.kind == ParameterKind::var_keyword) return heap().dict({}, true, heap().external("", born));
@@ -236,8 +276,12 @@ Value Interpreter::symbolic_parameter(
     const std::string given = std::string(parameter.name.text()) + " is not None";
     return heap().choose(symbols().opaque(given, Sharing::uniform), made, Value::none());
   }
-  if (made.is(Kind::unknown) && index < function.defaults.size())
+  if (made.is(Kind::unknown) && has_default)
     made.as<values::Unknown>()->default_value = function.defaults[index];
+  // Where what its numbers have to be is not so with the defaults, the root is run with these once more.
+  if (made.is(Kind::unknown) && !has_default && !with_defaults_ && !limits_.as_rank && !limits_.given)
+    if (values::Class* cls = class_by_default(*this, function, parameter))
+      made.as<values::Unknown>()->default_value = numbers_by_default(*cls, born);
   // Of what is declared to be something else its name says nothing.
   if (made.is(Kind::unknown) && parameter.annotation)
     heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::declared)).value =
