@@ -65,6 +65,24 @@ namespace {
 
 // ---------------------------------------------------------------- matmul
 
+// Two different batches of matrices of one shape, [B, N, D] and [B, N, D], fit only where N is D by chance:
+// the second was to be transposed.
+void doubt_equal_shapes(Op& op, Value left, Value right, const Shape& x, const Shape& y) {
+  if (!x.rank_known || !y.rank_known || x.dims.size() < 3 || x.dims.size() != y.dims.size() ||
+      left.object() == right.object())
+    return;
+  const Dim rows = from_right(x, 1), columns = from_right(x, 0);
+  if (!rows.size || !columns.size || op.s.varies(rows.size) || op.s.varies(columns.size) ||
+      op.equal(rows, columns) != Answer::unknown || op.equal(rows, from_right(y, 1)) != Answer::yes ||
+      op.equal(columns, from_right(y, 0)) != Answer::yes)
+    return;
+  op.fail_when(op.s.logical_not(op.s.compared(symbolic::Compare::eq, rows.size, columns.size)),
+      ProblemKind::product,
+      "Cannot multiply " + op.name(op.call.row.parameters[0].text()) + " " + op.words(x) + " by " +
+          op.name(op.call.row.parameters[1].text()) + " " + op.words(y) + ": inner dimensions " +
+          op.words(columns) + " and " + op.words(rows) + " differ");
+}
+
 Value multiply(Op& op, Value left, Value right) {
   const TensorState* a = require_tensor(op.run, left);
   const TensorState* b = require_tensor(op.run, right);
@@ -79,6 +97,7 @@ Value multiply(Op& op, Value left, Value right) {
   const Dim inner_left = from_right(x, 0);
   // A vector on the right is summed over its only dimension.
   const Dim inner_right = vector_right ? from_right(y, 0) : matrix_right ? from_right(y, 1) : Dim{};
+  doubt_equal_shapes(op, left, right, x, y);
   if (!op.must_equal(inner_left, inner_right)) {
     refuse_inner(op, left, right, inner_left, inner_right);
   } else if (!op.run.guarded()) {
