@@ -312,17 +312,28 @@ Value buffer(Call& call) {
   made.as<Tensor>()->role = values::TensorRole::buffer;
   return made;
 }
-Value register_buffer(Call& call) {
-  const Value name = call.run.resolve(call.at(0));
-  const Value value = call.run.resolve(call.at(1));
-  if (name.is(Kind::string)) call.run.set_attribute(call.self, Name(name.text()), call.at(1));
-  if (value.is(Kind::tensor)) value.as<Tensor>()->role = values::TensorRole::buffer;
-  if (const TensorState* state = call.run.of_any_use() ? tensor_state(call.run, value) : nullptr;
+// Of one of several tensors each may be the buffer.
+void become_buffer(Interpreter& run, Value value) {
+  value = run.resolve(value);
+  if (value.is(Kind::choice)) {
+    become_buffer(run, value.as<values::Choice>()->yes);
+    become_buffer(run, value.as<values::Choice>()->no);
+    return;
+  }
+  if (!value.is(Kind::tensor)) return;
+  value.as<Tensor>()->role = values::TensorRole::buffer;
+  // Of a class that nobody constructs here, somebody else may move the module.
+  if (const TensorState* state = run.of_any_use() ? tensor_state(run, value) : nullptr;
       state && state->device) {
     TensorState moved = *state;
     moved.device = nullptr;
-    set_state(call.run, value, moved);
+    set_state(run, value, moved);
   }
+}
+Value register_buffer(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  if (name.is(Kind::string)) call.run.set_attribute(call.self, Name(name.text()), call.at(1));
+  become_buffer(call.run, call.at(1));
   keep(call, values::ModuleState::has_buffers, call.run.heap().boolean(true));
   // What is not saved with the module.
   if (name.is(Kind::string) && call.at(2) &&
