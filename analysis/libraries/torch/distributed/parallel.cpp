@@ -3,6 +3,7 @@
 // .algorithms and .checkpoint.
 #include "interpreter/calls/unseen.hpp"
 #include "libraries/table/native.hpp"
+#include "libraries/table/op.hpp"
 #include "libraries/torch/distributed/wrapping.hpp"
 #include "values/devices.hpp"
 #include "values/internal_rows.hpp"
@@ -241,6 +242,50 @@ struct Flattened {
   }
 };
 
+// Does a parameter of the module lie on the CPU, whichever module of several it is?
+bool lies_on_cpu(Interpreter& run, Value module, int depth = 0) {
+  module = run.resolve(module);
+  if (module.is(Kind::choice) && depth < 6)
+    return lies_on_cpu(run, module.as<values::Choice>()->yes, depth + 1) &&
+        lies_on_cpu(run, module.as<values::Choice>()->no, depth + 1);
+  Flattened parts;
+  parts.add(run, module);
+  return parts.on_cpu;
+}
+bool names_devices(Interpreter& run, Value devices) {
+  devices = run.resolve(devices);
+  return devices.is(Kind::list) && !values::Heap::list_state(devices)->items.empty();
+}
+// DistributedDataParallel(module, device_ids=[i]): a module on the CPU has no devices to name.
+Value distributed_init(Call& call) {
+  const Value devices = argument_named(call, "device_ids");
+  if (!call.spread && names_devices(call.run, devices)) {
+    call.run.set_attribute(call.self, Name("device_ids"), devices);
+    if (lies_on_cpu(call.run, call.at(0)))
+      call.run.problem(values::ProblemKind::device, call)->text =
+          "`DistributedDataParallel` is given `device_ids`, and the module is still on the CPU: it raises "
+          "`ValueError`. Move the module to its GPU before it is wrapped";
+  }
+  return wrapped_init(call);
+}
+// Moved when it is wrapped already: where its module was on the CPU till then, wrapping it has failed.
+Value moves_wrapped(Call& call, std::string_view usual_row) {
+  const Value module = call.self.is(Kind::instance) ? call.run.resolve(kept(call, "module")) : Value{};
+  if (module.is(Kind::unknown) && kept(call, "device_ids")) {
+    Op op(call);
+    op.fail_when(call.run.named_condition("the module is on the CPU until here", Sharing::uniform),
+        values::ProblemKind::device,
+        "`DistributedDataParallel` is given `device_ids` and a module that is moved only here: it raises "
+        "`ValueError`. Move the module to its GPU before it is wrapped");
+  }
+  const Row* usual = call.run.library().find(usual_row);
+  Call inner{call.run, *usual, call.self, call.arguments, call.rest, call.options, call.given, call.spread,
+      call.expr, call.node, call.place, call.behind};
+  return usual->run(inner);
+}
+Value wrapped_to(Call& call) { return moves_wrapped(call, "torch.nn.Module.to"); }
+Value wrapped_cuda(Call& call) { return moves_wrapped(call, "torch.nn.Module.cuda"); }
+
 // FullyShardedDataParallel(module): one flat parameter for the module, less the parts that are wrapped
 // already.
 Value sharded_init(Call& call) {
@@ -426,7 +471,7 @@ const std::deque<Hidden>& hidden() {
   static const std::deque<Hidden> list = {
       {"torch.nn.parallel.DistributedDataParallel",
           "module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, process_group=None, *, find_unused_parameters=False, static_graph=False, **options",
-          wrapped_init,
+          distributed_init,
           {.name = "DistributedDataParallel",
               .group = 5,
               .hidden = true,
@@ -585,6 +630,8 @@ std::vector<Row> parallel_rows() {
       row("torch.distributed.fsdp.MixedPrecisionPolicy", class_, "**options", keep_options),
       row("torch.distributed.checkpoint.state_dict.StateDictOptions", class_, "**options", keep_options),
       row("torch.nn.parallel.DistributedDataParallel.no_sync", method, "", no_sync),
+      row("torch.nn.parallel.DistributedDataParallel.to", method, "*arguments, **options", wrapped_to),
+      row("torch.nn.parallel.DistributedDataParallel.cuda", method, "device=None", wrapped_cuda),
       row("torch.nn.parallel.DistributedDataParallel._set_static_graph", method, "",
           [](Call& call) {
             return keep(call, values::WrapperState::static_graph, call.run.heap().boolean(true)),
