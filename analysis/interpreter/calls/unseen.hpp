@@ -47,6 +47,9 @@ struct Role {
 };
 Role role_of(Interpreter& run, const values::Unknown& function, const Arguments& arguments);
 
+// Something of another library: its name and where that lives, "transformers.LlamaConfig". Empty for others.
+std::string imported_from(Value value);
+
 // Is it, or is it a part of, what unseen code computed from values that it was given, or a sum or product of
 // such?
 bool comes_from_unseen(const values::Unknown& value);

@@ -376,9 +376,8 @@ Value as_it_is(values::Heap& heap, Value value) {
   now.object()->born = value.object()->born;
   return now;
 }
+}  // namespace
 
-// What the call gives numbers by name to, if it is something of another library: its name and where that
-// lives, "transformers.LlamaConfig".
 std::string imported_from(Value function) {
   if (!function.is(Kind::unknown)) return {};
   const auto* called = function.as<values::Unknown>();
@@ -386,7 +385,6 @@ std::string imported_from(Value function) {
   if (module.is(Kind::string)) return std::string(module.text()) + "." + std::string(called->name);
   return called->name.find('.') == std::string_view::npos ? std::string() : std::string(called->name);
 }
-}  // namespace
 
 // Objects that are handed to what is not seen may be used there.
 void Interpreter::record_unseen(Value function, const Arguments& arguments, Place where) {
@@ -444,7 +442,10 @@ void Interpreter::record_unseen(Value function, const Arguments& arguments, Plac
 
 Value Interpreter::call_unknown(Value function, const Arguments& arguments, Place where) {
   ++may_raise_;
-  record_unseen(function, arguments, where);
+  // A function that is running has shown what it does with what it gets: it is not run once more.
+  const auto running = function.is(Kind::function) ? active_.find(function.as<values::Function>())
+                                                   : active_.end();
+  if (running == active_.end() || running->second == 0) record_unseen(function, arguments, where);
   note_unseen_communication(function, arguments, where);
   for (const Value& argument : arguments.positional) escape(argument);
   for (const auto& [name, argument] : arguments.keywords) escape(argument);

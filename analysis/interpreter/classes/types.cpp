@@ -1,4 +1,5 @@
 // Types of values: type(), isinstance, issubclass, hasattr, the classes that a class derives from.
+#include "interpreter/calls/unseen.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/presumed.hpp"
 #include "interpreter/statements/from_file.hpp"
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 namespace stepzero::interpreter {
@@ -525,6 +527,19 @@ static bool is_plain_base(std::string_view path) {
   return std::find(std::begin(plain), std::end(plain), path) != std::end(plain);
 }
 
+// What is known of a class that is not there to be read, by its package and the end of its name: of
+// `transformers…BertPreTrainedModel` what is known of `PreTrainedModel`. Null: nothing.
+static const Row* unseen_base(const Library& library, std::string_view path) {
+  const std::string package(path.substr(0, path.find('.')));
+  const std::string_view name = path.substr(path.rfind('.') + 1);
+  for (std::size_t i = 0; i < name.size(); ++i)
+    if (std::isupper(static_cast<unsigned char>(name[i])) != 0)
+      if (const Row* found = library.find("$unseen." + package + "." + std::string(name.substr(i)));
+          found && found->kind == values::RowKind::class_)
+        return found;
+  return nullptr;
+}
+
 void Interpreter::add_bases(
     values::Class& cls, const std::vector<Value>& bases, std::vector<values::Class*>& parents) {
   if (std::find(cls.order.begin(), cls.order.end(), &cls) == cls.order.end()) cls.order.push_back(&cls);
@@ -572,6 +587,8 @@ void Interpreter::add_bases(
       }
     } else {
       cls.open = true;
+      if (const Row* known = cls.native ? nullptr : unseen_base(library_, imported_from(base)))
+        cls.native = library_symbol(known->path).as<values::LibrarySymbol>();
     }
   }
   if (!cls.is_enum) cls.enum_mixes = false;

@@ -77,6 +77,7 @@ Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evalu
   const Value given = call.run.resolve(item);
   // What it adds to an optimizer holds its steps back while gradients are accumulated; else it is as before.
   if (is_optimizer(call.run, given)) return item;
+  if (given.is(Kind::instance) && call.run.is_a(given, "torch.optim.lr_scheduler.LRScheduler")) return item;
   const bool shards = kept(call, values::AcceleratorState::shards) && !wrappers.sharded.empty();
   const std::string_view wrapper = shards ? wrappers.sharded : wrappers.usual;
   // Only to be evaluated: there is nothing to average then, and it is not wrapped.
@@ -166,7 +167,7 @@ Value predicts(Call& call) {
 std::vector<Row> framework_rows() {
   std::vector<Row> rows;
   for (const auto& family : {accelerate_rows, lightning_rows, fabric_rows, deepspeed_rows, timm_rows,
-           metric_rows, trainer_rows, log_rows, schedule_rows}) {
+           metric_rows, trainer_rows, log_rows, pretrained_rows, schedule_rows}) {
     const std::vector<Row> more = family();
     rows.insert(rows.end(), more.begin(), more.end());
   }

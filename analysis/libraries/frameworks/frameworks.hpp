@@ -26,10 +26,11 @@ std::vector<Row> lightning_rows();  // its Trainer and modules
 std::vector<Row> fabric_rows();
 std::vector<Row> timm_rows();
 std::vector<Row> deepspeed_rows();
-std::vector<Row> metric_rows();    // torchmetrics
-std::vector<Row> trainer_rows();   // the Trainer of transformers
-std::vector<Row> log_rows();       // where programs write down how a training goes
-std::vector<Row> schedule_rows();  // of learning rates, as transformers makes them
+std::vector<Row> metric_rows();      // torchmetrics
+std::vector<Row> trainer_rows();     // the Trainer of transformers
+std::vector<Row> log_rows();         // where programs write down how a training goes
+std::vector<Row> pretrained_rows();  // what unseen packages let programs derive from
+std::vector<Row> schedule_rows();    // of learning rates, as transformers makes them
 
 inline constexpr std::string_view gathers = "it gathers from all processes";
 inline constexpr std::string_view is_barrier = "it is a barrier";

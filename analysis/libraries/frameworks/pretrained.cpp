@@ -1,0 +1,51 @@
+// Classes of packages that are not there to be read, from which programs derive their models and
+// configurations: what they are at least. Where the package is installed its own text is run. Read in
+// transformers 5.23 (modeling_utils.py, configuration_utils.py); of diffusers' ModelMixin only that it is a
+// module, as its documentation says.
+#include "libraries/frameworks/frameworks.hpp"
+#include "values/kept.hpp"
+
+namespace stepzero::libraries {
+
+namespace {
+
+// PreTrainedModel.__init__(config): keeps the configuration.
+Value keeps_config(Call& call) {
+  if (call.at(0)) call.run.set_attribute(call.self, Name("config"), call.at(0));
+  return Value::none();
+}
+// PretrainedConfig.__init__(**options): all that is given becomes an attribute.
+Value keeps_settings(Call& call) {
+  for (const auto& [name, value] : call.options) call.run.set_attribute(call.self, name, value);
+  return Value::none();
+}
+
+}  // namespace
+
+std::vector<Row> pretrained_rows() {
+  using enum RowKind;
+  std::vector<Row> rows = {
+      row("$unseen.transformers.PreTrainedModel", class_, "*arguments, **options", nullptr,
+          "torch.nn.Module"),
+      row("$unseen.transformers.PreTrainedModel.__init__", method, "config=None, *arguments, **options",
+          keeps_config),
+      row("$unseen.diffusers.ModelMixin", class_, "*arguments, **options", nullptr, "torch.nn.Module"),
+      row("$unseen.transformers.PretrainedConfig", class_, "*arguments, **options", nullptr),
+      row("$unseen.transformers.PretrainedConfig.__init__", method, "*arguments, **options", keeps_settings),
+      row("$unseen.transformers.PreTrainedConfig", class_, "*arguments, **options", nullptr,
+          "$unseen.transformers.PretrainedConfig"),
+  };
+  // Weights are made, written down, or computed anew in the backward: the parts stay what they are.
+  for (const std::string_view harmless :
+      {"$unseen.transformers.PreTrainedModel.post_init", "$unseen.transformers.PreTrainedModel.init_weights",
+          "$unseen.transformers.PreTrainedModel.save_pretrained",
+          "$unseen.transformers.PreTrainedModel.push_to_hub",
+          "$unseen.transformers.PreTrainedModel.gradient_checkpointing_enable",
+          "$unseen.transformers.PreTrainedModel.gradient_checkpointing_disable",
+          "$unseen.diffusers.ModelMixin.save_pretrained",
+          "$unseen.diffusers.ModelMixin.enable_gradient_checkpointing"})
+    rows.push_back(row(harmless, method, "*arguments, **options", nothing));
+  return rows;
+}
+
+}  // namespace stepzero::libraries
