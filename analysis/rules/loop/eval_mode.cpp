@@ -4,6 +4,7 @@
 #include "rules/training/absent.hpp"
 #include "rules/training/evaluation.hpp"
 #include "rules/training/parts.hpp"
+#include "rules/training/unseen_history.hpp"
 #include "rules/training/unset_mode.hpp"
 #include "values/shape_text.hpp"
 
@@ -324,7 +325,9 @@ void check(const Record& record, Report& report) {
     if (scene.handed_over || scene.root->truncated) continue;
     for (const TrainingEvent& mode : scene.all) {
       const OperationEvent& event = *mode.event;
-      if (!sets_eval(record, event) || !event.self.is(Kind::instance)) continue;
+      // Of a model that is not seen its use says that it is one.
+      if (!sets_eval(record, event) || !(event.self.is(Kind::instance) || event.self.is(Kind::unknown)))
+        continue;
       const Object* model = event.self.object();
       // The loop that evaluates and trains this very model.
       const LoopEvent* loop = nullptr;
@@ -332,8 +335,7 @@ void check(const Record& record, Report& report) {
       for (auto it = mode.loops.rbegin(); it != mode.loops.rend() && !loop; ++it)
         for (const TrainingEvent& each : scene.all) {
           if (each.event->row->operation != Operation::backward || !each.in(*it)) continue;
-          const values::TensorState* loss = each.event->self_state();
-          if (!loss || !reaches(*loss, event.self)) continue;
+          if (!is_trained_by(scene, *each.event, event.self)) continue;
           loop = *it;
           backward = each.event;
         }
@@ -351,7 +353,10 @@ void check(const Record& record, Report& report) {
       if (restored || !evaluation || (loop->unrolled && times < 1) || !may_differ_by_mode(record, model) ||
           !once(event.place))
         continue;
-      const std::string name = object_text(record, event, "the model");
+      const std::string_view text = record.text(event.place);
+      const std::string name = event.expr || text.rfind('.') == std::string_view::npos
+          ? object_text(record, event, "the model")
+          : std::string(text.substr(0, text.rfind('.')));
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
           code(name + ".eval()") + " is never undone" + of_choice(record, mode) +
               ": from here on the loop trains without dropout and with fixed statistics in its norms. Call " +

@@ -18,6 +18,12 @@ using values::Operation;
 
 namespace {
 
+bool steps_in(const TrainingRoot& scene, const LoopEvent& loop, Value optimizer) {
+  return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+    return stepped_optimizer(*each.event).object() == optimizer.object() && each.in(&loop);
+  });
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
@@ -39,9 +45,9 @@ void check(const Record& record, Report& report) {
             backward = each.event;
             break;
           }
-      if (!loop || !repeats(*loop) || by_hand(scene, loop)) continue;
+      if (!loop || !repeats(*loop) || makes_gradients(record, scene, loop)) continue;
       std::size_t steps = 0;
-      bool cleared = false;
+      bool cleared = false, doubted = false;
       for (const TrainingEvent& each : scene.all) {
         if (!each.in(loop)) continue;
         const OperationEvent& event = *each.event;
@@ -55,18 +61,24 @@ void check(const Record& record, Report& report) {
             event.arguments[0].is(Kind::none))
           cleared = true;
         if (operation == Operation::zero_grad) {
-          const bool other_optimizer = scene.optimizers.contains(event.self.object());
-          cleared = cleared || event.self.object() == optimizer.object() ||
-              shares_parameters(scene,
-                  other_optimizer ? attribute(event.self, values::OptimizerState::parameters) : event.self,
-                  optimizer) != Answer::no;
+          const bool other_optimizer = event.self.object() != optimizer.object() &&
+              scene.optimizers.contains(event.self.object());
+          const Answer shared = event.self.object() == optimizer.object()
+              ? Answer::yes
+              : shares_parameters(scene,
+                    other_optimizer ? attribute(event.self, values::OptimizerState::parameters) : event.self,
+                    optimizer);
+          // One that clears and steps for itself has parameters of its own, as far as is known.
+          const bool own = other_optimizer && steps_in(scene, *loop, event.self);
+          cleared = cleared || shared == Answer::yes || (shared == Answer::unknown && !own);
+          doubted = doubted || shared == Answer::unknown;
         }
       }
       if (cleared || (loop->unrolled && steps < 2) || escapes(record, scene, optimizer.object(), loop))
         continue;
       if (!once(step.event->place)) continue;
       const std::string name = stepped_text(record, *step.event);
-      const bool made = is_made(scene, optimizer.object());
+      const bool made = is_made(scene, optimizer.object()) && !doubted;
       Finding* finding = report.add(at_most(made ? Severity::error : Severity::warning, scene),
           step.event->place, step.event->calls,
           "Gradients are never cleared in this loop, so each step of " +

@@ -19,6 +19,7 @@ namespace {
 struct Sampler {
   Value value;
   values::Cond when = nullptr;  // null: always
+  bool inside = false;          // an object of the program's own takes its samples from it
 };
 bool is_librarys(Value value) {
   if (!value.is(Kind::instance)) return false;
@@ -113,12 +114,21 @@ bool tells_epochs(const Record& record) {
 }
 
 Sampler find_sampler(const Record& record, Value value, int depth = 0) {
-  if (has_epochs(record, value)) return {value, nullptr};
+  if (has_epochs(record, value)) return {value, nullptr, false};
   // A batch sampler takes its batches from another.
   if (value.is(Kind::instance) && depth < 4)
     if (const Value inner = value.as<Instance>()->attributes.value(syntax::Name("sampler"));
         inner && value.as<Instance>()->native && !value.as<Instance>()->cls)
       return find_sampler(record, inner, depth + 1);
+  // Of the program's own it may be any that it keeps.
+  if (value.is(Kind::instance) && value.as<Instance>()->cls && depth < 4)
+    for (const auto& [name, slot] : value.as<Instance>()->attributes.entries()) {
+      if (name.text().starts_with('$')) continue;
+      if (Sampler found = find_sampler(record, slot->value, depth + 1); found.value) {
+        found.inside = true;
+        return found;
+      }
+    }
   if (!value.is(Kind::choice) || depth > 4) return {};
   const auto* choice = value.as<values::Choice>();
   for (const bool yes : {true, false}) {
@@ -230,7 +240,7 @@ void check(const Record& record, Report& report) {
       if (read.event->row->operation != Operation::loader_made ||
           read.event->row->kind != values::RowKind::method)
         continue;
-      const auto [sampler, when] = sampler_of(record, *read.event);
+      const auto [sampler, when, inside] = sampler_of(record, *read.event);
       if (!sampler) continue;
       const TrainingEvent* made = nullptr;
       bool set = false;
@@ -243,7 +253,8 @@ void check(const Record& record, Report& report) {
             (each.event->row->operation == Operation::set_epoch &&
                 (each.event->self.object() == sampler.object() || !has_epochs(record, each.event->self)));
       }
-      if ((!made && is_librarys(sampler)) || set || (!is_librarys(sampler) && tells_epochs(record)) ||
+      if ((!made && is_librarys(sampler)) || set ||
+          ((inside || !is_librarys(sampler)) && tells_epochs(record)) ||
           escapes(record, scene, sampler.object(), nullptr) || !shuffles(record, made, sampler))
         continue;
       const LoopEvent* loop = epoch_loop(scene, read);
@@ -281,6 +292,12 @@ void check(const Record& record, Report& report) {
         loader = loader.substr(10, loader.size() - 11);
       if (loader.empty() || loader.find_first_of(" (\n,") != std::string::npos || !source.own_line(first))
         continue;
+      // Where the loader has it.
+      std::string path;
+      for (const char* attribute_name : {".sampler", ".batch_sampler"})
+        if (attribute(read.event->self, attribute_name + 1).object() == sampler.object() && path.empty())
+          path = attribute_name;
+      if (path.empty()) continue;
       Fix fix;
       fix.title = "Set the sampler's epoch";
       // Started in one process, the program may have chosen another sampler, which has no epoch:
@@ -288,8 +305,8 @@ void check(const Record& record, Report& report) {
       fix.preferred = false;
       const auto begin = source.lines(first, first).begin;
       fix.edits.push_back({{source.path(), {begin, begin}},
-          source.indentation(first) + loader + ".sampler.set_epoch(" +
-              std::string(source.text(*stmt.target)) + ")" + source.line_ending()});
+          source.indentation(first) + loader + path + ".set_epoch(" + std::string(source.text(*stmt.target)) +
+              ")" + source.line_ending()});
       finding->fixes.push_back(std::move(fix));
     }
   }

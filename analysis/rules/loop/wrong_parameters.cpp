@@ -293,7 +293,8 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const TrainingRoot& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated || scene.optimizers.empty() || by_hand(scene, nullptr))
+    if (scene.handed_over || scene.root->truncated || scene.optimizers.empty() ||
+        makes_gradients(record, scene, nullptr))
       continue;
     if (std::any_of(scene.optimizers.begin(), scene.optimizers.end(), [&](const Object* each) {
           return !is_made(scene, each) || escapes(record, scene, each, nullptr);
@@ -304,7 +305,7 @@ void check(const Record& record, Report& report) {
     look_for_unfrozen(record, scene, report, once);
   }
   for (const TrainingRoot& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated || by_hand(scene, nullptr)) continue;
+    if (scene.handed_over || scene.root->truncated || makes_gradients(record, scene, nullptr)) continue;
     const bool all_made = std::all_of(scene.optimizers.begin(), scene.optimizers.end(),
         [&](const Object* each) { return is_made(scene, each) && !escapes(record, scene, each, nullptr); });
     if (!all_made) continue;

@@ -6,6 +6,7 @@
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/rounds.hpp"
+#include "rules/training/unseen_history.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -167,50 +168,6 @@ bool is_used(const TrainingRoot& scene, const TrainingEvent& kept, const Trainin
       return false;
     return !each.in(kept.loops.back()) || each.turns.size() > loop.backward->turns.size();
   });
-}
-
-// What unseen code computed, of which the tensor was made; or that the value itself is, which need not be a
-// tensor.
-std::vector<const values::Unknown*> unseen_sources(
-    Value value, const values::TensorState* state, int depth = 0) {
-  std::vector<const values::Unknown*> found;
-  if (value.is(Kind::choice) && depth < 4) {
-    for (const Value side : {value.as<values::Choice>()->yes, value.as<values::Choice>()->no})
-      for (const values::Unknown* source :
-          unseen_sources(side, side.is(Kind::tensor) ? side.as<values::Tensor>()->now() : nullptr, depth + 1))
-        found.push_back(source);
-    return found;
-  }
-  const auto add = [&](const Object* source) {
-    if (const auto* unknown = dynamic_cast<const values::Unknown*>(source)) found.push_back(unknown);
-  };
-  if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value.is(Kind::tensor))
-    state = value.as<values::Unknown>()->state.value.as<values::Tensor>()->now();
-  if (state) {
-    for (const Object* source : state->graph) add(source);
-  } else if (value.is(Kind::unknown)) {
-    const auto* unknown = value.as<values::Unknown>();
-    for (const Object* source : operands_of(*unknown)) add(source);
-    if (found.empty()) add(unknown);
-  }
-  return found;
-}
-bool holds(const values::Unknown* whole, const values::Unknown* part) {
-  for (int depth = 0; part && depth < 8; part = whole_of(*part), ++depth)
-    if (part == whole) return true;
-  return false;
-}
-// Is the loss computed from it, through whatever unseen code?
-bool leads_to(const values::Unknown* source, const values::Unknown* loss, int depth = 0) {
-  if (holds(source, loss)) return true;
-  if (depth > 6) return false;
-  for (const values::Unknown* at = loss; at; at = whole_of(*at))
-    for (const auto& operands : {operands_of(*at), given_to(*at)})
-      for (const Object* operand : operands)
-        if (const auto* unknown = dynamic_cast<const values::Unknown*>(operand);
-            unknown && leads_to(source, unknown, depth + 1))
-          return true;
-  return false;
 }
 
 // Has it a history, as the backward of the round proves? It is the loss, or a sum with it, or holds it; or it

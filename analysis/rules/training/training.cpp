@@ -454,10 +454,11 @@ bool in_optimizer(const OperationEvent& event) {
 bool only_changes_gradient(const Record& record, const OperationEvent& event) {
   if (event.row->operation == Operation::collective)
     return event.row->path.find("reduce") != std::string_view::npos;
-  if (event.row->operation != Operation::gradient_written || !event.arguments.empty()) return false;
+  if (event.row->operation != Operation::gradient_written) return false;
   const std::string_view text = record.text(event.place), called = text.substr(0, text.find('('));
-  return text.find("*=") != std::string_view::npos || text.find("/=") != std::string_view::npos ||
-      only_changes(called.substr(called.rfind('.') + 1));
+  // `p.grad /= n` writes what it has computed.
+  if (text.find("*=") != std::string_view::npos || text.find("/=") != std::string_view::npos) return true;
+  return event.arguments.empty() && only_changes(called.substr(called.rfind('.') + 1));
 }
 }  // namespace
 

@@ -1,0 +1,66 @@
+#include "rules/training/unseen_history.hpp"
+
+#include "interpreter/calls/unseen.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+std::vector<const values::Unknown*> unseen_sources(Value value, const values::TensorState* state, int depth) {
+  std::vector<const values::Unknown*> found;
+  if (value.is(Kind::choice) && depth < 4) {
+    for (const Value side : {value.as<values::Choice>()->yes, value.as<values::Choice>()->no})
+      for (const values::Unknown* source :
+          unseen_sources(side, side.is(Kind::tensor) ? side.as<values::Tensor>()->now() : nullptr, depth + 1))
+        found.push_back(source);
+    return found;
+  }
+  const auto add = [&](const Object* source) {
+    if (const auto* unknown = dynamic_cast<const values::Unknown*>(source)) found.push_back(unknown);
+  };
+  if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value.is(Kind::tensor))
+    state = value.as<values::Unknown>()->state.value.as<values::Tensor>()->now();
+  if (state) {
+    for (const Object* source : state->graph) add(source);
+  } else if (value.is(Kind::unknown)) {
+    const auto* unknown = value.as<values::Unknown>();
+    for (const Object* source : operands_of(*unknown)) add(source);
+    if (found.empty()) add(unknown);
+  }
+  return found;
+}
+bool holds(const values::Unknown* whole, const values::Unknown* part) {
+  for (int depth = 0; part && depth < 8; part = whole_of(*part), ++depth)
+    if (part == whole) return true;
+  return false;
+}
+bool leads_to(const values::Unknown* source, const values::Unknown* loss, int depth) {
+  if (holds(source, loss)) return true;
+  if (depth > 6) return false;
+  for (const values::Unknown* at = loss; at; at = whole_of(*at))
+    for (const auto& operands : {operands_of(*at), given_to(*at)})
+      for (const Object* operand : operands)
+        if (const auto* unknown = dynamic_cast<const values::Unknown*>(operand);
+            unknown && leads_to(source, unknown, depth + 1))
+          return true;
+  return false;
+}
+
+bool is_trained_by(const TrainingRoot& scene, const OperationEvent& backward, Value model) {
+  const values::TensorState* state = backward.self_state();
+  if (!model.is(Kind::unknown)) return state && reaches(*state, model);
+  const auto losses = unseen_sources(backward.self, state);
+  return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+    if (each.event->row->operation != Operation::forward || each.event->self.object() != model.object() ||
+        !each.event->result.is(Kind::unknown))
+      return false;
+    const auto* given = each.event->result.as<values::Unknown>();
+    return std::ranges::any_of(losses, [&](const values::Unknown* loss) { return leads_to(given, loss); });
+  });
+}
+
+}  // namespace stepzero::rules
