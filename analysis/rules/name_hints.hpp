@@ -13,7 +13,9 @@ enum class Says : std::uint8_t {
   training_data,
   prediction,  // what a loss compares
   target,
-  balance,  // a term that keeps experts busy
+  one_rank,    // the number of a process, or the first of them: `is_main_process`
+  many_ranks,  // whether there are several: `args.distributed`
+  balance,     // a term that keeps experts busy
 };
 
 // In whatever case it is written.

@@ -1,8 +1,11 @@
 // checkpoint/all-ranks: every rank writes the same file.
 #include "rules/checkpoint/files.hpp"
 #include "rules/list.hpp"
+#include "rules/name_hints.hpp"
+#include "rules/source.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace stepzero::rules {
 
@@ -12,11 +15,50 @@ using values::Kind;
 
 namespace {
 
-// A condition of which nothing is known but its name may well be one of the rank.
-bool is_opaque(const Record& record, values::Cond condition) {
-  bool opaque = false;
-  record.symbols.parts(condition, [](symbolic::Int) {}, [&](values::Cond) { opaque = true; });
-  return opaque;
+// Is a function called in the text? What it answers is not said there.
+bool calls(std::string_view text) {
+  for (auto at = text.find('('); at != std::string_view::npos; at = text.find('(', at + 1))
+    if (at > 0 && (std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0 || text[at - 1] == '_'))
+      return true;
+  return false;
+}
+// A condition of which nothing is known but what the program writes there may well ask for the rank; not if
+// it compares numbers, such as epochs, or asks whether there are several ranks, and has no word for one of
+// them.
+bool may_ask_rank(const Record& record, const Turn& turn) {
+  const BranchEvent& branch = *turn.branch;
+  bool open = false;
+  record.symbols.parts(
+      branch.condition, [](symbolic::Int) {},
+      [&](values::Cond part) { open = open || record.symbols.sharing(part) != Sharing::uniform; });
+  if (!open) return false;
+  const std::string_view text = record.text(branch.place);
+  // Where there is one process alone.
+  if (says(text, Says::many_ranks) && (!turn.yes || text.find("not ") != std::string_view::npos)) return true;
+  const bool elsewhere = text.find_first_of("%<>=") != std::string_view::npos || says(text, Says::many_ranks);
+  return !elsewhere || calls(text) || says(text, Says::one_rank);
+}
+// How the program makes the path: where it is a variable, what that is given.
+std::string written(const Record& record, const Path& path, const FileUse& save) {
+  std::string all;
+  const auto& chunk = record.chunk(save.event->place);
+  if (!chunk.chunk || path.text.find_first_of("(+/'\"") != std::string::npos) return path.text;
+  for_each_statement(*chunk.chunk->stmt, [&](const syntax::Stmt& stmt) {
+    if (stmt.kind != syntax::StmtKind::assign) return;
+    const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
+    if (assign.targets.size() == 1 &&
+        record.text({save.event->place.chunk, assign.targets[0]->span}) == path.text)
+      all += std::string(record.text({save.event->place.chunk, assign.value->span})) + "\n";
+  });
+  return all;
+}
+// A path of which not all is known may be made of the rank, unless the program makes it of something else.
+bool may_name_rank(const Record& record, const Path& path, const FileUse& save) {
+  if (record.heap.sharing(path.value) == Sharing::uniform && !record.heap.is_external(path.value))
+    return false;
+  if (record.heap.sharing(path.value) == Sharing::divergent) return true;
+  const std::string text = written(record, path, save);
+  return text.find_first_of("'\"") == std::string::npos || says(text, Says::one_rank);
 }
 
 void check(const Record& record, Report& report) {
@@ -25,14 +67,12 @@ void check(const Record& record, Report& report) {
     if (desk.handed_over || desk.root->truncated || !desk.parallel) continue;
     for (const FileUse& save : desk.saves) {
       const Path path = path_of(record, save);
-      if (!path.value || record.heap.sharing(path.value) != Sharing::uniform ||
-          record.heap.is_external(path.value) || path.value.is(Kind::instance))
-        continue;
+      if (!path.value || path.value.is(Kind::instance) || may_name_rank(record, path, save)) continue;
       // What is sharded lies in another file for each rank, or only rank 0 has it.
       if (std::any_of(save.turns.begin(), save.turns.end(),
-              [&](const Turn& turn) { return is_opaque(record, turn.branch->condition); }))
+              [&](const Turn& turn) { return may_ask_rank(record, turn); }))
         continue;
-      if (save.guarded || by_ranks(record, desk, save) != Who::both) continue;
+      if (save.guarded || by_ranks(record, desk, save) == Who::none) continue;
       if (std::find(told.begin(), told.end(), save.event->place) != told.end()) continue;
       told.push_back(save.event->place);
       Finding* finding = report.add(Severity::warning, save.event->place, save.event->calls,

@@ -2,8 +2,10 @@
 #include "rules/deadlock/job_size.hpp"
 #include "rules/list.hpp"
 #include "rules/training/loaders.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace stepzero::rules {
 
@@ -102,6 +104,19 @@ void look_at_ranks(const Record& record, Report& report) {
   }
 }
 
+// Under which condition is it a sampler? Null: always. Nothing: not that is known; what is not seen may be
+// None.
+std::optional<values::Cond> is_sampler_when(const Record& record, Value sampler) {
+  if (sampler.is(Kind::instance) || sampler.is(Kind::list)) return nullptr;
+  if (!sampler.is(Kind::choice)) return std::nullopt;
+  const auto* choice = sampler.as<values::Choice>();
+  const auto there = [](Value side) { return side.is(Kind::instance) || side.is(Kind::list); };
+  if (there(choice->yes) && there(choice->no)) return nullptr;
+  if (there(choice->yes) && choice->no.is(Kind::none)) return choice->condition;
+  if (there(choice->no) && choice->yes.is(Kind::none)) return record.symbols.logical_not(choice->condition);
+  return std::nullopt;
+}
+
 void check(const Record& record, Report& report) {
   look_at_ranks(record, report);
   Once once;
@@ -112,13 +127,17 @@ void check(const Record& record, Report& report) {
         made.expected)
       return;
     const Value sampler = argument(made, "sampler"), shuffle = argument(made, "shuffle");
-    // Only what is a sampler for sure: something else may be None.
-    if (!sampler.is(Kind::instance) && !sampler.is(Kind::list)) return;
-    if (!shuffle.is(Kind::boolean) || record.symbols.decide(shuffle.condition()) != Answer::yes ||
+    const std::optional<values::Cond> when = is_sampler_when(record, sampler);
+    if (!when || !shuffle.is(Kind::boolean) || record.symbols.decide(shuffle.condition()) != Answer::yes ||
         !once(made.place))
       return;
-    Finding* finding = report.add(Severity::error, made.place, made.calls,
-        "A loader with a sampler cannot shuffle, too: PyTorch raises \"sampler option is mutually exclusive with shuffle\". The sampler decides the order; leave `shuffle` out.");
+    const std::string condition = *when ? record.symbols.text(*when) : "";
+    Finding* finding = report.add(*when ? Severity::warning : Severity::error, made.place, made.calls,
+        std::string(!*when ? ""
+                : condition.empty() || condition.find('?') != std::string::npos
+                ? "Where there is a sampler: "
+                : "When " + values::code(condition) + ": ") +
+            "A loader with a sampler cannot shuffle, too: PyTorch raises \"sampler option is mutually exclusive with shuffle\". The sampler decides the order; leave `shuffle` out.");
     if (!finding || !made.expr || !record.in_file(made.place)) return;
     for (const syntax::Keyword& keyword : made.expr->keywords) {
       if (keyword.name.text() != "shuffle") continue;
