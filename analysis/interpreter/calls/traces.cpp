@@ -96,6 +96,19 @@ OperationEvent* Interpreter::record_implied(
   return event;
 }
 
+namespace {
+// What a dict holds under the key, of its state as it is or was; absent: nothing that is known.
+Value entry_of(Value state, Value key) {
+  const auto* dict = state ? state.as<values::DictState>() : nullptr;
+  if (!dict) return {};
+  for (const auto& [name, item] : dict->items)
+    if (name.is(Kind::string) && name.text() == key.text()) return item;
+  return {};
+}
+// The key under which an event has put something into a dict; absent: it is not about one entry.
+Value key_of(const OperationEvent& kept) { return kept.arguments.size() > 1 ? kept.arguments[1] : Value{}; }
+}  // namespace
+
 // `target = target + operand` is about to happen; without an operand, it has happened.
 void Interpreter::note_assigned(const Expr& target, Value operand, Place where) {
   if (dry_runs_ > 0 || !in_loop() || (operand && !tensor_in(*this, operand))) return;
@@ -109,6 +122,39 @@ void Interpreter::note_assigned(const Expr& target, Value operand, Place where) 
         : nullptr;
     return slot ? resolve(slot->value) : Value{};
   };
+  // A tensor with a graph is about to be added to the entry, or has been: as in note_kept, of one entry
+  // alone.
+  const auto note_entry = [&](const values::Slot& state, Value key) {
+    std::vector<LoopTarget*> around;  // the loop that runs, and the one around it
+    for (const Frame* frame = frame_; frame; frame = frame->outer)
+      for (auto it = frame->loops.rbegin(); it != frame->loops.rend() && around.size() < 2; ++it)
+        around.push_back(*it);
+    if (!key.is(Kind::string)) return;
+    const Value now = entry_of(state.value, key);
+    const auto same = [&](const Kept& kept) {
+      return kept.slot == &state && key_of(*kept.event) && key_of(*kept.event).text() == key.text();
+    };
+    const Value tensor = operand ? tensor_in(*this, operand) : Value{};
+    for (LoopTarget* loop : around) {
+      if (!operand)
+        for (Kept& kept : loop->kept)
+          if (same(kept) && !kept.content) kept.content = now;
+      if (!tensor || !now || state.birth > loop->round_mark.clock) continue;
+      const auto written = heap().written(loop->round_mark);
+      const auto first = std::ranges::find(written, &state, [](const auto& each) { return each.first; });
+      const bool again = std::ranges::any_of(
+          loop->kept, [&](const Kept& kept) { return same(kept) && kept.event->place == where; });
+      const bool from_before = first == written.end() || entry_of(first->second, key) == now ||
+          std::ranges::any_of(
+              loop->kept, [&](const Kept& kept) { return same(kept) && kept.content == now; });
+      // What is added besides leaves what was added before where it is.
+      for (Kept& kept : loop->kept)
+        if (same(kept) && kept.content == now) kept.content = {};
+      if (!from_before || again) continue;
+      if (OperationEvent* event = record_implied(values::InternalRow::kept, {}, {tensor, key}, {}, where))
+        loop->kept.push_back({&state, {}, event});
+    }
+  };
   const values::Slot* slot = nullptr;
   if (target.kind == ExprKind::name) {
     slot = &variable(as<NameExpr>(target).id);
@@ -118,6 +164,10 @@ void Interpreter::note_assigned(const Expr& target, Value operand, Place where) 
       slot = object.as<values::Instance>()->attributes.find(as<AttributeExpr>(target).attribute);
   } else if (target.kind == ExprKind::subscript) {
     const Value object = held(*as<SubscriptExpr>(target).object, held);
+    const Expr& index = *as<SubscriptExpr>(target).index;
+    // The other entries of the dict are written in each round, too.
+    if (object.is(Kind::dict) && index.kind == ExprKind::string)
+      return note_entry(object.as<values::Dict>()->state, resolve(evaluate(index)));
     if (object.is(Kind::dict))
       slot = &object.as<values::Dict>()->state;
     else if (object.is(Kind::list))
@@ -177,7 +227,9 @@ void Interpreter::note_kept(const values::Slot& slot, Value added, Place where) 
 // At the end of a round.
 void Interpreter::record_kept(const LoopTarget& target) {
   for (const Kept& each : target.kept)
-    if (each.content && each.slot->value == each.content) append(each.event);
+    if (const Value key = key_of(*each.event);
+        each.content && (key ? entry_of(each.slot->value, key) : each.slot->value) == each.content)
+      append(each.event);
 }
 
 // What a round leaves in a variable is, in the next one, a tensor of an earlier round.
