@@ -142,6 +142,7 @@ std::span<const Rule> rules() {
       init,
       unstable,
 
+      accelerator,
       own_split,
       split_dim,
       unreduced_gradients,

@@ -142,6 +142,7 @@ extern const Rule init;
 extern const Rule unstable;
 
 // parallel
+extern const Rule accelerator;
 extern const Rule own_split;
 extern const Rule split_dim;
 extern const Rule unreduced_gradients;

@@ -32,4 +32,11 @@ bool leaves_the_loop(const values::Row& row) {
   return false;
 }
 
+bool is_prepared(const values::Row& row) { return row.path.ends_with(".$Prepared"); }
+bool prepares(const values::Row& row) {
+  const std::string_view name = row.path.substr(row.path.rfind('.') + 1);
+  return row.kind == values::RowKind::method && leaves_the_loop(row) &&
+      (name.starts_with("prepare") || name.starts_with("setup"));
+}
+
 }  // namespace stepzero::libraries

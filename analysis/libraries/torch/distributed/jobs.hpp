@@ -13,4 +13,8 @@ std::string_view job_size(const values::Row& row);
 // leave it to the program to clear and to step?
 bool leaves_the_loop(const values::Row& row);
 
+// Of a class: is it what a framework makes of a model that it prepares? Of a call: does it prepare things?
+bool is_prepared(const values::Row& row);
+bool prepares(const values::Row& row);
+
 }  // namespace stepzero::libraries
