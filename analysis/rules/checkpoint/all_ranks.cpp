@@ -27,14 +27,14 @@ bool calls(std::string_view text) {
 // them.
 bool may_ask_rank(const Record& record, const Turn& turn) {
   const BranchEvent& branch = *turn.branch;
+  const std::string_view text = record.text(branch.place);
+  // Where there is one process alone.
+  if (says(text, Says::many_ranks) && (!turn.yes || text.find("not ") != std::string_view::npos)) return true;
   bool open = false;
   record.symbols.parts(
       branch.condition, [](symbolic::Int) {},
       [&](values::Cond part) { open = open || record.symbols.sharing(part) != Sharing::uniform; });
   if (!open) return false;
-  const std::string_view text = record.text(branch.place);
-  // Where there is one process alone.
-  if (says(text, Says::many_ranks) && (!turn.yes || text.find("not ") != std::string_view::npos)) return true;
   const bool elsewhere = text.find_first_of("%<>=") != std::string_view::npos || says(text, Says::many_ranks);
   return !elsewhere || calls(text) || says(text, Says::one_rank);
 }
