@@ -51,6 +51,27 @@ bool is_of(const OperationEvent& backward, const std::set<const Object*>& parts)
   });
 }
 
+// Was it computed by what is not seen, where a model that is not seen was prepared? Then by that, unless some
+// other backward of the program is the framework's.
+bool is_of_unseen(const TrainingRoot& scene, const std::vector<const OperationEvent*>& prepared,
+    const OperationEvent& backward) {
+  const values::TensorState* loss = backward.self_state();
+  const auto is_seen = [](const Object* source) {
+    return dynamic_cast<const values::Unknown*>(source) == nullptr;
+  };
+  if (!loss || loss->graph.empty() || std::any_of(loss->graph.begin(), loss->graph.end(), is_seen))
+    return false;
+  const bool by_framework = std::ranges::any_of(scene.all, [](const TrainingEvent& each) {
+    return each.event->row->operation == Operation::framework && libraries::makes_backward(*each.event->row);
+  });
+  return !by_framework && std::ranges::any_of(prepared, [](const OperationEvent* event) {
+    const Value given = event->result;
+    return given.is(Kind::tuple) &&
+        std::ranges::any_of(
+            given.as<values::Tuple>()->items, [](const Value& item) { return item.is(Kind::unknown); });
+  });
+}
+
 // Was the optimizer among what is prepared? It comes back as it is.
 bool takes(const OperationEvent& prepared, const Object* optimizer) {
   const Value given = prepared.result;
@@ -71,11 +92,13 @@ std::string framework_text(const Record& record, const OperationEvent& prepared)
   return std::string(called.substr(0, std::min(called.rfind('.'), called.size())));
 }
 
-void look_at_backward(const Record& record, const TrainingRoot& scene, const std::set<const Object*>& parts,
+void look_at_backward(const Record& record, const TrainingRoot& scene,
+    const std::vector<const OperationEvent*>& prepared, const std::set<const Object*>& parts,
     const std::string& name, Report& report, Once& once) {
   for (const TrainingEvent& each : scene.all) {
     const OperationEvent& backward = *each.event;
-    if (backward.row->operation != Operation::backward || each.in_handler || !is_of(backward, parts))
+    if (backward.row->operation != Operation::backward || each.in_handler ||
+        !(is_of(backward, parts) || is_of_unseen(scene, prepared, backward)))
       continue;
     const bool by_framework = std::ranges::any_of(scene.all, [&](const TrainingEvent& other) {
       return other.event->row->operation == Operation::framework && other.event->place == backward.place;
@@ -128,7 +151,7 @@ void check(const Record& record, Report& report) {
     if (prepared.empty() || scene.root->truncated) continue;
     const std::string name = framework_text(record, *prepared.front());
     const auto parts = prepared_parts(prepared);
-    look_at_backward(record, scene, parts, name, report, once);
+    look_at_backward(record, scene, prepared, parts, name, report, once);
     look_at_optimizers(record, scene, prepared, parts, name, report, once);
   }
 }

@@ -33,6 +33,7 @@ bool leaves_the_loop(const values::Row& row) {
 }
 
 bool is_prepared(const values::Row& row) { return row.path.ends_with(".$Prepared"); }
+bool makes_backward(const values::Row& row) { return row.path.ends_with(".backward"); }
 bool prepares(const values::Row& row) {
   const std::string_view name = row.path.substr(row.path.rfind('.') + 1);
   return row.kind == values::RowKind::method && leaves_the_loop(row) &&

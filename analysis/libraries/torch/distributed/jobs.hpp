@@ -16,5 +16,7 @@ bool leaves_the_loop(const values::Row& row);
 // Of a class: is it what a framework makes of a model that it prepares? Of a call: does it prepare things?
 bool is_prepared(const values::Row& row);
 bool prepares(const values::Row& row);
+// Of a call: does it make the backward of a loss that it is given?
+bool makes_backward(const values::Row& row);
 
 }  // namespace stepzero::libraries
