@@ -56,10 +56,7 @@ void check(const Record& record, Report& report) {
         if (operation == Operation::optimizer_made &&
             scene.standing(event.self.object()) == optimizer.object())
           cleared = true;
-        // `p.grad = None`
-        if (operation == Operation::gradient_written && !event.arguments.empty() &&
-            event.arguments[0].is(Kind::none))
-          cleared = true;
+        cleared = cleared || clears_gradient(record, event);
         if (operation == Operation::zero_grad) {
           const bool other_optimizer = event.self.object() != optimizer.object() &&
               scene.optimizers.contains(event.self.object());

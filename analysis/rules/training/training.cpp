@@ -462,6 +462,12 @@ bool only_changes_gradient(const Record& record, const OperationEvent& event) {
 }
 }  // namespace
 
+bool clears_gradient(const Record& record, const OperationEvent& event) {
+  if (event.row->operation != Operation::gradient_written) return false;
+  const std::string_view text = record.text(event.place);
+  return throws_gradient_away(event) || text.substr(0, text.find('(')).ends_with(".zero_");
+}
+
 bool only_changes(std::string_view method) {
   constexpr std::string_view changing[] = {"mul_", "div_", "clamp_", "clip_", "nan_to_num_", "zero_",
       "detach_", "requires_grad_", "multiply_", "divide_"};

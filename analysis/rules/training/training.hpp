@@ -112,6 +112,8 @@ bool by_hand(const TrainingRoot& scene, const OperationEvent& event);
 // `p.grad.mul_(c)`, `p.grad = None`.
 bool makes_gradients(const Record& record, const TrainingRoot& scene, const interpreter::LoopEvent* loop);
 bool makes_gradients(const Record& record, const TrainingRoot& scene, const OperationEvent& event);
+// Does the program throw a gradient away itself: `p.grad = None`, `p.grad.zero_()`?
+bool clears_gradient(const Record& record, const OperationEvent& event);
 // Does a method of a gradient only change what is there: `mul_`?
 bool only_changes(std::string_view method);
 // The object as a value.
