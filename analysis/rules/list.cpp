@@ -31,6 +31,7 @@ std::span<const Rule> rules() {
 
       head_dims,
       latent_sum,
+      masked_rows,
       rope,
       rope_scaling,
       attention_scale,
@@ -41,12 +42,14 @@ std::span<const Rule> rules() {
       overwritten,
 
       call_arguments,
+      framework_method,
       call_no_attribute,
       call_no_key,
       call_no_result,
 
       all_ranks,
       incomplete,
+      kept_state,
       checkpoint_keys,
       map_location,
       not_atomic,
@@ -62,6 +65,7 @@ std::span<const Rule> rules() {
 
       drop_last,
       data_leak,
+      worker_copies,
 
       collective_order,
       early_exit,
@@ -114,6 +118,7 @@ std::span<const Rule> rules() {
       missing_clip,
       missing_step,
       missing_zero_grad,
+      rebound_parameter,
       scheduler_order,
       set_epoch,
       swapped_loss,
@@ -127,6 +132,7 @@ std::span<const Rule> rules() {
       frozen_in_optimizer,
       grad_held,
       gradients_of_frozen,
+      hooks_pile_up,
       logits,
       retain_graph_flag,
       retained_graph,
@@ -151,6 +157,8 @@ std::span<const Rule> rules() {
       wrapped_attribute,
 
       dataloader,
+      file_per_sample,
+      growing_cat,
       host_sync_in_loop,
       host_transfer_in_loop,
       python_loop,
@@ -169,6 +177,7 @@ std::span<const Rule> rules() {
       layer_input,
       loss_target,
       matmul,
+      mixed_axes,
       reshape,
       suspicious_broadcast,
       unpack,

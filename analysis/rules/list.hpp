@@ -26,6 +26,7 @@ extern const Rule latent_sum;
 extern const Rule rope;
 extern const Rule rope_scaling;
 extern const Rule attention_scale;
+extern const Rule masked_rows;
 
 // autograd
 extern const Rule in_place_leaf;
@@ -35,6 +36,7 @@ extern const Rule overwritten;
 
 // call
 extern const Rule call_arguments;
+extern const Rule framework_method;
 extern const Rule call_no_attribute;
 extern const Rule call_no_key;
 extern const Rule call_no_result;
@@ -43,6 +45,7 @@ extern const Rule call_no_result;
 extern const Rule all_ranks;
 extern const Rule incomplete;
 extern const Rule checkpoint_keys;
+extern const Rule kept_state;
 extern const Rule map_location;
 extern const Rule not_atomic;
 extern const Rule weights_only;
@@ -59,6 +62,7 @@ extern const Rule undeclared_argument;
 // data
 extern const Rule drop_last;
 extern const Rule data_leak;
+extern const Rule worker_copies;
 
 // deadlock
 extern const Rule collective_order;
@@ -116,6 +120,7 @@ extern const Rule missing_backward;
 extern const Rule missing_clip;
 extern const Rule missing_step;
 extern const Rule missing_zero_grad;
+extern const Rule rebound_parameter;
 extern const Rule scheduler_order;
 extern const Rule set_epoch;
 extern const Rule swapped_loss;
@@ -125,6 +130,7 @@ extern const Rule zero_grad_order;
 
 // memory
 extern const Rule fragmentation;
+extern const Rule hooks_pile_up;
 extern const Rule grad_held;
 extern const Rule retain_graph_flag;
 extern const Rule retained_graph;
@@ -152,6 +158,8 @@ extern const Rule wrapped_attribute;
 
 // perf
 extern const Rule dataloader;
+extern const Rule file_per_sample;
+extern const Rule growing_cat;
 extern const Rule host_sync_in_loop;
 extern const Rule host_transfer_in_loop;
 extern const Rule python_loop;
@@ -171,6 +179,7 @@ extern const Rule invalid_argument;
 extern const Rule layer_input;
 extern const Rule loss_target;
 extern const Rule matmul;
+extern const Rule mixed_axes;
 extern const Rule reshape;
 extern const Rule suspicious_broadcast;
 extern const Rule unpack;

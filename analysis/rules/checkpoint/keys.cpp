@@ -5,6 +5,7 @@
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
 #include "values/kept.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -70,6 +71,54 @@ void look_at_read(
                            {begin, begin + static_cast<std::uint32_t>(key.text().size())}}),
       unread[0]});
   finding->fixes.push_back(std::move(fix));
+}
+
+// ---------------------------------------------------------------- optimizers
+
+// How many groups an optimizer has: those that it was given, or one of all parameters.
+std::optional<std::size_t> groups_of(Value optimizer) {
+  const Value given = attribute(optimizer, values::OptimizerState::parameters);
+  if (given.is(Kind::instance)) return 1;
+  const values::ListState* list = given.is(Kind::list) ? values::Heap::list_state(given) : nullptr;
+  if (!list || list->open || list->items.empty()) return std::nullopt;
+  const auto groups = static_cast<std::size_t>(std::ranges::count_if(
+      list->items, [](const Value& item) { return item.is(Kind::dict); }));
+  if (groups == 0 && std::ranges::all_of(list->items, [](const Value& item) { return item.is(Kind::tensor); }))
+    return 1;
+  return groups == list->items.size() ? std::optional(groups) : std::nullopt;
+}
+
+// Tells of a state with another number of groups. False: they are as many, or it is not known.
+bool differ_in_groups(Report& report, const FileUse& taken, const FileUse& put, Once& once) {
+  const auto saved = groups_of(taken.event->self), own = groups_of(put.event->self);
+  if (!saved || !own || *saved == *own) return false;
+  if (!once(put.event->place)) return true;
+  const auto count = [](std::size_t number) {
+    return std::to_string(number) + (number == 1 ? " group" : " groups");
+  };
+  Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
+      "The optimizer was saved with " + count(*saved) + " of parameters and has " + count(*own) +
+          " here: \"loaded state dict has a different number of parameter groups\". Make it as it was made for the saved run, or let it begin anew.");
+  if (finding) report.relate(*finding, taken.event->self.object()->born, "the saved optimizer is made here");
+  return true;
+}
+
+// A method instead of what it gives: `torch.save(model.state_dict, path)`.
+void look_at_save(Report& report, const FileUse& save, Once& once) {
+  const auto look = [&](Value saved) {
+    if (!saved.is(Kind::bound)) return;
+    const Value method = saved.as<values::Bound>()->function;
+    const std::string_view path = method.is(Kind::library) ? method.as<values::LibrarySymbol>()->path : "";
+    if (path.empty() || !once(save.event->place)) return;
+    const std::string name(path.substr(path.rfind('.') + 1));
+    report.add(Severity::warning, save.event->place, save.event->calls,
+        "This saves the method " + values::code(name) + " and not what it gives: call it, " +
+            values::code(name + "()") + ".");
+  };
+  const Value object = saved_object(save);
+  look(object);
+  if (object.is(Kind::dict))
+    for (const auto& [name, item] : values::Heap::dict_state(object)->items) look(item);
 }
 
 // ---------------------------------------------------------------- states
@@ -175,6 +224,7 @@ void look_at_put(
     taken = one;
   }
   if (!taken || !taken->event->self.is(Kind::instance) || taken->event->self == put.event->self) return;
+  if (differ_in_groups(report, *taken, put, once)) return;
   const Value from = taken->event->self, into = put.event->self;
   const Value saved_prefix = attribute(from, values::WrapperState::prefix),
               own_prefix = attribute(into, values::WrapperState::prefix);
@@ -242,6 +292,7 @@ void check(const Record& record, Report& report) {
   for (const CheckpointRoot& desk : Files::of(record).desks()) {
     if (desk.root->truncated) continue;
     for (const FileUse& read : desk.reads) look_at_read(record, report, desk, read, once);
+    for (const FileUse& save : desk.saves) look_at_save(report, save, once);
     for (const FileUse& put : desk.put) look_at_put(record, report, desk, put, once);
   }
 }

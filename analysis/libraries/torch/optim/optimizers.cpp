@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 namespace stepzero::libraries {
 
@@ -218,6 +219,30 @@ bool tensors_in(Call& call, Value given, std::vector<Value>& taken, int depth = 
           [&](const Value& item) { return tensors_in(call, item, taken, depth + 1); });
 }
 
+// A parameter is in one group only.
+void judge_shared(Call& call) {
+  const Value given = call.run.resolve(call.at(0));
+  const auto groups = given.is(Kind::list) ? call.run.elements(given, call.place) : std::nullopt;
+  if (!groups) return;
+  std::map<const values::Object*, std::size_t> group_of;
+  std::size_t shared = 0, first = 0, second = 0;
+  for (std::size_t i = 0; i < groups->size(); ++i) {
+    std::vector<Value> taken;
+    if (!call.run.resolve((*groups)[i]).is(Kind::dict) || !tensors_in(call, (*groups)[i], taken, 1)) return;
+    for (const Value& each : taken) {
+      if (each.as<Tensor>()->any_of) return;
+      const auto [known, is_new] = group_of.emplace(each.object(), i);
+      if (is_new || known->second == i) continue;
+      if (shared++ == 0) first = known->second, second = i;
+    }
+  }
+  if (shared == 0) return;
+  refuse(call,
+      "Groups " + std::to_string(first + 1) + " and " + std::to_string(second + 1) + " of these share " +
+          count_of(shared, "parameter") +
+          ": \"some parameters appear in more than one parameter group\". Leave out of the one group what stands in the other");
+}
+
 // The groups of an optimizer that the program writes itself: of each parameter in them it is known that it is
 // trained, as those are of which it finds a gradient.
 void give_groups(Call& call) {
@@ -338,6 +363,7 @@ template <bool matrices> Value made(Call& call) {
         "`" + title(call) +
             "` is given no parameters: \"optimizer got an empty parameter list\". Layers that are kept in a list or a dict of Python are not registered; use `nn.ModuleList` or `nn.ModuleDict`");
   if (matrices) judge_matrices(call, taken);
+  judge_shared(call);
   keep(call, values::LoaderState::tensors, call.run.heap().tuple(std::move(taken)));
   if (const auto momentum = number(call, argument_called(call, "momentum"));
       call.row.path == "torch.optim.SGD" && momentum && *momentum > 0)

@@ -1,0 +1,29 @@
+// Read in the sources of Lightning 2.6 and transformers 5.23.
+#include "libraries/frameworks/called_methods.hpp"
+
+namespace stepzero::libraries {
+
+std::span<const CalledMethod> called_methods() {
+  static constexpr CalledMethod methods[] = {
+      {.of = "pytorch_lightning.LightningModule",
+          .method = "training_step",
+          .returns = true,
+          .unless_off = "automatic_optimization",
+          .why =
+              "Lightning makes the backward and the step of the loss that `training_step` returns, and skips both where it returns nothing: the model is never trained. Return the loss."},
+      {.of = "pytorch_lightning.LightningModule",
+          .method = "configure_optimizers",
+          .one_optimizer = true,
+          .unless_off = "automatic_optimization",
+          .why =
+              "Since 2.0 Lightning steps one optimizer by itself, and raises where `configure_optimizers` gives several: \"Training with multiple optimizers is only supported with manual optimization\". Set `self.automatic_optimization = False` and make the steps in `training_step`, or return one optimizer."},
+      {.of = "transformers.Trainer",
+          .method = "compute_loss",
+          .given = "num_items_in_batch",
+          .why =
+              "Since 4.46 the Trainer calls `compute_loss` with `num_items_in_batch=`, which this one does not take: TypeError in the first step. Add the parameter `num_items_in_batch=None`."},
+  };
+  return methods;
+}
+
+}  // namespace stepzero::libraries

@@ -1,0 +1,134 @@
+// call/framework-method: a method that a framework calls does not take what it is given, or does not give what
+// the framework needs.
+#include "libraries/frameworks/called_methods.hpp"
+#include "rules/list.hpp"
+#include "rules/report.hpp"
+#include "rules/source.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using namespace syntax;
+
+namespace {
+
+bool derives(const values::Class& cls, std::string_view path) {
+  for (const values::Row* row = cls.native ? cls.native->row : nullptr; row; row = row->base_row)
+    if (row->path == path) return true;
+  return cls.native && cls.native->path == path;
+}
+
+// Is the flag written anywhere in the classes, to whatever value?
+bool is_written(const values::Class& cls, std::string_view flag) {
+  const auto names = [&](const Expr* target) {
+    return (target->kind == ExprKind::attribute && as<AttributeExpr>(*target).attribute.text() == flag) ||
+        (target->kind == ExprKind::name && as<NameExpr>(*target).id.text() == flag);
+  };
+  bool found = false;
+  for (const values::Class* each : cls.order)
+    for_each_statement(*each->stmt, [&](const Stmt& stmt) {
+      if (stmt.kind == StmtKind::assign)
+        found = found || std::ranges::any_of(as<AssignStmt>(stmt).targets, names);
+      if (stmt.kind == StmtKind::ann_assign) found = found || names(as<AnnAssignStmt>(stmt).target);
+      if (stmt.kind == StmtKind::function) found = found || as<FunctionStmt>(stmt).name.text() == flag;
+    });
+  return found;
+}
+
+// Does it do something, and come to its end? One that only raises, or is empty, is there for others to write.
+bool does_something(const FunctionStmt& function) {
+  const auto is_silent = [](const Stmt* stmt) {
+    return stmt->kind == StmtKind::pass ||
+        (stmt->kind == StmtKind::expression &&
+            as<ExpressionStmt>(*stmt).value->kind != ExprKind::call);
+  };
+  return !std::ranges::all_of(function.body, is_silent) && function.body.back()->kind != StmtKind::raise;
+}
+
+// Several optimizers in a row: `[a, b]`, `[a, b], […]`, `a, b`. Lists of one, and what is no call or name,
+// say nothing.
+bool gives_several(const FunctionStmt& function) {
+  bool several = false, other = false;
+  const auto is_one = [](const Expr* each) {
+    return each->kind == ExprKind::name || each->kind == ExprKind::call || each->kind == ExprKind::attribute;
+  };
+  const auto are_several = [&](std::span<const Expr* const> items) {
+    return items.size() > 1 && std::ranges::all_of(items, is_one);
+  };
+  const auto each_return = [&](const Stmt& stmt) {
+    if (stmt.kind != StmtKind::return_) return;
+    const Expr* value = as<ReturnStmt>(stmt).value;
+    if (value && value->kind == ExprKind::tuple && !as<TupleExpr>(*value).elements.empty() &&
+        as<TupleExpr>(*value).elements[0]->kind == ExprKind::list)
+      value = as<TupleExpr>(*value).elements[0];
+    const bool are = value && value->kind == ExprKind::list && are_several(as<ListExpr>(*value).elements);
+    several = several || are;
+    other = other || !are;
+  };
+  for (const Stmt* stmt : function.body) for_each_statement(*stmt, each_return);
+  return several && !other;
+}
+
+bool takes(const FunctionStmt& function, std::string_view keyword) {
+  return std::ranges::any_of(function.parameters->list, [&](const Parameter& each) {
+    return each.kind == ParameterKind::var_keyword || each.name.text() == keyword;
+  });
+}
+
+// The functions that ran, by themselves or called.
+std::set<const values::Function*> functions(const Record& record) {
+  std::set<const values::Function*> found;
+  for (const auto& root : record.roots)
+    if (root->function) found.insert(root->function);
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind == interpreter::EventKind::call)
+      found.insert(static_cast<const interpreter::CallEvent&>(event).function);
+  });
+  return found;
+}
+
+void check(const Record& record, Report& report) {
+  for (const values::Function* function : functions(record)) {
+    if (!function || !function->stmt || !function->owner || !function->stmt->decorators.empty() ||
+        function->owner->open || function->stmt->body.empty())
+      continue;
+    for (const libraries::CalledMethod& each : libraries::called_methods()) {
+      if (function->name.text() != each.method || !derives(*function->owner, each.of)) continue;
+      const FunctionStmt& stmt = *function->stmt;
+      const bool wrong = (each.returns && !stmt.scope.returns_value && !stmt.scope.is_generator &&
+                             does_something(stmt)) ||
+          (each.one_optimizer && gives_several(stmt)) || (!each.given.empty() && !takes(stmt, each.given));
+      if (wrong && (each.unless_off.empty() || !is_written(*function->owner, each.unless_off)))
+        report.add(Severity::warning, {function->chunk, stmt.name_span}, nullptr, std::string(each.why));
+    }
+  }
+}
+
+}  // namespace
+
+constexpr Rule framework_method = complete({
+    .id = "call/framework-method",
+    .severity = Severity::warning,
+    .summary = "a method that a framework calls does not take or give what the framework needs",
+    .why =
+        "A framework calls methods of the program's classes and expects something of them. Lightning skips the step of a batch for which `training_step` returns nothing, with one warning; transformers gives `compute_loss` a keyword that older examples do not have.",
+    .wrong = "class Model(LightningModule):\n"
+             "    def training_step(self, batch, index):\n"
+             "        loss = self.net(batch).mean()\n"
+             "        self.log(\"loss\", loss)\n",
+    .right = "class Model(LightningModule):\n"
+             "    def training_step(self, batch, index):\n"
+             "        loss = self.net(batch).mean()\n"
+             "        self.log(\"loss\", loss)\n"
+             "        return loss\n",
+    .silent =
+        "Manual optimization, however it is switched on; methods that only raise, or are empty, for others to write; decorated ones; classes with bases that are not seen.",
+    .fix = "None: what is to be returned is yours to say.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+}  // namespace stepzero::rules

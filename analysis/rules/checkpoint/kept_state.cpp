@@ -1,0 +1,105 @@
+// checkpoint/kept-state: the state of a model is kept for later without a copy, and training goes on.
+#include "rules/checkpoint/files.hpp"
+#include "rules/list.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/training.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+// The things that the value may be.
+void leaves(Value value, std::vector<Value>& found) {
+  if (value.is(Kind::choice)) {
+    leaves(value.as<values::Choice>()->yes, found);
+    leaves(value.as<values::Choice>()->no, found);
+  } else if (value.object()) {
+    found.push_back(value);
+  }
+}
+
+// Does it hold nothing but what the call gave?
+bool is_as_taken(Value state, const OperationEvent& taken) {
+  if (!state.is(Kind::dict)) return false;
+  const values::DictState& dict = *values::Heap::dict_state(state);
+  return !dict.items.empty() && std::ranges::all_of(dict.items, [&](const auto& item) {
+    return item.second.is(Kind::tensor) && item.second.object()->born == taken.place;
+  });
+}
+
+// The loop that takes the state now and then and trains in between; null if none does.
+const LoopEvent* training_around(const CheckpointRoot& desk, const FileUse& taken, const FileUse& used) {
+  for (const LoopEvent* loop : taken.loops) {
+    if (!repeats(*loop) || std::ranges::find(used.loops, loop) != used.loops.end()) continue;
+    if (std::ranges::any_of(desk.steps, [&](const FileUse& step) {
+          return std::ranges::find(step.loops, loop) != step.loops.end();
+        }))
+      return loop;
+  }
+  return nullptr;
+}
+
+const FileUse* kept_in(const CheckpointRoot& desk, const FileUse& used, Value given) {
+  std::vector<Value> all;
+  leaves(given, all);
+  for (const Value& each : all)
+    for (const FileUse& taken : desk.taken)
+      if (taken.order < used.order && taken.event->result.object() == each.object() &&
+          taken.event->self.is(Kind::instance) && is_as_taken(each, *taken.event) &&
+          training_around(desk, taken, used))
+        return &taken;
+  return nullptr;
+}
+
+void check(const Record& record, Report& report) {
+  Once once;
+  for (const CheckpointRoot& desk : Files::of(record).desks()) {
+    if (desk.root->truncated || desk.steps.empty()) continue;
+    const auto look = [&](const FileUse& used, Value given, const char* consequence, const char* there) {
+      const FileUse* taken = kept_in(desk, used, given);
+      if (!taken || !once(taken->event->place)) return;
+      Finding* finding = report.add(Severity::warning, taken->event->place, taken->event->calls,
+          std::string(
+              "`state_dict()` gives the model's own tensors, which the steps that follow write over: ") +
+              consequence + " Keep a copy: `copy.deepcopy(model.state_dict())`.");
+      if (!finding) return;
+      report.relate(*finding, used.event->place, there);
+      report.relate(*finding, training_around(desk, *taken, used)->place, "the training goes on in this loop");
+    };
+    for (const FileUse& put : desk.put)
+      if (!put.event->arguments.empty() && put.event->self.is(Kind::instance))
+        look(put, put.event->arguments[0],
+            "what is loaded in the end are the weights of the last step, not those of the moment.", "loaded here");
+    for (const FileUse& save : desk.saves)
+      look(save, saved_object(save), "what is saved in the end are the weights of the last step, not those of the moment.",
+          "saved here");
+  }
+}
+
+}  // namespace
+
+constexpr Rule kept_state = complete({
+    .id = "checkpoint/kept-state",
+    .severity = Severity::warning,
+    .summary = "the best weights are kept without a copy, and training writes over them",
+    .why =
+        "`state_dict()` copies nothing: the dict holds the parameters themselves. Kept as the best state while training goes on, it is the state of the last step by the time it is loaded or saved, and early stopping keeps nothing.",
+    .wrong = "if loss < best:\n"
+             "    best, best_state = loss, model.state_dict()\n",
+    .right = "if loss < best:\n"
+             "    best, best_state = loss, copy.deepcopy(model.state_dict())\n",
+    .silent =
+        "Copies (`copy.deepcopy`, `{k: v.clone() for …}`); states that are saved or loaded at once, before the next step; states of which not all tensors are known.",
+    .fix = "None: `copy` may have to be imported, and a copy on the CPU may be wanted.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+}  // namespace stepzero::rules

@@ -1,0 +1,117 @@
+// shape/mixed-axes: a view or reshape names a dimension in another place than it has. Elements stay in their
+// order, so what belonged together is spread.
+#include "rules/list.hpp"
+#include "rules/provenance.hpp"
+#include "rules/training/training.hpp"
+#include "values/shape_text.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using values::code;
+
+namespace {
+
+using symbolic::Int;
+using values::Shape;
+
+bool is_known(const Shape& shape) {
+  return shape.rank_known &&
+      std::ranges::all_of(shape.dims, [](const Dim& dim) { return dim.size != nullptr; });
+}
+symbolic::Answer equal(const Record& record, Int a, Int b) {
+  return record.symbols.compare(symbolic::Compare::eq, a, b);
+}
+Int product_before(const Record& record, const Shape& shape, std::size_t end) {
+  Int all = record.symbols.constant(1);
+  for (std::size_t i = 0; i < end; ++i) all = record.symbols.mul(all, shape.dims[i].size);
+  return all;
+}
+// The one dimension of that size; absent if none or several may have it.
+std::optional<std::size_t> only_one(const Record& record, const Shape& shape, Int size) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < shape.dims.size(); ++i) {
+    const symbolic::Answer same = equal(record, shape.dims[i].size, size);
+    if (same == symbolic::Answer::no) continue;
+    if (found || same == symbolic::Answer::unknown) return std::nullopt;
+    found = i;
+  }
+  return found;
+}
+
+// A dimension of the one shape that the other has in another place: as many elements do not stand before it.
+struct Moved {
+  std::size_t from, to;
+};
+std::optional<Moved> moved(const Record& record, const Shape& from, const Shape& to) {
+  for (std::size_t i = 0; i < from.dims.size(); ++i) {
+    const Int size = from.dims[i].size;
+    if (record.symbols.compare(symbolic::Compare::gt, size, record.symbols.constant(1)) !=
+        symbolic::Answer::yes)
+      continue;
+    const auto own = only_one(record, from, size), there = only_one(record, to, size);
+    if (own && there &&
+        equal(record, product_before(record, from, i), product_before(record, to, *there)) ==
+            symbolic::Answer::no)
+      return Moved{i, *there};
+  }
+  return std::nullopt;
+}
+
+// What a chain of views begins with, and whether something is known of its order: a tensor that the program
+// has just made of sizes has none that matters.
+const TensorState* source(const TensorState* state) {
+  for (int way = 0; state && state->made && semantics(state) == OpSemantics::rearranged && way < 12; ++way)
+    state = input(*state->made);
+  return state;
+}
+bool has_order(const TensorState* state) {
+  if (!state || !state->made) return false;
+  const OpSemantics by = semantics(state);
+  return by != OpSemantics::count_up && by != OpSemantics::spaced && by != OpSemantics::filled_normal &&
+      !inputs(*state->made).empty();
+}
+
+void check(const Record& record, Report& report) {
+  Once once;
+  for (const Origin& each : Provenance::of(record).of_semantics(OpSemantics::rearranged)) {
+    const TensorState* before = input(*each.made);
+    if (!before || !is_known(before->shape) || !is_known(each.state->shape) || before->shape.dims.size() < 3 ||
+        each.state->blamed || before->blamed)
+      continue;
+    const auto wrong = moved(record, before->shape, each.state->shape);
+    const TensorState* first = wrong ? source(before) : nullptr;
+    if (!first || !has_order(first) || !is_known(first->shape) ||
+        !moved(record, first->shape, each.state->shape) || !once(each.made->born))
+      continue;
+    const std::string size = record.symbols.text(before->shape.dims[wrong->from].size);
+    Finding* finding = report.add(Severity::warning, each.made->born, each.made->calls,
+        "This turns " + code(values::shape_text(record.symbols, before->shape)) + " into " +
+            code(values::shape_text(record.symbols, each.state->shape)) + ": the dimension of size " + size +
+            " has another place, but the elements keep their order, so each row then holds parts of several. Keep the order of the dimensions in the view, and move them with `transpose` or `permute`.");
+    if (finding && first->made && first->made->born) report.relate(*finding, first->made->born, "made here");
+  }
+}
+
+}  // namespace
+
+constexpr Rule mixed_axes = complete({
+    .id = "shape/mixed-axes",
+    .severity = Severity::warning,
+    .summary = "a view or reshape gives a dimension another place, which mixes elements",
+    .why =
+        "`view` and `reshape` read the elements in the order in which they lie and cut them anew. They cannot move a dimension: `[batch, time, heads * size]` viewed as `[batch, heads, time, size]` has the right shape, "
+        "and each head is made of other positions and other heads. Nothing fails, and the model trains worse.",
+    .wrong = "b, t, _ = x.shape\n"
+             "q = self.query(x).reshape(b, self.heads, t, self.size)\n",
+    .right = "b, t, _ = x.shape\n"
+             "q = self.query(x).reshape(b, t, self.heads, self.size).transpose(1, 2)\n",
+    .silent =
+        "Dimensions that are split, joined or dropped where they stand; a view that takes another one back; sizes that are not known or that several dimensions have; tensors of two dimensions; new tensors, whose elements have no order yet.",
+    .fix = "None: which dimensions are meant is yours to say.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+}  // namespace stepzero::rules
