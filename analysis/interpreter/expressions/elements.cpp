@@ -306,8 +306,8 @@ Value Interpreter::element(Value iterable, Place where) {
   }
   case Kind::instance: {
     auto* object = iterable.as<values::Instance>();
-    if (const Value function = object->attributes.value(called_each_round)) {
-      const Value given = resolve(call(function, {}, where));
+    if (const Value both = object->attributes.value(called_each_round)) {
+      const Value given = resolve(call(both.as<values::Tuple>()->items[0], {}, where));
       return given.is(Kind::none) ? heap().external("", where) : given;
     }
     if (const values::Slot* items = object->attributes.find(Name(values::ContainerState::items));

@@ -6,7 +6,7 @@
 
 namespace stepzero::interpreter {
 
-// The attribute of such an iterator that holds the function.
+// The attribute of such an iterator that holds both, as a tuple.
 inline const syntax::Name called_each_round{values::EngineNotes::each};
 
 }  // namespace stepzero::interpreter

@@ -4,6 +4,7 @@
 #include "interpreter/loops/rounds.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "values/internal_rows.hpp"
+#include "values/numbers.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -101,11 +102,12 @@ bool only_blamed(Value before, Value end) {
       was->grad_writes == now->grad_writes && was->first.size() == now->first.size();
 }
 
-// What each round leaves for the next, and is none in the first one: the state of a recurrent layer.
+// What each round leaves for the next, and is none in the first one: the state of a recurrent layer, the best
+// loss so far.
 bool begins_as_none(Value before, Value end) {
   if (!before.is(Kind::none)) return false;
   const auto* tuple = end.is(Kind::tuple) ? end.as<values::Tuple>() : nullptr;
-  return end.is(Kind::tensor) ||
+  return end.is(Kind::tensor) || values::is_read_number(end) || values::is_float(end) ||
       (tuple && !tuple->items.empty() &&
           std::ranges::all_of(tuple->items, [](Value item) { return item.is(Kind::tensor); }));
 }
@@ -118,6 +120,20 @@ const values::Choice* begun_as_none(const symbolic::Context& symbols, Value head
       symbols.form(choice->condition) == symbolic::Context::Form::opaque &&
       symbols.text(choice->condition) == some_round;
   return is_head && begins_as_none(choice->no, choice->yes) ? choice : nullptr;
+}
+
+// What a round leaves of such a thing: where it left the head's value alone because that was something, it is
+// what that was.
+Value where_begun(Interpreter& run, Value end, const values::Choice& head, Cond path, int depth = 0) {
+  symbolic::Context& s = run.symbols();
+  if (end.object() == &head)
+    return s.decide(s.logical_and(path, s.logical_not(head.condition))) == symbolic::Answer::no ? head.yes : end;
+  if (!end.is(Kind::choice) || depth > 4) return end;
+  const auto* choice = end.as<values::Choice>();
+  const Value yes = where_begun(run, choice->yes, head, s.logical_and(path, choice->condition), depth + 1),
+              no = where_begun(
+                  run, choice->no, head, s.logical_and(path, s.logical_not(choice->condition)), depth + 1);
+  return yes == choice->yes && no == choice->no ? end : run.heap().choose(choice->condition, yes, no);
 }
 
 // Two names that hold one thing of the round that is run may hold those of two rounds behind the loop: `if i
@@ -232,8 +248,9 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
   bool changed = false;
   for (const auto& [slot, left] : ends_) {
     const Value before = slot->value;
-    const Value end = run_.without_made(left, mark.clock);
+    Value end = run_.without_made(left, mark.clock);
     const auto* later = begun_as_none(run_.symbols(), before);
+    if (later) end = where_begun(run_, end, *later, run_.symbols().boolean(true));
     if ((widened_.contains(slot) && run_.covers(later ? later->yes : before, end)) ||
         only_blamed(before, end))
       continue;

@@ -1,6 +1,7 @@
 // `for`. Over known elements it is unrolled within a budget; of the others any one round stands for all, and
 // the first and the last are run by themselves where something is known of them alone.
 #include "interpreter/calls/no_result.hpp"
+#include "interpreter/loops/each_round.hpp"
 #include "interpreter/loops/first_round.hpp"
 #include "interpreter/loops/iteration.hpp"
 #include "interpreter/loops/last_round.hpp"
@@ -23,6 +24,7 @@ constexpr std::uint64_t unroll_share =
     4;  // of the steps that are left, no range takes more than one part in so many
 constexpr std::uint64_t first_round_steps = 4'000;  // of a round that is run once more for its first number
 constexpr std::uint64_t last_round_steps = 8'000;   // or for its last batch
+constexpr std::uint64_t asked_steps = 3'000;       // of rounds that ask a function for their element
 constexpr std::uint64_t unroll_steps_building = 80'000;
 constexpr int most_parts = 500;  // of an element whose kinds are looked for
 
@@ -221,6 +223,7 @@ private:
   void run_last(Value item, const Speculation& round, std::size_t first_event);
   void run_first_number(Speculation& round, const std::vector<Cond>& path);
   std::optional<Flow> unrolled();
+  std::optional<Flow> asked(std::vector<Block>& so_far);
   bool is_counted() const;
   Flow run_any_round(bool counted, const std::function<void(Value)>& begun);
   const LoopEvent* loop_since(std::size_t event) const;
@@ -257,6 +260,7 @@ Flow Interpreter::ForLoop::result() {
   is_iterator = iterable.is(Kind::iterator) ||
       (iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::iterator);
   if (const auto flow = unrolled()) return *flow;
+  if (const auto flow = asked(shape.first)) return *flow;
   const bool counted = is_counted();
   shape.stmt = &stmt;
   shape.place = {run.chunk_, stmt.header};
@@ -389,6 +393,59 @@ std::optional<Flow> Interpreter::ForLoop::unrolled() {
     run.block_->events.insert(run.block_->events.end(), found.begin(), found.end());
   }
   return {};
+}
+
+// Over `iter(function, last)`, as a `while` that calls the function: each round by itself as long as it is known
+// whether what it gives is the last. Absent, and nothing has happened, where it is not: then `so_far` gets the
+// first ones, in the run of one rank that was told of messages.
+std::optional<Flow> Interpreter::ForLoop::asked(std::vector<Block>& so_far) {
+  const Value both = iterable.is(Kind::instance)
+      ? iterable.as<values::Instance>()->attributes.value(called_each_round)
+      : Value{};
+  if (!both.is(Kind::tuple)) return {};
+  const Value function = both.as<values::Tuple>()->items[0], last = both.as<values::Tuple>()->items[1];
+  Speculation trial(run, Speculation::Of::trial);
+  const std::uint64_t from = run.record_.steps;
+  Block* const block = run.block_;
+  LoopTarget target{trial.mark(), trial.mark(), trial.depth(), {}, {}};
+  run.frame_->loops.push_back(&target);
+  Flow flow = Flow::normal;
+  bool known = true, ended = false;
+  std::vector<Block> rounds;
+  const auto each = [&] {
+    const Value item = run.resolve(run.call(function, {}, run.here(*stmt.iterable)));
+    if (std::exchange(run.killed_, false)) return run.leave(ExitKind::raise, stmt, run.raised_);
+    const symbolic::Answer is_last = s.decide(run.truth(run.compare(CompareOp::eq, item, last)));
+    known = is_last != symbolic::Answer::unknown;
+    ended = is_last == symbolic::Answer::yes;
+    if (!known || ended) return Flow::normal;
+    run.run_assign(*stmt.target, item);
+    return run.run_block(stmt.body);
+  };
+  while (known && !ended && flow == Flow::normal) {
+    Block round;
+    run.block_ = &round;
+    flow = run.run_round(target, each, false);
+    known = known && run.path_.size() == trial.depth() && run.record_.steps - from < asked_steps && run.step();
+    if (known) rounds.push_back(std::move(round));
+  }
+  run.frame_->loops.pop_back();
+  run.block_ = block;
+  if (!known) {
+    if (run.limits_.as_rank && run.limits_.as_rank->told && run.dry_runs_ == 0 && run.generic_depth_ == 0)
+      so_far = std::move(rounds);
+    return {};
+  }
+  trial.commit();
+  auto* event = run.record_.event<LoopEvent>();
+  event->place = {run.chunk_, stmt.header};
+  event->calls = run.site_;
+  event->stmt = &stmt;
+  event->unrolled = true;
+  event->rounds = std::move(rounds);
+  run.append(event);
+  if (flow == Flow::normal && !stmt.orelse.empty()) flow = run.run_block(stmt.orelse);
+  return target.breaks.empty() ? flow : run.merge_exits(trial, target.breaks, flow, nullptr, false);
 }
 
 // The first number of a range of many, or of nobody knows how many, is known: `if step % 100 == 0` holds for

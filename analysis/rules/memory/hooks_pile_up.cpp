@@ -58,7 +58,7 @@ void look_at(const Record& record, Report& report, std::uint32_t chunk, const St
     if (!registers(call)) continue;
     const auto& method = as<AttributeExpr>(*as<CallExpr>(call).function);
     std::vector<Name> of;
-    names_in(*method.object, of);
+    names_in(call, of);
     const std::vector<Name> bound = bound_in(loop);
     if (of.empty() || std::ranges::any_of(of, [&](Name name) { return std::ranges::find(bound, name) != bound.end(); })) continue;
     if (!once({chunk, call.span})) continue;
@@ -102,7 +102,7 @@ constexpr Rule hooks_pile_up = complete({
              "    train(model)\n"
              "    handle.remove()\n",
     .silent =
-        "Handles that are kept; loops over modules or parameters, which register one hook on each; objects that the iteration makes; hooks behind a condition.",
+        "Handles that are kept; loops over modules or parameters, which register one hook on each; objects and hooks that the iteration makes; hooks behind a condition.",
     .fix = "None: where the hook is needed is yours to say.",
     .fix_kind = FixKind::none,
     .check = check,

@@ -48,6 +48,13 @@ bool waits_for_all(const Record& record, const OperationEvent& made) {
       !made.self.as<Instance>()->attributes.value(values::Name(values::WrapperState::static_graph));
 }
 
+// Does it keep the wrapper from reducing, so that another backward has to complete this one?
+bool is_no_sync(const Around& around) {
+  const auto* manager = around.manager.is(Kind::instance) ? around.manager.as<Instance>() : nullptr;
+  const values::Row* row = manager && manager->native ? manager->native->row : nullptr;
+  return !row || row->covers == values::Covers::no_sync;
+}
+
 // The tensors that a loss was computed from, those of its layers among them.
 std::set<const values::Object*> tensors_behind(const values::Graph& graph) {
   std::set<const values::Object*> found;
@@ -78,6 +85,46 @@ std::vector<Held> without_part(
   return found;
 }
 
+// Does the backward go through the wrapper, in a loop that comes back to the forward?
+bool goes_through(const TrainingEvent& each, const OperationEvent& wrapper) {
+  const values::TensorState* loss = each.event->self_state();
+  return each.event->row->operation == Operation::backward && loss &&
+      loss->graph.contains(wrapper.self.object()) && !each.loops.empty() && repeats(*each.loops.back()) &&
+      !each.in_handler;
+}
+
+std::optional<Unused> unused_of(const Record& record, const TrainingRoot& scene, const TrainingEvent& wrapper,
+    const Instance& module, const TrainingEvent* last, const std::set<const values::Object*>& used) {
+  if (!last) return std::nullopt;
+  Unused made{wrapper.event, last, without_part(record, module, used),
+      last->turns.empty() && wrapper.turns.empty() && !last->in_attempt};
+  for (const Held& held : made.parameters)
+    made.proven = made.proven && held.tensor->now()->requires_grad == Known::yes;
+  return made.parameters.empty() || by_hand(scene, nullptr) ? std::nullopt : std::optional(std::move(made));
+}
+
+// The wrapper counts anew from each forward that follows a backward. Of the iterations that are run one by
+// one, each has to use all by itself.
+std::optional<Unused> unused_in_one(const Record& record, const TrainingRoot& scene,
+    const TrainingEvent& wrapper, const Instance& module) {
+  const TrainingEvent* last = nullptr;
+  std::set<const values::Object*> used;
+  for (const TrainingEvent& each : scene.all) {
+    const OperationEvent& event = *each.event;
+    if (last && event.row->operation == Operation::parallel_forward &&
+        event.self.object() == wrapper.event->self.object() && records_gradients(record, event)) {
+      if (auto found = unused_of(record, scene, wrapper, module, last, used)) return found;
+      last = nullptr;
+      used.clear();
+    }
+    if (!goes_through(each, *wrapper.event)) continue;
+    last = &each;
+    const auto sources = tensors_behind(event.self_state()->graph);
+    used.insert(sources.begin(), sources.end());
+  }
+  return std::nullopt;
+}
+
 std::vector<Unused> unused(const Record& record) {
   std::vector<Unused> found;
   for (const TrainingRoot& scene : Training::of(record).scenes()) {
@@ -88,7 +135,7 @@ std::vector<Unused> unused(const Record& record) {
       if (!module.is(Kind::instance)) continue;
       const TrainingEvent* last = nullptr;
       std::set<const values::Object*> used;
-      bool known = true;
+      bool known = true, holds_back = false;
       for (const TrainingEvent& each : scene.all) {
         if (each.event->row->operation != Operation::backward) continue;
         const values::TensorState* loss = each.event->self_state();
@@ -96,16 +143,15 @@ std::vector<Unused> unused(const Record& record) {
         if (!known) break;
         const auto sources = tensors_behind(loss->graph);
         used.insert(sources.begin(), sources.end());
-        if (loss->graph.contains(wrapper.event->self.object()) && !each.loops.empty() &&
-            repeats(*each.loops.back()) && !each.in_handler)
-          last = &each;
+        if (goes_through(each, *wrapper.event)) last = &each;
+        for (const Around* around = each.event->around; around; around = around->outer)
+          holds_back = holds_back || is_no_sync(*around);
       }
-      if (!known || !last || by_hand(scene, nullptr)) continue;
-      Unused made{wrapper.event, last, without_part(record, *module.as<Instance>(), used),
-          last->turns.empty() && wrapper.turns.empty() && !last->in_attempt};
-      for (const Held& held : made.parameters)
-        made.proven = made.proven && held.tensor->now()->requires_grad == Known::yes;
-      if (!made.parameters.empty()) found.push_back(std::move(made));
+      if (!known || !last) continue;
+      const auto& of = *module.as<Instance>();
+      auto made = unused_of(record, scene, wrapper, of, last, used);
+      if (!made && !holds_back) made = unused_in_one(record, scene, wrapper, of);
+      if (made) found.push_back(std::move(*made));
     }
   }
   return found;

@@ -14,7 +14,7 @@ using values::code;
 
 namespace {
 
-// A loop of so few iterations copies little.
+// A loop of fewer iterations copies little; one over a range may have few unless its text says otherwise.
 constexpr std::int64_t few = 16;
 
 bool is_short(const ForStmt& loop) {
@@ -22,8 +22,8 @@ bool is_short(const ForStmt& loop) {
   if (loop.iterable->kind != ExprKind::call) return false;
   const auto& call = as<CallExpr>(*loop.iterable);
   return call.function->kind == ExprKind::name && as<NameExpr>(*call.function).id.text() == "range" &&
-      call.arguments.size() == 1 && call.arguments[0]->kind == ExprKind::integer &&
-      as<IntegerExpr>(*call.arguments[0]).value < few;
+      !(call.arguments.size() == 1 && call.arguments[0]->kind == ExprKind::integer &&
+          as<IntegerExpr>(*call.arguments[0]).value >= few);
 }
 
 bool reads(const Expr& expr, Name name) {
@@ -65,7 +65,11 @@ void check(const Record& record, Report& report) {
     const ForStmt* loop = loop_around(way);
     if (!loop || is_short(*loop)) continue;
     // What is gathered so far is of use in each iteration.
-    bool used = reads(*loop->iterable, name);
+    std::size_t own = 0;
+    for_each_expression(call, [&](const Expr& expr) {
+      own += expr.kind == ExprKind::name && as<NameExpr>(expr).id == name ? 1 : 0;
+    });
+    bool used = own > 1 || reads(*loop->iterable, name);
     for (const Stmt* stmt : loop->body) {
       for_each_expression(*stmt, [&](const Expr& expr) {
         used = used ||

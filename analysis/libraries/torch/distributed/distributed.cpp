@@ -236,6 +236,42 @@ Value first_differs(Call& call) {
   differ_by_rank(call, call.at(0));
   return handle(call);
 }
+// That it is a list and not None; null: not known.
+symbolic::Cond is_list(Interpreter& run, Value value) {
+  symbolic::Context& symbols = run.symbols();
+  if (value.is(Kind::choice)) {
+    const auto& choice = *value.as<values::Choice>();
+    const symbolic::Cond yes = is_list(run, choice.yes), no = is_list(run, choice.no);
+    return yes && no ? symbols.logical_or(symbols.logical_and(choice.condition, yes),
+                           symbols.logical_and(symbols.logical_not(choice.condition), no))
+                     : nullptr;
+  }
+  if (!value || value.is(Kind::none)) return symbols.boolean(false);
+  // An empty one the others take, and the root does not.
+  return value.is(Kind::list) ? symbols.boolean(true) : nullptr;
+}
+// What one rank deals out, or gathers into, is a list of that rank alone: the others refuse to be given one.
+template <Value (*then)(Call&)> Value with_list_at_root(Call& call) {
+  const CollectiveInfo& info = *call.row.collective;
+  const auto given = [&](int at) { return call.run.resolve(call.at(static_cast<std::size_t>(at))); };
+  const auto none = [](Value value) { return !value || value.is(Kind::none); };
+  const Value root = given(info.root);
+  const symbolic::Cond listed = is_list(call.run, given(info.list));
+  if (listed && root.is(Kind::integer) && none(given(info.group)) && none(given(5))) {
+    symbolic::Context& symbols = call.run.symbols();
+    const symbolic::Cond fails = symbols.logical_and(
+        listed, symbols.compared(symbolic::Compare::ne, call.run.role(Role::rank), root.integer()));
+    const Answer answer = symbols.decide(fails);
+    if (answer == Answer::yes || (answer == Answer::unknown && symbols.decide(listed) == Answer::yes)) {
+      interpreter::ProblemEvent* event = call.run.problem(ProblemKind::argument, call);
+      event->text = "`" + std::string(call.row.parameters[static_cast<std::size_t>(info.list)].text()) +
+          "` is for rank " + symbols.text(root.integer()) +
+          " alone: the other ranks raise \"must NOT be specified\". Pass None there";
+      if (answer == Answer::unknown) event->assumption = fails;
+    }
+  }
+  return then(call);
+}
 // How many rows go to each rank, and come from it, are all that there are.
 Value exchanged(Call& call) {
   for (const auto& [tensor, splits, name] :
@@ -382,7 +418,8 @@ const std::deque<Collective>& collectives() {
       {"torch.distributed.all_gather_object", "object_list, obj, group=None", objects_gathered,
           {.name = "all_gather_object", .group = 2}},
       {"torch.distributed.gather",
-          "tensor, gather_list=None, dst=0, group=None, async_op=False, group_dst=None", handle,
+          "tensor, gather_list=None, dst=0, group=None, async_op=False, group_dst=None",
+          with_list_at_root<handle>,
           {.name = "gather",
               .tensor = 0,
               .root = 2,
@@ -393,7 +430,8 @@ const std::deque<Collective>& collectives() {
       {"torch.distributed.gather_object", "obj, object_gather_list=None, dst=0, group=None, group_dst=None",
           handle, {.name = "gather_object", .root = 2, .group = 3}},
       {"torch.distributed.scatter",
-          "tensor, scatter_list=None, src=0, group=None, async_op=False, group_src=None", first_differs,
+          "tensor, scatter_list=None, src=0, group=None, async_op=False, group_src=None",
+          with_list_at_root<first_differs>,
           {.name = "scatter",
               .tensor = 0,
               .root = 2,
