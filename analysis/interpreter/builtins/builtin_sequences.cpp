@@ -164,8 +164,8 @@ Value iter_of(const BuiltinCall& call) {
   auto* object = call.heap().make<values::Instance>();
   object->born = call.where;
   object->open = true;
-  call.heap().slot_of(object->attributes, called_each_round).value =
-      call.heap().tuple({first, call.run.resolve(call.positional[1])});  // it is new: no write
+  call.heap().slot_of(object->attributes, called_each_round).value = call.heap().tuple(
+      {first, call.run.resolve(call.positional[1])});  // it is new: no write
   return Value::of(Kind::instance, object);
 }
 

@@ -127,7 +127,8 @@ const values::Choice* begun_as_none(const symbolic::Context& symbols, Value head
 Value where_begun(Interpreter& run, Value end, const values::Choice& head, Cond path, int depth = 0) {
   symbolic::Context& s = run.symbols();
   if (end.object() == &head)
-    return s.decide(s.logical_and(path, s.logical_not(head.condition))) == symbolic::Answer::no ? head.yes : end;
+    return s.decide(s.logical_and(path, s.logical_not(head.condition))) == symbolic::Answer::no ? head.yes
+                                                                                                : end;
   if (!end.is(Kind::choice) || depth > 4) return end;
   const auto* choice = end.as<values::Choice>();
   const Value yes = where_begun(run, choice->yes, head, s.logical_and(path, choice->condition), depth + 1),

@@ -24,7 +24,7 @@ constexpr std::uint64_t unroll_share =
     4;  // of the steps that are left, no range takes more than one part in so many
 constexpr std::uint64_t first_round_steps = 4'000;  // of a round that is run once more for its first number
 constexpr std::uint64_t last_round_steps = 8'000;   // or for its last batch
-constexpr std::uint64_t asked_steps = 3'000;       // of rounds that ask a function for their element
+constexpr std::uint64_t asked_steps = 3'000;        // of rounds that ask a function for their element
 constexpr std::uint64_t unroll_steps_building = 80'000;
 constexpr int most_parts = 500;  // of an element whose kinds are looked for
 
@@ -395,9 +395,9 @@ std::optional<Flow> Interpreter::ForLoop::unrolled() {
   return {};
 }
 
-// Over `iter(function, last)`, as a `while` that calls the function: each round by itself as long as it is known
-// whether what it gives is the last. Absent, and nothing has happened, where it is not: then `so_far` gets the
-// first ones, in the run of one rank that was told of messages.
+// Over `iter(function, last)`, as a `while` that calls the function: each round by itself as long as it is
+// known whether what it gives is the last. Absent, and nothing has happened, where it is not: then `so_far`
+// gets the first ones, in the run of one rank that was told of messages.
 std::optional<Flow> Interpreter::ForLoop::asked(std::vector<Block>& so_far) {
   const Value both = iterable.is(Kind::instance)
       ? iterable.as<values::Instance>()->attributes.value(called_each_round)
@@ -426,7 +426,8 @@ std::optional<Flow> Interpreter::ForLoop::asked(std::vector<Block>& so_far) {
     Block round;
     run.block_ = &round;
     flow = run.run_round(target, each, false);
-    known = known && run.path_.size() == trial.depth() && run.record_.steps - from < asked_steps && run.step();
+    known = known && run.path_.size() == trial.depth() && run.record_.steps - from < asked_steps &&
+        run.step();
     if (known) rounds.push_back(std::move(round));
   }
   run.frame_->loops.pop_back();

@@ -2,6 +2,7 @@
 // round.
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
+#include "interpreter/loops/each_round.hpp"
 #include "interpreter/loops/rounds.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "values/kept.hpp"
@@ -69,6 +70,10 @@ Sharing Interpreter::trips_of(Value iterable) {
     if (const Int length = known_length(iterable)) return symbols().sharing(length);
     return heap().sharing(iterable);
   case Kind::unknown: return sharing_of_length(*iterable.as<values::Unknown>());
+  // When the function of `iter(function, last)` gives the last is its own affair.
+  case Kind::instance:
+    return iterable.as<values::Instance>()->attributes.find(called_each_round) ? Sharing::unseen
+                                                                               : heap().sharing(iterable);
   default: return heap().sharing(iterable);
   }
 }
@@ -240,8 +245,14 @@ bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow, std::vecto
     Block round;
     block_ = &round;
     const Cond holds = truth(evaluate(*stmt.test));
+    if (std::exchange(killed_, false)) {  // the test waits for what nobody sends, or fails
+      flow = leave(ExitKind::raise, stmt, raised_);
+      known = path_.size() == depth;
+      rounds.push_back(std::move(round));
+      break;
+    }
     const auto answer = symbols().decide(holds);
-    known = answer != symbolic::Answer::unknown && !killed_;
+    known = answer != symbolic::Answer::unknown;
     if (answer == symbolic::Answer::no) ended = true;
     if (known && !ended) flow = run_round(target, [&] { return run_block(stmt.body); }, false);
     // A way out that depends on what is not known: the rounds behind it may or may not be.

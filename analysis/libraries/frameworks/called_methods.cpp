@@ -9,6 +9,7 @@ std::span<const CalledMethod> called_methods() {
           .method = "training_step",
           .returns = true,
           .unless_off = "automatic_optimization",
+          .unless_calls = "optimizers",
           .why =
               "Lightning makes the backward and the step of the loss that `training_step` returns, and skips both where it returns nothing: the model is never trained. Return the loss."},
       {.of = "pytorch_lightning.LightningModule",

@@ -7,14 +7,16 @@
 namespace stepzero::libraries {
 
 struct CalledMethod {
-  std::string_view of;        // the class that programs derive from
-  std::string_view method;    // that they write
-  bool returns = false;       // without a result of it nothing happens
-  std::string_view given = {};// a keyword that it is called with; empty: none in particular
-  bool one_optimizer = false; // it gives one optimizer
+  std::string_view of;          // the class that programs derive from
+  std::string_view method;      // that they write
+  bool returns = false;         // without a result of it nothing happens
+  std::string_view given = {};  // a keyword that it is called with; empty: none in particular
+  bool one_optimizer = false;   // it gives one optimizer
   // A flag of the class that, set to False, makes this the program's own affair; empty: none.
   std::string_view unless_off = {};
-  std::string_view why;       // a whole sentence
+  // A method of the object that, called in it, says the same.
+  std::string_view unless_calls = {};
+  std::string_view why;  // a whole sentence
 };
 std::span<const CalledMethod> called_methods();
 

@@ -20,9 +20,7 @@ struct Triangle {
   const Producer* made = nullptr;
 };
 
-Triangle inverse(Triangle of) {
-  return {!of.lower, of.lower ? of.diagonal + 1 : of.diagonal - 1, of.made};
-}
+Triangle inverse(Triangle of) { return {!of.lower, of.lower ? of.diagonal + 1 : of.diagonal - 1, of.made}; }
 
 std::optional<double> filled_with(const Record& record, const Producer& made) {
   const std::string_view name = libraries::last_part(made.row->path);
@@ -120,7 +118,8 @@ void check(const Record& record, Report& report) {
       continue;
     const auto hidden = hidden_in(record, *each.made);
     // What stands above the diagonal is left: the future, and for the last position nothing.
-    if (!hidden || !hidden->where.lower || hidden->where.diagonal < 0 || !once(hidden->filled->born)) continue;
+    if (!hidden || !hidden->where.lower || hidden->where.diagonal < 0 || !once(hidden->filled->born))
+      continue;
     Finding* finding = report.add(Severity::warning, hidden->filled->born, hidden->filled->calls,
         std::string(
             "This hides each position itself and all before it, and leaves what comes after: the last position has nothing left") +

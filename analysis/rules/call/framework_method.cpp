@@ -1,5 +1,5 @@
-// call/framework-method: a method that a framework calls does not take what it is given, or does not give what
-// the framework needs.
+// call/framework-method: a method that a framework calls does not take what it is given, or does not give
+// what the framework needs.
 #include "libraries/frameworks/called_methods.hpp"
 #include "rules/list.hpp"
 #include "rules/report.hpp"
@@ -42,8 +42,7 @@ bool is_written(const values::Class& cls, std::string_view flag) {
 bool does_something(const FunctionStmt& function) {
   const auto is_silent = [](const Stmt* stmt) {
     return stmt->kind == StmtKind::pass ||
-        (stmt->kind == StmtKind::expression &&
-            as<ExpressionStmt>(*stmt).value->kind != ExprKind::call);
+        (stmt->kind == StmtKind::expression && as<ExpressionStmt>(*stmt).value->kind != ExprKind::call);
   };
   return !std::ranges::all_of(function.body, is_silent) && function.body.back()->kind != StmtKind::raise;
 }
@@ -78,6 +77,14 @@ bool takes(const FunctionStmt& function, std::string_view keyword) {
   });
 }
 
+bool calls(const FunctionStmt& function, std::string_view method) {
+  bool found = false;
+  for_each_expression(function, [&](const Expr& each) {
+    found = found || (each.kind == ExprKind::attribute && as<AttributeExpr>(each).attribute.text() == method);
+  });
+  return found && !method.empty();
+}
+
 // The functions that ran, by themselves or called.
 std::set<const values::Function*> functions(const Record& record) {
   std::set<const values::Function*> found;
@@ -98,10 +105,11 @@ void check(const Record& record, Report& report) {
     for (const libraries::CalledMethod& each : libraries::called_methods()) {
       if (function->name.text() != each.method || !derives(*function->owner, each.of)) continue;
       const FunctionStmt& stmt = *function->stmt;
-      const bool wrong = (each.returns && !stmt.scope.returns_value && !stmt.scope.is_generator &&
-                             does_something(stmt)) ||
+      const bool wrong =
+          (each.returns && !stmt.scope.returns_value && !stmt.scope.is_generator && does_something(stmt)) ||
           (each.one_optimizer && gives_several(stmt)) || (!each.given.empty() && !takes(stmt, each.given));
-      if (wrong && (each.unless_off.empty() || !is_written(*function->owner, each.unless_off)))
+      if (wrong && !calls(stmt, each.unless_calls) &&
+          (each.unless_off.empty() || !is_written(*function->owner, each.unless_off)))
         report.add(Severity::warning, {function->chunk, stmt.name_span}, nullptr, std::string(each.why));
     }
   }

@@ -38,9 +38,8 @@ bool is_as_taken(Value state, const OperationEvent& taken) {
 const LoopEvent* training_around(const CheckpointRoot& desk, const FileUse& taken, const FileUse& used) {
   for (const LoopEvent* loop : taken.loops) {
     if (!repeats(*loop) || std::ranges::find(used.loops, loop) != used.loops.end()) continue;
-    if (std::ranges::any_of(desk.steps, [&](const FileUse& step) {
-          return std::ranges::find(step.loops, loop) != step.loops.end();
-        }))
+    if (std::ranges::any_of(desk.steps,
+            [&](const FileUse& step) { return std::ranges::find(step.loops, loop) != step.loops.end(); }))
       return loop;
   }
   return nullptr;
@@ -71,14 +70,17 @@ void check(const Record& record, Report& report) {
               consequence + " Keep a copy: `copy.deepcopy(model.state_dict())`.");
       if (!finding) return;
       report.relate(*finding, used.event->place, there);
-      report.relate(*finding, training_around(desk, *taken, used)->place, "the training goes on in this loop");
+      report.relate(
+          *finding, training_around(desk, *taken, used)->place, "the training goes on in this loop");
     };
     for (const FileUse& put : desk.put)
       if (!put.event->arguments.empty() && put.event->self.is(Kind::instance))
         look(put, put.event->arguments[0],
-            "what is loaded in the end are the weights of the last step, not those of the moment.", "loaded here");
+            "what is loaded in the end are the weights of the last step, not those of the moment.",
+            "loaded here");
     for (const FileUse& save : desk.saves)
-      look(save, saved_object(save), "what is saved in the end are the weights of the last step, not those of the moment.",
+      look(save, saved_object(save),
+          "what is saved in the end are the weights of the last step, not those of the moment.",
           "saved here");
   }
 }

@@ -81,9 +81,10 @@ std::optional<std::size_t> groups_of(Value optimizer) {
   if (given.is(Kind::instance)) return 1;
   const values::ListState* list = given.is(Kind::list) ? values::Heap::list_state(given) : nullptr;
   if (!list || list->open || list->items.empty()) return std::nullopt;
-  const auto groups = static_cast<std::size_t>(std::ranges::count_if(
-      list->items, [](const Value& item) { return item.is(Kind::dict); }));
-  if (groups == 0 && std::ranges::all_of(list->items, [](const Value& item) { return item.is(Kind::tensor); }))
+  const auto groups = static_cast<std::size_t>(
+      std::ranges::count_if(list->items, [](const Value& item) { return item.is(Kind::dict); }));
+  if (groups == 0 &&
+      std::ranges::all_of(list->items, [](const Value& item) { return item.is(Kind::tensor); }))
     return 1;
   return groups == list->items.size() ? std::optional(groups) : std::nullopt;
 }

@@ -34,7 +34,8 @@ const FunctionStmt* method_of(const values::Class& cls, std::string_view name) {
   return nullptr;
 }
 
-// Is it the same whoever goes through it: a file that is opened here, numbers in a row, what the object holds?
+// Is it the same whoever goes through it: a file that is opened here, numbers in a row, what the object
+// holds?
 bool is_the_same(const values::Instance& dataset, const FunctionStmt& method, const Expr& iterable) {
   if (iterable.kind == ExprKind::name) {
     bool opened = false;
@@ -57,8 +58,8 @@ bool is_the_same(const values::Instance& dataset, const FunctionStmt& method, co
     if (name == "range" || name == "open") return true;
     constexpr std::string_view passes_on[] = {"enumerate", "iter", "zip", "reversed", "sorted"};
     return std::ranges::find(passes_on, name) != std::end(passes_on) && !call.arguments.empty() &&
-        std::ranges::all_of(call.arguments,
-            [&](const Expr* each) { return is_the_same(dataset, method, *each); });
+        std::ranges::all_of(
+            call.arguments, [&](const Expr* each) { return is_the_same(dataset, method, *each); });
   }
   if (iterable.kind != ExprKind::attribute) return false;
   const values::Slot* slot = dataset.attributes.find(as<AttributeExpr>(iterable).attribute);
@@ -73,8 +74,7 @@ bool gives_all(const values::Instance& dataset, const FunctionStmt& method) {
   for (const Stmt* stmt : method.body)
     for_each_statement(*stmt, [&](const Stmt& each) {
       if (each.kind == StmtKind::while_) other = true;
-      if (each.kind == StmtKind::for_)
-        all = all || is_the_same(dataset, method, *as<ForStmt>(each).iterable);
+      if (each.kind == StmtKind::for_) all = all || is_the_same(dataset, method, *as<ForStmt>(each).iterable);
       if (each.kind == StmtKind::return_ && as<ReturnStmt>(each).value &&
           as<ReturnStmt>(each).value->kind == ExprKind::call)
         all = all || is_the_same(dataset, method, *as<ReturnStmt>(each).value);
@@ -100,7 +100,8 @@ bool knows_workers(const Record& record, const values::Class& cls, const Functio
   bool random = false;
   for_each_expression(method, [&](const Expr& each) {
     const std::string_view name = name_of(each);
-    random = random || name.find("rand") != std::string_view::npos || name.find("worker") != std::string_view::npos;
+    random = random || name.find("rand") != std::string_view::npos ||
+        name.find("worker") != std::string_view::npos;
   });
   return random;
 }
@@ -113,9 +114,11 @@ void check(const Record& record, Report& report) {
     if (made.row->operation != Operation::loader_made) return;
     const Value given = argument_of(made, "dataset"), prepared = argument_of(made, "worker_init_fn");
     const auto workers = record.number(argument_of(made, "num_workers"));
-    if (!workers || *workers < 2 || !given.is(Kind::instance) || (prepared && !prepared.is(Kind::none))) return;
+    if (!workers || *workers < 2 || !given.is(Kind::instance) || (prepared && !prepared.is(Kind::none)))
+      return;
     const auto& dataset = *given.as<values::Instance>();
-    if (!dataset.cls || dataset.cls->open || !dataset.cls->native || dataset.cls->native->path != stream) return;
+    if (!dataset.cls || dataset.cls->open || !dataset.cls->native || dataset.cls->native->path != stream)
+      return;
     const FunctionStmt* method = method_of(*dataset.cls, iterate);
     if (!method || !gives_all(dataset, *method) || knows_workers(record, *dataset.cls, *method) ||
         !once(made.place))

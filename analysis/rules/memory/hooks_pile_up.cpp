@@ -1,4 +1,5 @@
-// memory/hooks-pile-up: a loop registers one more hook on the same object in each iteration, and removes none.
+// memory/hooks-pile-up: a loop registers one more hook on the same object in each iteration, and removes
+// none.
 #include "rules/list.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
@@ -50,7 +51,8 @@ std::vector<Name> bound_in(const Stmt& loop) {
 }
 
 // The statements that each iteration of the loop makes whatever happens, and no function in it.
-void look_at(const Record& record, Report& report, std::uint32_t chunk, const Stmt& loop, Block body, Once& once) {
+void look_at(
+    const Record& record, Report& report, std::uint32_t chunk, const Stmt& loop, Block body, Once& once) {
   for (const Stmt* stmt : body) {
     if (stmt->kind == StmtKind::with) look_at(record, report, chunk, loop, as<WithStmt>(*stmt).body, once);
     if (stmt->kind != StmtKind::expression) continue;
@@ -60,7 +62,9 @@ void look_at(const Record& record, Report& report, std::uint32_t chunk, const St
     std::vector<Name> of;
     names_in(call, of);
     const std::vector<Name> bound = bound_in(loop);
-    if (of.empty() || std::ranges::any_of(of, [&](Name name) { return std::ranges::find(bound, name) != bound.end(); })) continue;
+    if (of.empty() ||
+        std::ranges::any_of(of, [&](Name name) { return std::ranges::find(bound, name) != bound.end(); }))
+      continue;
     if (!once({chunk, call.span})) continue;
     Finding* finding = report.add(Severity::warning, {chunk, call.span}, nullptr,
         "Each iteration registers one more hook here and removes none: in the n-th, " +
@@ -68,8 +72,7 @@ void look_at(const Record& record, Report& report, std::uint32_t chunk, const St
             " runs n of them. Register it once before the loop, or keep the handle and call its `remove()`.");
     if (finding)
       report.relate(*finding,
-          {chunk,
-              loop.kind == StmtKind::for_ ? as<ForStmt>(loop).header : as<WhileStmt>(loop).header},
+          {chunk, loop.kind == StmtKind::for_ ? as<ForStmt>(loop).header : as<WhileStmt>(loop).header},
           "in this loop");
   }
 }

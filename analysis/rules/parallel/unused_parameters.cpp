@@ -105,8 +105,8 @@ std::optional<Unused> unused_of(const Record& record, const TrainingRoot& scene,
 
 // The wrapper counts anew from each forward that follows a backward. Of the iterations that are run one by
 // one, each has to use all by itself.
-std::optional<Unused> unused_in_one(const Record& record, const TrainingRoot& scene,
-    const TrainingEvent& wrapper, const Instance& module) {
+std::optional<Unused> unused_in_one(
+    const Record& record, const TrainingRoot& scene, const TrainingEvent& wrapper, const Instance& module) {
   const TrainingEvent* last = nullptr;
   std::set<const values::Object*> used;
   for (const TrainingEvent& each : scene.all) {

@@ -53,7 +53,8 @@ void check(const Record& record, Report& report) {
     const Name self = function->parameters->list[0].name;
     for (const Stmt* stmt : function->stmt->body) {
       // What is kept for the next sample is kept on the object.
-      if (stmt->kind != StmtKind::assign || as<AssignStmt>(*stmt).targets[0]->kind == ExprKind::attribute) continue;
+      if (stmt->kind != StmtKind::assign || as<AssignStmt>(*stmt).targets[0]->kind == ExprKind::attribute)
+        continue;
       for_each_expression(*stmt, [&](const Expr& expr) {
         if (expr.kind != ExprKind::call || as<CallExpr>(expr).function->kind != ExprKind::attribute) return;
         const auto& call = as<CallExpr>(expr);

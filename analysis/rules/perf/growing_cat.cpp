@@ -28,8 +28,9 @@ bool is_short(const ForStmt& loop) {
 
 bool reads(const Expr& expr, Name name) {
   bool found = false;
-  for_each_expression(expr,
-      [&](const Expr& each) { found = found || (each.kind == ExprKind::name && as<NameExpr>(each).id == name); });
+  for_each_expression(expr, [&](const Expr& each) {
+    found = found || (each.kind == ExprKind::name && as<NameExpr>(each).id == name);
+  });
   return found;
 }
 
@@ -57,10 +58,10 @@ void check(const Record& record, Report& report) {
     const auto& call = as<CallExpr>(*assign.value);
     const Expr* list = call.arguments.empty() ? nullptr : call.arguments[0];
     if (!list || (list->kind != ExprKind::list && list->kind != ExprKind::tuple)) continue;
-    const auto items = list->kind == ExprKind::list ? as<ListExpr>(*list).elements : as<TupleExpr>(*list).elements;
-    if (std::ranges::none_of(items, [&](const Expr* item) {
-          return item->kind == ExprKind::name && as<NameExpr>(*item).id == name;
-        }))
+    const auto items = list->kind == ExprKind::list ? as<ListExpr>(*list).elements
+                                                    : as<TupleExpr>(*list).elements;
+    if (std::ranges::none_of(items,
+            [&](const Expr* item) { return item->kind == ExprKind::name && as<NameExpr>(*item).id == name; }))
       continue;
     const ForStmt* loop = loop_around(way);
     if (!loop || is_short(*loop)) continue;

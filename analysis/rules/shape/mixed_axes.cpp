@@ -77,8 +77,8 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const Origin& each : Provenance::of(record).of_semantics(OpSemantics::rearranged)) {
     const TensorState* before = input(*each.made);
-    if (!before || !is_known(before->shape) || !is_known(each.state->shape) || before->shape.dims.size() < 3 ||
-        each.state->blamed || before->blamed)
+    if (!before || !is_known(before->shape) || !is_known(each.state->shape) ||
+        before->shape.dims.size() < 3 || each.state->blamed || before->blamed)
       continue;
     const auto wrong = moved(record, before->shape, each.state->shape);
     const TensorState* first = wrong ? source(before) : nullptr;
