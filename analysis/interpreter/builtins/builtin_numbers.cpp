@@ -252,6 +252,10 @@ Value range_of(const BuiltinCall& call) {
     return value ? value : call.run.to_int(call.heap().unknown("", call.heap().sharing(call.positional[i])));
   };
   if (call.count == 0 || call.count > 3) return call.mixed();
+  for (std::size_t i = 0; i < call.count; ++i)
+    if (const Value given = call.run.resolve(call.positional[i]); given.is(Kind::string))
+      call.run.problem_at(values::ProblemKind::argument, call.where, nullptr,
+          "`range` takes whole numbers, and \"" + std::string(given.text()) + "\" is a text: TypeError");
   range->start = call.count == 1 ? call.symbols().constant(0) : number(0);
   range->stop = call.count == 1 ? number(0) : number(1);
   range->step = call.count == 3 ? number(2) : call.symbols().constant(1);

@@ -493,9 +493,16 @@ static bool gets_whole_numbers(Op& op) {
   if (!op.call.row.op->has_parameters) return true;
   constexpr std::string_view sizes[] = {"in_features", "out_features", "in_channels", "out_channels",
       "num_features", "num_channels", "embedding_dim", "num_embeddings", "input_size", "hidden_size",
-      "embed_dim", "d_model", "kernel_size"};
+      "embed_dim", "d_model", "kernel_size", "num_layers", "num_heads", "nhead"};
   for (const std::string_view name : sizes) {
-    if (!op.given(name) || !is_fraction(op.argument(name))) continue;
+    if (!op.given(name)) continue;
+    if (const auto text = op.text(name)) {
+      op.fail(ProblemKind::argument,
+          code(op.title()) + " takes a number as `" + std::string(name) + "`, and \"" + std::string(*text) +
+              "\" is a text: TypeError");
+      return false;
+    }
+    if (!is_fraction(op.argument(name))) continue;
     op.fail(ProblemKind::argument,
         code(op.title()) + " takes whole numbers, and `" + std::string(name) +
             "` is a float: " + op.name(name) + ". Use `//`, or `int()`");

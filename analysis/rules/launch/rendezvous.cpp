@@ -1,10 +1,13 @@
 // launch/rendezvous: the processes of a launch cannot find each other.
 #include "rules/documents/check.hpp"
+#include "rules/launch/declarations.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/launch/slurm.hpp"
 #include "rules/list.hpp"
+#include "rules/source.hpp"
 
+#include <algorithm>
 #include <map>
 
 namespace stepzero::rules {
@@ -98,6 +101,80 @@ void check_nodes(const LaunchLine& line, DocumentReport& report) {
             " is each node itself");
 }
 
+// What knows SLURM, MPI or files, or hands the processes on to a framework or to others.
+constexpr std::string_view knows_others[] = {"SLURM", "submitit", "hostlist", "mpi4py", "OMPI_", "PMI_",
+    "init_method", "rank=", "store=", "environ[\"RANK\"] =", "environ['RANK'] =", "setdefault(\"RANK\"",
+    "environ.update", "mp.spawn", "subprocess", "accelerate", "lightning", "deepspeed", "Trainer", "ray.",
+    "composer"};
+bool knows_other_ways(const DocumentInput& input, const std::string& path) {
+  return std::ranges::any_of(
+      knows_others, [&](std::string_view word) { return mentions(input.sources, path, {word}, input.read); });
+}
+
+// Every run of the file comes to the place: only `if __name__ == "__main__"` stands around it, and around the
+// calls of the function that it stands in.
+bool is_always_reached(
+    const syntax::Module& module, const syntax::Stmt& root, syntax::Span span, int depth = 0) {
+  using syntax::StmtKind;
+  const syntax::FunctionStmt* function = nullptr;
+  for (const Enclosing& each : enclosing(root, span)) {
+    if (each.stmt->kind == StmtKind::function) {
+      if (function) return false;
+      function = &syntax::as<syntax::FunctionStmt>(*each.stmt);
+    } else if (each.stmt->kind == StmtKind::if_) {
+      const syntax::Expr& test = *syntax::as<syntax::IfStmt>(*each.stmt).test;
+      const bool is_main = test.kind == syntax::ExprKind::compare && !function &&
+          module.text->bytes().find("__main__") != std::string::npos;
+      if (!is_main) return false;
+    } else if (each.stmt->kind == StmtKind::class_ || each.stmt->kind == StmtKind::try_ ||
+        each.stmt->kind == StmtKind::while_ || each.stmt->kind == StmtKind::match) {
+      return false;
+    }
+  }
+  if (!function) return true;
+  if (depth > 2 || !function->decorators.empty()) return false;
+  bool called = false, always = true;
+  for (const syntax::Item& item : module.items)
+    if (item.chunk->stmt)
+      for_each_expression(*item.chunk->stmt, [&](const syntax::Expr& expr) {
+        if (expr.kind != syntax::ExprKind::name || syntax::as<syntax::NameExpr>(expr).id != function->name)
+          return;
+        called = true;
+        always = always && is_always_reached(module, *item.chunk->stmt, expr.span, depth + 1);
+      });
+  return called && always;
+}
+
+// Started by Python alone, a program has none of the variables that a launcher sets.
+void check_alone(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
+  const std::string& text = input.document.text->bytes();
+  if (line.launcher != Launcher::python || !line.wrapper.empty() || line.command->is_conditional ||
+      !line.script || !line.script->is_known() || text.find("RANK") != std::string::npos ||
+      text.find("MASTER_") != std::string::npos)
+    return;
+  const auto path = script_file(
+      input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
+  const auto module = path ? input.sources.module(*path) : nullptr;
+  if (!module || module->text->bytes().find("init_process_group(") == std::string::npos ||
+      mentions(input.sources, *path, {"environ", "getenv", "spawn("}, input.read) ||
+      knows_other_ways(input, *path))
+    return;
+  std::optional<Location> made;
+  for (const syntax::Item& item : module->items) {
+    if (!item.chunk->stmt) continue;
+    for_each_expression(*item.chunk->stmt, [&](const syntax::Expr& expr) {
+      if (expr.kind == syntax::ExprKind::call &&
+          last_name(*syntax::as<syntax::CallExpr>(expr).function) == "init_process_group" &&
+          is_always_reached(*module, *item.chunk->stmt, expr.span))
+        made = Location{*path, {expr.span.begin + item.offset, expr.span.end + item.offset}};
+    });
+  }
+  if (!made) return;
+  Finding& finding = report.add(Severity::warning, line.script->written,
+      "`python` sets no `RANK`, `WORLD_SIZE` or `MASTER_ADDR`: `init_process_group` raises \"environment variable RANK expected, but not set\". Launch with `torchrun --nproc_per_node`");
+  report.relate(finding, *made, "the process group is made here");
+}
+
 // srun numbers the processes as SLURM does: SLURM_PROCID, and no RANK. Who makes a group from the environment
 // has to be told by the script.
 void check_srun(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
@@ -110,12 +187,7 @@ void check_srun(const DocumentInput& input, const LaunchLine& line, DocumentRepo
   const auto path = script_file(
       input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
   if (!path || !mentions(input.sources, *path, {"init_process_group("}, input.read)) return;
-  // What knows SLURM, MPI or files, or hands the processes on to a framework or to others.
-  const auto others = {"SLURM", "submitit", "hostlist", "mpi4py", "OMPI_", "PMI_", "init_method",
-      "rank=", "store=", "environ[\"RANK\"] =", "environ['RANK'] =", "setdefault(\"RANK\"", "environ.update",
-      "mp.spawn", "subprocess", "accelerate", "lightning", "deepspeed", "Trainer", "ray.", "composer"};
-  for (const std::string_view word : others)
-    if (mentions(input.sources, *path, {word}, input.read)) return;
+  if (knows_other_ways(input, *path)) return;
   Finding& finding = report.add(Severity::warning, line.script->written,
       "srun starts " + std::to_string(*tasks) +
           " processes and sets SLURM_PROCID, not `RANK`: `init_process_group` raises \"environment variable RANK expected, but not set\". Launch with torchrun on each node, or set `RANK`, `WORLD_SIZE` and `LOCAL_RANK` from SLURM's variables");
@@ -134,6 +206,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     check_port(line, report);
     check_nodes(line, report);
     check_srun(input, line, report);
+    check_alone(input, line, report);
     if (line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) continue;
     if (!line.is_whole || line.command->is_conditional || !line.wrapper.empty() || line.has("standalone") ||
         line.has("rdzv_endpoint") || line.has("rdzv_backend"))

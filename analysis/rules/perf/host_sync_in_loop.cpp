@@ -1,6 +1,7 @@
 // perf/host-sync-in-loop: every step waits for the device, to read a value from it.
 #include "interpreter/calls/unseen.hpp"
 #include "rules/list.hpp"
+#include "rules/provenance.hpp"
 #include "rules/training/rounds.hpp"
 #include "values/devices.hpp"
 #include "values/kept.hpp"
@@ -81,9 +82,33 @@ bool is_agreed(const TrainingLoop& training, const TrainingEvent& read) {
   return false;
 }
 
+// One number after another of a tensor that lies on a device, by the index of a loop, in whatever loop it is.
+void look_at_elements(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
+  for (const TrainingEvent& each : scene.all) {
+    const values::TensorState* read = each.event->self_state();
+    if (each.event->row->operation != Operation::host_read || each.loops.empty() || !read || !read->made ||
+        semantics(read) != OpSemantics::picked || read->made->arguments.size() < 2)
+      continue;
+    const TensorState* whole = input(*read->made);
+    const Value index = read->made->arguments[1];
+    if (!on_device(whole) || !index.is(Kind::integer) ||
+        !(each.loops.back()->unrolled || record.symbols.is_of_round(index.integer())) ||
+        !once(each.event->place))
+      continue;
+    const std::string name(Provenance::of(record).name_of(whole));
+    Finding* finding = report.add(Severity::information, each.event->place, each.event->calls,
+        "Each iteration waits for the GPU, to read one number of " +
+            (name.empty() ? std::string("a tensor") : code(name)) +
+            ". Compute with the whole tensor, or read it once before the loop with `.tolist()`.");
+    if (finding) report.relate(*finding, each.loops.back()->place, "in this loop");
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
+  for (const auto* scenes : {&training.scenes(), &training.evaluating()})
+    for (const TrainingRoot& scene : *scenes) look_at_elements(record, scene, report, once);
   for (const TrainingLoop& loop : training_loops(training)) {
     std::vector<const OperationEvent*> reads;
     const bool moves = moves_to_device(loop);

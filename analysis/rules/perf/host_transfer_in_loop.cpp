@@ -1,5 +1,6 @@
 // perf/host-transfer-in-loop: every step makes a tensor on the CPU and copies it to the device.
 #include "rules/list.hpp"
+#include "rules/provenance.hpp"
 #include "rules/training/rounds.hpp"
 
 #include <algorithm>
@@ -48,7 +49,17 @@ const CallExpr* first_call(const CallExpr& call) {
 
 bool is_made_by(const OperationEvent& moved, const OperationEvent& made) {
   if (moved.self.is(Kind::tensor) && moved.self == made.result) return true;
-  return moved.expr && made.expr && moved.calls == made.calls && first_call(*moved.expr) == made.expr;
+  if (moved.expr && made.expr && moved.calls == made.calls && first_call(*moved.expr) == made.expr)
+    return true;
+  // Through operations that take nothing else: torch.triu(torch.ones(n, n)).
+  constexpr int most_operations = 8;
+  const TensorState* from = moved.self_state();
+  for (int way = 0; from && from->made && way < most_operations; ++way) {
+    if (from->made->born == made.place) return true;
+    const auto taken = inputs(*from->made);
+    from = taken.size() == 1 ? taken[0] : nullptr;
+  }
+  return false;
 }
 
 void mend(const Record& record, Report& report, Finding& finding, const OperationEvent& moved,

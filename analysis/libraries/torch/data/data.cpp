@@ -187,6 +187,13 @@ void judge_loader(Op& op) {
             (meant.empty() ? "" : "; `" + meant + "` looks meant"));
     return;
   }
+  for (const std::string_view name : {"batch_size", "num_workers"})
+    if (const auto text = op.text(name)) {
+      op.fail(ProblemKind::argument,
+          "`DataLoader` takes a number as `" + std::string(name) + "`, and \"" + std::string(*text) +
+              "\" is a text");
+      return;
+    }
   const Int count = op.size("num_workers");
   if (!count) return;
   const symbolic::Cond alone = op.s.compared(Compare::eq, count, op.s.constant(0));
