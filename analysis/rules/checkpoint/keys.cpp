@@ -99,7 +99,7 @@ bool differ_in_groups(Report& report, const FileUse& taken, const FileUse& put, 
   };
   Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
       "The optimizer was saved with " + count(*saved) + " of parameters and has " + count(*own) +
-          " here: \"loaded state dict has a different number of parameter groups\". Make it as it was made for the saved run, or let it begin anew.");
+          " here: \"loaded state dict has a different number of parameter groups\". Make it as it was made for the saved run, or do not load its state.");
   if (finding) report.relate(*finding, taken.event->self.object()->born, "the saved optimizer is made here");
   return true;
 }

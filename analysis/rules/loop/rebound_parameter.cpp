@@ -120,7 +120,7 @@ void check(const Record& record, Report& report) {
         const std::string name(each.name->id.text());
         Finding* finding = report.add(Severity::warning, {i, each.assign->span}, nullptr,
             "This only gives the name " + code(name) +
-                " to a new tensor, and nobody reads it: the parameter itself stays as it is. Write into it, under `torch.no_grad()`: " +
+                " to a new tensor that nothing reads: the parameter itself stays as it is. Write into it, under `torch.no_grad()`: " +
                 code(name + ".copy_(…)") + ".");
         if (finding) report.relate(*finding, {i, each.name->span}, "the name of the loop");
       }

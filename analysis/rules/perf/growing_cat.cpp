@@ -84,7 +84,7 @@ void check(const Record& record, Report& report) {
     if (used || !once(place)) continue;
     Finding* finding = report.add(Severity::information, place, each.made->calls,
         "Each iteration copies all that " + code(std::string(name.text())) +
-            " holds so far to put one more tensor behind it. Append to a list, and join it once after the loop.");
+            " holds so far to add one more tensor. Append to a list, and join it once after the loop.");
     if (finding) report.relate(*finding, {place.chunk, loop->header}, "in this loop");
   }
 }

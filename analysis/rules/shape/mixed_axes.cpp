@@ -1,5 +1,6 @@
 // shape/mixed-axes: a view or reshape names a dimension in another place than it has. Elements stay in their
 // order, so what belonged together is spread.
+#include "libraries/table/op.hpp"
 #include "rules/list.hpp"
 #include "rules/provenance.hpp"
 #include "rules/training/training.hpp"
@@ -40,7 +41,36 @@ std::optional<std::size_t> only_one(const Record& record, const Shape& shape, In
   return found;
 }
 
-// A dimension of the one shape that the other has in another place: as many elements do not stand before it.
+// Dimensions of both shapes that become each other, up to the next place where as many elements lie before on
+// both sides: one of several is split, or several become one, where they stand.
+struct Group {
+  std::size_t from, from_end, to, to_end;
+  bool holds(std::size_t i, std::size_t j) const {
+    return from <= i && i < from_end && to <= j && j < to_end;
+  }
+};
+std::optional<Group> group_of(const Record& record, const Shape& from, const Shape& to, std::size_t at) {
+  Group group{0, from.dims.size(), 0, to.dims.size()};
+  for (std::size_t i = 0; i <= from.dims.size(); ++i)
+    for (std::size_t j = 0; j <= to.dims.size(); ++j) {
+      const symbolic::Answer same = equal(
+          record, product_before(record, from, i), product_before(record, to, j));
+      if (same == symbolic::Answer::unknown) return std::nullopt;
+      if (same == symbolic::Answer::no) continue;
+      if (i <= at && i >= group.from) group.from = i, group.to = std::max(group.to, j);
+      if (i > at && i < group.from_end) group.from_end = i, group.to_end = j;
+    }
+  return group;
+}
+std::size_t larger_than_one(const Record& record, const Shape& shape, std::size_t begin, std::size_t end) {
+  std::size_t count = 0;
+  for (std::size_t i = begin; i < end; ++i)
+    count += equal(record, shape.dims[i].size, record.symbols.constant(1)) != symbolic::Answer::yes;
+  return count;
+}
+
+// A dimension of the one shape that the other has in another place: as many elements do not stand before it,
+// and it is not split or joined where it stands.
 struct Moved {
   std::size_t from, to;
 };
@@ -51,9 +81,13 @@ std::optional<Moved> moved(const Record& record, const Shape& from, const Shape&
         symbolic::Answer::yes)
       continue;
     const auto own = only_one(record, from, size), there = only_one(record, to, size);
-    if (own && there &&
-        equal(record, product_before(record, from, i), product_before(record, to, *there)) ==
+    if (!own || !there ||
+        equal(record, product_before(record, from, i), product_before(record, to, *there)) !=
             symbolic::Answer::no)
+      continue;
+    const auto group = group_of(record, from, to, i);
+    if (group && group->holds(i, *there) && larger_than_one(record, from, group->from, group->from_end) > 1 &&
+        larger_than_one(record, to, group->to, group->to_end) > 1)
       return Moved{i, *there};
   }
   return std::nullopt;
@@ -66,8 +100,19 @@ const TensorState* source(const TensorState* state) {
     state = input(*state->made);
   return state;
 }
+// One more column than there were: what is viewed, or a part of it, is shifted by one in each row, as
+// relative positions are.
+bool is_shifted(const TensorState* state) {
+  for (int way = 0; state && state->made && way < 12; ++way) {
+    const OpSemantics by = semantics(state);
+    if (by == OpSemantics::joined || libraries::last_part(state->made->row->path) == "pad") return true;
+    if (by != OpSemantics::rearranged && by != OpSemantics::picked) return false;
+    state = input(*state->made);
+  }
+  return false;
+}
 bool has_order(const TensorState* state) {
-  if (!state || !state->made) return false;
+  if (!state || !state->made || is_shifted(state)) return false;
   const OpSemantics by = semantics(state);
   return by != OpSemantics::count_up && by != OpSemantics::spaced && by != OpSemantics::filled_normal &&
       !inputs(*state->made).empty();
@@ -108,7 +153,7 @@ constexpr Rule mixed_axes = complete({
     .right = "b, t, _ = x.shape\n"
              "q = self.query(x).reshape(b, t, self.heads, self.size).transpose(1, 2)\n",
     .silent =
-        "Dimensions that are split, joined or dropped where they stand; a view that takes another one back; sizes that are not known or that several dimensions have; tensors of two dimensions; new tensors, whose elements have no order yet.",
+        "Dimensions that are split, joined or dropped where they stand; a view that takes another one back; sizes that are not known or that several dimensions have; tensors of two dimensions; new tensors, whose elements have no order yet; tensors that were padded or joined before, as relative positions are.",
     .fix = "None: which dimensions are meant is yours to say.",
     .fix_kind = FixKind::none,
     .check = check,
