@@ -33,7 +33,9 @@ bool is_half(Value module) {
     if (tensor->now()->dtype != Dtype::float16) return false;
     any = true;
   }
-  return any;
+  // Of a layer whose parameters are not known one by one: what it was converted to.
+  const Value converted = any ? Value{} : attribute(module, values::ModuleState::dtype);
+  return any || (converted.is(Kind::dtype) && converted.dtype() == Dtype::float16);
 }
 
 // What else goes wrong with this optimizer, and with a scaler where there is one.

@@ -47,6 +47,12 @@ struct Sample {
 };
 Sample sample_of(Interpreter& run, Value dataset, values::Place place, int depth = 0);
 
+// The bounds of a tensor's elements hold for some of them, too, unless they say that the bounds are among
+// them.
+const values::Extent* extent_of_some(Interpreter& run, const TensorState& all) {
+  const values::Extent* known = run.heap().extent_of(all);
+  return known && !known->met ? known : nullptr;
+}
 Value without_first(Interpreter& run, Value tensor, values::Place place) {
   const TensorState* from = require_tensor(run, tensor);
   if (!from) return unseen(run, place);
@@ -54,6 +60,7 @@ Value without_first(Interpreter& run, Value tensor, values::Place place) {
   state.shape = from->shape;
   state.dtype = from->dtype;
   state.sharing = Sharing::local;
+  state.extent = extent_of_some(run, *from);
   if (state.shape.rank_known) {
     if (state.shape.dims.empty()) return unseen(run, place);
     state.shape.dims.erase(state.shape.dims.begin());
@@ -110,7 +117,7 @@ Value batched(Interpreter& run, TensorState state, const Dim& batch, Int index, 
   if (state.shape.rank_known) state.shape.dims.insert(state.shape.dims.begin(), batch);
   state.sharing = Sharing::local;
   state.content = nullptr;
-  state.extent = nullptr;
+  state.extent = extent_of_some(run, state);
   state.shape_value = {};
   return run.heap().tensor(std::move(state), place);
 }

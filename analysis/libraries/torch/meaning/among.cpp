@@ -151,15 +151,18 @@ Int number_outside(Op& op, Value indices, Int low, Int high, std::optional<std::
 const values::Extent* extent_among(Op& op, Value value) {
   const TensorState* state = op.tensor(value);
   constexpr int most_steps = 8;
+  bool some = false;  // of the elements that the bounds are known of
   for (int i = 0; i < most_steps && state && is_integral(state->dtype); ++i) {
-    if (const values::Extent* own = op.run.heap().extent_of(*state)) return own;
+    if (const values::Extent* own = op.run.heap().extent_of(*state)) return some && own->met ? nullptr : own;
     const values::Producer* made = state->made;
     if (!made || !made->row || made->states.empty() || !made->states[0] ||
         made->states[0]->dtype != state->dtype)
       return nullptr;
     const OpSemantics semantics = semantics_of(*made->row);
+    some = some || semantics == OpSemantics::picked;
     if (semantics != OpSemantics::same && semantics != OpSemantics::rearranged &&
-        semantics != OpSemantics::reordered && semantics != OpSemantics::repeated)
+        semantics != OpSemantics::reordered && semantics != OpSemantics::repeated &&
+        semantics != OpSemantics::picked)
       return nullptr;
     state = made->states[0];
   }
