@@ -174,6 +174,7 @@ std::span<const Rule> rules() {
       empty_slice,
       index_out_of_range,
       invalid_argument,
+      last_of_batch,
       layer_input,
       loss_target,
       matmul,

@@ -176,6 +176,7 @@ extern const Rule dtype_mismatch;
 extern const Rule empty_slice;
 extern const Rule index_out_of_range;
 extern const Rule invalid_argument;
+extern const Rule last_of_batch;
 extern const Rule layer_input;
 extern const Rule loss_target;
 extern const Rule matmul;

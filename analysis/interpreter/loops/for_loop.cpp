@@ -59,26 +59,6 @@ bool leaves_the_loop(const Block& round, bool in_function = false, bool in_loop 
   });
 }
 
-bool communicates(const Block& block) {
-  return std::ranges::any_of(block.events, [](const Event* event) {
-    switch (event->kind) {
-    case EventKind::operation: {
-      const values::Row& row = *static_cast<const OperationEvent*>(event)->row;
-      return row.collective || row.message || row.operation == values::Operation::backward ||
-          row.operation == values::Operation::await ||
-          row.operation == values::Operation::unseen_communication;
-    }
-    case EventKind::branch:
-      return communicates(static_cast<const BranchEvent*>(event)->yes) ||
-          communicates(static_cast<const BranchEvent*>(event)->no);
-    case EventKind::call: return communicates(static_cast<const CallEvent*>(event)->body);
-    case EventKind::loop:
-      return std::ranges::any_of(static_cast<const LoopEvent*>(event)->rounds, communicates);
-    case EventKind::attempt: return true;
-    default: return false;
-    }
-  });
-}
 // The branch under which, or behind whose `continue`, everything lies that the round sends or enters; null:
 // there is none.
 const BranchEvent* only_communicating_branch(const Block& round) {
@@ -193,6 +173,27 @@ void conditions_of_kinds(
 }
 
 }  // namespace
+
+bool communicates(const Block& block) {
+  return std::ranges::any_of(block.events, [](const Event* event) {
+    switch (event->kind) {
+    case EventKind::operation: {
+      const values::Row& row = *static_cast<const OperationEvent*>(event)->row;
+      return row.collective || row.message || row.operation == values::Operation::backward ||
+          row.operation == values::Operation::await ||
+          row.operation == values::Operation::unseen_communication;
+    }
+    case EventKind::branch:
+      return communicates(static_cast<const BranchEvent*>(event)->yes) ||
+          communicates(static_cast<const BranchEvent*>(event)->no);
+    case EventKind::call: return communicates(static_cast<const CallEvent*>(event)->body);
+    case EventKind::loop:
+      return std::ranges::any_of(static_cast<const LoopEvent*>(event)->rounds, communicates);
+    case EventKind::attempt: return true;
+    default: return false;
+    }
+  });
+}
 
 // A `for` whose rounds are run by their statements: each by itself where they are few and known, else any one
 // of them for all.

@@ -5,6 +5,7 @@
 #include "interpreter/loops/each_round.hpp"
 #include "interpreter/loops/rounds.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "syntax/walk.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -18,6 +19,12 @@ namespace {
 constexpr std::uint64_t while_steps = 3'000;  // of a while loop that is run round by round
 constexpr std::size_t most_told_rounds = 64;
 constexpr std::size_t most_first_rounds = 8;  // that are kept of one that has too many
+
+bool has_call(const Expr& expr) {
+  bool found = false;
+  for_each_expression(expr, [&](const Expr& each) { found = found || each.kind == ExprKind::call; });
+  return found;
+}
 
 // Has the body of a loop a `break` of its own?
 bool has_break(syntax::Block body) {
@@ -285,17 +292,37 @@ bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow, std::vecto
 Flow Interpreter::run_while(const WhileStmt& stmt) {
   std::vector<Block> first_rounds;
   if (Flow flow; run_known_rounds(stmt, flow, first_rounds)) return flow;
+  LoopShape shape;
+  shape.stmt = &stmt;
+  shape.place = {chunk_, stmt.header};
+  shape.first = std::move(first_rounds);
+  // A test that takes the next message is a part of its round: `while True`, and a way out behind the test.
+  if (stmt.orelse.empty() && has_call(*stmt.test)) {
+    Speculation trial(*this, Speculation::Of::trial);
+    Block alone;
+    block_ = &alone;
+    const Cond holds = truth(evaluate(*stmt.test));
+    const bool takes_message = !killed_ && communicates(alone) &&
+        symbols().decide(holds) == symbolic::Answer::unknown;
+    trial.discard();
+    if (takes_message) {
+      shape.endless = true;
+      return run_generic_loop(shape, [&] {
+        const Cond goes_on = truth(evaluate(*stmt.test));
+        if (std::exchange(killed_, false)) return leave(ExitKind::raise, stmt, raised_);
+        return fork(
+            goes_on, nullptr, here(*stmt.test), [&] { return run_block(stmt.body); },
+            [&] { return leave(ExitKind::break_, stmt, {}); });
+      });
+    }
+  }
   const Cond first = truth(asked_for_truth(*this, evaluate(*stmt.test), here(*stmt.test)));
   if (killed_) {
     killed_ = false;
     return leave(ExitKind::raise, stmt, raised_);
   }
   if (symbols().decide(first) == symbolic::Answer::no) return run_block(stmt.orelse);
-  LoopShape shape;
-  shape.stmt = &stmt;
-  shape.place = {chunk_, stmt.header};
   shape.trips = symbols().sharing(first);
-  shape.first = std::move(first_rounds);
   shape.endless = stmt.test->kind == ExprKind::boolean || stmt.test->kind == ExprKind::integer;
   const std::size_t begin = record_.events.size();
   const Flow flow = run_generic_loop(shape, [&] {

@@ -36,4 +36,7 @@ bool mark_carried(values::Heap& heap, const values::Object* earlier, const value
 // condition.
 void failures_of_first_round(const Block& block, std::vector<const ProblemEvent*>& found);
 
+// Does anything in the block send, receive or enter a collective?
+bool communicates(const Block& block);
+
 }  // namespace stepzero::interpreter

@@ -87,8 +87,8 @@ void look_at_elements(const Record& record, const TrainingRoot& scene, Report& r
   for (const TrainingEvent& each : scene.all) {
     const values::TensorState* read = each.event->self_state();
     if (each.event->row->operation != Operation::host_read || each.loops.empty() || !read || !read->made ||
-        semantics(read) != OpSemantics::picked || read->made->arguments.size() < 2 || !read->shape.rank_known ||
-        !read->shape.dims.empty())
+        semantics(read) != OpSemantics::picked || read->made->arguments.size() < 2 ||
+        !read->shape.rank_known || !read->shape.dims.empty())
       continue;
     const TensorState* whole = input(*read->made);
     const Value index = read->made->arguments[1];
