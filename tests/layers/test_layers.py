@@ -116,7 +116,7 @@ def test_types_are_told_apart():
 
 
 # Keys of state that the engine keeps, and rows that no name of a library stands for, are declared in two headers and named by their constants.
-DECLARED = re.compile(r'static constexpr (?:std::string_view|KeyPrefix) (\w+)(?: = |\{)"(\$[^"]*)"')
+DECLARED = re.compile(r'static constexpr (?:std::string_view|KeyPrefix) (\w+)\s*(?:=|\{)\s*"(\$[^"]*)"')
 HEADERS = ("analysis/values/kept.hpp", "analysis/values/internal_rows.hpp")
 KEY = re.compile(r'"(\$[A-Za-z_][^"]*)"')
 NOT_KEYS = ("analysis/documents",)  # the variables of shells
@@ -154,12 +154,12 @@ def test_keys_are_declared_once_and_used():
 
 
 # What a library's own table calls by a path with a '$' has a row there.
-CALLED = re.compile(r'(?:library_symbol|make_native|call_row|find)\([^"\n;]*"((?:\w+\.)+\$[\w.]+)"')
+CALLED = re.compile(r'(?:library_symbol|make_native|call_row|find)\([^";]*"((?:\w+\.)+\$[\w.]+)"')
 
 
 def test_internal_paths_have_rows():
     text = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "analysis/libraries").rglob("*.[hc]pp")))
     called = set(CALLED.findall(text))
-    rows = set(re.findall(r'(?:row\(|\{)"((?:\w+\.)+\$[\w.]+)"', text))
+    rows = set(re.findall(r'(?:row\(|\{)\s*"((?:\w+\.)+\$[\w.]+)"', text))
     assert len(called) >= 10
     assert called - rows == set()

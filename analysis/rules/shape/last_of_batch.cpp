@@ -49,8 +49,8 @@ void check(const Record& record, Report& report) {
   for (const Origin& each : Provenance::of(record).of_semantics(OpSemantics::picked)) {
     const TensorState* outputs = input(*each.made);
     const values::Instance* layer = recurrent(record, outputs);
-    if (!layer || each.made->arguments.size() < 2 ||
-        !takes_last_of_second(record, each.made->arguments[1]) || !once(each.made->born))
+    if (!layer || each.made->arguments.size() < 2 || !takes_last_of_second(record, each.made->arguments[1]) ||
+        !once(each.made->born))
       continue;
     Finding* finding = report.add(Severity::warning, each.made->born, each.made->calls,
         "This takes the last sample of the batch and not the last step: without `batch_first=True` the outputs are [steps, batch, features], here " +
