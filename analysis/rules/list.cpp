@@ -123,6 +123,7 @@ std::span<const Rule> rules() {
       set_epoch,
       swapped_loss,
       target_history,
+      unregistered_layers,
       wrong_parameters,
       zero_grad_order,
 

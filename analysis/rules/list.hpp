@@ -125,6 +125,7 @@ extern const Rule scheduler_order;
 extern const Rule set_epoch;
 extern const Rule swapped_loss;
 extern const Rule target_history;
+extern const Rule unregistered_layers;
 extern const Rule wrong_parameters;
 extern const Rule zero_grad_order;
 

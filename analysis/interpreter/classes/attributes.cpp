@@ -457,7 +457,10 @@ Value Interpreter::Attribute::of(Value object) {
   case Kind::bound:
   case Kind::function:
   case Kind::partial: return of_function(object);
-  default: return run.value_attribute(object, name, where);
+  default:
+    if (run.catching_ == 0 && !run.handling_)
+      if (const Value made = judge_lacking_of_display(run, object, name, where)) return made;
+    return run.value_attribute(object, name, where);
   }
 }
 

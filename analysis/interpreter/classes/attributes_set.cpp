@@ -1,6 +1,7 @@
 // Attributes that are set, and whether a value has one: hasattr().
 #include "interpreter/classes/attribute.hpp"
 #include "interpreter/classes/descriptors.hpp"
+#include "interpreter/classes/lacking_attributes.hpp"
 #include "interpreter/classes/module_attributes.hpp"
 #include "interpreter/classes/set_on_self.hpp"
 #include "interpreter/roots/hooks.hpp"
@@ -180,6 +181,7 @@ Answer Interpreter::Attribute::is_in_builtin(Value value) const {
   const auto among = [&](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, text) != names.end();
   };
+  if (const Answer shown = is_in_display(value, name); shown != Answer::unknown) return shown;
   switch (value.kind) {
   case Kind::none:
   case Kind::integer:

@@ -125,17 +125,62 @@ std::string meant(const values::Instance& object, std::string_view wanted) {
 
 }  // namespace
 
+namespace {
+
+// What stands in front of the name, where the program writes it so, and no getattr(). Empty: it does not.
+std::string_view owner_as_written(const Record& record, std::string_view wanted, Place where) {
+  const std::string_view written = record.text(where);
+  std::string_view owner = written.substr(0, written.ends_with(wanted) ? written.size() : written.find('('));
+  if (!owner.ends_with(wanted) || owner.size() <= wanted.size() + 1 ||
+      owner[owner.size() - wanted.size() - 1] != '.')
+    return {};
+  owner.remove_suffix(wanted.size() + 1);
+  return owner;
+}
+
+// As Python's documentation lists them.
+constexpr std::string_view methods_of_tuples[] = {"count", "index"};
+constexpr std::string_view methods_of_lists[] = {
+    "append", "clear", "copy", "count", "extend", "index", "insert", "pop", "remove", "reverse", "sort"};
+
+}  // namespace
+
+symbolic::Answer is_in_display(Value object, syntax::Name name) {
+  const std::string_view wanted = name.text();
+  const bool is_tuple = object.is(Kind::tuple);
+  if ((!is_tuple && !object.is(Kind::list)) || !object.object()->born || wanted.starts_with("_"))
+    return symbolic::Answer::unknown;
+  if (is_tuple ? object.as<values::Tuple>()->cls != nullptr
+               : object.as<values::List>()->kind != values::ListKind::list)
+    return symbolic::Answer::unknown;
+  const auto has = [&](const auto& names) { return std::ranges::find(names, wanted) != std::end(names); };
+  const bool there = is_tuple ? has(methods_of_tuples) || has(object.as<values::Tuple>()->fields)
+                              : has(methods_of_lists);
+  return there ? symbolic::Answer::yes : symbolic::Answer::no;
+}
+
+Value judge_lacking_of_display(Interpreter& run, Value object, syntax::Name name, Place where) {
+  if (is_in_display(object, name) != symbolic::Answer::no) return {};
+  const std::string_view wanted = name.text();
+  const std::string_view owner = owner_as_written(run.record(), wanted, where);
+  if (owner.empty()) return {};
+  const std::string kind = object.is(Kind::tuple) ? "tuple" : "list";
+  ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, nullptr,
+      "`" + std::string(owner) + "` is a " + kind + ", which has no attribute `" + std::string(wanted) + "`" +
+          (run.of_any_use() ? ", unless a class derived from this one gives something else" : "") +
+          ": reading it raises AttributeError");
+  event->evidence.emplace_back(object.object()->born, "the " + kind + " is made here");
+  event->overridable = event->overridable || run.of_any_use();
+  const Value made = run.heap().unknown_from({}, where);
+  made.as<values::Unknown>()->blamed = true;
+  return made;
+}
+
 void judge_lacking(Interpreter& run, const values::Instance& object, syntax::Name name, Place where) {
   const std::string_view wanted = name.text();
   if (wanted.size() < 2 || wanted.starts_with("_") || !is_seen(object)) return;
-  // As the program writes it, and no getattr().
-  const std::string_view written = run.record().text(where);
-  const auto end = written.find('(');
-  std::string_view owner = written.substr(0, written.ends_with(wanted) ? written.size() : end);
-  if (!owner.ends_with(wanted) || owner.size() <= wanted.size() + 1 ||
-      owner[owner.size() - wanted.size() - 1] != '.')
-    return;
-  owner.remove_suffix(wanted.size() + 1);
+  const std::string_view owner = owner_as_written(run.record(), wanted, where);
+  if (owner.empty()) return;
   const std::string near = meant(object, wanted);
   const bool certain = !object.symbolic && !object.of_many && !object.attributes.find(handed_out) &&
       !object.attributes.find(syntax::Name(values::ModuleState::in_hands)) &&

@@ -278,12 +278,17 @@ Value Interpreter::Evaluation::display(List<const Expr*> elements) {
   bool open = false;
   Value rest;
   std::vector<Value> items = run.evaluate_elements(elements, open, rest);
-  if (expr.kind == ExprKind::tuple && !open) return run.heap().tuple(std::move(items));
+  if (expr.kind == ExprKind::tuple && !open) {
+    const Value tuple = run.heap().tuple(std::move(items));
+    tuple.as<values::Tuple>()->born = run.here(expr);
+    return tuple;
+  }
   if (expr.kind == ExprKind::set && !open) return run.make_set(std::move(items));
   const Value list = run.heap().list(
       std::move(items), expr.kind == ExprKind::set ? values::ListKind::set : values::ListKind::list);
   values::Heap::list_state(list)->open = open;
   values::Heap::list_state(list)->rest = rest;
+  if (expr.kind != ExprKind::set) list.as<values::List>()->born = run.here(expr);
   return list;
 }
 

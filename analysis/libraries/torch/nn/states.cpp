@@ -313,7 +313,14 @@ Value load_state(Call& call) {
   if (call.at(Argument::assign) &&
       call.run.symbols().decide(call.run.truth(call.at(Argument::assign))) != Answer::no)
     lose_devices(call.run, call.self);
-  return nothing(call);
+  // The names that did not fit.
+  static constexpr std::string_view names[] = {"missing_keys", "unexpected_keys"};
+  values::Heap& heap = call.run.heap();
+  const auto some = [&] { return heap.open_list(heap.unknown("", Sharing::uniform, call.place)); };
+  const Value misfits = heap.tuple({some(), some()});
+  misfits.as<values::Tuple>()->fields = names;
+  misfits.as<values::Tuple>()->born = call.place;
+  return misfits;
 }
 
 Value takes_part_in_state(Call& call) {

@@ -268,9 +268,14 @@ Value tensor_of(Op& op, Value data, Dtype otherwise) {
   state.external = array ? array->external : op.run.heap().is_external(data);
   return result(op.call, std::move(state));
 }
-// A number among the data that was read from a tensor.
+// A number among the data that was read from a tensor, as a tensor among them is.
 const values::Unknown* read_number(Op& op, Value data, int depth = 0) {
   data = op.run.resolve(data);
+  if (const TensorState* state = op.tensor(data); state && state->requires_grad == Known::yes) {
+    auto* number = op.run.heap().unknown("", Sharing::unseen, op.call.place).as<values::Unknown>();
+    number->is_number = true;
+    return number;
+  }
   if (data.is(Kind::unknown))
     return data.as<values::Unknown>()->is_number ? data.as<values::Unknown>() : nullptr;
   if (depth > 3 || (!data.is(Kind::list) && !data.is(Kind::tuple))) return nullptr;
@@ -293,7 +298,7 @@ Value tensor(Op& op) {
   auto* origin = op.run.heap().make<values::Origin>();
   // What was computed from several numbers stands nowhere.
   origin->place = number->born.span.begin < number->born.span.end ? number->born : op.call.place;
-  origin->what = "item()";
+  origin->what = number->born == op.call.place ? "tensor()" : "item()";
   state.cut = origin;
   if (state.requires_grad != Known::no) state.graph = {number};
   set_state(op.run, made, state);
