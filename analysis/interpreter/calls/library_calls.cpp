@@ -352,6 +352,8 @@ bool Interpreter::is_about_option(Cond given) const {
 void Interpreter::settle(ProblemEvent& event, Cond when, bool again) {
   event.guarded = may_not_fail() || again || asked_by_callee();
   event.assumption = assumption();
+  // With the defaults of a class or function nobody knows how what it leaves open goes together.
+  event.guarded = event.guarded || (with_defaults_ && !limits_.with_defaults && !path_.empty());
   const Cond chosen = event.assumption                                  ? event.assumption
       : when && symbols().form(when) == symbolic::Context::Form::opaque ? when
                                                                         : nullptr;

@@ -100,6 +100,8 @@ const values::Device* left_on(const Unknown& value) {
 const values::Device* presumed_device(Interpreter& run, Value value) {
   if (!value.is(Kind::unknown)) return nullptr;
   const std::string_view name = value.as<Unknown>()->name, word = name.substr(name.rfind('.') + 1);
+  // That of a tensor is where the tensor lies: `x.to(image.device)`.
+  if (word.size() < name.size() && !value.as<Unknown>()->is_option) return nullptr;
   if (!run.library().find(values::InternalRow::device + std::string(word))) return nullptr;
   const Cond is_gpu = run.named_condition(std::string(name) + " is a GPU", Sharing::uniform);
   return values::gpu_or_other(run.heap(), is_gpu);

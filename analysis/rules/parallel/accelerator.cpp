@@ -100,8 +100,12 @@ void look_at_backward(const Record& record, const TrainingRoot& scene,
     if (backward.row->operation != Operation::backward || each.in_handler ||
         !(is_of(backward, parts) || is_of_unseen(scene, prepared, backward)))
       continue;
+    // The framework's own backward; or the program has one, too, for where it uses the framework.
     const bool by_framework = std::ranges::any_of(scene.all, [&](const TrainingEvent& other) {
-      return other.event->row->operation == Operation::framework && other.event->place == backward.place;
+      return other.event->row->operation == Operation::framework &&
+          (other.event->place == backward.place ||
+              (libraries::makes_backward(*other.event->row) && !each.loops.empty() &&
+                  other.in(each.loops.back())));
     });
     if (by_framework || !once(backward.place)) continue;
     Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
