@@ -180,6 +180,13 @@ void checks(const Record& record, Report& report) {
     if (path.size() < 2 || path.back().stmt->kind != syntax::StmtKind::raise ||
         path[path.size() - 2].stmt->kind != syntax::StmtKind::if_)
       continue;
+    // Who handles a failure means to end the program.
+    const bool handles = std::ranges::any_of(path, [&](const Enclosing& level) {
+      return level.stmt->kind == syntax::StmtKind::try_ &&
+          std::ranges::any_of(syntax::as<syntax::TryStmt>(*level.stmt).handlers,
+              [&](const syntax::ExceptHandler& handler) { return handler.span.holds(event->place.span); });
+    });
+    if (handles) continue;
     const auto& guard = syntax::as<syntax::IfStmt>(*path[path.size() - 2].stmt);
     if (open.contains(&guard) || guard.body.empty() || guard.body.data() != path.back().block.data() ||
         guard.test->kind != syntax::ExprKind::compare)
