@@ -64,7 +64,9 @@ void check(const Record& record, Report& report) {
             [&](const Expr* item) { return item->kind == ExprKind::name && as<NameExpr>(*item).id == name; }))
       continue;
     const ForStmt* loop = loop_around(way);
-    if (!loop || is_short(*loop)) continue;
+    // Samples are gathered along the first dimension; parts of one result, of few layers, along another.
+    const Value dim = argument(*each.made, "dim");
+    if (!loop || is_short(*loop) || (dim && record.number(dim) != 0)) continue;
     // What is gathered so far is of use in each iteration.
     std::size_t own = 0;
     for_each_expression(call, [&](const Expr& expr) {
@@ -105,7 +107,7 @@ constexpr Rule growing_cat = complete({
              "    features.append(model(x))\n"
              "features = torch.cat(features)\n",
     .silent =
-        "Loops that use what was gathered in each iteration, as generation does; loops of a few iterations; what begins anew in each iteration.",
+        "Loops that use what was gathered in each iteration, as generation does; loops of a few iterations; parts that are joined along another dimension than the first; what begins anew in each iteration.",
     .fix = "None: the first value and the last use change, too.",
     .fix_kind = FixKind::none,
     .check = check,
