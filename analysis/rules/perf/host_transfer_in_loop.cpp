@@ -51,13 +51,14 @@ bool is_made_by(const OperationEvent& moved, const OperationEvent& made) {
   if (moved.self.is(Kind::tensor) && moved.self == made.result) return true;
   if (moved.expr && made.expr && moved.calls == made.calls && first_call(*moved.expr) == made.expr)
     return true;
-  // Through operations that take nothing else: torch.triu(torch.ones(n, n)).
+  // Through operations that take nothing else: torch.triu(torch.ones(n, n)). What only a part is taken of
+  // stands for data.
   constexpr int most_operations = 8;
   const TensorState* from = moved.self_state();
   for (int way = 0; from && from->made && way < most_operations; ++way) {
     if (from->made->born == made.place) return true;
     const auto taken = inputs(*from->made);
-    from = taken.size() == 1 ? taken[0] : nullptr;
+    from = taken.size() == 1 && semantics(from) != OpSemantics::picked ? taken[0] : nullptr;
   }
   return false;
 }
