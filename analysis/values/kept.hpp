@@ -286,7 +286,8 @@ struct UnknownState {
   static constexpr std::string_view lies_on = "$lies_on";    // a device
   static constexpr std::string_view parts_lie_on = "$parts_lie_on";  // the device that its parts lie on
   static constexpr std::string_view moved = "$moved";                // present: it was moved to a device
-  static constexpr std::string_view moved_to = "$moved_to";  // that device, of what a method moved there
+  // That device, of what a method moved there, and of what a model computed from something there.
+  static constexpr std::string_view moved_to = "$moved_to";
   static constexpr std::string_view whole = "$whole";  // the unknown that it is an item of, or an attribute
   static constexpr std::string_view made_of = "$made_of";  // the unknown of which an operator made it
   // The CPU: parts of it were moved from there one by one, so others that were not still lie there.
