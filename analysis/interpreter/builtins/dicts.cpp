@@ -168,19 +168,29 @@ void lose_contents(const BuiltinCall& call) {
 // keys, values, items: what `part` makes of each of them.
 Value list_of(const BuiltinCall& call, const std::function<Value(Value, Value)>& part) {
   const values::DictState& state = state_of(call);
-  std::vector<Value> items;
-  Value rest;
+  std::vector<Value> names, held;
   bool open = state.open;
   for (const auto& [key, value] : state.items) {
     if (!value) continue;  // taken away
     if (value.is(Kind::choice) && (!value.as<values::Choice>()->yes || !value.as<values::Choice>()->no))
       open = true;
-    items.push_back(part(key, call.run.resolve(value)));
+    names.push_back(key);
+    held.push_back(call.run.resolve(value));
   }
-  if (!open) return call.heap().list(std::move(items));
-  if (state.rest) rest = part(call.heap().external(""), state.rest);
-  for (const Value& item : items) rest = call.heap().merge(rest, item, Sharing::uniform);
-  return call.heap().open_list(rest ? rest : part(call.heap().external(""), call.heap().external("")));
+  if (!open) {
+    std::vector<Value> items;
+    for (std::size_t i = 0; i < names.size(); ++i) items.push_back(part(names[i], held[i]));
+    return call.heap().list(std::move(items));
+  }
+  // Any one of them: objects of one class are one such object.
+  if (state.rest || names.empty()) {
+    names.push_back(call.heap().external(""));
+    held.push_back(state.rest ? state.rest : call.heap().external(""));
+  }
+  const auto one_of = [&](std::vector<Value> all) {
+    return call.run.element(call.heap().list(std::move(all)), call.where);
+  };
+  return call.heap().open_list(part(one_of(std::move(names)), one_of(std::move(held))));
 }
 Value keys(const BuiltinCall& call) {
   const Value all = list_of(call, [](Value key, Value) { return key; });
