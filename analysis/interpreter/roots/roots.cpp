@@ -265,10 +265,18 @@ Value Interpreter::symbolic_parameter(
       return declared;
   }
   // Who may leave it out does not mean the process that runs: `rank=0` is the one that sends, or that a file
-  // is of.
+  // is of. Beside the size of the job it is the own one, where it is given.
   const auto presumed = library_.presume(parameter.name.text());
-  const bool of_another = presumed && presumed->role == symbolic::Role::rank && !presumed->is_main &&
+  const bool by_default = presumed && presumed->role == symbolic::Role::rank && !presumed->is_main &&
       index < function.defaults.size() && resolve(function.defaults[index]).is(Kind::integer);
+  const auto is_world_size = [&](const Parameter& each) {
+    const auto meant = library_.presume(each.name.text());
+    return meant && meant->role == symbolic::Role::world_size;
+  };
+  if (by_default && std::ranges::any_of(function.parameters->list, is_world_size))
+    return heap().choose(symbols().opaque(std::string(parameter.name.text()) + " is given", Sharing::uniform),
+        symbol(parameter.name.text(), Sharing::uniform, born), resolve(function.defaults[index]));
+  const bool of_another = by_default;
   const Value made = of_another ? heap().unknown(parameter.name.text(), Sharing::unseen, born)
                                 : symbol(parameter.name.text(), Sharing::uniform, born);
   const bool may_be_none = index < function.defaults.size() && function.defaults[index].is(Kind::none);

@@ -1,5 +1,6 @@
 #include "rules/deadlock/conditions.hpp"
 
+#include "rules/deadlock/job_view.hpp"
 #include "rules/report.hpp"
 
 #include <algorithm>
@@ -10,6 +11,23 @@ namespace {
 constexpr std::size_t most_ways = 2000;
 constexpr std::size_t most_asked = 24;  // answers of which pairs are tried
 constexpr std::size_t longest = 60;     // text of a question
+
+bool any_branch_at(
+    const interpreter::Record& record, Place place, const std::function<bool(values::Cond)>& holds) {
+  bool any = false;
+  for (const auto& root : record.roots)
+    visit(root->block, [&](const interpreter::Event& event) {
+      any = any ||
+          (event.kind == interpreter::EventKind::branch && event.place == place &&
+              holds(static_cast<const interpreter::BranchEvent&>(event).condition));
+    });
+  return any;
+}
+
+bool asks_for_rank(const interpreter::Record& record, Place place) {
+  return any_branch_at(
+      record, place, [&](values::Cond condition) { return depends_on_rank(record.symbols, condition); });
+}
 
 // Does some part of the condition there depend on the rank and on something else at once, as `rank % n == 0`?
 bool mixes_ranks(const interpreter::Record& record, Place place) {
@@ -33,14 +51,7 @@ bool mixes_ranks(const interpreter::Record& record, Place place) {
         [&](values::Cond) { other = true; });
     return symbols.sharing(condition) == symbolic::Sharing::divergent && !(rank && !other);
   };
-  bool any = false;
-  for (const auto& root : record.roots)
-    visit(root->block, [&](const interpreter::Event& event) {
-      any = any ||
-          (event.kind == interpreter::EventKind::branch && event.place == place &&
-              mixed(static_cast<const interpreter::BranchEvent&>(event).condition));
-    });
-  return any;
+  return any_branch_at(record, place, mixed);
 }
 }  // namespace
 
@@ -77,16 +88,17 @@ std::string Conditions::said(
   if (mixes_ranks(record, answer.place)) return {};
   const std::string known = own.symbols.text(answer.branch->condition);
   const std::string_view written = record.text(answer.place);
-  std::string_view text = known.empty() || known.find('?') != std::string::npos ||
-          known.size() > written.size()
-      ? written
-      : std::string_view(known);
+  // Of what the program asks of the rank, too, only the rest is a question.
+  const bool says_more = known.size() <= written.size() || asks_for_rank(record, answer.place);
+  std::string_view text =
+      known.empty() || known.find('?') != std::string::npos || !says_more ? written : std::string_view(known);
   if (text.empty() || text.size() > longest || text.find('\n') != std::string_view::npos) return {};
   bool yes = answer.yes;
   constexpr std::string_view negation = "not ";
   if (text.starts_with(negation) && text.find(" and ") == std::string_view::npos &&
       text.find(" or ") == std::string_view::npos) {
     text.remove_prefix(negation.size());
+    if (text.starts_with('(') && text.find(')') == text.size() - 1) text = text.substr(1, text.size() - 2);
     yes = !yes;
   }
   return (yes ? "`" : "not `") + std::string(text) + "`";
