@@ -3,6 +3,7 @@
 #include "rules/list.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/alternatives.hpp"
+#include "rules/training/edits.hpp"
 #include "rules/training/given_optimizer.hpp"
 #include "rules/training/handed.hpp"
 
@@ -43,6 +44,59 @@ void look_at_alternatives(const Record& record, Report& report, const TrainingRo
   }
 }
 
+// Does some run of the file step what is written so?
+bool is_stepped_elsewhere(const Record& record, const Training& training, const std::string& written) {
+  for (const TrainingRoot& scene : training.scenes())
+    for (const TrainingEvent& each : scene.all)
+      if (each.event->row->operation == Operation::optimizer_step &&
+          object_text(record, *each.event, "") == written)
+        return true;
+  return false;
+}
+
+// One backward pass feeds several optimizers that are cleared for it, and one of them is not stepped after it
+// as the others are: also in a function that is called once per step.
+void look_at_siblings(
+    const Record& record, Report& report, const Training& training, const TrainingRoot& scene, Once& once) {
+  const auto own = [&](const TrainingEvent& each, Operation operation, const Object* optimizer) {
+    return each.event->row->operation == operation && each.event->self.object() == optimizer;
+  };
+  for (std::size_t at = 0; at < scene.all.size(); ++at) {
+    const TrainingEvent& backward = scene.all[at];
+    if (backward.event->row->operation != Operation::backward) continue;
+    const Object *stepped = nullptr, *left = nullptr;
+    const TrainingEvent* clearing = nullptr;
+    for (const Object* optimizer : scene.optimizers) {
+      if (feeds(scene, *backward.event, as_value(optimizer)) != Answer::yes) continue;
+      const auto cleared = std::ranges::find_if(
+          scene.all, [&](const TrainingEvent& each) { return own(each, Operation::zero_grad, optimizer); });
+      const bool steps = std::ranges::any_of(scene.all,
+          [&](const TrainingEvent& each) { return stepped_optimizer(*each.event).object() == optimizer; });
+      const bool after = std::any_of(scene.all.begin() + static_cast<std::ptrdiff_t>(at), scene.all.end(),
+          [&](const TrainingEvent& each) {
+            return stepped_optimizer(*each.event).object() == optimizer &&
+                each.event->calls == backward.event->calls;
+          });
+      if (after) stepped = optimizer;
+      if (!steps && cleared != scene.all.end() && cleared->event->calls == backward.event->calls &&
+          cleared->turns.size() == backward.turns.size() && !scene.presumed.contains(optimizer) &&
+          !escapes(record, scene, optimizer, nullptr)) {
+        left = optimizer;
+        clearing = &*cleared;
+      }
+    }
+    if (!stepped || !left) continue;
+    const std::string written = object_text(record, *clearing->event, "");
+    if (written.empty() || is_stepped_elsewhere(record, training, written) || !once(backward.event->place))
+      continue;
+    Finding* finding = report.add(Severity::warning, backward.event->place, backward.event->calls,
+        "This backward pass computes gradients for " + code(written) +
+            ", which are cleared and never used: it never steps, as the other optimizers do. Call " +
+            code(written + ".step()") + " after the backward pass.");
+    if (finding) report.relate(*finding, clearing->event->place, "the gradients are cleared here");
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
@@ -55,6 +109,7 @@ void check(const Record& record, Report& report) {
           return each.event->row->operation == Operation::gradient_written;
         }))
       continue;
+    look_at_siblings(record, report, training, scene, once);
     for (const Object* optimizer : scene.optimizers) {
       const Value value = as_value(optimizer);
       if (!is_made(scene, optimizer) || escapes(record, scene, optimizer, nullptr)) continue;

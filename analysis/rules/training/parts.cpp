@@ -1,6 +1,8 @@
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 
+#include <algorithm>
+
 namespace stepzero::rules {
 
 using values::Kind;
@@ -50,6 +52,12 @@ void Parts::add(Value value, int depth) {
     if (!found.insert(value.object()).second) return;
     const auto* instance = value.as<Instance>();
     if (const Value of = attribute(value, values::OptimizerState::of)) return add(of, depth + 1);
+    // A layer of the library that has parameters of its own was given numbers.
+    const bool of_numbers = instance->native && !instance->cls &&
+        std::ranges::any_of(instance->attributes.entries(), [](const auto& each) {
+          const Value held = each.second->value;
+          return held.is(Kind::tensor) && held.as<values::Tensor>()->role != values::TensorRole::plain;
+        });
     for (const auto& [name, slot] : instance->attributes.entries()) switch (slot->value.kind) {
       case Kind::instance:
       case Kind::list:
@@ -58,7 +66,7 @@ void Parts::add(Value value, int depth) {
       case Kind::choice:
       case Kind::tensor: add(slot->value, depth + 1); break;
       case Kind::unknown:
-        if (!name.text().starts_with("$")) complete = false;  // it may be a module
+        if (!of_numbers && !name.text().starts_with("$")) complete = false;  // it may be a module
         break;
       default: break;
       }
