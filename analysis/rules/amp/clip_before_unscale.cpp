@@ -73,7 +73,10 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const OrderViolation& mistake : training.mistakes()) {
     if (mistake.slip != ViolationKind::clip_scaled && mistake.slip != ViolationKind::read_scaled) continue;
-    if (by_hand(*mistake.scene, *mistake.event)) continue;
+    // Who writes gradients may undo the scale, too; but not where unscale_ comes to do it after all.
+    if (by_hand(*mistake.scene, *mistake.event) &&
+        (makes_gradients(record, *mistake.scene, *mistake.event) || !later_unscale(mistake)))
+      continue;
     const auto weight = severity_under(record, mistake, *mistake.event);
     if (!weight || !once(mistake.event->place)) continue;
     const std::string scaler = mistake.scale ? object_text(record, *mistake.scale, "scaler") : "scaler";

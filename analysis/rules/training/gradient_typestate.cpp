@@ -196,6 +196,12 @@ void GradientTypestate::stepped(const OperationEvent& event, Value optimizer, co
       wrong(ViolationKind::plain_backward, *state.plain, state, nullptr, &event, scaler);
     entry.stepped = &event;
   }
+  // Who asks for the scale and writes the gradients divides it out.
+  const auto asks = [](const TrainingEvent& each) {
+    return each.event->row->operation == Operation::scale_asked;
+  };
+  if (!scaler && state.scaled && by_hand(scene_, event) && std::ranges::any_of(scene_.all, asks))
+    state.scaled = nullptr;
   if (!scaler && state.scaled)
     wrong(ViolationKind::plain_step, event, state, state.scaled, nullptr, state.scaled_by);
   else if (!scaler && state.unscaled_of)
