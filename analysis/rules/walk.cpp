@@ -12,6 +12,20 @@ using symbolic::Role;
 
 namespace {
 
+// What a process is told of itself.
+std::vector<symbolic::Assignment> numbers_of(const Record& record, Process process) {
+  std::vector<symbolic::Assignment> values;
+  const auto give = [&](Role role, std::int64_t value) {
+    if (const Int atom = record.roles[static_cast<int>(role)]) values.push_back({atom, value});
+  };
+  give(Role::rank, process.rank);
+  give(Role::local_rank, process.rank);
+  give(Role::node_rank, 0);
+  give(Role::world_size, process.world);
+  give(Role::local_world_size, process.world);
+  return values;
+}
+
 // Where a walk is left to.
 enum class Left : std::uint8_t { no, round, loop, call, process };
 
@@ -56,17 +70,9 @@ private:
   }
 
   Answer leaf(Cond condition) {
-    const Process& process = processes_[process_];
-    std::vector<symbolic::Assignment> values;
-    const auto give = [&](Role role, std::int64_t value) {
-      if (const Int atom = record_.roles[static_cast<int>(role)]) values.push_back({atom, value});
-    };
-    give(Role::rank, process.rank);
-    give(Role::local_rank, process.rank);
-    give(Role::node_rank, 0);
-    give(Role::world_size, process.world);
-    give(Role::local_world_size, process.world);
-    if (const Answer answer = symbols_.evaluate(condition, values); answer != Answer::unknown) return answer;
+    if (const Answer answer = symbols_.evaluate(condition, numbers_of(record_, processes_[process_]));
+        answer != Answer::unknown)
+      return answer;
     // Who communicates has a process group.
     for (const char* name : {"torch.distributed.is_initialized"})
       if (const auto it = record_.conditions.find(name);
@@ -258,6 +264,30 @@ private:
 };
 
 }  // namespace
+
+Answer decided_by(const Record& record, Cond condition, Process process) {
+  using Form = symbolic::Context::Form;
+  const symbolic::Context& symbols = record.symbols;
+  switch (symbols.form(condition)) {
+  case Form::negation: {
+    const Answer inner = decided_by(record, symbols.operands(condition)[0], process);
+    return inner == Answer::yes ? Answer::no : inner == Answer::no ? Answer::yes : inner;
+  }
+  case Form::conjunction:
+  case Form::disjunction: {
+    const bool all = symbols.form(condition) == Form::conjunction;
+    const Answer settles = all ? Answer::no : Answer::yes;
+    bool unknown = false;
+    for (const Cond operand : symbols.operands(condition)) {
+      const Answer answer = decided_by(record, operand, process);
+      if (answer == settles) return settles;
+      unknown = unknown || answer == Answer::unknown;
+    }
+    return unknown ? Answer::unknown : all ? Answer::yes : Answer::no;
+  }
+  default: return record.symbols.evaluate(condition, numbers_of(record, process));
+  }
+}
 
 bool explore(const Record& record, const Block& block, const std::vector<Process>& processes,
     const Walk& walk, const std::function<void(const Run&)>& each) {

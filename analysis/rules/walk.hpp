@@ -18,6 +18,9 @@ struct Process {
   int world = 1;
 };
 
+// What the process alone makes of a condition; unknown where that takes more than who it is.
+symbolic::Answer decided_by(const interpreter::Record& record, values::Cond condition, Process process);
+
 // A branch on the way to an operation, and the side that was taken.
 struct Turn {
   const interpreter::BranchEvent* branch = nullptr;

@@ -14,6 +14,7 @@
 #include "rules/deadlock/requests.hpp"
 #include "rules/deadlock/rounds.hpp"
 #include "rules/deadlock/slow_work.hpp"
+#include "rules/deadlock/structure.hpp"
 #include "rules/fact_index.hpp"
 
 #include <algorithm>
@@ -71,6 +72,10 @@ void Comparer::run() {
         granted_ = Assumption::nothing;
       }
       if (into_.found.size() == before) tell_conditional();
+      if (into_.found.size() == before && !into_.settled.contains(root.get()))
+        for (Mismatch& mismatch : standing_out(record_, *root,
+                 [&](Place place) { return reached_.contains({place.chunk, place.span.begin}); }))
+          into_.found.push_back(std::move(mismatch));
     }
   pair_up();
   for (Mismatch& mismatch : missing_gradients(record_, *into_.worlds))

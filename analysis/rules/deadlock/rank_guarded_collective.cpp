@@ -30,15 +30,14 @@ bool is_settled(const OperationEvent& event, int argument) {
       event.arguments[static_cast<std::size_t>(argument)].is(Kind::boolean);
 }
 
-// Whether it communicates depends on what is not seen: the comparison of the ranks says nothing of it.
+}  // namespace
+
 bool is_open(const OperationEvent& event) {
   const values::CollectiveInfo* info = event.row->collective;
   return info && (info->when == values::When::sharded || info->when == values::When::parted) &&
       !is_settled(event, info->only_if);
 }
 
-// Does the call run on the group of all ranks, and is it meant to succeed? Of other groups the members are
-// not known here.
 bool on_all_ranks(const OperationEvent& event) {
   if (event.expected) return false;
   if (event.row->operation == Operation::parallel_forward) return true;
@@ -53,6 +52,8 @@ bool on_all_ranks(const OperationEvent& event) {
       syntax::Name(values::GroupState::all));
   return all && all->value;
 }
+
+namespace {
 
 std::string_view collective_name(const OperationEvent& event) { return Acts::name_of(event); }
 
