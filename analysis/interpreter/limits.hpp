@@ -40,8 +40,8 @@ struct Launch;
 struct Limits {
   // The program as this process runs it: rank and world size are numbers. Absent: as any process does.
   std::optional<OneRank> as_rank = {};
-  std::uint64_t steps = 400'000;
-  std::uint64_t root_steps = 60'000;  // of one function that nobody calls
+  std::uint64_t steps = 1'500'000;
+  std::uint64_t root_steps = 200'000;  // of one function that nobody calls
   const std::atomic<bool>* cancelled = nullptr;
   // Of the functions that nobody calls, and of classes, only these run. Null: all.
   const std::unordered_set<const syntax::Stmt*>* only = nullptr;

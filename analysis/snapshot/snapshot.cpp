@@ -111,7 +111,7 @@ private:
       Run& one, interpreter::OneRank rank, const RankRuns::Only& only, const Launch* launch = nullptr) const {
     interpreter::Limits small = limits_;
     small.launch = launch;
-    small.steps = std::min<std::uint64_t>(limits_.steps, 150'000);
+    small.steps = std::min<std::uint64_t>(limits_.steps, 300'000);
     small.as_rank = std::move(rank);
     small.only = &only;
     begin(one, small);

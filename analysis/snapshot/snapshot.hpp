@@ -80,7 +80,7 @@ private:
 };
 
 struct Options {
-  std::uint64_t steps = 600'000;  // budget of abstract steps; out of budget means unknown
+  std::uint64_t steps = 1'500'000;  // budget of abstract steps; out of budget means unknown
   // A rule is not run if it stands here.
   std::vector<std::string> ignore;
   // Not empty: only these run. Both lists take ids ("amp/unscaled-step") and families ("amp").
