@@ -21,21 +21,62 @@ bool is_known(const Shape& shape) {
   return shape.rank_known &&
       std::ranges::all_of(shape.dims, [](const Dim& dim) { return dim.size != nullptr; });
 }
-symbolic::Answer equal(const Record& record, Int a, Int b) {
-  return record.symbols.compare(symbolic::Compare::eq, a, b);
+
+// Sizes that stand for all: numbers that have nothing in common, so that what is equal among them is equal by
+// the program. Known sizes are themselves.
+class Sample {
+public:
+  // Of two shapes with as many elements; absent where no numbers are found that give as many.
+  static std::optional<Sample> of(const Record& record, const Shape& from, const Shape& to);
+
+  bool equal(Int a, Int b) const { return holds(record_.symbols.compared(symbolic::Compare::eq, a, b)); }
+  bool is_one(Int a) const { return equal(a, record_.symbols.constant(1)); }
+  Int product(const Shape& shape, std::size_t end) const {
+    Int all = record_.symbols.constant(1);
+    for (std::size_t i = 0; i < end; ++i) all = record_.symbols.mul(all, shape.dims[i].size);
+    return all;
+  }
+
+private:
+  explicit Sample(const Record& record) : record_(record) {}
+  bool holds(symbolic::Cond condition) const {
+    return record_.symbols.evaluate(condition, numbers_) == symbolic::Answer::yes;
+  }
+
+  const Record& record_;
+  std::vector<symbolic::Assignment> numbers_;
+};
+
+std::optional<Sample> Sample::of(const Record& record, const Shape& from, const Shape& to) {
+  constexpr std::int64_t primes[] = {101, 103, 107, 109, 113, 127};
+  std::vector<Int> atoms;
+  for (const Shape* shape : {&from, &to})
+    for (const Dim& dim : shape->dims)
+      record.symbols.atoms(dim.size, [&](Int atom) {
+        if (std::ranges::find(atoms, atom) == atoms.end()) atoms.push_back(atom);
+      });
+  if (atoms.size() > std::size(primes)) return std::nullopt;
+  // Where one is divided by others, as the width by the number of heads, it is a multiple of them.
+  for (std::size_t divided = 0; divided <= atoms.size(); ++divided) {
+    Sample sample(record);
+    for (std::size_t i = 0; i < atoms.size(); ++i) {
+      std::int64_t number = primes[i];
+      for (std::size_t k = 0; i + 1 == divided && k < atoms.size(); ++k)
+        if (k != i) number *= primes[k];
+      sample.numbers_.push_back({atoms[i], number});
+    }
+    if (sample.equal(sample.product(from, from.dims.size()), sample.product(to, to.dims.size())))
+      return sample;
+  }
+  return std::nullopt;
 }
-Int product_before(const Record& record, const Shape& shape, std::size_t end) {
-  Int all = record.symbols.constant(1);
-  for (std::size_t i = 0; i < end; ++i) all = record.symbols.mul(all, shape.dims[i].size);
-  return all;
-}
-// The one dimension of that size; absent if none or several may have it.
-std::optional<std::size_t> only_one(const Record& record, const Shape& shape, Int size) {
+
+// The one dimension of that size; absent if none or several have it.
+std::optional<std::size_t> only_one(const Sample& sample, const Shape& shape, Int size) {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < shape.dims.size(); ++i) {
-    const symbolic::Answer same = equal(record, shape.dims[i].size, size);
-    if (same == symbolic::Answer::no) continue;
-    if (found || same == symbolic::Answer::unknown) return std::nullopt;
+    if (!sample.equal(shape.dims[i].size, size)) continue;
+    if (found) return std::nullopt;
     found = i;
   }
   return found;
@@ -49,23 +90,19 @@ struct Group {
     return from <= i && i < from_end && to <= j && j < to_end;
   }
 };
-std::optional<Group> group_of(const Record& record, const Shape& from, const Shape& to, std::size_t at) {
+Group group_of(const Sample& sample, const Shape& from, const Shape& to, std::size_t at) {
   Group group{0, from.dims.size(), 0, to.dims.size()};
   for (std::size_t i = 0; i <= from.dims.size(); ++i)
     for (std::size_t j = 0; j <= to.dims.size(); ++j) {
-      const symbolic::Answer same = equal(
-          record, product_before(record, from, i), product_before(record, to, j));
-      if (same == symbolic::Answer::unknown) return std::nullopt;
-      if (same == symbolic::Answer::no) continue;
+      if (!sample.equal(sample.product(from, i), sample.product(to, j))) continue;
       if (i <= at && i >= group.from) group.from = i, group.to = std::max(group.to, j);
       if (i > at && i < group.from_end) group.from_end = i, group.to_end = j;
     }
   return group;
 }
-std::size_t larger_than_one(const Record& record, const Shape& shape, std::size_t begin, std::size_t end) {
+std::size_t larger_than_one(const Sample& sample, const Shape& shape, std::size_t begin, std::size_t end) {
   std::size_t count = 0;
-  for (std::size_t i = begin; i < end; ++i)
-    count += equal(record, shape.dims[i].size, record.symbols.constant(1)) != symbolic::Answer::yes;
+  for (std::size_t i = begin; i < end; ++i) count += !sample.is_one(shape.dims[i].size);
   return count;
 }
 
@@ -75,19 +112,18 @@ struct Moved {
   std::size_t from, to;
 };
 std::optional<Moved> moved(const Record& record, const Shape& from, const Shape& to) {
-  for (std::size_t i = 0; i < from.dims.size(); ++i) {
+  const auto sample = Sample::of(record, from, to);
+  for (std::size_t i = 0; sample && i < from.dims.size(); ++i) {
     const Int size = from.dims[i].size;
-    if (record.symbols.compare(symbolic::Compare::gt, size, record.symbols.constant(1)) !=
-        symbolic::Answer::yes)
-      continue;
-    const auto own = only_one(record, from, size), there = only_one(record, to, size);
-    if (!own || !there ||
-        equal(record, product_before(record, from, i), product_before(record, to, *there)) !=
+    if (sample->is_one(size) ||
+        record.symbols.compare(symbolic::Compare::gt, size, record.symbols.constant(1)) ==
             symbolic::Answer::no)
       continue;
-    const auto group = group_of(record, from, to, i);
-    if (group && group->holds(i, *there) && larger_than_one(record, from, group->from, group->from_end) > 1 &&
-        larger_than_one(record, to, group->to, group->to_end) > 1)
+    const auto own = only_one(*sample, from, size), there = only_one(*sample, to, size);
+    if (!own || !there || sample->equal(sample->product(from, i), sample->product(to, *there))) continue;
+    const Group group = group_of(*sample, from, to, i);
+    if (group.holds(i, *there) && larger_than_one(*sample, from, group.from, group.from_end) > 1 &&
+        larger_than_one(*sample, to, group.to, group.to_end) > 1)
       return Moved{i, *there};
   }
   return std::nullopt;
