@@ -1,5 +1,7 @@
 #include "values/numbers.hpp"
 
+#include "values/kept.hpp"
+
 namespace stepzero::values {
 namespace {
 
@@ -16,16 +18,65 @@ const Unknown* unknown(Value value) {
 
 }  // namespace
 
+namespace {
+
+constexpr int longest_calculation = 8;  // operations that are looked back over
+
+bool is_number_within(const Unknown& unknown, int depth, bool& real);
+
+bool is_operand(Value value, int depth, bool& real) {
+  switch (value.kind) {
+  case Kind::integer:
+  case Kind::boolean: return true;
+  case Kind::real: real = true; return true;
+  case Kind::unknown: return is_number_within(*value.as<Unknown>(), depth - 1, real);
+  default: return false;
+  }
+}
+
+// Whether it is a float is told, too: floats stay floats in what is calculated with them.
+bool is_number_within(const Unknown& unknown, int depth, bool& real) {
+  if (unknown.state.value || depth <= 0) return false;
+  if (unknown.is_real) real = true;
+  if (unknown.is_real || unknown.is_number || unknown.attributes.find(Name(UnknownState::size)) ||
+      unknown.default_value.is(Kind::integer))
+    return true;
+  const Value from = unknown.attributes.value(Name(UnknownState::calculated));
+  if (!from.is(Kind::tuple)) return false;
+  const auto& parts = from.as<Tuple>()->items;
+  if (!is_operand(parts[0], depth, real) || !is_operand(parts[1], depth, real)) return false;
+  real = real || !parts[2].is(Kind::none);
+  return true;
+}
+
+}  // namespace
+
+// Can it be found out of it that it is a number? That it has a number for a default does not say so.
+static bool is_found_out(const Unknown& unknown) {
+  return unknown.attributes.find(Name(UnknownState::calculated)) ||
+      unknown.attributes.find(Name(UnknownState::size));
+}
+
+bool is_number(const Unknown& unknown) {
+  bool real = false;
+  return is_number_within(unknown, longest_calculation, real);
+}
+bool is_float(const Unknown& unknown) {
+  bool real = false;
+  return is_number_within(unknown, longest_calculation, real) && real;
+}
+
 bool is_read_number(Value value) {
   return on_all_sides(value, [](Value side) { return unknown(side) && unknown(side)->is_number; });
 }
 bool is_float(Value value) {
   return on_all_sides(
-      value, [](Value side) { return side.is(Kind::real) || (unknown(side) && unknown(side)->is_real); });
+      value, [](Value side) { return side.is(Kind::real) || (unknown(side) && is_float(*unknown(side))); });
 }
 bool is_number(Value value) {
   return on_all_sides(value, [](Value side) {
-    return side.is(Kind::integer) || side.is(Kind::boolean) || is_float(side) || is_read_number(side);
+    return side.is(Kind::integer) || side.is(Kind::boolean) || is_float(side) || is_read_number(side) ||
+        (unknown(side) && is_found_out(*unknown(side)) && is_number(*unknown(side)));
   });
 }
 

@@ -8,6 +8,7 @@
 #include "libraries/torch/meaning/ranks.hpp"
 #include "symbolic/supposition.hpp"
 #include "values/devices.hpp"
+#include "values/numbers.hpp"
 
 #include <algorithm>
 
@@ -104,8 +105,7 @@ const Shape& Op::shape(std::string_view name) const {
 }
 bool Op::is_number(std::string_view name) const {
   const Value value = argument(name);
-  if (value.is(Kind::unknown))
-    return (value.as<values::Unknown>()->is_real || value.as<values::Unknown>()->is_number) && !tensor(value);
+  if (value.is(Kind::unknown)) return !tensor(value) && values::is_number(value);
   // The truth of a comparison with something unknown may as well be a tensor of truths.
   if (value.is(Kind::boolean)) return s.form(value.condition()) == symbolic::Context::Form::constant;
   return value.is(Kind::integer) || value.is(Kind::real);

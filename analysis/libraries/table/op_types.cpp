@@ -1,6 +1,7 @@
 // What dtype comes out: torch.result_type's rules (category, then dimensions before 0-d tensors before
 // numbers).
 #include "libraries/table/op.hpp"
+#include "values/numbers.hpp"
 
 #include <algorithm>
 
@@ -130,9 +131,8 @@ Dtype Op::promoted(std::span<const Value> values) const {
       operands.push_back({run.default_dtype(), Known::no, true});
       break;
     case Kind::unknown: {
-      const bool real = value.as<values::Unknown>()->is_real;
-      operands.push_back({real ? Dtype::float32 : Dtype::unknown, Known::no,
-          real || value.as<values::Unknown>()->is_number});
+      const bool real = values::is_float(value);
+      operands.push_back({real ? Dtype::float32 : Dtype::unknown, Known::no, values::is_number(value)});
       break;
     }
     case Kind::choice: operands.push_back({Dtype::unknown, Known::no, false}); break;

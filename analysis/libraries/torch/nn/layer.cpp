@@ -21,6 +21,10 @@ Dim setting_dim(const Op& op, std::string_view name) {
   if (has_unknown_weight(op)) return {};
   const Value value = setting(op, name);
   const Int size = value.is(Kind::integer) || value.is(Kind::unknown) ? op.run.to_int(value) : nullptr;
+  if (auto* given = size && value.is(Kind::unknown) ? value.as<values::Unknown>() : nullptr;
+      given && !given->attributes.find(Name(values::UnknownState::size)))
+    op.run.heap().set(op.run.heap().slot_of(given->attributes, Name(values::UnknownState::size)),
+        op.run.heap().boolean(true));
   return size ? known_dim(op.run, size, op.born(), name) : Dim{};
 }
 std::optional<std::string_view> setting_text(const Op& op, std::string_view name) {
