@@ -1,7 +1,8 @@
 // parallel/unreduced-gradients: a backward of a loss that was computed by the module inside of a wrapper that
 // reduces gradients, around the wrapper itself. Told where no backward goes through the wrapper, and nothing
-// else sends gradients.
+// else sends gradients. And steps with gradients that no_sync() has held back.
 #include "rules/list.hpp"
+#include "rules/parallel/held_back.hpp"
 #include "rules/training/training.hpp"
 
 #include <algorithm>
@@ -55,6 +56,7 @@ const values::Instance* reduces(const values::Object* source) {
 }
 
 void check(const Record& record, Report& report) {
+  look_for_held_back(record, report);
   std::vector<Wrapper> wrappers;
   std::vector<const OperationEvent*> backwards, unseen;
   std::set<const values::Object*> called;
@@ -115,10 +117,11 @@ void check(const Record& record, Report& report) {
 constexpr Rule unreduced_gradients = complete({
     .id = "parallel/unreduced-gradients",
     .severity = Severity::warning,
-    .summary = "a backward around the wrapper that averages gradients",
+    .summary = "a backward around the wrapper that averages gradients, or a step before they are averaged",
     .why =
         "DistributedDataParallel averages gradients in the backward of what its own forward has computed. `model.module(x)` computes the same, and "
-        "its backward tells no other rank: each one trains by itself, and nothing says so.",
+        "its backward tells no other rank: each one trains by itself, and nothing says so. A forward under `no_sync()` leaves its gradients on its own rank, too, until a "
+        "later backward outside of it averages what has come together.",
     .wrong = "model = DistributedDataParallel(net)\n"
              "loss = model.module(x).mean()\n"
              "loss.backward()\n"
@@ -128,7 +131,7 @@ constexpr Rule unreduced_gradients = complete({
              "loss.backward()\n"
              "optimizer.step()\n",
     .silent =
-        "Programs in which a backward goes through the wrapper; `model.module` in evaluation; gradients that the program sends itself, or that "
+        "Micro-batches under `no_sync()` whose last one stands outside of it. Programs in which a backward goes through the wrapper; `model.module` in evaluation; gradients that the program sends itself, or that "
         "code may send that is not seen.",
     .fix = "None: what the loss needs of the module has to go through the wrapper's forward.",
     .fix_kind = FixKind::none,
