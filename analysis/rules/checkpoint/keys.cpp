@@ -196,9 +196,69 @@ Value argument_of(const OperationEvent& event, std::string_view name) {
   return at != parameters.end() && index < event.arguments.size() ? event.arguments[index] : Value{};
 }
 
+bool is_of_module(const OperationEvent& event) { return event.row->path.starts_with("torch.nn.Module."); }
+
+// The key under which the weights lie in what is loaded, where a model is given all of it: what was saved is a dict of
+// several states, or the program itself gives a part of the same file to an optimizer. Empty: they lie under some key.
+std::optional<std::string> weights_in_whole(const CheckpointRoot& desk, const FileUse& put, const FileUse& load,
+    const std::vector<const FileUse*>& saves) {
+  std::optional<std::string> key;
+  for (const FileUse* save : saves) {
+    const Value object = saved_object(*save);
+    if (!object.is(Kind::dict) || state_of(desk, object) || values::Heap::dict_state(object)->open) return std::nullopt;
+    std::string model;
+    bool states = false;
+    for (const auto& [name, item] : values::Heap::dict_state(object)->items) {
+      const FileUse* state = state_of(desk, item);
+      if (!name.is(Kind::string) || item.is(Kind::tensor)) return std::nullopt;
+      states = states || state;
+      if (state && is_of_module(*state->event)) model = model.empty() ? std::string(name.text()) : "?";
+    }
+    if (!states || (key && *key != model)) return std::nullopt;
+    key = model;
+  }
+  if (key && put.event->self.is(Kind::instance)) return *key == "?" ? "" : key;
+  // Parts of it that are no weights.
+  for (const FileUse& read : desk.reads) {
+    if (read.event->self != load.event->result || read.guarded || read.event->arguments.empty() ||
+        !read.event->arguments[0].is(Kind::string))
+      continue;
+    if (std::ranges::any_of(desk.put, [&](const FileUse& other) {
+          return !other.event->arguments.empty() && other.event->arguments[0] == read.event->result;
+        }))
+      return key.value_or("");
+  }
+  return std::nullopt;
+}
+
+// All of a checkpoint is given to the model, instead of the weights in it.
+bool is_whole(const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& put, const FileUse& load,
+    const std::vector<const FileUse*>& saves, bool loose, Once& once) {
+  if (!is_of_module(*put.event) || load.guarded || put.turns.size() > load.turns.size()) return false;
+  const auto key = weights_in_whole(desk, put, load, saves);
+  if (!key) return false;
+  if (!once(put.event->place)) return true;
+  const std::string part = key->empty() ? "the part that holds them" : values::code("[\"" + *key + "\"]");
+  Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
+      std::string("The model is given the whole checkpoint, whose keys are no names of its weights: ") +
+          (loose ? "with `strict=False` nothing is loaded, silently." : "`load_state_dict` raises \"Missing key(s) in state_dict\".") +
+          " Load " + part + ".");
+  if (!finding) return true;
+  if (!saves.empty()) report.relate(*finding, saves[0]->event->place, "saved here");
+  if (!key->empty() && put.event->expr && !put.event->expr->arguments.empty() && record.in_file(put.event->place) &&
+      put.event->expr->arguments[0]->kind == syntax::ExprKind::name) {
+    Fix fix;
+    fix.title = "Load [\"" + *key + "\"]";
+    const auto end = put.event->expr->arguments[0]->span.end;
+    fix.edits.push_back({report.location({put.event->place.chunk, {end, end}}), "[\"" + *key + "\"]"});
+    finding->fixes.push_back(std::move(fix));
+  }
+  return true;
+}
+
 void look_at_put(
     const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& put, Once& once) {
-  if (put.event->arguments.empty() || put.guarded || !put.event->self.is(Kind::instance)) return;
+  if (put.event->arguments.empty() || put.guarded) return;
   if (argument_of(*put.event, "nothing").is(Kind::boolean) && once(put.event->place)) {
     report.add(Severity::warning, put.event->place, put.event->calls,
         "No name of the state is one of the model's: with `strict=False` nothing is loaded, silently.");
@@ -210,6 +270,8 @@ void look_at_put(
       !(put.event->arguments[1].is(Kind::boolean) &&
           record.symbols.decide(put.event->arguments[1].condition()) == Answer::yes);
   const auto saves = writers(record, desk, path_of(record, *loaded.load));
+  if (!loaded.key && is_whole(record, report, desk, put, *loaded.load, saves, loose, once)) return;
+  if (!put.event->self.is(Kind::instance)) return;
   const FileUse* taken = nullptr;
   for (const FileUse* save : saves) {
     Value object = saved_object(*save);
