@@ -148,8 +148,16 @@ void hold_one(Op& op, Value made, Value number) {
   auto known = numbers_of(op, number, state->dtype);
   if (known && known->size() == 1) op.hold_numbers(made, std::move(*known));
 }
+// All of them the same: of a few, as commands between processes are.
 template <int number> void one_number(Op& op, Value made) {
-  hold_one(op, made, Value::of(op.s.constant(number)));
+  constexpr std::int64_t few = 8;
+  const TensorState* state = op.tensor(made);
+  const auto size = state && state->shape.rank_known && state->shape.dims.size() == 1 && state->shape.dims[0].size
+      ? op.s.value(state->shape.dims[0].size)
+      : std::nullopt;
+  if (!size || *size < 2 || *size > few) return hold_one(op, made, Value::of(op.s.constant(number)));
+  const auto one = numbers_of(op, Value::of(op.s.constant(number)), state->dtype);
+  if (one && one->size() == 1) op.hold_numbers(made, Numbers(static_cast<std::size_t>(*size), one->front()));
 }
 void filled_again(Op& op, Value made) { hold_one(op, made, op.argument("value")); }
 void filled(Op& op, Value made) {

@@ -1,6 +1,7 @@
 // What Python's operators, assignments and unpacking mean for tensors: which operator each of them calls.
 #include "libraries/table/op.hpp"
 #include "libraries/table/presumption.hpp"
+#include "libraries/torch/meaning/content_numbers.hpp"
 #include "libraries/torch/meaning/history.hpp"
 #include "libraries/torch/meaning/ranks.hpp"
 #include "libraries/torch/meaning/saved.hpp"
@@ -177,6 +178,23 @@ static const values::Producer* stored(
   return made;
 }
 
+// The elements behind `whole[index] = value`, where those before are known, and which of them is another now.
+static std::optional<std::vector<values::Number>> replaced(
+    Interpreter& run, const TensorState& whole, Value index, Value value, Op& op) {
+  const auto at = run.to_constant(run.resolve(index));
+  const auto size = whole.shape.rank_known && whole.shape.dims.size() == 1 && whole.shape.dims[0].size
+      ? run.symbols().value(whole.shape.dims[0].size)
+      : std::nullopt;
+  if (!at || !size || *size < 1 || *at >= *size || *at < -*size) return std::nullopt;
+  const values::Content* before = run.heap().content_of(whole);
+  if (!before && *size != 1) return std::nullopt;
+  const auto number = numbers_of(op, run.resolve(value), whole.dtype);
+  if (!number || number->size() != 1) return std::nullopt;
+  std::vector<values::Number> numbers = before ? before->numbers : std::vector<values::Number>(1);
+  numbers[static_cast<std::size_t>(*at < 0 ? *at + *size : *at)] = number->front();
+  return numbers;
+}
+
 void Table::store(Interpreter& run, Value object, Value index, Value value, const syntax::Expr& node,
     values::Place place) const {
   const Value part = subscript(run, object, index, node, place);
@@ -208,10 +226,17 @@ void Table::store(Interpreter& run, Value object, Value index, Value value, cons
     if (!may_be_written(op, object)) return;
     whole = tensor_state(run, object);
   }
+  std::optional<std::vector<values::Number>> numbers;
+  if (whole) {
+    Call call{run, *find("torch.Tensor.index_put_"), {}, {object, index, value}, {}, {}, {true, true, true}, false, nullptr,
+        &node, place};
+    Op op(call);
+    numbers = replaced(run, *whole, index, value, op);
+  }
   run.heap().note_write(whole);
   if (!whole) return;
   TensorState state = *whole;
-  state.content = nullptr;
+  state.content = numbers ? run.heap().content(state.dtype, false, std::move(*numbers)) : nullptr;
   state.extent = nullptr;
   state.version = written_once_more(whole->version);
   state.made = from ? stored(run, object, index, value, place) : nullptr;
