@@ -1,4 +1,5 @@
 // How an operator refuses its call: what is told, which operands are named, and how it could be mended.
+#include "libraries/torch/meaning/op_semantics.hpp"
 #include "libraries/torch/nn/layer.hpp"
 
 #include "interpreter/calls/unseen.hpp"
@@ -89,7 +90,8 @@ bool Op::on_one_device() {
     const values::Device* device = nullptr;
   };
   std::optional<Placed> first;
-  const auto look = [&](std::string_view parameter, Value value, std::string text) {
+  const bool joins = semantics_of(call.row) == OpSemantics::joined;
+  const auto look = [&](std::string_view parameter, Value value, std::string text, bool part = false) {
     const TensorState* state = tensor(value);
     const values::Device* device = state ? state->device : nullptr;
     if (!device && value.is(Kind::unknown)) {
@@ -98,9 +100,9 @@ bool Op::on_one_device() {
       // The operand of a sign may as well be a number.
       if (!device && call.expr) device = interpreter::left_on(unknown);
     }
-    // One without dimensions goes with any device.
+    // One without dimensions goes with any device, but not into one tensor with others.
     if (!device ||
-        (state && state->shape.dims.empty() && (state->shape.rank_known || values::is_cpu(device))))
+        (!(joins && part) && state && state->shape.dims.empty() && (state->shape.rank_known || values::is_cpu(device))))
       return true;
     const Placed here{parameter, std::move(text), device};
     if (!first) {
@@ -139,7 +141,7 @@ bool Op::on_one_device() {
       const auto& items = value.is(Kind::list) ? values::Heap::list_state(value)->items
                                                : value.as<values::Tuple>()->items;
       for (std::size_t k = 0; k < items.size() && k < 64; ++k)
-        if (!look({}, run.resolve(items[k]), "Part " + std::to_string(k) + " of " + name(parameter)))
+        if (!look({}, run.resolve(items[k]), "Part " + std::to_string(k) + " of " + name(parameter), true))
           return false;
     } else if (!look(parameter, value, name(parameter))) {
       return false;

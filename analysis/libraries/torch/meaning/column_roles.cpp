@@ -3,6 +3,7 @@
 // where it becomes a loss.
 #include "libraries/table/columns.hpp"
 #include "libraries/table/op.hpp"
+#include "libraries/torch/meaning/op_semantics.hpp"
 
 #include <algorithm>
 
@@ -76,6 +77,47 @@ bool is_predicted(const Op& op, const TensorState& state) {
   return op.run.heap().requires_grad(state) == Known::yes || state.cut;
 }
 bool is_trained(const TensorState& state) { return state.requires_grad == Known::yes; }
+
+const TensorState* given_to(const TensorState& state) {
+  return state.made && !state.made->states.empty() ? state.made->states[0] : nullptr;
+}
+bool only_arranges(OpSemantics semantics) {
+  return semantics == OpSemantics::same || semantics == OpSemantics::rearranged;
+}
+constexpr int longest_way = 12;
+
+// A choice that was read off scores: the places of the largest, or where they exceed a limit.
+bool is_chosen(const TensorState& state) {
+  const TensorState* at = &state;
+  for (int way = 0; at && at->made && way < longest_way; ++way, at = given_to(*at)) {
+    const OpSemantics by = semantics_of(*at->made->row);
+    if (by == OpSemantics::place_of_largest || by == OpSemantics::largest || by == OpSemantics::chosen ||
+        by == OpSemantics::ordered)
+      return true;
+    if (!only_arranges(by)) return false;
+  }
+  return false;
+}
+
+// The second dimension of size 1 was left by what computed the tensor, such as a mean that keeps its dimension: nobody put
+// it there to meet each with each.
+bool is_left_over(const Op& op, const TensorState& wide) {
+  const TensorState* at = &wide;
+  for (int way = 0; at && at->made && way < longest_way; ++way) {
+    const TensorState* before = given_to(*at);
+    const OpSemantics by = semantics_of(*at->made->row);
+    if (!before || !before->shape.rank_known) return false;
+    const auto& dims = before->shape.dims;
+    if (dims.size() == wide.shape.dims.size() && op.value(dims[1]) == 1) {
+      if (by == OpSemantics::repeated || by == OpSemantics::reordered || by == OpSemantics::picked) return false;
+      at = before;
+      continue;
+    }
+    return dims.size() == wide.shape.dims.size() &&
+        (by == OpSemantics::mean || by == OpSemantics::sum || by == OpSemantics::largest || by == OpSemantics::norm);
+  }
+  return false;
+}
 
 // The two operands as parameters, the wider one first; nothing where they are none of the kind.
 std::optional<std::pair<std::string_view, std::string_view>> crossed_operands(const Op& op) {
@@ -176,8 +218,16 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
     const std::string_view what = op.call.row.path.substr(op.call.row.path.rfind('.') + 1);
     const bool is_difference = what.starts_with("sub") || what.starts_with("rsub") ||
         what.starts_with("eq") || what.starts_with("ne");
+    const bool compares = what.starts_with("eq") || what.starts_with("ne");
+    if (!compares && b->shape.dims.size() > 1 && is_left_over(op, *a)) {
+      op.warn(ProblemKind::suspicious_broadcast, crossing_text(op, column, row), {a->shape.dims[0], b->shape.dims[0]});
+      op.cure_append(column, squeeze_of(a->shape), true,
+          "Squeeze " + op.plain_name(column) + " to " + values::shape_text(op.s, b->shape));
+      return;
+    }
     const bool told = is_trained(*a) != is_trained(*b) ||
-        (is_difference && !is_trained(*a) && is_predicted(op, *a) != is_predicted(op, *b));
+        (is_difference && !is_trained(*a) && is_predicted(op, *a) != is_predicted(op, *b)) ||
+        (compares && is_chosen(*a) != is_chosen(*b));
     if (!told) return;
     auto* kept = op.run.heap().make<Mark>();
     kept->problem.text = crossing_text(op, column, row);
