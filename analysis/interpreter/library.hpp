@@ -84,6 +84,8 @@ enum class Operation : std::uint8_t {
   fallible,              // may fail in one process and not in another: it reads files
   group_settings,        // the default process group is made, with its time limit
   sharded,               // the parameters of a module are sharded in place
+  store_set,             // a key of a store that the processes share is set
+  store_asked,           // one is waited for
   recomputed,            // activations are computed again in the backward instead of being kept
 };
 

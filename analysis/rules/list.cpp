@@ -64,6 +64,7 @@ std::span<const Rule> rules() {
       undeclared_argument,
 
       drop_last,
+      exhausted_iterator,
       data_leak,
       worker_copies,
 
@@ -80,6 +81,7 @@ std::span<const Rule> rules() {
       undefined_on_rank,
       uneven_loop,
       unmatched_p2p,
+      unset_key,
       unwaited,
 
       batch_size,
@@ -114,6 +116,7 @@ std::span<const Rule> rules() {
       eval_mode,
       grad_in_eval,
       learning_rate,
+      manual_optimization,
       missing_backward,
       missing_clip,
       missing_step,
@@ -134,6 +137,7 @@ std::span<const Rule> rules() {
       grad_held,
       gradients_of_frozen,
       hooks_pile_up,
+      kept_outputs,
       logits,
       retain_graph_flag,
       retained_graph,
@@ -147,6 +151,7 @@ std::span<const Rule> rules() {
 
       epsilon,
       init,
+      softmax_axis,
       unstable,
 
       accelerator,

@@ -62,6 +62,7 @@ extern const Rule undeclared_argument;
 // data
 extern const Rule drop_last;
 extern const Rule data_leak;
+extern const Rule exhausted_iterator;
 extern const Rule worker_copies;
 
 // deadlock
@@ -78,6 +79,7 @@ extern const Rule slow_rank;
 extern const Rule undefined_on_rank;
 extern const Rule uneven_loop;
 extern const Rule unmatched_p2p;
+extern const Rule unset_key;
 extern const Rule unwaited;
 
 // deepspeed
@@ -116,6 +118,7 @@ extern const Rule double_softmax;
 extern const Rule eval_mode;
 extern const Rule grad_in_eval;
 extern const Rule learning_rate;
+extern const Rule manual_optimization;
 extern const Rule missing_backward;
 extern const Rule missing_clip;
 extern const Rule missing_step;
@@ -132,6 +135,7 @@ extern const Rule zero_grad_order;
 // memory
 extern const Rule fragmentation;
 extern const Rule hooks_pile_up;
+extern const Rule kept_outputs;
 extern const Rule grad_held;
 extern const Rule retain_graph_flag;
 extern const Rule retained_graph;
@@ -146,6 +150,7 @@ extern const Rule moe_topk;
 // numerics
 extern const Rule epsilon;
 extern const Rule init;
+extern const Rule softmax_axis;
 extern const Rule unstable;
 
 // parallel

@@ -27,4 +27,15 @@ std::span<const CalledMethod> called_methods() {
   return methods;
 }
 
+std::span<const OptimizationByHand> optimizations_by_hand() {
+  static constexpr OptimizationByHand frameworks[] = {
+      {.of = "pytorch_lightning.LightningModule",
+          .method = "training_step",
+          .flag = "automatic_optimization",
+          .optimizers = "optimizers",
+          .backward = "manual_backward"},
+  };
+  return frameworks;
+}
+
 }  // namespace stepzero::libraries

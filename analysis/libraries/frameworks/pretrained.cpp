@@ -1,6 +1,6 @@
 // Classes of packages that are not there to be read, from which programs derive their models and
 // configurations: what they are at least. Where the package is installed its own text is run. Read in
-// transformers 5.23 (modeling_utils.py, configuration_utils.py); of diffusers' ModelMixin only that it is a
+// transformers 5.23 (modeling_utils.py, configuration_utils.py) and peft (mapping_func.py, tuners/tuners_utils.py); of diffusers' ModelMixin only that it is a
 // module, as its documentation says.
 #include "libraries/frameworks/frameworks.hpp"
 #include "values/kept.hpp"
@@ -20,6 +20,13 @@ Value keeps_settings(Call& call) {
   return Value::none();
 }
 
+// peft.get_peft_model(model, config): freezes the model in place, and puts new layers that are trained into it.
+Value adapts(Call& call) {
+  // Its code is not seen.
+  const Value unseen = call.run.heap().external("get_peft_model", call.place);
+  return call.run.call(unseen, {{call.at(0), call.at(1)}, {}, false}, call.place);
+}
+
 }  // namespace
 
 std::vector<Row> pretrained_rows() {
@@ -32,6 +39,10 @@ std::vector<Row> pretrained_rows() {
       row("$unseen.diffusers.ModelMixin", class_, "*arguments, **options", nullptr, "torch.nn.Module"),
       row("$unseen.transformers.PretrainedConfig", class_, "*arguments, **options", nullptr),
       row("$unseen.transformers.PretrainedConfig.__init__", method, "*arguments, **options", keeps_settings),
+      row("peft.get_peft_model", function, "model, peft_config, *more, **options", adapts, {},
+          Operation::trained_from_here),
+      row("peft.mapping_func.get_peft_model", function, "model, peft_config, *more, **options", adapts, {},
+          Operation::trained_from_here),
       row("$unseen.transformers.PreTrainedConfig", class_, "*arguments, **options", nullptr,
           "$unseen.transformers.PretrainedConfig"),
   };

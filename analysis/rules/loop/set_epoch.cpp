@@ -150,6 +150,13 @@ Sampler sampler_of(const Record& record, const OperationEvent& read) {
   return {};
 }
 
+// The data set that a loader reads, of the program's own and seeded by the epoch that it is told.
+const Instance* seeded_data(const Record& record, const OperationEvent& read) {
+  if (!read.self.is(Kind::instance)) return nullptr;
+  const Value data = read.self.as<Instance>()->attributes.value(syntax::Name("dataset"));
+  return data.is(Kind::instance) && draws_by_epoch(record, *data.as<Instance>()) ? data.as<Instance>() : nullptr;
+}
+
 // The name to which the statement gives what it reads: `batches = zip(first, second)`. Empty if it gives it
 // to none.
 std::string_view named(const Record& record, const OperationEvent& read) {
@@ -231,6 +238,22 @@ const LoopEvent* epoch_loop(const TrainingRoot& scene, const TrainingEvent& read
   return nullptr;
 }
 
+// The data set draws by its epoch, and nobody tells it.
+void look_at_data(const Record& record, Report& report, const TrainingRoot& scene, const TrainingEvent& read, Once& once) {
+  const Instance* data = seeded_data(record, *read.event);
+  if (!data || tells_epochs(record) || escapes(record, scene, data, nullptr)) return;
+  const LoopEvent* loop = epoch_loop(scene, read);
+  if (!loop || !trains_on(record, scene, read, *loop) || record.span(data->born).begin >= record.span(loop->place).begin ||
+      !once(loop->place))
+    return;
+  Finding* finding = report.add(Severity::warning, loop->place, loop->calls,
+      "Every epoch draws the same numbers: `" + std::string(data->cls->name.text()) +
+          "` seeds by its epoch, which is never set. Call `set_epoch(epoch)` on it at the start of each epoch.");
+  if (!finding) return;
+  report.relate(*finding, data->born, "the data set");
+  report.relate(*finding, read.event->place, "the loader is read here");
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
@@ -241,6 +264,7 @@ void check(const Record& record, Report& report) {
           read.event->row->kind != values::RowKind::method)
         continue;
       const auto [sampler, when, inside] = sampler_of(record, *read.event);
+      if (!sampler) look_at_data(record, report, scene, read, once);
       if (!sampler) continue;
       const TrainingEvent* made = nullptr;
       bool set = false;
@@ -317,11 +341,11 @@ void check(const Record& record, Report& report) {
 constexpr Rule set_epoch = complete({
     .id = "loop/set-epoch",
     .severity = Severity::warning,
-    .summary = "a DistributedSampler in a loop over epochs without set_epoch()",
+    .summary = "a DistributedSampler, or a data set seeded by its epoch, in a loop over epochs without set_epoch()",
     .why =
         "A DistributedSampler shuffles with its seed and its epoch, so that all ranks agree on the order. The epoch stays 0 until "
         "`set_epoch` is called: every epoch then reads the same samples in the same order, in the same batches (measured: "
-        "rank 0 of 2 reads 8, 5, 7, 2, 3, 11 in each of three epochs).",
+        "rank 0 of 2 reads 8, 5, 7, 2, 3, 11 in each of three epochs). Data sets and samplers of a program's own that seed by an epoch that they are told are the same.",
     .wrong = "for epoch in range(epochs):\n"
              "    for x, y in loader:\n"
              "        train_step(x, y)\n",

@@ -3,6 +3,7 @@
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/parts.hpp"
+#include "rules/training/rounds.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
@@ -208,6 +209,32 @@ void look_for_replaced_in_unseen(
   }
 }
 
+// A call froze the whole module and put new parameters into it (adapters), when the optimizer was made already.
+void look_for_adapted(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
+  for (std::size_t at = 0; at < scene.all.size(); ++at) {
+    const OperationEvent& adapts = *scene.all[at].event;
+    if (adapts.row->operation != Operation::trained_from_here || adapts.row->kind != values::RowKind::function ||
+        adapts.arguments.empty() || !adapts.arguments[0].object() || !scene.all[at].turns.empty())
+      continue;
+    for (std::size_t i = 0; i < at; ++i) {
+      const TrainingEvent& made = scene.all[i];
+      if (made.event->row->operation != Operation::optimizer_made || !made.turns.empty() || !made.loops.empty() ||
+          module_of(made.event->self) != adapts.arguments[0].object())
+        continue;
+      const auto step = std::find_if(scene.all.begin() + static_cast<std::ptrdiff_t>(at), scene.all.end(), [&](const TrainingEvent& each) {
+        return stepped_optimizer(*each.event).object() == scene.standing(made.event->self.object()) && !each.loops.empty();
+      });
+      if (step == scene.all.end() || !once(made.event->place)) continue;
+      Finding* finding = report.add(Severity::warning, made.event->place, made.event->calls,
+          "This optimizer was created before " + code(shown(record, adapts.place)) +
+              " froze the model and put its adapters in: it holds the frozen weights, and the adapters are never trained. Create the optimizer after it.");
+      if (!finding) continue;
+      report.relate(*finding, adapts.place, "the adapters are made here");
+      report.relate(*finding, step->event->place, "the step");
+    }
+  }
+}
+
 // A parameter that no optimizer has taken, because it was frozen then, is to be trained.
 void look_for_unfrozen(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
   const auto taken = all_taken(scene);
@@ -300,6 +327,7 @@ void check(const Record& record, Report& report) {
           return !is_made(scene, each) || escapes(record, scene, each, nullptr);
         }))
       continue;
+    look_for_adapted(record, scene, report, once);
     look_for_replaced(record, scene, report, once);
     look_for_replaced_in_unseen(record, scene, report, once);
     look_for_unfrozen(record, scene, report, once);

@@ -2,6 +2,7 @@
 // from.
 #include "interpreter/calls/unseen.hpp"
 #include "rules/list.hpp"
+#include "rules/memory/added.hpp"
 #include "rules/memory/second_backward.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -21,64 +22,6 @@ using values::Kind;
 using values::Operation;
 
 namespace {
-
-// What is added there: the operand of `total += loss`, or the argument of `outputs.append(out)`.
-struct Added {
-  bool sum = false;
-  std::string into, what;
-  const Expr* value = nullptr;  // in the chunk of the event
-};
-std::optional<Added> added_by(const Record& record, const OperationEvent& kept) {
-  const auto path = enclosing(*record.chunk(kept.place).chunk->stmt, kept.place.span);
-  if (path.empty()) return std::nullopt;
-  const auto text = [&](const Expr& expr) { return std::string(record.text({kept.place.chunk, expr.span})); };
-  const Stmt& stmt = *path.back().stmt;
-  Added added;
-  const Expr* target = nullptr;
-  const auto lists = [](const Expr& value) {
-    return value.kind == ExprKind::list || value.kind == ExprKind::tuple;
-  };
-  if (stmt.kind == StmtKind::aug_assign) {
-    target = as<AugAssignStmt>(stmt).target;
-    added.value = as<AugAssignStmt>(stmt).value;
-    added.sum = !lists(*added.value);
-  } else if (stmt.kind == StmtKind::assign && as<AssignStmt>(stmt).value->kind == ExprKind::binary) {
-    target = as<AssignStmt>(stmt).targets[0];
-    const auto& sum = as<BinaryExpr>(*as<AssignStmt>(stmt).value);
-    const auto reads = [&](const Expr& side) {
-      bool any = false;
-      for_each_expression(side,
-          [&](const Expr& part) { any = any || (part.kind == target->kind && text(part) == text(*target)); });
-      return any;
-    };
-    const bool behind = reads(*sum.right),
-               entry = target->kind == ExprKind::subscript && !behind && !reads(*sum.left) &&
-        sum.left->kind != ExprKind::call;
-    // history[step] = first + second
-    added.value = entry ? as<AssignStmt>(stmt).value : behind ? sum.left : sum.right;
-    added.sum = !entry && !lists(*added.value);
-  } else if (stmt.kind == StmtKind::assign && as<AssignStmt>(stmt).targets[0]->kind == ExprKind::subscript &&
-      stmt.span == kept.place.span) {
-    target = as<SubscriptExpr>(*as<AssignStmt>(stmt).targets[0]).object;
-    added.value = as<AssignStmt>(stmt).value;
-  } else {
-    for_each_expression(stmt, [&](const Expr& expr) {
-      if (expr.kind != ExprKind::call || !(expr.span == kept.place.span) ||
-          as<CallExpr>(expr).arguments.empty())
-        return;
-      const auto& call = as<CallExpr>(expr);
-      if (call.function->kind != ExprKind::attribute) return;
-      target = as<AttributeExpr>(*call.function).object;
-      added.value = call.arguments[0];
-    });
-  }
-  if (!target || !added.value) return std::nullopt;
-  added.into = text(*target);
-  added.what = text(*added.value);
-  if (added.into.size() > 60 || added.what.size() > 60 || added.what.find('\n') != std::string::npos)
-    return std::nullopt;
-  return added;
-}
 
 // What the backward is made of, on each way that it may have been computed.
 std::vector<const values::TensorState*> states_of(const OperationEvent& backward) {

@@ -423,6 +423,25 @@ Int batches_of(Interpreter& run, const Loading& loading) {
       : nullptr;
 }
 
+// Does each rank read samples of its own, whatever they are?
+bool is_dealt(Call& call) {
+  const Value sampler = call.run.resolve(kept(call.run, call.self, "sampler"));
+  return sampler.is(Kind::instance) && call.run.is_a(sampler, "torch.utils.data.distributed.DistributedSampler");
+}
+// Batches of samples that are not seen differ from rank to rank then.
+void note_dealt(Interpreter& run, Value batch, int depth = 0) {
+  batch = run.resolve(batch);
+  if (batch.is(Kind::unknown)) {
+    auto* unknown = batch.as<values::Unknown>();
+    unknown->sharing = Sharing::local;
+    unknown->external = false;
+  } else if (batch.is(Kind::tuple) && depth < 3) {
+    for (const Value& item : batch.as<values::Tuple>()->items) note_dealt(run, item, depth + 1);
+  } else if (batch.is(Kind::dict) && depth < 3) {
+    for (const auto& [key, item] : values::Heap::dict_state(batch)->items) note_dealt(run, item, depth + 1);
+  }
+}
+
 Value loader_iter(Call& call) {
   Interpreter& run = call.run;
   const Value dataset = kept(run, call.self, "dataset"), collating = kept(run, call.self, "collate_fn");
@@ -458,6 +477,7 @@ Value loader_iter(Call& call) {
     if (batch.is(Kind::unknown) && !interpreter::may_be_moved(*batch.as<values::Unknown>()))
       (void)on_host(run, batch, true);
   }
+  if (!collating && is_dealt(call)) note_dealt(run, batch);
   return run.heap().open_list(batch, trips);
 }
 Value loader_len(Call& call) {

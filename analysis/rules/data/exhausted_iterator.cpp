@@ -1,0 +1,145 @@
+// data/exhausted-iterator: a loop in a loop reads an iterator that was made before both: the first round of the outer one
+// reads it to its end, and the others find nothing. Knows what the run knows of the iterator, and where the text makes it.
+#include "rules/list.hpp"
+#include "rules/source.hpp"
+#include "rules/training/absent.hpp"
+#include "values/shape_text.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using namespace syntax;
+using values::code;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+bool is_read_once(Value value) {
+  return value.is(Kind::iterator) ||
+      (value.is(Kind::list) && value.as<values::List>()->kind == values::ListKind::iterator);
+}
+
+const Stmt* function_of(const Record& record, Place place) {
+  const Stmt* found = nullptr;
+  for (const Enclosing& each : enclosing(*record.chunk(place).chunk->stmt, place.span))
+    if (each.stmt->kind == StmtKind::function || each.stmt->kind == StmtKind::class_) found = each.stmt;
+  return found;
+}
+
+// Does the body leave its loop, so that something may be left for the next one?
+bool may_stop_early(const ForStmt& loop) {
+  bool found = false;
+  for (const Stmt* stmt : loop.body)
+    for_each_statement(*stmt, [&](const Stmt& each) {
+      found = found || each.kind == StmtKind::break_ || each.kind == StmtKind::return_;
+    });
+  return found;
+}
+
+class Check {
+public:
+  Check(const Record& record, Report& report) : record_(record), report_(report) {
+    for (const Fact& fact : record.facts)
+      if (is_read_once(fact.value)) iterators_[key(fact.place)] = &fact;
+  }
+
+  void look(const interpreter::Block& block, std::vector<const LoopEvent*>& around) {
+    for (const Event* event : block.events) {
+      switch (event->kind) {
+      case EventKind::branch:
+        look(static_cast<const BranchEvent*>(event)->yes, around);
+        look(static_cast<const BranchEvent*>(event)->no, around);
+        break;
+      case EventKind::call: look(static_cast<const CallEvent*>(event)->body, around); break;
+      case EventKind::attempt: look(static_cast<const AttemptEvent*>(event)->body, around); break;
+      case EventKind::loop: {
+        const auto& loop = *static_cast<const LoopEvent*>(event);
+        if (!around.empty()) judge(loop, *around.back());
+        around.push_back(&loop);
+        for (const interpreter::Block& round : loop.rounds) look(round, around);
+        around.pop_back();
+        break;
+      }
+      default: break;
+      }
+    }
+  }
+
+private:
+  const Record& record_;
+  Report& report_;
+  Once once_;
+  std::unordered_map<std::uint64_t, const Fact*> iterators_;
+
+  static std::uint64_t key(Place place) {
+    return (static_cast<std::uint64_t>(place.chunk) << 32) ^ (static_cast<std::uint64_t>(place.span.begin) << 12) ^ place.span.end;
+  }
+
+  // Does an iteration of the inner loop train or compute anything that matters?
+  static bool works(const LoopEvent& loop) {
+    bool found = false;
+    for (const interpreter::Block& round : loop.rounds)
+      visit(round, [&](const Event& each) {
+        if (each.kind != EventKind::operation) return;
+        const Operation operation = static_cast<const OperationEvent&>(each).row->operation;
+        found = found || operation == Operation::backward || operation == Operation::optimizer_step ||
+            operation == Operation::scaler_step || operation == Operation::forward;
+      });
+    return found;
+  }
+
+  void judge(const LoopEvent& inner, const LoopEvent& outer) {
+    if (!inner.stmt || inner.stmt->kind != StmtKind::for_ || !outer.stmt || !repeats(outer) || !works(inner)) return;
+    const auto& loop = as<ForStmt>(*inner.stmt);
+    const auto fact = iterators_.find(key({inner.place.chunk, loop.iterable->span}));
+    if (fact == iterators_.end() || may_stop_early(loop)) return;
+    const Value iterator = fact->second->value;
+    const Place born = iterator.object()->born;
+    const Place around{outer.place.chunk, outer.stmt->span};
+    if (!born || record_.chunk(born).path != record_.chunk(around).path ||
+        record_.span(born).end > record_.span(around).begin || function_of(record_, born) != function_of(record_, around))
+      return;
+    if (!once_({inner.place.chunk, loop.iterable->span})) return;
+    Finding* finding = report_.add(Severity::warning, {inner.place.chunk, loop.iterable->span}, inner.calls,
+        code(std::string(record_.text({inner.place.chunk, loop.iterable->span}))) +
+            " can be read once: the first iteration of the outer loop reads it to its end, and all others find nothing to work on. Make it anew in each.");
+    if (!finding) return;
+    report_.relate(*finding, born, "it is made here");
+    report_.relate(*finding, outer.place, "the outer loop");
+  }
+};
+
+void check(const Record& record, Report& report) {
+  Check rule(record, report);
+  std::vector<const LoopEvent*> around;
+  for (const auto& root : record.roots)
+    if (!root->truncated) rule.look(root->block, around);
+}
+
+}  // namespace
+
+constexpr Rule exhausted_iterator = complete({
+    .id = "data/exhausted-iterator",
+    .severity = Severity::warning,
+    .summary = "a loop over epochs reads an iterator that is empty after the first",
+    .why =
+        "`iter(loader)`, `enumerate(loader)`, `zip(a, b)`, `map` and generators give each element once. Made before the loop over epochs they feed the first epoch, and every other one ends "
+        "at once, without an error: the losses of the log stand still, and the model has seen its data once.",
+    .wrong = "batches = enumerate(loader)\n"
+             "for epoch in range(epochs):\n"
+             "    for i, (x, y) in batches:\n"
+             "        train_step(x, y)\n",
+    .right = "for epoch in range(epochs):\n"
+             "    for i, (x, y) in enumerate(loader):\n"
+             "        train_step(x, y)\n",
+    .silent = "Loops that stop early and go on with the rest later; iterators that are made in the outer loop, or by code that is not seen; loops that call no model.",
+    .fix = "None: where it is to be made anew is to be decided.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+}  // namespace stepzero::rules
