@@ -297,9 +297,10 @@ Sharing Heap::sharing(Value value, int depth) const {
   }
 }
 
+// Of each rank's own data it is known how they relate among the ranks, though nothing else is.
 bool Heap::is_external(Value value) const {
   switch (value.kind) {
-  case Kind::unknown: return value.as<Unknown>()->external;
+  case Kind::unknown: return value.as<Unknown>()->external && value.as<Unknown>()->sharing != Sharing::local;
   case Kind::tensor: return value.as<Tensor>()->now()->external;
   case Kind::choice: return is_external(value.as<Choice>()->yes) || is_external(value.as<Choice>()->no);
   default: return false;

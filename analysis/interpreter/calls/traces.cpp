@@ -4,6 +4,7 @@
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/calls/unseen.hpp"
+#include "values/devices.hpp"
 #include "values/internal_rows.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ using values::Operation;
 
 namespace {
 
-// The first tensor with a graph in a value that is added to a collection: itself, or a part of a tuple, list
+// The first tensor with a graph, or on a GPU, in a value that is added to a collection: itself, or a part of a tuple, list
 // or dict.
 Value tensor_in(Interpreter& run, Value value, int depth = 0) {
   value = run.resolve(value);
@@ -30,13 +31,19 @@ Value tensor_in(Interpreter& run, Value value, int depth = 0) {
   switch (value.kind) {
   case Kind::tensor: {
     const values::TensorState* state = value.as<values::Tensor>()->now();
-    return state && state->requires_grad != values::Known::no && !state->graph.empty() ? value : Value{};
+    return state &&
+            ((state->requires_grad != values::Known::no && !state->graph.empty()) || values::is_accelerator(state->device))
+        ? value
+        : Value{};
   }
   // Whether it is a tensor is seen by what is done with it.
   case Kind::unknown:
     if (const Value tensor = value.as<values::Unknown>()->state.value)
       return tensor_in(run, tensor, depth + 1);
-    return comes_from_unseen(*value.as<values::Unknown>()) ? value : Value{};
+    return comes_from_unseen(*value.as<values::Unknown>()) ||
+            values::is_accelerator(computed_on(*value.as<values::Unknown>()))
+        ? value
+        : Value{};
   // Whichever is chosen, a device for one, it is a tensor with a history.
   case Kind::choice: {
     const Value yes = tensor_in(run, value.as<values::Choice>()->yes, depth),

@@ -97,6 +97,13 @@ const values::Device* left_on(const Unknown& value) {
   return nullptr;
 }
 
+const values::Device* computed_on(const Unknown& value) {
+  int depth = 0;
+  for (const Unknown* at = &value; at && depth < deepest_part; at = whole_of(*at), ++depth)
+    if (const Value device = kept(*at, moved_to_kept); device.is(Kind::device)) return device.as<values::Device>();
+  return nullptr;
+}
+
 const values::Device* presumed_device(Interpreter& run, Value value) {
   if (!value.is(Kind::unknown)) return nullptr;
   const std::string_view name = value.as<Unknown>()->name, word = name.substr(name.rfind('.') + 1);

@@ -440,6 +440,19 @@ void Interpreter::record_unseen(Value function, const Arguments& arguments, Plac
   append(event);
 }
 
+namespace {
+// A method of tensors, of something that is known to differ from rank to rank: so does what it gives.
+bool is_of_own_data(Interpreter& run, Value function) {
+  if (!function.is(Kind::unknown)) return false;
+  const auto& method = *function.as<values::Unknown>();
+  const Value object = method.attributes.value(Name(values::UnknownState::whole));
+  if (!object.is(Kind::unknown)) return false;
+  const auto& of = *object.as<values::Unknown>();
+  const Row* row = run.method_row(run.library().types().tensor, Name(method.name.substr(method.name.rfind('.') + 1)));
+  return row && (row->op || row->operation == values::Operation::transfer) && of.sharing == Sharing::local;
+}
+}  // namespace
+
 Value Interpreter::call_unknown(Value function, const Arguments& arguments, Place where) {
   ++may_raise_;
   // A function that is running has shown what it does with what it gets: it is not run once more.
@@ -463,7 +476,9 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   if (limits_.as_rank && dot != std::string::npos) resized_.insert("len(" + name.substr(0, dot) + ")");
   if (library_.seeds(std::string_view(name).substr(name.rfind('.') + 1)))
     note_seed(arguments.positional.empty() ? Value{} : arguments.positional[0]);
-  const Value made = heap().external(name.empty() ? "" : name + "()", where);
+  const std::string called = name.empty() ? "" : name + "()";
+  const Value made = heap().external(called, where);
+  if (is_of_own_data(*this, function)) made.as<values::Unknown>()->sharing = Sharing::local;
   if (function.is(Kind::unknown) && switches_ == 0 && (!around_ || around_->gradients != values::Known::no))
     note_computed(*this, made, function, name, arguments);
   note_transfer(*this, made, function, arguments);

@@ -29,7 +29,7 @@ TensorState* require_tensor(Interpreter& run, Value value) {
   if (!value.is(Kind::unknown)) return nullptr;
   auto* unknown = value.as<values::Unknown>();
   TensorState state;
-  state.sharing = Sharing::unseen;
+  state.sharing = unknown->sharing == Sharing::local ? Sharing::local : Sharing::unseen;
   state.external = true;
   state.blamed = unknown->blamed;
   state.is_gradient = unknown->is_gradient;

@@ -248,7 +248,7 @@ bool is_whole(const Record& record, Report& report, const CheckpointRoot& desk, 
   if (!key->empty() && put.event->expr && !put.event->expr->arguments.empty() && record.in_file(put.event->place) &&
       put.event->expr->arguments[0]->kind == syntax::ExprKind::name) {
     Fix fix;
-    fix.title = "Load [\"" + *key + "\"]";
+    fix.title = "Load '" + *key + "'";
     const auto end = put.event->expr->arguments[0]->span.end;
     fix.edits.push_back({report.location({put.event->place.chunk, {end, end}}), "[\"" + *key + "\"]"});
     finding->fixes.push_back(std::move(fix));

@@ -43,8 +43,12 @@ bool may_stop_early(const ForStmt& loop) {
 class Check {
 public:
   Check(const Record& record, Report& report) : record_(record), report_(report) {
-    for (const Fact& fact : record.facts)
-      if (is_read_once(fact.value)) iterators_[key(fact.place)] = &fact;
+    for (const Fact& fact : record.facts) {
+      if (!is_read_once(fact.value)) continue;
+      if (fact.role != Fact::Role::expression) continue;
+      made_.try_emplace(fact.value.object(), fact.place);
+      iterators_[key(fact.place)] = &fact;
+    }
   }
 
   void look(const interpreter::Block& block, std::vector<const LoopEvent*>& around) {
@@ -74,6 +78,7 @@ private:
   Report& report_;
   Once once_;
   std::unordered_map<std::uint64_t, const Fact*> iterators_;
+  std::unordered_map<const values::Object*, Place> made_;  // the first expression that gave it
 
   static std::uint64_t key(Place place) {
     return (static_cast<std::uint64_t>(place.chunk) << 32) ^ (static_cast<std::uint64_t>(place.span.begin) << 12) ^ place.span.end;
@@ -97,10 +102,9 @@ private:
     const auto& loop = as<ForStmt>(*inner.stmt);
     const auto fact = iterators_.find(key({inner.place.chunk, loop.iterable->span}));
     if (fact == iterators_.end() || may_stop_early(loop)) return;
-    const Value iterator = fact->second->value;
-    const Place born = iterator.object()->born;
+    const Place born = made_.at(fact->second->value.object());
     const Place around{outer.place.chunk, outer.stmt->span};
-    if (!born || record_.chunk(born).path != record_.chunk(around).path ||
+    if (record_.chunk(born).path != record_.chunk(around).path ||
         record_.span(born).end > record_.span(around).begin || function_of(record_, born) != function_of(record_, around))
       return;
     if (!once_({inner.place.chunk, loop.iterable->span})) return;
@@ -108,7 +112,7 @@ private:
         code(std::string(record_.text({inner.place.chunk, loop.iterable->span}))) +
             " can be read once: the first iteration of the outer loop reads it to its end, and all others find nothing to work on. Make it anew in each.");
     if (!finding) return;
-    report_.relate(*finding, born, "it is made here");
+    report_.relate(*finding, born, "it is made before the loops");
     report_.relate(*finding, outer.place, "the outer loop");
   }
 };

@@ -3,7 +3,6 @@
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/parts.hpp"
-#include "rules/training/rounds.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
@@ -225,8 +224,11 @@ void look_for_adapted(const Record& record, const TrainingRoot& scene, Report& r
         return stepped_optimizer(*each.event).object() == scene.standing(made.event->self.object()) && !each.loops.empty();
       });
       if (step == scene.all.end() || !once(made.event->place)) continue;
+      const std::string by = adapts.expr
+          ? code(std::string(record.text({adapts.place.chunk, adapts.expr->function->span})))
+          : "this call";
       Finding* finding = report.add(Severity::warning, made.event->place, made.event->calls,
-          "This optimizer was created before " + code(shown(record, adapts.place)) +
+          "This optimizer was created before " + by +
               " froze the model and put its adapters in: it holds the frozen weights, and the adapters are never trained. Create the optimizer after it.");
       if (!finding) continue;
       report.relate(*finding, adapts.place, "the adapters are made here");

@@ -6,6 +6,7 @@
 #include "rules/name_hints.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/rounds.hpp"
+#include "values/devices.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -35,8 +36,7 @@ bool is_large(const Record& record, const values::TensorState& state) {
 }
 
 // The output of a model that is not seen, or a part of it that is called its scores.
-bool is_output(const values::Unknown& value, std::string_view text) {
-  if (!interpreter::comes_from_unseen(value)) return false;
+bool is_output(std::string_view text) {
   const std::string_view part = text.substr(text.rfind('.') + 1);
   return says(part, Says::prediction);
 }
@@ -61,8 +61,7 @@ void look(const Record& record, Report& report, const TrainingRoot& scene, Once&
       if (!on_device(state) || !is_large(record, *state)) continue;
     } else if (value.is(Kind::unknown)) {
       const auto& unknown = *value.as<values::Unknown>();
-      const values::Device* device = interpreter::given_on(unknown);
-      if (!device || device->text.starts_with("cpu") || !is_output(unknown, added->what)) continue;
+      if (!values::is_accelerator(interpreter::computed_on(unknown)) || !is_output(added->what)) continue;
     } else {
       continue;
     }

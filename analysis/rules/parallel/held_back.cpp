@@ -68,6 +68,18 @@ bool all_held_back(const Record& record, const TrainingRoot& scene, const Object
   }
   return any;
 }
+// The same of iterations that are run one by one: the last forward before the step is the last of its micro-batches.
+bool last_held_back(const Record& record, const TrainingRoot& scene, const Object* wrapper, const TrainingEvent& step) {
+  const TrainingEvent* last = nullptr;
+  for (const TrainingEvent& each : scene.all) {
+    if (&each == &step) break;
+    if (each.event->row->operation == Operation::parallel_forward && each.event->self.object() == wrapper &&
+        records_gradients(record, *each.event))
+      last = &each;
+  }
+  return last && last->turns.size() <= step.turns.size() && is_held_back(record, *last->event) == Known::yes;
+}
+
 }  // namespace
 
 void look_for_held_back(const Record& record, Report& report) {
@@ -82,8 +94,10 @@ void look_for_held_back(const Record& record, Report& report) {
     for (const Object* wrapper : wrappers)
       for (const TrainingEvent& step : scene.all) {
         const Value optimizer = stepped_optimizer(*step.event);
-        if (!optimizer || step.in_handler || step.loops.empty() || step.loops.back()->unrolled ||
-            shares_parameters(scene, as_value(wrapper), optimizer) == Answer::no || !all_held_back(record, scene, wrapper, step) ||
+        if (!optimizer || step.in_handler || step.loops.empty() ||
+            shares_parameters(scene, as_value(wrapper), optimizer) == Answer::no ||
+            !(step.loops.back()->unrolled ? last_held_back(record, scene, wrapper, step)
+                                          : all_held_back(record, scene, wrapper, step)) ||
             !once(step.event->place))
           continue;
         Finding* finding = report.add(Severity::warning, step.event->place, step.event->calls,

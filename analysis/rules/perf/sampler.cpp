@@ -1,6 +1,7 @@
 // perf/sampler: a loader that is given a sampler and told to shuffle, or that gives all ranks the same data.
 #include "rules/deadlock/job_size.hpp"
 #include "rules/list.hpp"
+#include "rules/provenance.hpp"
 #include "rules/training/loaders.hpp"
 #include "values/shape_text.hpp"
 
@@ -27,6 +28,15 @@ bool differs(const Record& record, Value list) {
 }
 
 // Does a data set hold a number that differs among the ranks? Then it may be a rank's own part.
+// Was it made of something that is not seen, such as an array that a file holds?
+bool comes_from_file(const values::TensorState& state) {
+  return std::ranges::any_of(ancestors(&state), [](const values::TensorState* each) {
+    return each->made && std::ranges::any_of(each->made->arguments, [](const Value& given) {
+      return given.is(Kind::unknown) && given.as<values::Unknown>()->external;
+    });
+  });
+}
+
 // Is it each rank's own, as far as anybody sees? A part of a tensor that the rank number chooses, a file that
 // it names.
 bool is_own(const Record& record, Value value, int depth = 0) {
@@ -48,7 +58,7 @@ bool is_own(const Record& record, Value value, int depth = 0) {
     const auto by_rank = [&](const values::Dim& dim) {
       return dim.size && record.symbols.sharing(dim.size) == symbolic::Sharing::divergent;
     };
-    return state.external || state.sharing == symbolic::Sharing::divergent ||
+    return state.external || comes_from_file(state) || state.sharing == symbolic::Sharing::divergent ||
         std::any_of(state.shape.dims.begin(), state.shape.dims.end(), by_rank);
   }
   case Kind::list:

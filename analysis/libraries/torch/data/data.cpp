@@ -432,9 +432,7 @@ bool is_dealt(Call& call) {
 void note_dealt(Interpreter& run, Value batch, int depth = 0) {
   batch = run.resolve(batch);
   if (batch.is(Kind::unknown)) {
-    auto* unknown = batch.as<values::Unknown>();
-    unknown->sharing = Sharing::local;
-    unknown->external = false;
+    batch.as<values::Unknown>()->sharing = Sharing::local;
   } else if (batch.is(Kind::tuple) && depth < 3) {
     for (const Value& item : batch.as<values::Tuple>()->items) note_dealt(run, item, depth + 1);
   } else if (batch.is(Kind::dict) && depth < 3) {

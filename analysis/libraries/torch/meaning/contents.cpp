@@ -150,7 +150,7 @@ void hold_one(Op& op, Value made, Value number) {
 }
 // All of them the same: of a few, as commands between processes are.
 template <int number> void one_number(Op& op, Value made) {
-  constexpr std::int64_t few = 8;
+  constexpr std::int64_t few = 3;
   const TensorState* state = op.tensor(made);
   const auto size = state && state->shape.rank_known && state->shape.dims.size() == 1 && state->shape.dims[0].size
       ? op.s.value(state->shape.dims[0].size)

@@ -21,6 +21,8 @@ constexpr Named senses[] = {
     {"double", OpSemantics::same},
     {"half", OpSemantics::same},
     {"bfloat16", OpSemantics::same},
+    {"long", OpSemantics::same},
+    {"int", OpSemantics::same},
     {"type", OpSemantics::same},
     {"type_as", OpSemantics::same},
     {"contiguous", OpSemantics::same},

@@ -308,13 +308,15 @@ Turned turned_image(const Op& op, const TensorState& input) {
       const auto a = number(made.arguments[1]), b = number(made.arguments[2]);
       if (!a || !b) return {};
       std::swap(before[*a], before[*b]);
-    } else if (name == "permute" && made.arguments.size() > 1) {
-      const Value dims = op.run.resolve(made.arguments[1]);
-      if (!dims.is(Kind::tuple) || dims.as<values::Tuple>()->items.size() != rank) return {};
+    } else if (name == "permute") {
+      // By the sizes, where each is another.
+      const TensorState* from = made.states.empty() ? nullptr : made.states[0];
+      if (!from || !from->shape.rank_known || from->shape.dims.size() != rank) return {};
       for (std::size_t i = 0; i < rank; ++i) {
-        const auto place = number(dims.as<values::Tuple>()->items[i]);
-        if (!place) return {};
-        before[i] = *place;
+        std::size_t same = 0;
+        for (std::size_t j = 0; j < rank; ++j)
+          if (from->shape.dims[j].size == at->shape.dims[i].size) before[i] = j, ++same;
+        if (same != 1) return {};
       }
     } else if (is_one_of(in_either_order, name)) {
       turned.image = moved ? at : nullptr;
