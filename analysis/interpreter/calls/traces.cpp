@@ -17,8 +17,8 @@ using values::Operation;
 
 namespace {
 
-// The first tensor with a graph, or on a GPU, in a value that is added to a collection: itself, or a part of a tuple, list
-// or dict.
+// The first tensor with a graph, or on a GPU, in a value that is added to a collection: itself, or a part of
+// a tuple, list or dict.
 Value tensor_in(Interpreter& run, Value value, int depth = 0) {
   value = run.resolve(value);
   constexpr std::size_t most_items = 8;  // a tuple of losses and names; of a long list any one tells as much
@@ -32,7 +32,8 @@ Value tensor_in(Interpreter& run, Value value, int depth = 0) {
   case Kind::tensor: {
     const values::TensorState* state = value.as<values::Tensor>()->now();
     return state &&
-            ((state->requires_grad != values::Known::no && !state->graph.empty()) || values::is_accelerator(state->device))
+            ((state->requires_grad != values::Known::no && !state->graph.empty()) ||
+                values::is_accelerator(state->device))
         ? value
         : Value{};
   }

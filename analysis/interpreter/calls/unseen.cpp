@@ -100,7 +100,8 @@ const values::Device* left_on(const Unknown& value) {
 const values::Device* computed_on(const Unknown& value) {
   int depth = 0;
   for (const Unknown* at = &value; at && depth < deepest_part; at = whole_of(*at), ++depth)
-    if (const Value device = kept(*at, moved_to_kept); device.is(Kind::device)) return device.as<values::Device>();
+    if (const Value device = kept(*at, moved_to_kept); device.is(Kind::device))
+      return device.as<values::Device>();
   return nullptr;
 }
 

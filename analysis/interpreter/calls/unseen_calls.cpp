@@ -448,7 +448,8 @@ bool is_of_own_data(Interpreter& run, Value function) {
   const Value object = method.attributes.value(Name(values::UnknownState::whole));
   if (!object.is(Kind::unknown)) return false;
   const auto& of = *object.as<values::Unknown>();
-  const Row* row = run.method_row(run.library().types().tensor, Name(method.name.substr(method.name.rfind('.') + 1)));
+  const Row* row = run.method_row(
+      run.library().types().tensor, Name(method.name.substr(method.name.rfind('.') + 1)));
   return row && (row->op || row->operation == values::Operation::transfer) && of.sharing == Sharing::local;
 }
 }  // namespace

@@ -26,7 +26,7 @@ struct OptimizationByHand {
   std::string_view method;      // that computes the loss
   std::string_view flag;        // of the object or class
   std::string_view optimizers;  // its method that gives them
-  std::string_view backward;    // its method that makes the backward, which is refused unless the flag is False
+  std::string_view backward;  // its method that makes the backward, which is refused unless the flag is False
 };
 std::span<const OptimizationByHand> optimizations_by_hand();
 

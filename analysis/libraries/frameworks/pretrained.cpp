@@ -1,7 +1,7 @@
 // Classes of packages that are not there to be read, from which programs derive their models and
 // configurations: what they are at least. Where the package is installed its own text is run. Read in
-// transformers 5.23 (modeling_utils.py, configuration_utils.py) and peft (mapping_func.py, tuners/tuners_utils.py); of diffusers' ModelMixin only that it is a
-// module, as its documentation says.
+// transformers 5.23 (modeling_utils.py, configuration_utils.py) and peft (mapping_func.py,
+// tuners/tuners_utils.py); of diffusers' ModelMixin only that it is a module, as its documentation says.
 #include "libraries/frameworks/frameworks.hpp"
 #include "values/kept.hpp"
 
@@ -20,7 +20,8 @@ Value keeps_settings(Call& call) {
   return Value::none();
 }
 
-// peft.get_peft_model(model, config): freezes the model in place, and puts new layers that are trained into it.
+// peft.get_peft_model(model, config): freezes the model in place, and puts new layers that are trained into
+// it.
 Value adapts(Call& call) {
   // Its code is not seen.
   const Value unseen = call.run.heap().external("get_peft_model", call.place);

@@ -133,7 +133,8 @@ Value stored(Call& call) { return call.run.heap().external("", call.place); }
 // Its keys are others than those of the store that it stands on.
 Value prefixed(Call& call) {
   const Value unknown = call.run.heap().external("", call.place);
-  call.run.call(call.run.attribute(call.self, Name("set"), call.place), {{unknown, unknown}, {}, false}, call.place);
+  call.run.call(
+      call.run.attribute(call.self, Name("set"), call.place), {{unknown, unknown}, {}, false}, call.place);
   return {};
 }
 
@@ -206,14 +207,16 @@ std::vector<Row> process_rows() {
       row("torch.distributed.TCPStore", class_,
           "host_name, port, world_size=None, is_master=False, *more, **options", store_made,
           "torch.distributed.Store"),
-      row("torch.distributed.FileStore", class_, "file_name, world_size=-1", nullptr, "torch.distributed.Store"),
+      row("torch.distributed.FileStore", class_, "file_name, world_size=-1", nullptr,
+          "torch.distributed.Store"),
       row("torch.distributed.HashStore", class_, "", nullptr, "torch.distributed.Store"),
       row("torch.distributed.PrefixStore", class_, "prefix, store", prefixed, "torch.distributed.Store"),
       row("torch.distributed.Store.set", method, "key, value", nothing, {}, Operation::store_set),
       row("torch.distributed.Store.multi_set", method, "keys, values", nothing, {}, Operation::store_set),
       row("torch.distributed.Store.add", method, "key, amount", stored, {}, Operation::store_set),
       row("torch.distributed.Store.append", method, "key, value", nothing, {}, Operation::store_set),
-      row("torch.distributed.Store.compare_set", method, "key, expected, desired", stored, {}, Operation::store_set),
+      row("torch.distributed.Store.compare_set", method, "key, expected, desired", stored, {},
+          Operation::store_set),
       row("torch.distributed.Store.get", method, "key", stored, {}, Operation::store_asked),
       row("torch.distributed.Store.multi_get", method, "keys", stored, {}, Operation::store_asked),
       row("torch.distributed.Store.wait", method, "keys, timeout=None", nothing, {}, Operation::store_asked),

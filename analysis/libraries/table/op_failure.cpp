@@ -102,7 +102,8 @@ bool Op::on_one_device() {
     }
     // One without dimensions goes with any device, but not into one tensor with others.
     if (!device ||
-        (!(joins && part) && state && state->shape.dims.empty() && (state->shape.rank_known || values::is_cpu(device))))
+        (!(joins && part) && state && state->shape.dims.empty() &&
+            (state->shape.rank_known || values::is_cpu(device))))
       return true;
     const Placed here{parameter, std::move(text), device};
     if (!first) {

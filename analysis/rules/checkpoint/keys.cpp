@@ -198,14 +198,16 @@ Value argument_of(const OperationEvent& event, std::string_view name) {
 
 bool is_of_module(const OperationEvent& event) { return event.row->path.starts_with("torch.nn.Module."); }
 
-// The key under which the weights lie in what is loaded, where a model is given all of it: what was saved is a dict of
-// several states, or the program itself gives a part of the same file to an optimizer. Empty: they lie under some key.
-std::optional<std::string> weights_in_whole(const CheckpointRoot& desk, const FileUse& put, const FileUse& load,
-    const std::vector<const FileUse*>& saves) {
+// The key under which the weights lie in what is loaded, where a model is given all of it: what was saved is
+// a dict of several states, or the program itself gives a part of the same file to an optimizer. Empty: they
+// lie under some key.
+std::optional<std::string> weights_in_whole(const CheckpointRoot& desk, const FileUse& put,
+    const FileUse& load, const std::vector<const FileUse*>& saves) {
   std::optional<std::string> key;
   for (const FileUse* save : saves) {
     const Value object = saved_object(*save);
-    if (!object.is(Kind::dict) || state_of(desk, object) || values::Heap::dict_state(object)->open) return std::nullopt;
+    if (!object.is(Kind::dict) || state_of(desk, object) || values::Heap::dict_state(object)->open)
+      return std::nullopt;
     std::string model;
     bool states = false;
     for (const auto& [name, item] : values::Heap::dict_state(object)->items) {
@@ -232,8 +234,8 @@ std::optional<std::string> weights_in_whole(const CheckpointRoot& desk, const Fi
 }
 
 // All of a checkpoint is given to the model, instead of the weights in it.
-bool is_whole(const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& put, const FileUse& load,
-    const std::vector<const FileUse*>& saves, bool loose, Once& once) {
+bool is_whole(const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& put,
+    const FileUse& load, const std::vector<const FileUse*>& saves, bool loose, Once& once) {
   if (!is_of_module(*put.event) || load.guarded || put.turns.size() > load.turns.size()) return false;
   const auto key = weights_in_whole(desk, put, load, saves);
   if (!key) return false;
@@ -241,12 +243,13 @@ bool is_whole(const Record& record, Report& report, const CheckpointRoot& desk, 
   const std::string part = key->empty() ? "the part that holds them" : values::code("[\"" + *key + "\"]");
   Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
       std::string("The model is given the whole checkpoint, whose keys are no names of its weights: ") +
-          (loose ? "with `strict=False` nothing is loaded, silently." : "`load_state_dict` raises \"Missing key(s) in state_dict\".") +
+          (loose ? "with `strict=False` nothing is loaded, silently."
+                 : "`load_state_dict` raises \"Missing key(s) in state_dict\".") +
           " Load " + part + ".");
   if (!finding) return true;
   if (!saves.empty()) report.relate(*finding, saves[0]->event->place, "saved here");
-  if (!key->empty() && put.event->expr && !put.event->expr->arguments.empty() && record.in_file(put.event->place) &&
-      put.event->expr->arguments[0]->kind == syntax::ExprKind::name) {
+  if (!key->empty() && put.event->expr && !put.event->expr->arguments.empty() &&
+      record.in_file(put.event->place) && put.event->expr->arguments[0]->kind == syntax::ExprKind::name) {
     Fix fix;
     fix.title = "Load '" + *key + "'";
     const auto end = put.event->expr->arguments[0]->span.end;

@@ -1,5 +1,6 @@
-// data/exhausted-iterator: a loop in a loop reads an iterator that was made before both: the first round of the outer one
-// reads it to its end, and the others find nothing. Knows what the run knows of the iterator, and where the text makes it.
+// data/exhausted-iterator: a loop in a loop reads an iterator that was made before both: the first round of
+// the outer one reads it to its end, and the others find nothing. Knows what the run knows of the iterator,
+// and where the text makes it.
 #include "rules/list.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -81,7 +82,8 @@ private:
   std::unordered_map<const values::Object*, Place> made_;  // the first expression that gave it
 
   static std::uint64_t key(Place place) {
-    return (static_cast<std::uint64_t>(place.chunk) << 32) ^ (static_cast<std::uint64_t>(place.span.begin) << 12) ^ place.span.end;
+    return (static_cast<std::uint64_t>(place.chunk) << 32) ^
+        (static_cast<std::uint64_t>(place.span.begin) << 12) ^ place.span.end;
   }
 
   // Does an iteration of the inner loop train or compute anything that matters?
@@ -98,14 +100,16 @@ private:
   }
 
   void judge(const LoopEvent& inner, const LoopEvent& outer) {
-    if (!inner.stmt || inner.stmt->kind != StmtKind::for_ || !outer.stmt || !repeats(outer) || !works(inner)) return;
+    if (!inner.stmt || inner.stmt->kind != StmtKind::for_ || !outer.stmt || !repeats(outer) || !works(inner))
+      return;
     const auto& loop = as<ForStmt>(*inner.stmt);
     const auto fact = iterators_.find(key({inner.place.chunk, loop.iterable->span}));
     if (fact == iterators_.end() || may_stop_early(loop)) return;
     const Place born = made_.at(fact->second->value.object());
     const Place around{outer.place.chunk, outer.stmt->span};
     if (record_.chunk(born).path != record_.chunk(around).path ||
-        record_.span(born).end > record_.span(around).begin || function_of(record_, born) != function_of(record_, around))
+        record_.span(born).end > record_.span(around).begin ||
+        function_of(record_, born) != function_of(record_, around))
       return;
     if (!once_({inner.place.chunk, loop.iterable->span})) return;
     Finding* finding = report_.add(Severity::warning, {inner.place.chunk, loop.iterable->span}, inner.calls,
@@ -140,7 +144,8 @@ constexpr Rule exhausted_iterator = complete({
     .right = "for epoch in range(epochs):\n"
              "    for i, (x, y) in enumerate(loader):\n"
              "        train_step(x, y)\n",
-    .silent = "Loops that stop early and go on with the rest later; iterators that are made in the outer loop, or by code that is not seen; loops that call no model.",
+    .silent =
+        "Loops that stop early and go on with the rest later; iterators that are made in the outer loop, or by code that is not seen; loops that call no model.",
     .fix = "None: where it is to be made anew is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,

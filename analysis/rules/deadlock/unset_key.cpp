@@ -1,5 +1,5 @@
-// deadlock/unset-key: a process waits for a key of a store that no process sets. Knows the keys that are written in the
-// program, and is silent where one of those that are set is not known.
+// deadlock/unset-key: a process waits for a key of a store that no process sets. Knows the keys that are
+// written in the program, and is silent where one of those that are set is not known.
 #include "rules/list.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
@@ -27,12 +27,16 @@ bool add_keys(const OperationEvent& event, std::set<std::string>& keys) {
   const values::ListState* list = event.list_state(0);
   if (given.is(Kind::tuple))
     for (const Value& item : given.as<values::Tuple>()->items)
-      if (item.is(Kind::string)) keys.emplace(item.text());
-      else return false;
+      if (item.is(Kind::string))
+        keys.emplace(item.text());
+      else
+        return false;
   else if (list && !list->open)
     for (const Value& item : list->items)
-      if (item.is(Kind::string)) keys.emplace(item.text());
-      else return false;
+      if (item.is(Kind::string))
+        keys.emplace(item.text());
+      else
+        return false;
   else
     return false;
   return true;
@@ -54,9 +58,10 @@ void check(const Record& record, Report& report) {
         operation.arguments[0].is(Kind::tuple)) {
       // Whoever is handed a store may set any key.
       for (const Value& given : operation.arguments[0].as<values::Tuple>()->items)
-        known = known && !(given.is(Kind::instance) && given.as<Instance>()->native &&
-                             given.as<Instance>()->native->path.starts_with("torch.distributed.") &&
-                             given.as<Instance>()->native->path.ends_with("Store"));
+        known = known &&
+            !(given.is(Kind::instance) && given.as<Instance>()->native &&
+                given.as<Instance>()->native->path.starts_with("torch.distributed.") &&
+                given.as<Instance>()->native->path.ends_with("Store"));
     }
   });
   if (!known || !any) return;
@@ -64,12 +69,14 @@ void check(const Record& record, Report& report) {
   for (const OperationEvent* event : asked) {
     std::set<std::string> keys;
     if (!add_keys(*event, keys) || event->expected) continue;
-    const auto missing = std::ranges::find_if(keys, [&](const std::string& key) { return !set.contains(key); });
+    const auto missing = std::ranges::find_if(
+        keys, [&](const std::string& key) { return !set.contains(key); });
     if (missing == keys.end() || !once(event->place)) continue;
     std::string list;
     for (const std::string& key : set) list += (list.empty() ? "" : ", ") + code(key);
     report.add(Severity::warning, event->place, event->calls,
-        "This waits for the key " + code(*missing) + ", which no process sets: it ends with a timeout. The program sets " + list +
+        "This waits for the key " + code(*missing) +
+            ", which no process sets: it ends with a timeout. The program sets " + list +
             ". Set the key, or ask for one of those.");
   }
 }
@@ -91,7 +98,8 @@ constexpr Rule unset_key = complete({
              "    store.set(\"address\", address)\n"
              "else:\n"
              "    address = store.get(\"address\")\n",
-    .silent = "Programs in which a key is set that is not known, as one made of the rank; stores that are handed to code that is not seen; programs that set no key.",
+    .silent =
+        "Programs in which a key is set that is not known, as one made of the rank; stores that are handed to code that is not seen; programs that set no key.",
     .fix = "None: which of the two names is meant is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,

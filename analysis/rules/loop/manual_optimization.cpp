@@ -1,5 +1,6 @@
-// loop/manual-optimization: a class takes optimization into its own hands and leaves a part of it out, or does by hand what
-// its framework does as well. Knows what the class and its bases write, all of which have to be seen.
+// loop/manual-optimization: a class takes optimization into its own hands and leaves a part of it out, or
+// does by hand what its framework does as well. Knows what the class and its bases write, all of which have
+// to be seen.
 #include "libraries/frameworks/called_methods.hpp"
 #include "rules/list.hpp"
 #include "rules/report.hpp"
@@ -39,15 +40,18 @@ Flag flag_of(const values::Class& cls, std::string_view flag) {
     // Written under a condition, it is what the program chooses.
     for (const Stmt* stmt : each->stmt->body) {
       const auto look = [&](const Stmt& inner, bool plain) {
-        const bool assigns = inner.kind == StmtKind::assign && std::ranges::any_of(as<AssignStmt>(inner).targets, names);
+        const bool assigns = inner.kind == StmtKind::assign &&
+            std::ranges::any_of(as<AssignStmt>(inner).targets, names);
         const bool annotates = inner.kind == StmtKind::ann_assign && names(as<AnnAssignStmt>(inner).target);
         if (assigns) plain ? write(as<AssignStmt>(inner).value) : void(other = true);
         if (annotates) plain ? write(as<AnnAssignStmt>(inner).value) : void(other = true);
         if (inner.kind == StmtKind::function && as<FunctionStmt>(inner).name.text() == flag) {
           // A property that returns a constant.
           const auto& body = as<FunctionStmt>(inner).body;
-          if (!body.empty() && body.back()->kind == StmtKind::return_) write(as<ReturnStmt>(*body.back()).value);
-          else other = true;
+          if (!body.empty() && body.back()->kind == StmtKind::return_)
+            write(as<ReturnStmt>(*body.back()).value);
+          else
+            other = true;
         }
       };
       look(*stmt, true);
@@ -78,11 +82,13 @@ Calls calls_of(const values::Class& cls) {
   Calls calls;
   for (const values::Class* each : cls.order)
     for_each_expression(*each->stmt, [&](const Expr& expr) {
-      if (expr.kind == ExprKind::attribute && as<AttributeExpr>(expr).attribute.text() == "grad") calls.writes_gradients = true;
+      if (expr.kind == ExprKind::attribute && as<AttributeExpr>(expr).attribute.text() == "grad")
+        calls.writes_gradients = true;
       if (expr.kind != ExprKind::call) return;
       const auto& call = as<CallExpr>(expr);
       if (call.function->kind == ExprKind::attribute)
-        calls.by_name.try_emplace(as<AttributeExpr>(*call.function).attribute.text(), Called{&expr, each->chunk});
+        calls.by_name.try_emplace(
+            as<AttributeExpr>(*call.function).attribute.text(), Called{&expr, each->chunk});
       for (const Expr* argument : call.arguments)
         if (argument->kind == ExprKind::name && as<NameExpr>(*argument).id.text() == "self" &&
             !(call.function->kind == ExprKind::name && as<NameExpr>(*call.function).id.text() == "super"))
@@ -99,7 +105,8 @@ bool hands_optimizers_on(const FunctionStmt& method, std::string_view optimizers
       if (each.kind != StmtKind::assign) return;
       bool gives = false;
       for_each_expression(*as<AssignStmt>(each).value, [&](const Expr& expr) {
-        gives = gives || (expr.kind == ExprKind::attribute && as<AttributeExpr>(expr).attribute.text() == optimizers);
+        gives = gives ||
+            (expr.kind == ExprKind::attribute && as<AttributeExpr>(expr).attribute.text() == optimizers);
       });
       if (gives)
         for (const Expr* target : as<AssignStmt>(each).targets)
@@ -111,7 +118,8 @@ bool hands_optimizers_on(const FunctionStmt& method, std::string_view optimizers
   for_each_expression(method, [&](const Expr& expr) {
     if (expr.kind != ExprKind::call) return;
     for (const Expr* argument : as<CallExpr>(expr).arguments)
-      found = found || (argument->kind == ExprKind::name && names.contains(as<NameExpr>(*argument).id.text()));
+      found = found ||
+          (argument->kind == ExprKind::name && names.contains(as<NameExpr>(*argument).id.text()));
   });
   return found;
 }
@@ -121,7 +129,8 @@ bool hands_optimizers_on(const FunctionStmt& method, std::string_view optimizers
 const Expr* own_call(const FunctionStmt& method, std::string_view name, std::string_view of) {
   const Expr* found = nullptr;
   for_each_expression(method, [&](const Expr& expr) {
-    if (found || expr.kind != ExprKind::call || as<CallExpr>(expr).function->kind != ExprKind::attribute) return;
+    if (found || expr.kind != ExprKind::call || as<CallExpr>(expr).function->kind != ExprKind::attribute)
+      return;
     const auto& function = as<AttributeExpr>(*as<CallExpr>(expr).function);
     if (function.attribute.text() != name) return;
     const Expr& object = *function.object;
@@ -137,7 +146,8 @@ const Expr* own_call(const FunctionStmt& method, std::string_view name, std::str
 const Expr* plain_backward(const FunctionStmt& method) {
   const Expr* found = nullptr;
   for_each_expression(method, [&](const Expr& expr) {
-    if (found || expr.kind != ExprKind::call || as<CallExpr>(expr).function->kind != ExprKind::attribute) return;
+    if (found || expr.kind != ExprKind::call || as<CallExpr>(expr).function->kind != ExprKind::attribute)
+      return;
     const auto& function = as<AttributeExpr>(*as<CallExpr>(expr).function);
     if (function.attribute.text() == "backward" && function.object->kind == ExprKind::name &&
         as<NameExpr>(*function.object).id.text() != "self")
@@ -146,7 +156,9 @@ const Expr* plain_backward(const FunctionStmt& method) {
   return found;
 }
 
-bool returns_something(const FunctionStmt& method) { return method.scope.returns_value && !method.scope.is_generator; }
+bool returns_something(const FunctionStmt& method) {
+  return method.scope.returns_value && !method.scope.is_generator;
+}
 
 class Check {
 public:
@@ -165,21 +177,27 @@ public:
     const std::string off = code(std::string(by.flag) + " = False");
     const auto at = [&](std::string_view name) {
       const auto found = calls.by_name.find(name);
-      return found == calls.by_name.end() ? Place{function.chunk, method.name_span} : Place{found->second.chunk, found->second.call->span};
+      return found == calls.by_name.end() ? Place{function.chunk, method.name_span}
+                                          : Place{found->second.chunk, found->second.call->span};
     };
     if (!backward && !step && !gives) {
       if (!returns_something(method)) return;
-      tell({function.chunk, method.name_span}, "With " + off + " the loss that this returns is thrown away: nobody makes a backward and a step, and the model is never trained. Make them here, or leave the flag alone.");
+      tell({function.chunk, method.name_span},
+          "With " + off +
+              " the loss that this returns is thrown away: nobody makes a backward and a step, and the model is never trained. Make them here, or leave the flag alone.");
     } else if (backward && !step) {
       tell(at(calls.has(by.backward) ? by.backward : "backward"),
-          "With " + off + " nobody else makes the step, and this class makes none: the model is never trained. Call `step()` of the optimizer after the backward.");
+          "With " + off +
+              " nobody else makes the step, and this class makes none: the model is never trained. Call `step()` of the optimizer after the backward.");
     } else if (step && !backward) {
       tell(at("step"),
-          "With " + off + " nobody else makes the backward, and this class makes none: the optimizer steps without gradients. Call " +
+          "With " + off +
+              " nobody else makes the backward, and this class makes none: the optimizer steps without gradients. Call " +
               code("self." + std::string(by.backward) + "(loss)") + " before the step.");
     } else if (backward && step && !clears) {
       tell(at(calls.has(by.backward) ? by.backward : "backward"),
-          "With " + off + " nobody else clears the gradients, and this class never does: each step also applies the gradients of all earlier batches. Call `zero_grad()` of the optimizer before the backward.");
+          "With " + off +
+              " nobody else clears the gradients, and this class never does: each step also applies the gradients of all earlier batches. Call `zero_grad()` of the optimizer before the backward.");
     }
   }
 
@@ -189,16 +207,21 @@ private:
   std::set<std::pair<std::uint32_t, std::uint32_t>> told_;
 
   // The framework makes the backward and the step of what is returned.
-  void look_at_automatic(const values::Function& function, const FunctionStmt& method, const libraries::OptimizationByHand& by) {
-    const auto written = [&](const Expr* call) { return std::string(record_.text({function.chunk, call->span})); };
+  void look_at_automatic(
+      const values::Function& function, const FunctionStmt& method, const libraries::OptimizationByHand& by) {
+    const auto written = [&](const Expr* call) {
+      return std::string(record_.text({function.chunk, call->span}));
+    };
     if (const Expr* call = own_call(method, by.backward, {}))
       return tell({function.chunk, call->span},
-          code("self." + std::string(by.backward)) + " is refused where the framework optimizes by itself: it raises \"please disable automatic optimization\". Set " +
+          code("self." + std::string(by.backward)) +
+              " is refused where the framework optimizes by itself: it raises \"please disable automatic optimization\". Set " +
               code("self." + std::string(by.flag) + " = False") + " in `__init__`, or only return the loss.");
     if (!returns_something(method)) return;
     if (const Expr* call = plain_backward(method))
       return tell({function.chunk, call->span},
-          "The framework makes the backward of the loss that " + code(by.method) + " returns, and " + code(written(call)) +
+          "The framework makes the backward of the loss that " + code(by.method) + " returns, and " +
+              code(written(call)) +
               " makes another: the graph is gone by then, and it raises. Only return the loss, or set " +
               code("self." + std::string(by.flag) + " = False") + ".");
     if (const Expr* call = own_call(method, "step", by.optimizers))
@@ -209,7 +232,8 @@ private:
   }
 
   void tell(Place place, const std::string& text) {
-    if (told_.insert({place.chunk, place.span.begin}).second) report_.add(Severity::warning, place, nullptr, text);
+    if (told_.insert({place.chunk, place.span.begin}).second)
+      report_.add(Severity::warning, place, nullptr, text);
   }
 };
 
@@ -222,12 +246,13 @@ void check(const Record& record, Report& report) {
   });
   Check rule(record, report);
   for (const values::Function* function : functions) {
-    if (!function || !function->stmt || !function->owner || function->owner->open || function->stmt->body.empty() ||
-        !record.in_file({function->chunk, function->stmt->name_span}))
+    if (!function || !function->stmt || !function->owner || function->owner->open ||
+        function->stmt->body.empty() || !record.in_file({function->chunk, function->stmt->name_span}))
       continue;
     for (const libraries::OptimizationByHand& by : libraries::optimizations_by_hand())
       if (function->name.text() == by.method && derives(*function->owner, by.of) &&
-          std::ranges::all_of(function->owner->order, [](const values::Class* each) { return each->stmt && !each->open; }))
+          std::ranges::all_of(
+              function->owner->order, [](const values::Class* each) { return each->stmt && !each->open; }))
         rule.look(*function, by);
   }
 }
@@ -237,7 +262,8 @@ void check(const Record& record, Report& report) {
 constexpr Rule manual_optimization = complete({
     .id = "loop/manual-optimization",
     .severity = Severity::warning,
-    .summary = "a LightningModule optimizes by hand and leaves a part out, or does what Lightning does as well",
+    .summary =
+        "a LightningModule optimizes by hand and leaves a part out, or does what Lightning does as well",
     .why =
         "With `automatic_optimization = False` Lightning makes no backward, no step and clears no gradients: `training_step` has to. What is left out is left out without a word, since Lightning "
         "cannot know what is meant. Without the flag Lightning does all of it with the loss that is returned, and refuses `manual_backward`.",

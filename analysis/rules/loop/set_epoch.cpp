@@ -154,7 +154,8 @@ Sampler sampler_of(const Record& record, const OperationEvent& read) {
 const Instance* seeded_data(const Record& record, const OperationEvent& read) {
   if (!read.self.is(Kind::instance)) return nullptr;
   const Value data = read.self.as<Instance>()->attributes.value(syntax::Name("dataset"));
-  return data.is(Kind::instance) && draws_by_epoch(record, *data.as<Instance>()) ? data.as<Instance>() : nullptr;
+  return data.is(Kind::instance) && draws_by_epoch(record, *data.as<Instance>()) ? data.as<Instance>()
+                                                                                 : nullptr;
 }
 
 // The name to which the statement gives what it reads: `batches = zip(first, second)`. Empty if it gives it
@@ -239,12 +240,13 @@ const LoopEvent* epoch_loop(const TrainingRoot& scene, const TrainingEvent& read
 }
 
 // The data set draws by its epoch, and nobody tells it.
-void look_at_data(const Record& record, Report& report, const TrainingRoot& scene, const TrainingEvent& read, Once& once) {
+void look_at_data(
+    const Record& record, Report& report, const TrainingRoot& scene, const TrainingEvent& read, Once& once) {
   const Instance* data = seeded_data(record, *read.event);
   if (!data || tells_epochs(record) || escapes(record, scene, data, nullptr)) return;
   const LoopEvent* loop = epoch_loop(scene, read);
-  if (!loop || !trains_on(record, scene, read, *loop) || record.span(data->born).begin >= record.span(loop->place).begin ||
-      !once(loop->place))
+  if (!loop || !trains_on(record, scene, read, *loop) ||
+      record.span(data->born).begin >= record.span(loop->place).begin || !once(loop->place))
     return;
   Finding* finding = report.add(Severity::warning, loop->place, loop->calls,
       "Every epoch draws the same numbers: `" + std::string(data->cls->name.text()) +
@@ -341,7 +343,8 @@ void check(const Record& record, Report& report) {
 constexpr Rule set_epoch = complete({
     .id = "loop/set-epoch",
     .severity = Severity::warning,
-    .summary = "a DistributedSampler, or a data set seeded by its epoch, in a loop over epochs without set_epoch()",
+    .summary =
+        "a DistributedSampler, or a data set seeded by its epoch, in a loop over epochs without set_epoch()",
     .why =
         "A DistributedSampler shuffles with its seed and its epoch, so that all ranks agree on the order. The epoch stays 0 until "
         "`set_epoch` is called: every epoch then reads the same samples in the same order, in the same batches (measured: "

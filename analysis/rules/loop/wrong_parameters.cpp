@@ -208,21 +208,25 @@ void look_for_replaced_in_unseen(
   }
 }
 
-// A call froze the whole module and put new parameters into it (adapters), when the optimizer was made already.
+// A call froze the whole module and put new parameters into it (adapters), when the optimizer was made
+// already.
 void look_for_adapted(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
   for (std::size_t at = 0; at < scene.all.size(); ++at) {
     const OperationEvent& adapts = *scene.all[at].event;
-    if (adapts.row->operation != Operation::trained_from_here || adapts.row->kind != values::RowKind::function ||
-        adapts.arguments.empty() || !adapts.arguments[0].object() || !scene.all[at].turns.empty())
+    if (adapts.row->operation != Operation::trained_from_here ||
+        adapts.row->kind != values::RowKind::function || adapts.arguments.empty() ||
+        !adapts.arguments[0].object() || !scene.all[at].turns.empty())
       continue;
     for (std::size_t i = 0; i < at; ++i) {
       const TrainingEvent& made = scene.all[i];
-      if (made.event->row->operation != Operation::optimizer_made || !made.turns.empty() || !made.loops.empty() ||
-          module_of(made.event->self) != adapts.arguments[0].object())
+      if (made.event->row->operation != Operation::optimizer_made || !made.turns.empty() ||
+          !made.loops.empty() || module_of(made.event->self) != adapts.arguments[0].object())
         continue;
-      const auto step = std::find_if(scene.all.begin() + static_cast<std::ptrdiff_t>(at), scene.all.end(), [&](const TrainingEvent& each) {
-        return stepped_optimizer(*each.event).object() == scene.standing(made.event->self.object()) && !each.loops.empty();
-      });
+      const auto step = std::find_if(scene.all.begin() + static_cast<std::ptrdiff_t>(at), scene.all.end(),
+          [&](const TrainingEvent& each) {
+            return stepped_optimizer(*each.event).object() == scene.standing(made.event->self.object()) &&
+                !each.loops.empty();
+          });
       if (step == scene.all.end() || !once(made.event->place)) continue;
       const std::string by = adapts.expr
           ? code(std::string(record.text({adapts.place.chunk, adapts.expr->function->span})))

@@ -1,5 +1,6 @@
-// memory/kept-outputs: an evaluation collects what the model made of every batch where the model runs: the GPU holds the
-// outputs of the whole data set in the end. Knows the size of what is known, and goes by names for what is not seen.
+// memory/kept-outputs: an evaluation collects what the model made of every batch where the model runs: the
+// GPU holds the outputs of the whole data set in the end. Knows the size of what is known, and goes by names
+// for what is not seen.
 #include "interpreter/calls/unseen.hpp"
 #include "rules/list.hpp"
 #include "rules/memory/added.hpp"
@@ -28,7 +29,8 @@ bool is_large(const Record& record, const values::TensorState& state) {
   std::int64_t product = 1;
   bool known = true;
   for (std::size_t i = 1; i < state.shape.dims.size(); ++i) {
-    const auto size = state.shape.dims[i].size ? record.symbols.value(state.shape.dims[i].size) : std::nullopt;
+    const auto size = state.shape.dims[i].size ? record.symbols.value(state.shape.dims[i].size)
+                                               : std::nullopt;
     known = known && size;
     product = std::min<std::int64_t>(product * size.value_or(1), std::int64_t{1} << 40);
   }
@@ -44,9 +46,9 @@ bool is_output(std::string_view text) {
 void look(const Record& record, Report& report, const TrainingRoot& scene, Once& once) {
   for (const TrainingEvent& each : scene.all) {
     const OperationEvent& event = *each.event;
-    if (event.row->operation != Operation::kept || !event.place || event.arguments.empty() || each.loops.empty() ||
-        !repeats(*each.loops.back()) || each.loops.back()->unrolled || each.in_handler || !event.around ||
-        event.around->gradients != Known::no)
+    if (event.row->operation != Operation::kept || !event.place || event.arguments.empty() ||
+        each.loops.empty() || !repeats(*each.loops.back()) || each.loops.back()->unrolled ||
+        each.in_handler || !event.around || event.around->gradients != Known::no)
       continue;
     const auto within = [&](const Turn& turn) {
       return turn.branch->place.chunk == each.loops.back()->place.chunk && each.loops.back()->stmt &&

@@ -1,6 +1,7 @@
-// numerics/softmax-axis: a softmax adds up to 1 along another dimension than the one its result is used along: classes
-// are chosen among numbers that were compared over the batch, or keys weighed by numbers that add up over the queries.
-// Knows what a softmax is for by what follows: a loss, a largest class, a product with values.
+// numerics/softmax-axis: a softmax adds up to 1 along another dimension than the one its result is used
+// along: classes are chosen among numbers that were compared over the batch, or keys weighed by numbers that
+// add up over the queries. Knows what a softmax is for by what follows: a loss, a largest class, a product
+// with values.
 #include "rules/attention/scores.hpp"
 #include "rules/list.hpp"
 #include "rules/training/training.hpp"
@@ -29,8 +30,7 @@ std::optional<std::size_t> axis_of(const Record& record, const Producer& made) {
   const auto dim = written_dim(record, made);
   if (!of || !dim) return std::nullopt;
   const auto rank = static_cast<std::int64_t>(of->shape.dims.size());
-  if (!of->shape.rank_known)
-    return *dim >= 0 ? std::optional(static_cast<std::size_t>(*dim)) : std::nullopt;
+  if (!of->shape.rank_known) return *dim >= 0 ? std::optional(static_cast<std::size_t>(*dim)) : std::nullopt;
   if (*dim < -rank || *dim >= rank) return std::nullopt;
   return static_cast<std::size_t>(*dim < 0 ? *dim + rank : *dim);
 }
@@ -69,33 +69,38 @@ public:
   void look_at_loss(const OperationEvent& event) {
     if (!event.row->loss || event.row->loss->takes != values::Outcome::log_softmax) return;
     const TensorState* given = event.argument_state(0);
-    const TensorState* softmax = given && event.row->loss->name != "kl_div" && event.row->loss->name != "KLDivLoss"
-        ? softmax_of(given)
-        : nullptr;
+    const TensorState* softmax =
+        given && event.row->loss->name != "kl_div" && event.row->loss->name != "KLDivLoss" ? softmax_of(given)
+                                                                                           : nullptr;
     const auto along = softmax ? axis_of(record_, *softmax->made) : std::nullopt;
     if (!along || *along == 1 || (given->shape.rank_known && given->shape.dims.size() < 2)) return;
     tell(*softmax,
-        code(event.row->loss->name) + " takes the classes along dimension 1, and this adds up to 1 along " + axis(*along) +
-            (*along == 0 ? ", over the samples of the batch" : "") + ". Normalize along the classes: " + code("dim=1") + ".",
+        code(event.row->loss->name) + " takes the classes along dimension 1, and this adds up to 1 along " +
+            axis(*along) + (*along == 0 ? ", over the samples of the batch" : "") +
+            ". Normalize along the classes: " + code("dim=1") + ".",
         event.place, "the loss");
   }
 
   // The largest class of each row, of numbers that are comparable within columns only.
   void look_at_largest(const Origin& each) {
     const TensorState* softmax = softmax_of(input(*each.made));
-    const auto chosen = axis_of(record_, *each.made), along = softmax ? axis_of(record_, *softmax->made) : std::nullopt;
+    const auto chosen = axis_of(record_, *each.made),
+               along = softmax ? axis_of(record_, *softmax->made) : std::nullopt;
     if (!chosen || !along || *along >= *chosen) return;
     const values::Shape& shape = softmax->shape;
     const TensorState* scores = scores_behind(softmax);
     const OpSemantics by = semantics(scores);
-    // Of scores whose last dimension are features; of what is not seen, the first dimension alone is the batch.
-    if (shape.rank_known ? *chosen + 1 != shape.dims.size() || by != OpSemantics::linear
-                         : *along != 0 || *chosen != 1 || !scores || (scores->made && by != OpSemantics::linear))
+    // Of scores whose last dimension are features; of what is not seen, the first dimension alone is the
+    // batch.
+    if (shape.rank_known
+            ? *chosen + 1 != shape.dims.size() || by != OpSemantics::linear
+            : *along != 0 || *chosen != 1 || !scores || (scores->made && by != OpSemantics::linear))
       return;
     tell(*softmax,
         "This adds up to 1 along " + axis(*along) + (*along == 0 ? ", over the samples of the batch" : "") +
-            ", and the largest is then chosen along " + axis(*chosen) + ": the numbers of one row are not comparable. Normalize along the classes: " +
-            code("dim=-1") + ".",
+            ", and the largest is then chosen along " + axis(*chosen) +
+            ": the numbers of one row are not comparable. Normalize along the classes: " + code("dim=-1") +
+            ".",
         each.made->born, "the largest is chosen here");
   }
 
@@ -104,16 +109,18 @@ public:
     const TensorState* weights = attention.probabilities;
     const auto along = axis_of(record_, *attention.softmax);
     const std::size_t rank = weights->shape.dims.size();
-    if (!along || !weights->shape.rank_known || rank < 2 || *along + 1 == rank || !is_plain_product(*attention.product) ||
-        is_one(record_, weights->shape.dims[rank - 2]))
+    if (!along || !weights->shape.rank_known || rank < 2 || *along + 1 == rank ||
+        !is_plain_product(*attention.product) || is_one(record_, weights->shape.dims[rank - 2]))
       return;
     for (const Origin& each : Provenance::of(record_).of_semantics(OpSemantics::product)) {
       if (!is_plain_product(*each.made) || identity(kept(input(*each.made))) != identity(weights)) continue;
       if (!weighed_again(each.state))
         tell(*weights,
             std::string("These weights add up to 1 along ") + axis(*along) +
-                (*along + 2 == rank ? ", over the queries" : "") + ", and the product with the values sums over " + axis(rank - 1) +
-                ", the keys: the weights of one query add up to anything. Normalize along the keys: " + code("dim=-1") + ".",
+                (*along + 2 == rank ? ", over the queries" : "") +
+                ", and the product with the values sums over " + axis(rank - 1) +
+                ", the keys: the weights of one query add up to anything. Normalize along the keys: " +
+                code("dim=-1") + ".",
             each.made->born, "the values are weighed here");
       return;
     }
@@ -130,8 +137,8 @@ public:
       const auto along = axis_of(record_, *weights->made);
       const TensorState* scores = behind(scores_behind(weights));
       if (along != std::size_t{0} || semantics(scores) != OpSemantics::linear || !scores->shape.rank_known ||
-          scores->shape.dims.size() < 3 || !is_one(record_, scores->shape.dims.back()) || !product->shape.rank_known ||
-          weights->shape.dims.empty() || product->shape.dims.size() < 3 ||
+          scores->shape.dims.size() < 3 || !is_one(record_, scores->shape.dims.back()) ||
+          !product->shape.rank_known || weights->shape.dims.empty() || product->shape.dims.size() < 3 ||
           product->shape.dims[0].size != weights->shape.dims[0].size)
         continue;
       tell(*weights,
@@ -154,21 +161,20 @@ private:
   static bool is_plain_product(const Producer& made) {
     return made.states.size() > 1 && made.states[0] && made.states[1] && made.listed.empty();
   }
-  static const TensorState* kept(const TensorState* state) {
-    return behind(state, false);
-  }
+  static const TensorState* kept(const TensorState* state) { return behind(state, false); }
   // Slots that compete for inputs divide by the sum of their weights afterwards.
   bool weighed_again(const TensorState* result) const {
-    return std::ranges::any_of(Provenance::of(record_).of_semantics(OpSemantics::div), [&](const Origin& each) {
-      return identity(kept(input(*each.made))) == identity(result);
-    });
+    return std::ranges::any_of(Provenance::of(record_).of_semantics(OpSemantics::div),
+        [&](const Origin& each) { return identity(kept(input(*each.made))) == identity(result); });
   }
 };
 
 void check(const Record& record, Report& report) {
   Check rule(record, report);
   const Provenance& lineage = Provenance::of(record);
-  if (lineage.of_semantics(OpSemantics::softmax).empty() && lineage.of_semantics(OpSemantics::log_softmax).empty()) return;
+  if (lineage.of_semantics(OpSemantics::softmax).empty() &&
+      lineage.of_semantics(OpSemantics::log_softmax).empty())
+    return;
   visit_roots(record, [&](const Event& event) {
     if (event.kind != interpreter::EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);

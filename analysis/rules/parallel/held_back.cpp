@@ -22,7 +22,8 @@ Known holds_back(const Record& record, const Instance& wrapper, Value manager, i
   if (manager.is(Kind::choice) && depth < 6) {
     const auto& choice = *manager.as<values::Choice>();
     const Answer which = record.symbols.decide(choice.condition);
-    const Known yes = holds_back(record, wrapper, choice.yes, depth + 1), no = holds_back(record, wrapper, choice.no, depth + 1);
+    const Known yes = holds_back(record, wrapper, choice.yes, depth + 1),
+                no = holds_back(record, wrapper, choice.no, depth + 1);
     return yes == no ? yes : which == Answer::yes ? yes : which == Answer::no ? no : Known::unknown;
   }
   const auto* made = manager.is(Kind::instance) ? manager.as<Instance>() : nullptr;
@@ -47,12 +48,15 @@ bool assume(symbolic::Supposition& supposed, const Record& record, const Trainin
   bool possible = true;
   for (const Turn& turn : each.turns)
     if (turn.branch->condition)
-      possible = supposed.assume(turn.yes ? turn.branch->condition : record.symbols.logical_not(turn.branch->condition)) && possible;
+      possible = supposed.assume(turn.yes ? turn.branch->condition
+                                          : record.symbols.logical_not(turn.branch->condition)) &&
+          possible;
   return possible;
 }
 
 // Does every forward of the wrapper that a round makes which steps leave its gradients on its own rank?
-bool all_held_back(const Record& record, const TrainingRoot& scene, const Object* wrapper, const TrainingEvent& step) {
+bool all_held_back(
+    const Record& record, const TrainingRoot& scene, const Object* wrapper, const TrainingEvent& step) {
   symbolic::Supposition supposed(record.symbols);
   if (!assume(supposed, record, step)) return false;
   bool any = false;
@@ -68,8 +72,10 @@ bool all_held_back(const Record& record, const TrainingRoot& scene, const Object
   }
   return any;
 }
-// The same of iterations that are run one by one: the last forward before the step is the last of its micro-batches.
-bool last_held_back(const Record& record, const TrainingRoot& scene, const Object* wrapper, const TrainingEvent& step) {
+// The same of iterations that are run one by one: the last forward before the step is the last of its
+// micro-batches.
+bool last_held_back(
+    const Record& record, const TrainingRoot& scene, const Object* wrapper, const TrainingEvent& step) {
   const TrainingEvent* last = nullptr;
   for (const TrainingEvent& each : scene.all) {
     if (&each == &step) break;
@@ -105,8 +111,8 @@ void look_for_held_back(const Record& record, Report& report) {
             "Compute the last micro-batch before the step outside of `no_sync()`.");
         if (!finding) continue;
         for (const TrainingEvent& each : scene.all)
-          if (each.event->row->operation == Operation::parallel_forward && each.event->self.object() == wrapper &&
-              each.loops == step.loops) {
+          if (each.event->row->operation == Operation::parallel_forward &&
+              each.event->self.object() == wrapper && each.loops == step.loops) {
             report.relate(*finding, each.event->place, "its backward sends nothing");
             break;
           }

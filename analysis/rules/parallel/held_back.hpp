@@ -1,4 +1,5 @@
-// Gradients that no_sync() holds back and that the optimizer steps all the same. Knows the wrapper's own manager alone.
+// Gradients that no_sync() holds back and that the optimizer steps all the same. Knows the wrapper's own
+// manager alone.
 #pragma once
 
 #include "rules/report.hpp"

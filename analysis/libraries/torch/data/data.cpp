@@ -426,7 +426,8 @@ Int batches_of(Interpreter& run, const Loading& loading) {
 // Does each rank read samples of its own, whatever they are?
 bool is_dealt(Call& call) {
   const Value sampler = call.run.resolve(kept(call.run, call.self, "sampler"));
-  return sampler.is(Kind::instance) && call.run.is_a(sampler, "torch.utils.data.distributed.DistributedSampler");
+  return sampler.is(Kind::instance) &&
+      call.run.is_a(sampler, "torch.utils.data.distributed.DistributedSampler");
 }
 // Batches of samples that are not seen differ from rank to rank then.
 void note_dealt(Interpreter& run, Value batch, int depth = 0) {

@@ -99,8 +99,8 @@ bool is_chosen(const TensorState& state) {
   return false;
 }
 
-// The second dimension of size 1 was left by what computed the tensor, such as a mean that keeps its dimension: nobody put
-// it there to meet each with each.
+// The second dimension of size 1 was left by what computed the tensor, such as a mean that keeps its
+// dimension: nobody put it there to meet each with each.
 bool is_left_over(const Op& op, const TensorState& wide) {
   const TensorState* at = &wide;
   for (int way = 0; at && at->made && way < longest_way; ++way) {
@@ -109,12 +109,14 @@ bool is_left_over(const Op& op, const TensorState& wide) {
     if (!before || !before->shape.rank_known) return false;
     const auto& dims = before->shape.dims;
     if (dims.size() == wide.shape.dims.size() && op.value(dims[1]) == 1) {
-      if (by == OpSemantics::repeated || by == OpSemantics::reordered || by == OpSemantics::picked) return false;
+      if (by == OpSemantics::repeated || by == OpSemantics::reordered || by == OpSemantics::picked)
+        return false;
       at = before;
       continue;
     }
     return dims.size() == wide.shape.dims.size() &&
-        (by == OpSemantics::mean || by == OpSemantics::sum || by == OpSemantics::largest || by == OpSemantics::norm);
+        (by == OpSemantics::mean || by == OpSemantics::sum || by == OpSemantics::largest ||
+            by == OpSemantics::norm);
   }
   return false;
 }
@@ -220,7 +222,8 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
         what.starts_with("eq") || what.starts_with("ne");
     const bool compares = what.starts_with("eq") || what.starts_with("ne");
     if (!compares && b->shape.dims.size() > 1 && is_left_over(op, *a)) {
-      op.warn(ProblemKind::suspicious_broadcast, crossing_text(op, column, row), {a->shape.dims[0], b->shape.dims[0]});
+      op.warn(ProblemKind::suspicious_broadcast, crossing_text(op, column, row),
+          {a->shape.dims[0], b->shape.dims[0]});
       op.cure_append(column, squeeze_of(a->shape), true,
           "Squeeze " + op.plain_name(column) + " to " + values::shape_text(op.s, b->shape));
       return;

@@ -152,7 +152,8 @@ void hold_one(Op& op, Value made, Value number) {
 template <int number> void one_number(Op& op, Value made) {
   constexpr std::int64_t few = 3;
   const TensorState* state = op.tensor(made);
-  const auto size = state && state->shape.rank_known && state->shape.dims.size() == 1 && state->shape.dims[0].size
+  const auto size = state && state->shape.rank_known && state->shape.dims.size() == 1 &&
+          state->shape.dims[0].size
       ? op.s.value(state->shape.dims[0].size)
       : std::nullopt;
   if (!size || *size < 2 || *size > few) return hold_one(op, made, Value::of(op.s.constant(number)));

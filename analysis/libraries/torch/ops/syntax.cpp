@@ -228,8 +228,8 @@ void Table::store(Interpreter& run, Value object, Value index, Value value, cons
   }
   std::optional<std::vector<values::Number>> numbers;
   if (whole) {
-    Call call{run, *find("torch.Tensor.index_put_"), {}, {object, index, value}, {}, {}, {true, true, true}, false, nullptr,
-        &node, place};
+    Call call{run, *find("torch.Tensor.index_put_"), {}, {object, index, value}, {}, {}, {true, true, true},
+        false, nullptr, &node, place};
     Op op(call);
     numbers = replaced(run, *whole, index, value, op);
   }
