@@ -114,7 +114,7 @@ private:
     if (!once_({inner.place.chunk, loop.iterable->span})) return;
     Finding* finding = report_.add(Severity::warning, {inner.place.chunk, loop.iterable->span}, inner.calls,
         code(std::string(record_.text({inner.place.chunk, loop.iterable->span}))) +
-            " can be read once: the first iteration of the outer loop reads it to its end, and all others find nothing to work on. Make it anew in each.");
+            " can be read once: the first iteration of the outer loop reads it to its end, and all others find nothing to work on. Create it inside the outer loop.");
     if (!finding) return;
     report_.relate(*finding, born, "it is made before the loops");
     report_.relate(*finding, outer.place, "the outer loop");
@@ -146,7 +146,7 @@ constexpr Rule exhausted_iterator = complete({
              "        train_step(x, y)\n",
     .silent =
         "Loops that stop early and go on with the rest later; iterators that are made in the outer loop, or by code that is not seen; loops that call no model.",
-    .fix = "None: where it is to be made anew is to be decided.",
+    .fix = "None: where it is to be created is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -184,20 +184,20 @@ public:
       if (!returns_something(method)) return;
       tell({function.chunk, method.name_span},
           "With " + off +
-              " the loss that this returns is thrown away: nobody makes a backward and a step, and the model is never trained. Make them here, or leave the flag alone.");
+              " the loss that this returns is thrown away: the framework makes no backward and no step, and the model is never trained. Make them here, or leave the flag alone.");
     } else if (backward && !step) {
       tell(at(calls.has(by.backward) ? by.backward : "backward"),
           "With " + off +
-              " nobody else makes the step, and this class makes none: the model is never trained. Call `step()` of the optimizer after the backward.");
+              " the framework makes no step, and this class makes none: the model is never trained. Call `step()` of the optimizer after the backward.");
     } else if (step && !backward) {
       tell(at("step"),
           "With " + off +
-              " nobody else makes the backward, and this class makes none: the optimizer steps without gradients. Call " +
+              " the framework makes no backward, and this class makes none: the optimizer steps without gradients. Call " +
               code("self." + std::string(by.backward) + "(loss)") + " before the step.");
     } else if (backward && step && !clears) {
       tell(at(calls.has(by.backward) ? by.backward : "backward"),
           "With " + off +
-              " nobody else clears the gradients, and this class never does: each step also applies the gradients of all earlier batches. Call `zero_grad()` of the optimizer before the backward.");
+              " the framework clears no gradients, and this class never does: each step also applies the gradients of all earlier batches. Call `zero_grad()` of the optimizer before the backward.");
     }
   }
 

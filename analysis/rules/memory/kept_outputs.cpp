@@ -43,6 +43,13 @@ bool is_output(std::string_view text) {
   return says(part, Says::prediction);
 }
 
+// Is a model called in the loop? Other loops go through the parts of one batch.
+bool calls_model(const TrainingRoot& scene, const interpreter::LoopEvent* loop) {
+  return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+    return each.event->row->operation == Operation::forward && each.in(loop);
+  });
+}
+
 void look(const Record& record, Report& report, const TrainingRoot& scene, Once& once) {
   for (const TrainingEvent& each : scene.all) {
     const OperationEvent& event = *each.event;
@@ -60,7 +67,7 @@ void look(const Record& record, Report& report, const TrainingRoot& scene, Once&
     const Value value = event.arguments[0];
     const values::TensorState* state = event.argument_state(0);
     if (state && state->shape.rank_known) {
-      if (!on_device(state) || !is_large(record, *state)) continue;
+      if (!on_device(state) || !is_large(record, *state) || !calls_model(scene, each.loops.back())) continue;
     } else if (value.is(Kind::unknown)) {
       const auto& unknown = *value.as<values::Unknown>();
       if (!values::is_accelerator(interpreter::computed_on(unknown)) || !is_output(added->what)) continue;
