@@ -243,7 +243,8 @@ namespace {
 bool leaves_failures(Interpreter& run, Value type) {
   constexpr std::string_view others[] = {"KeyboardInterrupt", "KeyError", "StopIteration",
       "StopAsyncIteration", "ImportError", "ModuleNotFoundError", "OSError", "IOError", "FileNotFoundError",
-      "FileExistsError", "PermissionError", "EOFError", "SystemExit", "GeneratorExit"};
+      "FileExistsError", "PermissionError", "EOFError", "SystemExit", "GeneratorExit", "TimeoutError",
+      "ConnectionError", "ConnectionResetError", "BrokenPipeError", "UnicodeDecodeError"};
   type = run.resolve(type);
   if (type.is(Kind::tuple))
     return std::ranges::all_of(

@@ -41,6 +41,17 @@ bool may_stop_early(const ForStmt& loop) {
   return found;
 }
 
+// Does a decision stand between the outer loop and what is in it? It may be read in one iteration alone.
+bool is_decided(const Record& record, const LoopEvent& outer, Place inner) {
+  if (inner.chunk != outer.place.chunk) return false;
+  return std::ranges::any_of(
+      enclosing(*record.chunk(inner).chunk->stmt, inner.span), [&](const Enclosing& each) {
+        return each.stmt != outer.stmt && outer.stmt->span.holds(each.stmt->span) &&
+            (each.stmt->kind == StmtKind::if_ || each.stmt->kind == StmtKind::try_ ||
+                each.stmt->kind == StmtKind::while_);
+      });
+}
+
 class Check {
 public:
   Check(const Record& record, Report& report) : record_(record), report_(report) {
@@ -64,6 +75,7 @@ public:
       case EventKind::loop: {
         const auto& loop = *static_cast<const LoopEvent*>(event);
         if (!around.empty()) judge(loop, *around.back());
+        judge_within(loop);
         around.push_back(&loop);
         for (const interpreter::Block& round : loop.rounds) look(round, around);
         around.pop_back();
@@ -100,20 +112,32 @@ private:
   }
 
   void judge(const LoopEvent& inner, const LoopEvent& outer) {
-    if (!inner.stmt || inner.stmt->kind != StmtKind::for_ || !outer.stmt || !repeats(outer) || !works(inner))
-      return;
-    const auto& loop = as<ForStmt>(*inner.stmt);
-    const auto fact = iterators_.find(key({inner.place.chunk, loop.iterable->span}));
-    if (fact == iterators_.end() || may_stop_early(loop)) return;
+    if (inner.stmt && inner.stmt->kind == StmtKind::for_ && works(inner))
+      judge(as<ForStmt>(*inner.stmt), inner.place.chunk, inner.calls, outer);
+  }
+  // The loops that stand in it: the body of one over a generator runs where that yields.
+  void judge_within(const LoopEvent& outer) {
+    if (!outer.stmt || !works(outer)) return;
+    for_each_statement(*outer.stmt, [&](const Stmt& each) {
+      if (each.kind == StmtKind::for_ && &each != outer.stmt)
+        judge(as<ForStmt>(each), outer.place.chunk, outer.calls, outer);
+    });
+  }
+
+  void judge(const ForStmt& loop, std::uint32_t chunk, const CallSite* calls, const LoopEvent& outer) {
+    if (!outer.stmt || !repeats(outer) || may_stop_early(loop)) return;
+    const Place iterable{chunk, loop.iterable->span};
+    if (is_decided(record_, outer, iterable)) return;
+    const auto fact = iterators_.find(key(iterable));
+    if (fact == iterators_.end()) return;
     const Place born = made_.at(fact->second->value.object());
     const Place around{outer.place.chunk, outer.stmt->span};
     if (record_.chunk(born).path != record_.chunk(around).path ||
         record_.span(born).end > record_.span(around).begin ||
-        function_of(record_, born) != function_of(record_, around))
+        function_of(record_, born) != function_of(record_, around) || !once_(iterable))
       return;
-    if (!once_({inner.place.chunk, loop.iterable->span})) return;
-    Finding* finding = report_.add(Severity::warning, {inner.place.chunk, loop.iterable->span}, inner.calls,
-        code(std::string(record_.text({inner.place.chunk, loop.iterable->span}))) +
+    Finding* finding = report_.add(Severity::warning, iterable, calls,
+        code(std::string(record_.text(iterable))) +
             " can be read once: the first iteration of the outer loop reads it to its end, and all others find nothing to work on. Create it inside the outer loop.");
     if (!finding) return;
     report_.relate(*finding, born, "it is made before the loops");
