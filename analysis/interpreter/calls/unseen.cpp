@@ -4,6 +4,7 @@
 #include "values/kept.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace stepzero::interpreter {
 
@@ -124,7 +125,8 @@ bool is_model(Interpreter& run, Value function, std::string_view name) {
   return run.library().find(values::InternalRow::model + std::string(word)) != nullptr;
 }
 
-// Where a tensor among the arguments lies; null: not known.
+// Where the tensors among the arguments lie, on an accelerator if any does; null: not known. Lengths and the
+// like stay on the CPU beside an input that was moved.
 const values::Device* device_of_any(Interpreter& run, const Arguments& arguments) {
   const auto device_of = [&](Value argument) -> const values::Device* {
     argument = run.resolve(argument);
@@ -132,11 +134,14 @@ const values::Device* device_of_any(Interpreter& run, const Arguments& arguments
     if (tensor.is(Kind::tensor)) return tensor.as<values::Tensor>()->now()->device;
     return argument.is(Kind::unknown) ? lies_on(*argument.as<Unknown>()) : nullptr;
   };
-  for (const Value& argument : arguments.positional)
-    if (const values::Device* device = device_of(argument)) return device;
-  for (const auto& [name, argument] : arguments.keywords)
-    if (const values::Device* device = device_of(argument)) return device;
-  return nullptr;
+  const values::Device* found = nullptr;
+  const auto look = [&](Value argument) {
+    const values::Device* device = device_of(argument);
+    if (device && (!found || values::is_cpu(found))) found = device;
+  };
+  for (const Value& argument : arguments.positional) look(argument);
+  for (const auto& [name, argument] : arguments.keywords) look(argument);
+  return found;
 }
 
 // `object.to(device)`, `object.cuda()` of what is not known.
@@ -210,9 +215,15 @@ void note_computed(
       from.push_back(Value::of(Kind::unknown, object));
       computed = true;
     }
-  const auto take = [&](Value argument) {
+  const std::function<void(Value, int)> take = [&](Value argument, int depth) {
     argument = run.resolve(argument);
     switch (argument.kind) {
+    // Either may be what it was given.
+    case Kind::choice:
+      if (depth < 4)
+        for (const Value side : {argument.as<values::Choice>()->yes, argument.as<values::Choice>()->no})
+          take(side, depth + 1);
+      return;
     case Kind::unknown:
     case Kind::tensor:
     case Kind::tuple:
@@ -235,8 +246,8 @@ void note_computed(
       if (comes_from_unseen(*argument.as<Unknown>()) && from.size() < most_sources) from.push_back(argument);
     }
   };
-  for (const Value& argument : arguments.positional) take(argument);
-  for (const auto& [keyword, argument] : arguments.keywords) take(argument);
+  for (const Value& argument : arguments.positional) take(argument, 0);
+  for (const auto& [keyword, argument] : arguments.keywords) take(argument, 0);
   Unknown& result = *made.as<Unknown>();
   if (device) keep(run.heap(), result, values::UnknownState::given_on, device);
   if (!computed) return;

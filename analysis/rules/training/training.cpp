@@ -345,6 +345,19 @@ bool is_meant(const TrainingRoot& scene, const OperationEvent& backward, const O
   return cleared == optimizer && next == optimizer;
 }
 
+// Without a backward its step would have nothing to go by: where one stands beside it in a loop, and no other
+// does, that is the one, however many optimizers go by it.
+bool is_only_backward(const TrainingRoot& scene, const OperationEvent& backward, const Object* optimizer) {
+  const auto at = std::ranges::find(scene.all, &backward, &TrainingEvent::event);
+  if (at == scene.all.end() || at->loops.empty()) return false;
+  bool stepped = false;
+  for (const TrainingEvent& each : scene.all) {
+    if (each.event->row->operation == Operation::backward && !(each.event->place == backward.place)) return false;
+    stepped = stepped || (stepped_by(*each.event).object() == optimizer && each.in(at->loops.back()));
+  }
+  return stepped;
+}
+
 Answer find_whether_feeds(const TrainingRoot& scene, const OperationEvent& backward, Value optimizer) {
   const values::TensorState* loss = backward.self_state();
   const Value parameters = attribute(optimizer, values::OptimizerState::parameters);
@@ -363,7 +376,10 @@ Answer find_whether_feeds(const TrainingRoot& scene, const OperationEvent& backw
     }
     if (loss->graph_complete && parts.complete) return Answer::no;
   }
-  if (scene.optimizers.size() > 1 && is_meant(scene, backward, optimizer.object())) return Answer::yes;
+  if (scene.optimizers.size() > 1 &&
+      (is_meant(scene, backward, optimizer.object()) ||
+          is_only_backward(scene, backward, optimizer.object())))
+    return Answer::yes;
   return scene.optimizers.size() == 1 ? Answer::yes : Answer::unknown;
 }
 

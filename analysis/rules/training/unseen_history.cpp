@@ -1,6 +1,7 @@
 #include "rules/training/unseen_history.hpp"
 
 #include "interpreter/calls/unseen.hpp"
+#include "rules/training/parts.hpp"
 
 #include <algorithm>
 
@@ -50,10 +51,37 @@ bool leads_to(const values::Unknown* source, const values::Unknown* loss, int de
   return false;
 }
 
+namespace {
+// What the scaler was given, where the backward is of what it gave.
+Value unscaled_loss(const TrainingRoot& scene, const OperationEvent& backward) {
+  for (const TrainingEvent& each : scene.all)
+    if (each.event->row->operation == Operation::scale && each.event->result.object() &&
+        each.event->result.object() == backward.self.object() && !each.event->arguments.empty())
+      return each.event->arguments[0];
+  return backward.self;
+}
+// Wrappers train what they wrap, compiled modules what they were compiled from.
+Value unwrapped(Value model) {
+  for (int depth = 0; depth < 4 && model.is(Kind::instance); ++depth) {
+    const auto* wrapper = model.as<Instance>();
+    if (wrapper->cls || !wrapper->native) break;
+    Value inner = attribute(model, "module");
+    if (!inner) inner = attribute(model, "_orig_mod");
+    if (!inner.is(Kind::instance) && !inner.is(Kind::unknown)) break;
+    model = inner;
+  }
+  return model;
+}
+}  // namespace
+
 bool is_trained_by(const TrainingRoot& scene, const OperationEvent& backward, Value model) {
-  const values::TensorState* state = backward.self_state();
+  model = unwrapped(model);
+  const Value of = unscaled_loss(scene, backward);
+  const values::TensorState* state = of.is(Kind::tensor) ? of.as<values::Tensor>()->now()
+      : of.object() == backward.self.object()            ? backward.self_state()
+                                                         : nullptr;
   if (!model.is(Kind::unknown)) return state && reaches(*state, model);
-  const auto losses = unseen_sources(backward.self, state);
+  const auto losses = unseen_sources(of, state);
   return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
     if (each.event->row->operation != Operation::forward || each.event->self.object() != model.object() ||
         !each.event->result.is(Kind::unknown))
