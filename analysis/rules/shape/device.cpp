@@ -1,6 +1,7 @@
 // shape/device: operands that are known to lie on different devices.
 #include "rules/list.hpp"
 #include "rules/shape/operator_problem.hpp"
+#include "rules/shape/unmoved_batch.hpp"
 
 namespace stepzero::rules {
 
@@ -8,6 +9,7 @@ namespace {
 
 void check(const Record& record, Report& report) {
   report_problems(record, report, values::ProblemKind::device, Severity::error);
+  look_for_unmoved_batches(record, report);
 }
 
 }  // namespace

@@ -29,6 +29,10 @@ const values::Device* default_device(Interpreter& run) {
       run.heap(), run.named_condition("the default device is the CPU", Sharing::uniform));
 }
 
+const values::Device* device_of_model(Interpreter& run) {
+  return values::gpu_or_other(run.heap(), run.named_condition("the model is on a GPU", Sharing::uniform));
+}
+
 bool is_meta(const values::Device& device) { return device.text == "meta"; }
 
 }  // namespace stepzero::libraries

@@ -12,6 +12,9 @@ const values::Device* device_around(Interpreter& run);
 // Where a tensor is made whose call names no device. Of a function that nobody calls here: on the CPU, when
 // the default device is that.
 const values::Device* default_device(Interpreter& run);
+// Where the parameters and buffers of a module lie whose class nobody constructs here: on a GPU, if it was
+// moved there.
+const values::Device* device_of_model(Interpreter& run);
 
 // The device that holds shapes and dtypes alone. What lies there has no numbers to copy.
 bool is_meta(const values::Device& device);

@@ -1,0 +1,193 @@
+#include "rules/shape/unmoved_batch.hpp"
+
+#include "rules/name_hints.hpp"
+#include "rules/source.hpp"
+#include "rules/training/evaluation.hpp"
+#include "values/shape_text.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using namespace syntax;
+using values::code;
+using values::Operation;
+
+namespace {
+
+// The name at the front of `batch["x"][0].shape`; empty if there is none.
+std::string_view base_of(const Expr* expr) {
+  for (;;) switch (expr->kind) {
+    case ExprKind::name: return as<NameExpr>(*expr).id.text();
+    case ExprKind::attribute: expr = as<AttributeExpr>(*expr).object; break;
+    case ExprKind::subscript: expr = as<SubscriptExpr>(*expr).object; break;
+    case ExprKind::starred: expr = as<StarredExpr>(*expr).value; break;
+    default: return {};
+    }
+}
+
+void names_in(const Expr& target, std::set<std::string_view>& names) {
+  for_each_expression(target, [&](const Expr& expr) {
+    if (expr.kind == ExprKind::name) names.insert(as<NameExpr>(expr).id.text());
+  });
+}
+
+// The names of a loop that hold its batch or parts of it, as they came.
+std::set<std::string_view> parts_of_batch(const ForStmt& loop) {
+  std::set<std::string_view> names;
+  names_in(*loop.target, names);
+  for (bool grows = true; grows;) {
+    const std::size_t before = names.size();
+    for_each_statement(loop, [&](const Stmt& stmt) {
+      if (stmt.kind != StmtKind::assign || !as<AssignStmt>(stmt).value) return;
+      const std::string_view base = base_of(as<AssignStmt>(stmt).value);
+      if (base.empty() || !names.contains(base)) return;
+      for (const Expr* target : as<AssignStmt>(stmt).targets)
+        if (target->kind == ExprKind::name || target->kind == ExprKind::tuple || target->kind == ExprKind::list)
+          names_in(*target, names);
+    });
+    grows = names.size() > before;
+  }
+  return names;
+}
+
+// `loader`, `enumerate(loader)`, `tqdm(enumerate(loader), total=n)`: the loader's name; empty if it is made in
+// another way.
+std::string_view loader_of(const Expr* iterable) {
+  while (iterable->kind == ExprKind::call) {
+    const auto& call = as<CallExpr>(*iterable);
+    if (call.arguments.empty() || call.function->kind != ExprKind::name) return {};
+    const std::string_view name = as<NameExpr>(*call.function).id.text();
+    if (name != "enumerate" && name != "tqdm" && name != "iter") return {};
+    iterable = call.arguments[0];
+  }
+  return iterable->kind == ExprKind::name ? as<NameExpr>(*iterable).id.text() : std::string_view{};
+}
+
+bool is_device_name(std::string_view name) {
+  return name == "device" || name == "dev" || name.ends_with("_device");
+}
+
+// What a function does with the device that it is given, and with those of tensors.
+struct Uses {
+  bool elsewhere = false;  // otherwise than to move the model
+  bool moves = false;      // something may be moved in the loop, by whatever
+};
+Uses uses_of(const Record& record, std::uint32_t chunk, const FunctionStmt& function, const ForStmt& loop,
+    std::string_view device, std::string_view model) {
+  Uses uses;
+  std::size_t read = 0, moves_model = 0;
+  for_each_expression(function, [&](const Expr& expr) {
+    const bool inside = loop.span.begin <= expr.span.begin && expr.span.end <= loop.span.end;
+    if (expr.kind == ExprKind::name) read += as<NameExpr>(expr).id.text() == device;
+    if (expr.kind != ExprKind::call) return;
+    const auto& call = as<CallExpr>(expr);
+    if (call.function->kind != ExprKind::attribute) {
+      // What is handed on whole may be moved there.
+      if (inside && call.function->kind == ExprKind::name)
+        for (const std::string_view word : {"cuda", "device", "move"})
+          uses.moves = uses.moves ||
+              as<NameExpr>(*call.function).id.text().find(word) != std::string_view::npos;
+      return;
+    }
+    const auto& method = as<AttributeExpr>(*call.function);
+    const std::string_view name = method.attribute.text();
+    const bool of_model = record.text({chunk, method.object->span}) == model;
+    if (name == "to" && of_model && call.arguments.size() == 1 && base_of(call.arguments[0]) == device)
+      ++moves_model;
+    for (const std::string_view word : {"to", "cuda", "prepare", "device_put", "copy_", "pin_memory"})
+      uses.moves = uses.moves || (name == word && !of_model);
+    uses.moves = uses.moves || name.find("device") != std::string_view::npos ||
+        name.find("cuda") != std::string_view::npos || name.find("move") != std::string_view::npos;
+  });
+  uses.elsewhere = read > moves_model;
+  return uses;
+}
+
+// Is it given whole, or as what hides whether it was moved: `model(**batch)`?
+const Expr* first_input(const CallExpr& call) {
+  if (!call.arguments.empty()) return call.arguments[0]->kind == ExprKind::starred ? nullptr : call.arguments[0];
+  return call.keywords.empty() || call.keywords[0].name.text().empty() ? nullptr : call.keywords[0].value;
+}
+
+bool fails_by_device(const Record& record, std::uint32_t chunk, Span span) {
+  bool found = false;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::problem) return;
+    const auto& problem = static_cast<const ProblemEvent&>(event);
+    found = found ||
+        (problem.problem == values::ProblemKind::device && problem.place.chunk == chunk &&
+            span.begin <= problem.place.span.begin && problem.place.span.end <= span.end);
+  });
+  return found;
+}
+
+struct Around {
+  const FunctionStmt* function = nullptr;
+  const ForStmt* loop = nullptr;  // the innermost in the function
+};
+Around around(const Record& record, Place place) {
+  Around found;
+  const ChunkOf& chunk = record.chunk(place);
+  if (!chunk.statement()) return found;
+  for (const Enclosing& each : enclosing(*chunk.chunk->stmt, place.span)) {
+    if (each.stmt->kind == StmtKind::function) found = {&as<FunctionStmt>(*each.stmt), nullptr};
+    if (each.stmt->kind == StmtKind::for_ && found.function) found.loop = &as<ForStmt>(*each.stmt);
+  }
+  return found;
+}
+
+// Of a model that is not seen the call is found by its place.
+const CallExpr* call_of(const Record& record, const OperationEvent& event) {
+  if (event.expr) return event.expr;
+  const ChunkOf& chunk = record.chunk(event.place);
+  const CallExpr* found = nullptr;
+  if (chunk.statement())
+    for_each_expression(*chunk.chunk->stmt, [&](const Expr& expr) {
+      if (expr.kind == ExprKind::call && expr.span == event.place.span) found = &as<CallExpr>(expr);
+    });
+  return found;
+}
+
+}  // namespace
+
+void look_for_unmoved_batches(const Record& record, Report& report) {
+  std::set<const FunctionStmt*> told;
+  visit_roots(record, [&](const Event& each) {
+    if (each.kind != EventKind::operation) return;
+    const auto& event = static_cast<const OperationEvent&>(each);
+    if (event.row->operation != Operation::forward || !record.in_file(event.place)) return;
+    const auto [function, loop] = around(record, event.place);
+    if (!function || !loop || told.contains(function)) return;
+    const CallExpr* call = call_of(record, event);
+    const Expr* input = call ? first_input(*call) : nullptr;
+    const std::string_view loader = loader_of(loop->iterable);
+    const auto is_parameter = [&](std::string_view name) {
+      return std::ranges::any_of(
+          function->parameters->list, [&](const Parameter& one) { return one.name.text() == name; });
+    };
+    if (!input || loader.empty() || loader.find("loader") == std::string_view::npos) return;
+    const std::string_view given = base_of(input);
+    if (given.empty() || !parts_of_batch(*loop).contains(given)) return;
+    const std::string_view model = record.text({event.place.chunk, call->function->span});
+    for (const Parameter& parameter : function->parameters->list) {
+      const std::string_view device = parameter.name.text();
+      if (!is_device_name(device) || !(is_parameter(model) || is_parameter(base_of(call->function))))
+        continue;
+      const Uses uses = uses_of(record, event.place.chunk, *function, *loop, device, model);
+      if (uses.elsewhere || uses.moves || fails_by_device(record, event.place.chunk, function->span)) continue;
+      told.insert(function);
+      report.add(Severity::warning, event.place, event.calls,
+          code(std::string(given)) + " stays where " + code(std::string(loader)) + " made it, on the CPU: " +
+              code(std::string(function->name.text())) + " is given " + code(std::string(device)) +
+              " and moves no batch there, so this fails whenever " + code(std::string(model)) +
+              " is on a GPU. Move it: " +
+              code(std::string(given) + " = " + std::string(given) + ".to(" + std::string(device) + ")") + ".");
+      break;
+    }
+  });
+}
+
+}  // namespace stepzero::rules
