@@ -223,6 +223,7 @@ private:
 
   Left walk_branch(const BranchEvent& branch) {
     if (!matters(branch.yes) && !matters(branch.no)) return Left::no;
+    if (walk_.is_alike && walk_.is_alike(branch)) return walk_side(branch, true);
     switch (decide(branch.condition)) {
     case Answer::yes: missing_ = nullptr; return walk_side(branch, true);
     case Answer::no: missing_ = nullptr; return walk_side(branch, false);

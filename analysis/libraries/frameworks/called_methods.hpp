@@ -12,6 +12,9 @@ struct CalledMethod {
   bool returns = false;         // without a result of it nothing happens
   std::string_view given = {};  // a keyword that it is called with; empty: none in particular
   bool one_optimizer = false;   // it gives one optimizer
+  bool no_backward = false;     // the framework makes the backward of what it returns
+  // It gives two lists, the first of which holds no objects of classes below this module; empty: whatever.
+  std::string_view first_of = {};
   // A flag of the class that, set to False, makes this the program's own affair; empty: none.
   std::string_view unless_off = {};
   // A method of the object that, called in it, says the same.

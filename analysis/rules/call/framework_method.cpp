@@ -71,6 +71,60 @@ bool gives_several(const FunctionStmt& function) {
   return several && !other;
 }
 
+// The statement that makes the backward of what the function returns: `loss.backward()` before `return loss`
+// or `return {"loss": loss}`; null if there is none, or it keeps the graph for another.
+const Expr* backward_of_result(const FunctionStmt& function) {
+  std::set<std::string_view> returned;
+  const auto note = [&](const Expr& expr) {
+    if (expr.kind == ExprKind::name) returned.insert(as<NameExpr>(expr).id.text());
+  };
+  const Expr* found = nullptr;
+  const auto each = [&](const Stmt& stmt) {
+    if (stmt.kind != StmtKind::return_ || !as<ReturnStmt>(stmt).value) return;
+    const Expr& value = *as<ReturnStmt>(stmt).value;
+    note(value);
+    if (value.kind == ExprKind::dict)
+      for (const DictItem& item : as<DictExpr>(value).items)
+        if (item.key && item.key->kind == ExprKind::string && item.value) note(*item.value);
+  };
+  for (const Stmt* stmt : function.body) for_each_statement(*stmt, each);
+  for_each_expression(function, [&](const Expr& expr) {
+    if (expr.kind != ExprKind::call || !as<CallExpr>(expr).arguments.empty() ||
+        !as<CallExpr>(expr).keywords.empty() || as<CallExpr>(expr).function->kind != ExprKind::attribute)
+      return;
+    const auto& method = as<AttributeExpr>(*as<CallExpr>(expr).function);
+    if (method.attribute.text() == "backward" && method.object->kind == ExprKind::name &&
+        returned.contains(as<NameExpr>(*method.object).id.text()))
+      found = &expr;
+  });
+  return found;
+}
+
+// `return [a], [b]` where `a` is an object of a class of the module, and `b` is none: the list of `a`.
+const Expr* swapped_result(
+    const Record& record, const values::Function& function, std::string_view module) {
+  const Expr* found = nullptr;
+  const auto is_of = [&](const Expr& expr, bool wanted) {
+    return std::ranges::any_of(record.facts, [&](const Fact& fact) {
+      if (fact.place.chunk != function.chunk || !(fact.place.span == expr.span)) return false;
+      const values::Value value = fact.value;
+      const auto* instance = value.is(values::Kind::instance) ? value.as<values::Instance>() : nullptr;
+      return instance && instance->native && instance->native->path.starts_with(module) == wanted;
+    });
+  };
+  const auto each = [&](const Stmt& stmt) {
+    if (stmt.kind != StmtKind::return_ || !as<ReturnStmt>(stmt).value) return;
+    const Expr& value = *as<ReturnStmt>(stmt).value;
+    if (value.kind != ExprKind::tuple || as<TupleExpr>(value).elements.size() != 2) return;
+    const Expr* first = as<TupleExpr>(value).elements[0];
+    if (first->kind == ExprKind::list && !as<ListExpr>(*first).elements.empty() &&
+        is_of(*as<ListExpr>(*first).elements[0], true))
+      found = first;
+  };
+  for (const Stmt* stmt : function.stmt->body) for_each_statement(*stmt, each);
+  return found;
+}
+
 bool takes(const FunctionStmt& function, std::string_view keyword) {
   return std::ranges::any_of(function.parameters->list, [&](const Parameter& each) {
     return each.kind == ParameterKind::var_keyword || each.name.text() == keyword;
@@ -108,9 +162,13 @@ void check(const Record& record, Report& report) {
       const bool wrong =
           (each.returns && !stmt.scope.returns_value && !stmt.scope.is_generator && does_something(stmt)) ||
           (each.one_optimizer && gives_several(stmt)) || (!each.given.empty() && !takes(stmt, each.given));
-      if (wrong && !calls(stmt, each.unless_calls) &&
+      const Expr* at = each.no_backward ? backward_of_result(stmt)
+          : !each.first_of.empty()      ? swapped_result(record, *function, each.first_of)
+                                        : nullptr;
+      if ((wrong || at) && !calls(stmt, each.unless_calls) &&
           (each.unless_off.empty() || !is_written(*function->owner, each.unless_off)))
-        report.add(Severity::warning, {function->chunk, stmt.name_span}, nullptr, std::string(each.why));
+        report.add(Severity::warning, {function->chunk, at ? at->span : stmt.name_span}, nullptr,
+            std::string(each.why));
     }
   }
 }

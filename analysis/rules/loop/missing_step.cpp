@@ -102,8 +102,10 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const TrainingRoot& scene : training.scenes()) {
     if (trains_itself(scene)) look_at_given(record, report, scene, once);
-    if (!trains_itself(scene) || scene.root->truncated || by_hand(scene, nullptr)) continue;
+    if (!trains_itself(scene) || scene.root->truncated) continue;
+    // What is done by hand on a way is seen there.
     look_at_alternatives(record, report, scene, once);
+    if (by_hand(scene, nullptr)) continue;
     // Who throws gradients away one by one may have used them one by one.
     if (std::any_of(scene.all.begin(), scene.all.end(), [](const TrainingEvent& each) {
           return each.event->row->operation == Operation::gradient_written;

@@ -1,5 +1,6 @@
 // loop/missing-zero-grad: a training loop in which nothing ever clears the gradients.
 #include "rules/list.hpp"
+#include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/handed.hpp"
 #include "rules/training/parts.hpp"
@@ -24,14 +25,72 @@ bool steps_in(const TrainingRoot& scene, const LoopEvent& loop, Value optimizer)
   });
 }
 
+// Is what a branch asks written nowhere but where the object is made: an attribute that only a constructor
+// sets? Then each iteration takes the same side.
+bool is_settled(const Record& record, const BranchEvent& branch) {
+  const std::string_view text = record.text(branch.place);
+  std::string_view name = text.substr(text.starts_with("not ") ? 4 : 0);
+  if (!name.starts_with("self.") || name.find_first_of(" ([<>=%") != std::string_view::npos) return false;
+  const ChunkOf& chunk = record.chunk(branch.place);
+  if (!chunk.statement()) return false;
+  bool settled = true;
+  for_each_statement(*chunk.chunk->stmt, [&](const syntax::Stmt& stmt) {
+    if (stmt.kind != syntax::StmtKind::function ||
+        syntax::as<syntax::FunctionStmt>(stmt).name.text() == "__init__")
+      return;
+    for_each_statement(stmt, [&](const syntax::Stmt& inner) {
+      const auto writes = [&](const syntax::Expr& target) {
+        settled = settled && record.text({branch.place.chunk, target.span}) != name;
+      };
+      if (inner.kind == syntax::StmtKind::assign)
+        for (const syntax::Expr* target : syntax::as<syntax::AssignStmt>(inner).targets) writes(*target);
+      if (inner.kind == syntax::StmtKind::aug_assign)
+        writes(*syntax::as<syntax::AugAssignStmt>(inner).target);
+    });
+  });
+  return settled;
+}
+
+// Do all iterations that come to the one pass by the other?
+const BranchEvent* parts_them(const Record& record, const TrainingEvent& one, const TrainingEvent& other) {
+  for (const Turn& mine : one.turns)
+    for (const Turn& theirs : other.turns)
+      if (mine.yes != theirs.yes && mine.branch->condition &&
+          mine.branch->condition == theirs.branch->condition && is_settled(record, *mine.branch))
+        return mine.branch;
+  return nullptr;
+}
+
+// The scene as it is for who makes the step, and the branch by which others do something else; null if none
+// does.
+struct Way {
+  TrainingRoot scene;
+  const BranchEvent* parted = nullptr;
+  bool yes = false;
+};
+Way way_of(const Record& record, const TrainingRoot& scene, const TrainingEvent& step) {
+  Way way{scene, nullptr, false};
+  std::erase_if(way.scene.all, [&](const TrainingEvent& each) {
+    const BranchEvent* branch = parts_them(record, step, each);
+    if (!branch) return false;
+    way.parted = branch;
+    for (const Turn& turn : step.turns)
+      if (turn.branch == branch) way.yes = turn.yes;
+    return true;
+  });
+  return way;
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const TrainingRoot& scene : training.scenes()) {
-    if (!trains_itself(scene) || scene.root->truncated) continue;
-    for (const TrainingEvent& step : scene.all) {
+  for (const TrainingRoot& whole : training.scenes()) {
+    if (!trains_itself(whole) || whole.root->truncated) continue;
+    for (const TrainingEvent& step : whole.all) {
       const Value optimizer = stepped_optimizer(*step.event);
-      if (!optimizer || !scene.optimizers.contains(optimizer.object()) || step.in_handler) continue;
+      if (!optimizer || !whole.optimizers.contains(optimizer.object()) || step.in_handler) continue;
+      const Way way = way_of(record, whole, step);
+      const TrainingRoot& scene = way.scene;
       // What an engine owns, it clears: the step beside it is what is wrong.
       if (attribute(optimizer, values::EngineState::engine)) continue;
       // The innermost loop that makes both the gradients and the step.
@@ -75,10 +134,14 @@ void check(const Record& record, Report& report) {
         continue;
       if (!once(step.event->place)) continue;
       const std::string name = stepped_text(record, *step.event);
-      const bool made = is_made(scene, optimizer.object()) && !doubted;
-      Finding* finding = report.add(at_most(made ? Severity::error : Severity::warning, scene),
+      const bool made = is_made(whole, optimizer.object()) && !doubted && !way.parted;
+      const std::string when = !way.parted ? std::string()
+                                           : " whenever " +
+              code(record.symbols.text(way.yes ? way.parted->condition
+                                               : record.symbols.logical_not(way.parted->condition)));
+      Finding* finding = report.add(at_most(made ? Severity::error : Severity::warning, whole),
           step.event->place, step.event->calls,
-          "Gradients are never cleared in this loop, so each step of " +
+          "Gradients are never cleared in this loop" + when + ", so each step of " +
               (name.empty() ? "the optimizer" : code(name)) +
               " also applies the gradients of all earlier batches. Call " +
               code((name.empty() ? "optimizer" : name) + ".zero_grad()") + " once per step.");

@@ -28,9 +28,17 @@ bool hands_loss(const Record& record, const OperationEvent& event) {
   return text.substr(std::min(called.size(), text.size())).find("loss") != std::string_view::npos;
 }
 bool steps(const OperationEvent& event) { return static_cast<bool>(stepped_optimizer(event)); }
-bool uses_gradients(const OperationEvent& event) {
-  return event.row->operation == Operation::gradient_asked ||
-      event.row->operation == Operation::gradient_written || event.row->operation == Operation::framework;
+// By hand, too: `p.grad = None`, `p.grad.zero_()`.
+bool clears(const Record& record, const OperationEvent& event) {
+  return event.row->operation == Operation::zero_grad || clears_gradient(record, event);
+}
+bool uses_gradients(const Record& record, const OperationEvent& event) {
+  if (event.row->operation == Operation::gradient_written) {
+    // `p.grad.detach_()` beside it belongs to it.
+    const std::string_view text = record.text(event.place);
+    return !clears(record, event) && !text.substr(0, text.find('(')).ends_with(".detach_");
+  }
+  return event.row->operation == Operation::gradient_asked || event.row->operation == Operation::framework;
 }
 
 // A loop whose gradients are all those of one optimizer, and the ways through it.
@@ -67,7 +75,7 @@ std::optional<Loop> one_optimizer(const Record& record, const TrainingRoot& scen
   walk.wanted = [&](const OperationEvent& event) {
     const Operation operation = event.row->operation;
     return operation == Operation::backward || operation == Operation::zero_grad || steps(event) ||
-        uses_gradients(event) || hands(event, found.optimizer) || hands_loss(record, event);
+        uses_gradients(record, event) || clears(record, event) || hands(event, found.optimizer) || hands_loss(record, event);
   };
   const bool all = explore(record, loop.rounds[0], {{0, 1}}, walk, [&](const Run& run) {
     Way& way = found.ways.emplace_back();
@@ -95,11 +103,10 @@ std::vector<Loop> loops_of(const Record& record, const TrainingRoot& scene) {
 bool any(const Way& way, const std::function<bool(const OperationEvent&)>& is) {
   return std::ranges::any_of(way, [&](const OperationEvent* event) { return is(*event); });
 }
-bool clears(const OperationEvent& event) { return event.row->operation == Operation::zero_grad; }
 bool is_backward(const OperationEvent& event) { return event.row->operation == Operation::backward; }
 
 // Operations of which every way through them lacks something that another way has.
-std::vector<Lacking> lacking(const Loop& loop, const std::function<bool(const OperationEvent&)>& is,
+std::vector<Lacking> lacking(const Record& record, const Loop& loop, const std::function<bool(const OperationEvent&)>& is,
     const std::function<bool(const OperationEvent&)>& wanted) {
   std::vector<Lacking> found;
   std::set<const OperationEvent*> seen;
@@ -115,8 +122,9 @@ std::vector<Lacking> lacking(const Loop& loop, const std::function<bool(const Op
               if (!other && wanted(*one)) other = one;
           continue;
         }
-        lacks = lacks && !any(each, wanted) && !any(each, uses_gradients);
-        cleared = cleared || any(each, clears);
+        lacks = lacks && !any(each, wanted) &&
+            !any(each, [&](const OperationEvent& one) { return uses_gradients(record, one); });
+        cleared = cleared || any(each, [&](const OperationEvent& one) { return clears(record, one); });
       }
       if (lacks && cleared && other) found.push_back({event, other, loop.name});
     }
@@ -131,7 +139,7 @@ std::vector<Lacking> unstepped(const Record& record, const TrainingRoot& scene) 
     const auto stepped = [&](const OperationEvent& event) {
       return steps(event) || hands(event, loop.optimizer);
     };
-    const auto all = lacking(loop, is_backward, stepped);
+    const auto all = lacking(record, loop, is_backward, stepped);
     found.insert(found.end(), all.begin(), all.end());
   }
   return found;
@@ -149,7 +157,7 @@ std::vector<Lacking> unfed(const Record& record, const TrainingRoot& scene) {
           !(event.row->operation == Operation::optimizer_step && !event.arguments.empty() &&
               event.arguments[0] && !event.arguments[0].is(Kind::none));
     };
-    const auto all = lacking(loop, plain, fed);
+    const auto all = lacking(record, loop, plain, fed);
     found.insert(found.end(), all.begin(), all.end());
   }
   return found;

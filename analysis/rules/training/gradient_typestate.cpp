@@ -41,6 +41,7 @@ GradientTypestate::GradientTypestate(
 
 void GradientTypestate::run(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
+    ++now_;
     const auto other = scene_.as.find(step.event);
     const OperationEvent& event = other == scene_.as.end() ? *step.event : *other->second;
     if (event.row->operation == Operation::unseen) {
@@ -139,6 +140,7 @@ void GradientTypestate::backward(const OperationEvent& event) {
       return;
     }
     state.fresh = &event;
+    state.fresh_at = now_;
     if (loss && loss->scaled_by) {
       state.scaled = &event;
       state.scaled_by = loss->scaled_by;
@@ -158,7 +160,7 @@ void GradientTypestate::cleared(const OperationEvent& event) {
               is_optimizer_value(self) ? attribute(self, values::OptimizerState::parameters) : self,
               state.value);
     if (clears == Answer::no) return;
-    const bool lost = clears == Answer::yes && state.fresh && !state.stepped && !shared(optimizer);
+    const bool lost = clears == Answer::yes && state.fresh && !state.stepped && !used_by_another(optimizer, state.fresh_at);
     const OperationEvent* fresh = state.fresh;
     const Value value = state.value;
     state = {};
@@ -171,9 +173,9 @@ void GradientTypestate::cleared(const OperationEvent& event) {
   });
 }
 
-bool GradientTypestate::shared(const Object* optimizer) const {
-  for (const Object* other : scene_.optimizers)
-    if (other != optimizer &&
+bool GradientTypestate::used_by_another(const Object* optimizer, std::size_t since) const {
+  for (const auto& [other, state] : states_)
+    if (other != optimizer && state.stepped_at > since &&
         shares_parameters(
             scene_, attribute(other, values::OptimizerState::parameters), as_value(optimizer)) == Answer::yes)
       return true;
@@ -210,6 +212,7 @@ void GradientTypestate::stepped(const OperationEvent& event, Value optimizer, co
   state.lost = nullptr;
   state.clip_on_nothing = nullptr;
   state.stepped = &event;
+  state.stepped_at = now_;
   state.plain = nullptr;
   state.scaled = nullptr;
   state.updated = nullptr;

@@ -40,6 +40,7 @@ private:
         nullptr;  // the unscale_ that has divided them, and nobody stepped since
     const Object* unscaled_with = nullptr;
     bool clipped = false;                     // since the last backward
+    std::size_t fresh_at = 0, stepped_at = 0;  // when `fresh` was made; when it was last stepped
     const OperationEvent* updated = nullptr;  // the scaler was updated between backward and step
   };
   struct OfScaler {
@@ -51,8 +52,8 @@ private:
   void wrong(ViolationKind slip, const OperationEvent& event, const State& state,
       const OperationEvent* before, const OperationEvent* later, const Object* scaler);
   void each(const std::function<void(const Object*, State&)>& look);
-  // Does another optimizer step the same parameters?
-  bool shared(const Object* optimizer) const;
+  // Has another optimizer of the same parameters been stepped since?
+  bool used_by_another(const Object* optimizer, std::size_t since) const;
   bool is_optimizer_value(Value value) const { return scene_.optimizers.contains(value.object()); }
 
   void unseen(const OperationEvent& event);
@@ -68,6 +69,7 @@ private:
   Found& found_;
   std::map<const OperationEvent*, std::size_t>& reached_;
   std::set<const OperationEvent*> seen_;
+  std::size_t now_ = 0;  // operations so far
   std::set<std::pair<const OperationEvent*, ViolationKind>> blamed_;
   std::set<const Object*> blamed_scalers_, updates_;
   bool scales_ever_ = false;         // somewhere a loss is scaled, or may be

@@ -248,10 +248,63 @@ std::optional<Explored> explored(
   return result;
 }
 
+// The one operation that a block makes, or that each side of its only branch makes: what one call is, whose
+// object is one of several. Null: it is something else.
+const OperationEvent* single(const TrainingRoot& scene, const Walk& walk, const Block& block);
+
+// Do two of them come to the same: by one call, of one optimizer, of losses that feed the same ones?
+bool are_alike(const TrainingRoot& scene, const OperationEvent& one, const OperationEvent& other) {
+  if (one.row != other.row || !(one.place == other.place) || one.calls != other.calls) return false;
+  const auto as = [&](const OperationEvent& event) -> const OperationEvent& {
+    const auto it = scene.as.find(&event);
+    return it == scene.as.end() ? event : *it->second;
+  };
+  const OperationEvent &a = as(one), &b = as(other);
+  if (one.row->operation != Operation::backward) {
+    const auto same = [](Value x, Value y) { return x.object() && x.object() == y.object(); };
+    if (a.row->operation == Operation::optimizer_step || a.row->operation == Operation::zero_grad)
+      return same(a.self, b.self);
+    return false;
+  }
+  const values::TensorState *mine = a.self_state(), *theirs = b.self_state();
+  if ((mine ? mine->scaled_by : nullptr) != (theirs ? theirs->scaled_by : nullptr)) return false;
+  return std::ranges::all_of(scene.optimizers, [&](const Object* optimizer) {
+    return feeds(scene, a, as_value(optimizer)) == feeds(scene, b, as_value(optimizer));
+  });
+}
+const OperationEvent* single(const TrainingRoot& scene, const Walk& walk, const BranchEvent& branch) {
+  const OperationEvent *yes = single(scene, walk, branch.yes), *no = single(scene, walk, branch.no);
+  return yes && no && are_alike(scene, *yes, *no) ? yes : nullptr;
+}
+const OperationEvent* single(const TrainingRoot& scene, const Walk& walk, const Block& block) {
+  const OperationEvent* found = nullptr;
+  for (const Event* event : block.events) {
+    const OperationEvent* here = nullptr;
+    switch (event->kind) {
+    case EventKind::operation: here = static_cast<const OperationEvent*>(event); break;
+    case EventKind::branch:
+      here = single(scene, walk, static_cast<const BranchEvent&>(*event));
+      if (!here) return nullptr;
+      break;
+    case EventKind::problem: continue;
+    default: return nullptr;
+    }
+    if (!walk.wanted(*here)) continue;
+    if (found) return nullptr;
+    found = here;
+  }
+  return found;
+}
+
 }  // namespace
 
 void Training::find_mistakes(const TrainingRoot& scene) {
   Walk walk;
+  std::map<const BranchEvent*, bool> alike;
+  walk.is_alike = [&](const BranchEvent& branch) {
+    if (const auto known = alike.find(&branch); known != alike.end()) return known->second;
+    return alike[&branch] = single(scene, walk, branch) != nullptr;
+  };
   const bool scales = std::any_of(scene.all.begin(), scene.all.end(),
       [](const TrainingEvent& each) { return each.event->row->operation == Operation::scale; });
   std::set<const Object*> watched(scene.optimizers.begin(), scene.optimizers.end());
@@ -345,17 +398,39 @@ bool is_meant(const TrainingRoot& scene, const OperationEvent& backward, const O
   return cleared == optimizer && next == optimizer;
 }
 
+// Does a loop within the outer one, around the backward, step an optimizer, and not this one?
+bool belongs_to_another(const TrainingRoot& scene, const TrainingEvent& backward,
+    const interpreter::LoopEvent* outer, const Object* optimizer) {
+  bool within = false;
+  for (const interpreter::LoopEvent* loop : backward.loops) {
+    if (within) {
+      bool ours = false, others = false;
+      for (const TrainingEvent& each : scene.all)
+        if (const Value of = stepped_by(*each.event); of && each.in(loop))
+          (of.object() == optimizer ? ours : others) = true;
+      if (others && !ours) return true;
+    }
+    within = within || loop == outer;
+  }
+  return false;
+}
+
 // Without a backward its step would have nothing to go by: where one stands beside it in a loop, and no other
 // does, that is the one, however many optimizers go by it.
 bool is_only_backward(const TrainingRoot& scene, const OperationEvent& backward, const Object* optimizer) {
   const auto at = std::ranges::find(scene.all, &backward, &TrainingEvent::event);
-  if (at == scene.all.end() || at->loops.empty()) return false;
-  bool stepped = false;
-  for (const TrainingEvent& each : scene.all) {
-    if (each.event->row->operation == Operation::backward && !(each.event->place == backward.place)) return false;
-    stepped = stepped || (stepped_by(*each.event).object() == optimizer && each.in(at->loops.back()));
+  if (at == scene.all.end()) return false;
+  for (auto loop = at->loops.rbegin(); loop != at->loops.rend(); ++loop) {
+    const bool stepped = std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+      return stepped_by(*each.event).object() == optimizer && each.in(*loop);
+    });
+    if (!stepped) continue;
+    return std::ranges::none_of(scene.all, [&](const TrainingEvent& each) {
+      return each.event->row->operation == Operation::backward && each.in(*loop) &&
+          !(each.event->place == backward.place) && !belongs_to_another(scene, each, *loop, optimizer);
+    }) && !belongs_to_another(scene, *at, *loop, optimizer);
   }
-  return stepped;
+  return false;
 }
 
 Answer find_whether_feeds(const TrainingRoot& scene, const OperationEvent& backward, Value optimizer) {
