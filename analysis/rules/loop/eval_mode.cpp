@@ -6,9 +6,11 @@
 #include "rules/training/parts.hpp"
 #include "rules/training/unseen_history.hpp"
 #include "rules/training/unset_mode.hpp"
+#include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace stepzero::rules {
 
@@ -159,19 +161,73 @@ void offer_modes(const Record& record, const Evaluation& evaluation, const std::
   finding.fixes.push_back(std::move(fix));
 }
 
-// Is there a backward behind the operation, in the same round of the loop?
-bool trains_behind(const LoopEvent& loop, const OperationEvent& operation) {
+// Is it an attribute of the model, or one of several that an attribute may be?
+bool is_attribute_of(const Instance& model, const Object* part) {
+  const std::function<bool(Value, int)> is = [&](Value value, int depth) {
+    if (value.is(Kind::choice) && depth < 8)
+      return is(value.as<values::Choice>()->yes, depth + 1) || is(value.as<values::Choice>()->no, depth + 1);
+    return value.object() == part;
+  };
+  return std::ranges::any_of(model.attributes.entries(), [&](const auto& entry) {
+    const Value held = entry.second->value;
+    return (held.is(Kind::unknown) || held.is(Kind::instance) || held.is(Kind::choice)) && is(held, 0);
+  });
+}
+
+// Does the call set a mode of the model: of it, of something that it is a part of, or of what is not known?
+bool may_be_mode_of(const OperationEvent& event, const Object* model) {
+  const auto* known = dynamic_cast<const Instance*>(model);
+  if (event.self.is(Kind::none) || (known && is_attribute_of(*known, event.self.object()))) return false;
+  if (!event.self.is(Kind::instance) || !dynamic_cast<const Instance*>(model)) return true;
+  Parts around;
+  around.add(event.self);
+  const auto& whole = *event.self.as<Instance>();
+  return whole.symbolic || whole.of_many || (whole.cls && whole.cls->open) || around.found.contains(model);
+}
+
+// Is the model trained behind the operation, in the same round of the loop, before its mode or that of a part
+// is set again?
+bool trains_behind(
+    const TrainingRoot& scene, const LoopEvent& loop, const OperationEvent& operation, const Object* model) {
+  Parts parts;
+  parts.add(as_value(model));
   for (const Block& round : loop.rounds) {
-    bool behind = false, trains = false;
+    bool behind = false, trains = false, settled = false;
     visit(round, [&](const Event& event) {
       behind = behind || &event == &operation;
-      trains = trains ||
-          (behind && event.kind == EventKind::operation &&
-              static_cast<const OperationEvent&>(event).row->operation == Operation::backward);
+      if (!behind || settled || event.kind != EventKind::operation || &event == &operation) return;
+      const auto& other = static_cast<const OperationEvent&>(event);
+      if (other.row->operation == Operation::train_mode && parts.found.contains(other.self.object()))
+        settled = true;
+      else if (other.row->operation == Operation::backward)
+        settled = trains = !dynamic_cast<const Instance*>(model) || !other.self_state() ||
+            !other.self_state()->graph_complete || is_trained_by(scene, other, as_value(model));
     });
     if (behind) return trains;
   }
   return false;
+}
+
+// Does each round of the loop train another model, one of its own: with an optimizer that it makes for that,
+// or of a class that it makes an object of?
+bool is_made_in(const TrainingRoot& scene, const LoopEvent& loop, const Object* model) {
+  const auto* known = dynamic_cast<const Instance*>(model);
+  if (!known) return false;
+  const bool with_optimizer = std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+    if (each.event->row->operation != Operation::optimizer_made || !each.in(&loop)) return false;
+    Parts trained;
+    trained.add(attribute(each.event->self, values::OptimizerState::parameters));
+    return trained.found.contains(model);
+  });
+  bool constructed = false;
+  for (const Block& round : loop.rounds)
+    visit(round, [&](const Event& event) {
+      if (event.kind != interpreter::EventKind::call) return;
+      const values::Function* function = static_cast<const interpreter::CallEvent&>(event).function;
+      constructed = constructed ||
+          (known->cls && function && function->owner == known->cls && function->name.text() == "__init__");
+    });
+  return with_optimizer || constructed;
 }
 
 // model.train() where each round of the loop begins.
@@ -339,17 +395,19 @@ void check(const Record& record, Report& report) {
           loop = *it;
           backward = each.event;
         }
-      if (!loop || !repeats(*loop) || escapes(record, scene, model, loop)) continue;
+      if (!loop || !repeats(*loop) || escapes(record, scene, model, loop) || is_made_in(scene, *loop, model))
+        continue;
       // Any train() in the loop may restore it; one that comes from outside does not.
       bool restored = false;
       std::size_t times = 0;
       for (const TrainingEvent& each : scene.all) {
         if (!each.in(loop)) continue;
-        restored = restored || (sets_mode(*each.event) && !sets_eval(record, *each.event));
+        restored = restored ||
+            (sets_mode(*each.event) && !sets_eval(record, *each.event) && may_be_mode_of(*each.event, model));
         times += each.event->place == event.place;
       }
       // Who calls eval() and then trains in the same round without no_grad means to (frozen statistics).
-      const bool evaluation = without_gradients(event) || !trains_behind(*loop, event);
+      const bool evaluation = without_gradients(event) || !trains_behind(scene, *loop, event, model);
       if (restored || !evaluation || (loop->unrolled && times < 1) || !may_differ_by_mode(record, model) ||
           !once(event.place))
         continue;
