@@ -59,11 +59,19 @@ Op::Apart Op::devices_apart(const values::Device& one, const values::Device& oth
   if (one.text == other.text) return apart;
   // Where there is no GPU nothing lies on one.
   const symbolic::Cond has_gpu = run.named_condition("torch.cuda.is_available", Sharing::uniform);
+  // Of a model and a loader of which nobody says where they lie nothing is said.
+  const symbolic::Cond model = run.named_condition("the model is on a GPU", Sharing::uniform),
+                       samples = run.named_condition(
+                           "the loader's samples are on the CPU", Sharing::uniform);
   const auto mine = values::possible_devices(s, one), theirs = values::possible_devices(s, other);
   bool always = true;
   for (const auto& a : mine)
     for (const auto& b : theirs) {
       const symbolic::Cond both = !a.when ? b.when : !b.when ? a.when : s.logical_and(a.when, b.when);
+      if ((a.when == model && b.when == samples) || (a.when == samples && b.when == model)) {
+        always = false;
+        continue;
+      }
       const bool on_gpu = a.text.starts_with("cuda") || b.text.starts_with("cuda");
       const symbolic::Cond there = !on_gpu ? both : both ? s.logical_and(both, has_gpu) : has_gpu;
       if (there && s.decide(there) == symbolic::Answer::no) continue;

@@ -124,8 +124,10 @@ void check(const Record& record, Report& report) {
               : shares_parameters(scene,
                     other_optimizer ? attribute(event.self, values::OptimizerState::parameters) : event.self,
                     optimizer);
-          // One that clears and steps for itself has parameters of its own, as far as is known.
-          const bool own = other_optimizer && steps_in(scene, *loop, event.self);
+          // One that clears and steps for itself has parameters of its own, as far as is known; not if ours is
+          // something that only is stepped.
+          const bool own = other_optimizer && optimizer.is(Kind::instance) &&
+              steps_in(scene, *loop, event.self);
           cleared = cleared || shared == Answer::yes || (shared == Answer::unknown && !own);
           doubted = doubted || shared == Answer::unknown;
         }

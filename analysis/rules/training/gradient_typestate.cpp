@@ -174,8 +174,8 @@ void GradientTypestate::cleared(const OperationEvent& event) {
 }
 
 bool GradientTypestate::used_by_another(const Object* optimizer, std::size_t since) const {
-  for (const auto& [other, state] : states_)
-    if (other != optimizer && state.stepped_at > since &&
+  for (const auto& [other, at] : stepped_at_)
+    if (other != optimizer && at > since &&
         shares_parameters(
             scene_, attribute(other, values::OptimizerState::parameters), as_value(optimizer)) == Answer::yes)
       return true;
@@ -212,7 +212,7 @@ void GradientTypestate::stepped(const OperationEvent& event, Value optimizer, co
   state.lost = nullptr;
   state.clip_on_nothing = nullptr;
   state.stepped = &event;
-  state.stepped_at = now_;
+  stepped_at_[optimizer.object()] = now_;
   state.plain = nullptr;
   state.scaled = nullptr;
   state.updated = nullptr;

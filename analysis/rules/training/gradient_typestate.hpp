@@ -40,7 +40,7 @@ private:
         nullptr;  // the unscale_ that has divided them, and nobody stepped since
     const Object* unscaled_with = nullptr;
     bool clipped = false;                     // since the last backward
-    std::size_t fresh_at = 0, stepped_at = 0;  // when `fresh` was made; when it was last stepped
+    std::size_t fresh_at = 0;                 // when `fresh` was made
     const OperationEvent* updated = nullptr;  // the scaler was updated between backward and step
   };
   struct OfScaler {
@@ -69,7 +69,8 @@ private:
   Found& found_;
   std::map<const OperationEvent*, std::size_t>& reached_;
   std::set<const OperationEvent*> seen_;
-  std::size_t now_ = 0;  // operations so far
+  std::size_t now_ = 0;                              // operations so far
+  std::map<const Object*, std::size_t> stepped_at_;  // when an optimizer was last stepped
   std::set<std::pair<const OperationEvent*, ViolationKind>> blamed_;
   std::set<const Object*> blamed_scalers_, updates_;
   bool scales_ever_ = false;         // somewhere a loss is scaled, or may be

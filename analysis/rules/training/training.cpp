@@ -398,6 +398,17 @@ bool is_meant(const TrainingRoot& scene, const OperationEvent& backward, const O
   return cleared == optimizer && next == optimizer;
 }
 
+// What an optimizer of the program's own does in its methods is its step.
+bool in_optimizer(const OperationEvent& event) {
+  for (const CallSite* site = event.calls; site; site = site->outer) {
+    const auto* owner = site->function ? site->function->owner : nullptr;
+    if (owner && owner->native && owner->native->row &&
+        owner->native->row->operation == Operation::optimizer_made)
+      return true;
+  }
+  return false;
+}
+
 // Does a loop within the outer one, around the backward, step an optimizer, and not this one?
 bool belongs_to_another(const TrainingRoot& scene, const TrainingEvent& backward,
     const interpreter::LoopEvent* outer, const Object* optimizer) {
@@ -422,7 +433,7 @@ bool is_only_backward(const TrainingRoot& scene, const OperationEvent& backward,
   if (at == scene.all.end()) return false;
   for (auto loop = at->loops.rbegin(); loop != at->loops.rend(); ++loop) {
     const bool stepped = std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
-      return stepped_by(*each.event).object() == optimizer && each.in(*loop);
+      return stepped_by(*each.event).object() == optimizer && each.in(*loop) && !in_optimizer(*each.event);
     });
     if (!stepped) continue;
     return std::ranges::none_of(scene.all, [&](const TrainingEvent& each) {
@@ -529,17 +540,6 @@ Value as_value(const Object* object) {
 }
 
 namespace {
-// What an optimizer of the program's own does in its methods is its step.
-bool in_optimizer(const OperationEvent& event) {
-  for (const CallSite* site = event.calls; site; site = site->outer) {
-    const auto* owner = site->function ? site->function->owner : nullptr;
-    if (owner && owner->native && owner->native->row &&
-        owner->native->row->operation == Operation::optimizer_made)
-      return true;
-  }
-  return false;
-}
-
 // Is what is left of a gradient there made of the gradient that was there before: less of it, its part of a
 // sum over the ranks, or nothing?
 bool only_changes_gradient(const Record& record, const OperationEvent& event) {

@@ -294,7 +294,7 @@ Value parameter(Call& call) {
                                           : Known::unknown;
   if (state.requires_grad == Known::yes) state.grad_writes = trained_for_certain;
   // Of a class that nobody constructs here, somebody else may move the module.
-  if (call.run.of_any_use()) state.device = device_of_model(call.run);
+  if (call.run.of_any_use()) state.device = nullptr;
   const Value made = result(call, state);
   made.as<Tensor>()->role = values::TensorRole::parameter;
   TensorState with_source = state;
@@ -306,7 +306,7 @@ Value parameter(Call& call) {
 Value buffer(Call& call) {
   TensorState state = computed(call.run, {call.at(0)});
   if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
-  if (call.run.of_any_use()) state.device = device_of_model(call.run);
+  if (call.run.of_any_use()) state.device = nullptr;
   if (call.run.symbols().decide(call.run.truth(call.at(1))) != Answer::yes)
     call.run.named_condition(interpreter::noted_at(transient_buffer, call.place), Sharing::uniform);
   const Value made = result(call, state);
@@ -327,7 +327,7 @@ void become_buffer(Interpreter& run, Value value) {
   if (const TensorState* state = run.of_any_use() ? tensor_state(run, value) : nullptr;
       state && state->device) {
     TensorState moved = *state;
-    moved.device = device_of_model(run);
+    moved.device = nullptr;
     set_state(run, value, moved);
   }
 }

@@ -1,5 +1,6 @@
 // What code that is not seen may do to a module that it has: convert it, freeze it, give it attributes.
 #include "libraries/table/native.hpp"
+#include "libraries/torch/meaning/devices.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "values/kept.hpp"
 
@@ -55,6 +56,24 @@ void lose_trained(
   for (const Part& part : parts_of(run, module).list) lose_trained(run, part.module, handed, seen, depth + 1);
 }
 
+// Who has the module may have moved it to a GPU, with all parameters and buffers of which it is not known where
+// they lie.
+void may_lie_on_gpu(
+    Interpreter& run, Value value, std::unordered_set<const values::Object*>& seen, int depth) {
+  if (!seen.insert(value.object()).second || depth > 32 || seen.size() > 4096) return;
+  const auto& module = *value.as<Instance>();
+  for (const auto& [name, slot] : std::vector(module.attributes.entries())) {
+    const Value tensor = run.resolve(slot->value);
+    if (!tensor.is(Kind::tensor) || tensor.as<Tensor>()->role == TensorRole::plain ||
+        tensor.as<Tensor>()->now()->device)
+      continue;
+    TensorState state = *tensor.as<Tensor>()->now();
+    state.device = device_of_model(run);
+    set_state(run, tensor, state);
+  }
+  for (const Part& part : parts_of(run, module).list) may_lie_on_gpu(run, part.module, seen, depth + 1);
+}
+
 }  // namespace
 
 void lose_dtypes(Interpreter& run, Value module) {
@@ -63,9 +82,12 @@ void lose_dtypes(Interpreter& run, Value module) {
   lose_devices(run, module);
 }
 
+// Others have an object of the class before its methods are called.
 Value may_be_frozen(Call& call) {
   std::unordered_set<const values::Object*> seen;
   if (call.self.is(Kind::instance)) lose_trained(call.run, call.self, false, seen, 0);
+  seen.clear();
+  if (call.self.is(Kind::instance)) may_lie_on_gpu(call.run, call.self, seen, 0);
   return Value::none();
 }
 Value out_of_sight(Call& call) {

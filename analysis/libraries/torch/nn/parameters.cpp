@@ -126,8 +126,6 @@ void hold(Op& op, std::string_view name, const Shape& shape, TensorRole role, Dt
     state.device = values::device_named(op.run.heap(), device);
   else if (!op.run.of_any_use() || device_around(op.run))
     state.device = default_device(op.run);
-  else
-    state.device = device_of_model(op.run);
   const Value made = op.run.heap().tensor(state, op.call.place);
   auto* tensor = made.as<Tensor>();
   tensor->role = role;
