@@ -281,6 +281,10 @@ Role role_of(Interpreter& run, const Unknown& function, const Arguments& argumen
   const std::string_view word = function.name.substr(function.name.rfind('.') + 1);
   if (run.library().find(values::InternalRow::model + std::string(word)))
     return {run.library().find(std::string(of_unseen) + "__call__"), &function};
+  // By its name it is a loss of what the model gave and what it should have given.
+  if (!arguments.spread && arguments.keywords.empty() && arguments.positional.size() == 2)
+    if (const values::Row* row = run.library().find(std::string(of_unseen) + std::string(word) + "()"))
+      return {row, &function};
   return {};
 }
 

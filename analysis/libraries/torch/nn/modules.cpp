@@ -1,6 +1,5 @@
 // nn.Module itself: its tree of parts, its parameters, modes and hooks, and what wraps modules unseen
 // (torch.compile, TorchScript). Semantics as in the documentation of torch.nn.Module.
-#include "libraries/torch/meaning/devices.hpp"
 #include "libraries/torch/nn/modules.hpp"
 
 #include "interpreter/calls/noted_at.hpp"
@@ -574,6 +573,11 @@ std::vector<Row> module_rows() {
       row("$unseen.train", method, "mode=True", train_unseen, {}, Operation::train_mode),
       row("$unseen.eval", method, "", eval_unseen, {}, Operation::eval_mode),
       row("$unseen.__call__", method, "", nullptr, {}, Operation::forward),
+      row("$unseen.criterion()", method, "input, target", compared_by_unseen),
+      row("$unseen.loss_fn()", method, "input, target", compared_by_unseen),
+      row("$unseen.loss_func()", method, "input, target", compared_by_unseen),
+      row("$unseen.loss_function()", method, "input, target", compared_by_unseen),
+      row("$unseen.loss_fct()", method, "input, target", compared_by_unseen),
       row("torch.nn.Module.train", method, "mode=True", train, {}, Operation::train_mode),
       row("torch.nn.Module.eval", method, "", eval, {}, Operation::eval_mode),
       row("torch.nn.Module.requires_grad_", method, "requires_grad=True", set_trained),

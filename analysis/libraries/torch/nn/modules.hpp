@@ -31,6 +31,7 @@ void lose_dtypes(Interpreter& run, Value module);
 // Methods of a module: unseen code is handed it; who has it may freeze what it holds.
 Value out_of_sight(Call& call);
 Value may_be_frozen(Call& call);
+Value compared_by_unseen(Call& call);  // unseen_loss.cpp
 // Somebody has moved it, and it is not known where to.
 void lose_devices(Interpreter& run, Value module);
 
