@@ -261,6 +261,10 @@ TensorState computed(Interpreter& run, std::span<const Value> operands) {
       if (!is_no_tensor(value) && state.requires_grad == Known::no) state.requires_grad = Known::unknown;
       if (value.is(Kind::unknown) && value.as<values::Unknown>()->is_gradient) state.is_gradient = true;
       state.blamed = state.blamed || run.heap().is_blamed(value);
+      // What unseen code computed may have a history of its own.
+      if (value.is(Kind::unknown) && interpreter::comes_from_unseen(*value.as<values::Unknown>()) &&
+          !state.graph.contains(value.object()))
+        (void)state.graph.add({value.object()}, longest_graph);
       continue;
     }
     const Known required = run.heap().requires_grad(*from);

@@ -138,6 +138,22 @@ bool proven_by(
   });
 }
 
+// Is it called a loss, and is the loss of the backward made of all that it is made of? Then it is a part of it.
+bool is_part_by_name(const Record& record, const OperationEvent& backward, const OperationEvent& event,
+    const values::TensorState* state) {
+  const auto added = added_by(record, event);
+  if (!added || added->what.find("loss") == std::string::npos ||
+      added->what.find_first_of("(.") != std::string::npos)
+    return false;
+  auto sources = unseen_sources(event.arguments[0], state),
+       losses = unseen_sources(backward.self, backward.self_state());
+  std::erase(losses, record.earlier);
+  std::erase(sources, record.earlier);
+  return !sources.empty() && std::ranges::all_of(sources, [&](const values::Unknown* source) {
+    return std::ranges::any_of(losses, [&](const values::Unknown* loss) { return leads_to(source, loss); });
+  });
+}
+
 // Has it a history whatever way was taken?
 bool has_history(Value kept, const values::TensorState* state, int depth = 0) {
   if (!kept.is(Kind::choice) || depth > 4) return state && state->requires_grad == values::Known::yes;
@@ -153,7 +169,8 @@ bool proven(const Record& record, const TrainingLoop& loop, const OperationEvent
   if (event.arguments.empty()) return false;
   return std::ranges::any_of(loop.scene->all, [&](const TrainingEvent& each) {
     return each.event->row->operation == Operation::backward && each.in(loop.loop) && !each.in_handler &&
-        proven_by(*each.event, event.arguments[0], state, record.earlier);
+        (proven_by(*each.event, event.arguments[0], state, record.earlier) ||
+            is_part_by_name(record, *each.event, event, state));
   });
 }
 
