@@ -201,7 +201,7 @@ bool trains_behind(
         settled = true;
       else if (other.row->operation == Operation::backward)
         settled = trains = !dynamic_cast<const Instance*>(model) || !other.self_state() ||
-            !other.self_state()->graph_complete || is_trained_by(scene, other, as_value(model));
+            is_trained_by(scene, other, as_value(model));
     });
     if (behind) return trains;
   }

@@ -639,8 +639,10 @@ std::optional<ConditionalSeverity> severity_under(
 }
 ConditionalSeverity severity_under(const Record& record, const OrderViolation& mistake) {
   ConditionalSeverity weight;
-  if (mistake.on_path)
-    weight = {Severity::warning, " whenever `" + record.symbols.text(mistake.on_path) + "`"};
+  if (mistake.on_path) {
+    const std::string text = record.symbols.text(mistake.on_path);
+    weight = {Severity::warning, text == "?" ? std::string() : " whenever `" + text + "`"};
+  }
   if (mistake.scene->presumed.contains(mistake.optimizer.object())) weight.severity = Severity::warning;
   return weight;
 }

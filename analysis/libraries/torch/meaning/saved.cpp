@@ -256,6 +256,21 @@ bool may_be_written(Op& op, Value target) {
   return false;
 }
 
+// How many dimensions the loss has is not known, but it has some: one number for each sample.
+static void judge_batch_of_losses(Call& call, const TensorState& state) {
+  if (state.shape.rank_known || state.maybe_array || state.shape.dims.empty()) return;
+  const auto& s = call.run.symbols();
+  if (std::ranges::all_of(
+          state.shape.dims, [&](const Dim& dim) { return dim.size && s.value(dim.size) == 1; }))
+    return;
+  interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::not_scalar, call,
+      call.run.named_condition("the batch has more than one sample", Sharing::uniform));
+  event->text =
+      "Take the `mean()` or `sum()` of the loss first. It still has the dimension of the batch, and `backward()` without a gradient raises \"grad can be implicitly created only for scalar outputs\"";
+  if (state.made && state.made->born)
+    event->evidence.emplace_back(state.made->born, "the loss is computed here");
+}
+
 void judge_backward(Call& call) {
   const Value loss = call.run.resolve(call.self);
   const TensorState* state = tensor_state(call.run, loss);
@@ -278,6 +293,7 @@ void judge_backward(Call& call) {
       if (answer == Answer::yes) return;
     }
   }
+  if (alone) judge_batch_of_losses(call, *state);
   judge_history(call, loss, *state);
 }
 
