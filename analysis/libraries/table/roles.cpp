@@ -21,6 +21,8 @@ std::span<const Meaning> meanings() {
       {"torch.nn.functional.binary_cross_entropy_with_logits", Operation::loss},
       {"torch.nn.KLDivLoss.forward", Operation::loss},
       {"torch.nn.functional.kl_div", Operation::loss},
+      {"torch.nn.CTCLoss.forward", Operation::loss},
+      {"torch.nn.functional.ctc_loss", Operation::loss},
       {"torch.utils.data.DataLoader", Operation::loader_made},
       {"torch.utils.data.DataLoader.__iter__", Operation::loader_made},  // read
       {"torch.utils.data.distributed.DistributedSampler", Operation::sampler_made},
@@ -94,6 +96,8 @@ void give_roles(std::span<Row> rows) {
       {"torch.nn.functional.binary_cross_entropy", {"binary_cross_entropy", Outcome::sigmoid, Outcome::none}},
       {"torch.nn.KLDivLoss.forward", {"KLDivLoss", Outcome::log_softmax, Outcome::none}},
       {"torch.nn.functional.kl_div", {"kl_div", Outcome::log_softmax, Outcome::none}},
+      {"torch.nn.CTCLoss.forward", {"CTCLoss", Outcome::log_softmax, Outcome::none}},
+      {"torch.nn.functional.ctc_loss", {"ctc_loss", Outcome::log_softmax, Outcome::none}},
   };
   struct OfName {
     std::string_view path;
