@@ -125,7 +125,8 @@ std::string_view teller_of(const Record& record, const ProblemEvent& problem) {
   if (problem.row->path == values::InternalRow::data_file) return "config/missing-key";
   if (problem.row->path == "transformers.TrainingArguments.$deepspeed") return "deepspeed/hf-mismatch";
   if (problem.row->path == "transformers.TrainingArguments" ||
-      problem.row->path == "transformers.Seq2SeqTrainingArguments")
+      problem.row->path == "transformers.Seq2SeqTrainingArguments" ||
+      problem.row->path == "transformers.Trainer" || problem.row->path == "transformers.Seq2SeqTrainer")
     return "config/training-arguments";
   if (problem.row->path == "torch.distributed.fsdp.FullyShardedDataParallel.no_sync") return "fsdp/no-sync";
   if (problem.row->path == "pytorch_lightning.Trainer") return "config/lightning-trainer";

@@ -2,6 +2,9 @@
 #include "libraries/frameworks/frameworks.hpp"
 #include "libraries/frameworks/trainer_settings.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace stepzero::libraries {
 
 using symbolic::Role;
@@ -15,6 +18,35 @@ template <const std::string_view& path> Value part(Call& call) {
 }
 constexpr std::string_view arguments = "transformers.TrainingArguments", state = "transformers.TrainerState",
                            accelerator = "accelerate.Accelerator";
+
+// Of all versions from 3 to 5.23.
+constexpr std::string_view of_trainer[] = {"model", "args", "data_collator", "train_dataset", "eval_dataset",
+    "processing_class", "tokenizer", "model_init", "compute_loss_func", "compute_metrics", "callbacks",
+    "optimizers", "optimizer_cls_and_kwargs", "preprocess_logits_for_metrics", "prediction_loss_only",
+    "tb_writer"};
+// What programs call them that come from other libraries, and what the Trainer calls them.
+constexpr std::pair<std::string_view, std::string_view> meant[] = {{"collate_fn", "data_collator"},
+    {"collator", "data_collator"}, {"dataset", "train_dataset"}, {"train_data", "train_dataset"},
+    {"training_args", "args"}, {"arguments", "args"}, {"val_dataset", "eval_dataset"},
+    {"valid_dataset", "eval_dataset"}, {"test_dataset", "eval_dataset"}, {"metrics", "compute_metrics"},
+    {"compute_metric", "compute_metrics"}, {"callback", "callbacks"}, {"optimizer", "optimizers"}};
+
+// Trainer(collate_fn=...): names that it refuses, told where they are written.
+Value trainer_made(Call& call) {
+  for (const auto& [name, value] : call.options) {
+    const std::string_view text = name.text();
+    if (std::ranges::find(of_trainer, text) != std::end(of_trainer)) continue;
+    interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::argument, call);
+    event->text = "The Trainer takes no argument `" + std::string(text) +
+        "`, and raises a TypeError when it is made";
+    const auto* instead = std::ranges::find(meant, text, &std::pair<std::string_view, std::string_view>::first);
+    if (instead != std::end(meant)) event->text += ". Call it `" + std::string(instead->second) + "`";
+    if (call.expr)
+      for (const syntax::Keyword& each : call.expr->keywords)
+        if (each.name.text() == text) event->place = {call.place.chunk, each.span};
+  }
+  return moves_modules(call);
+}
 
 // Whether the flag is set is what the call is told.
 constexpr std::string_view each_own_flag = "each process reads its own flag, and what follows communicates";
@@ -67,8 +99,8 @@ const std::deque<Hidden>& hidden() {
 std::vector<Row> trainer_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
-      row("transformers.Trainer", class_, "*arguments, **options", moves_modules, {}, Operation::framework),
-      row("transformers.Seq2SeqTrainer", class_, "*arguments, **options", moves_modules,
+      row("transformers.Trainer", class_, "*arguments, **options", trainer_made, {}, Operation::framework),
+      row("transformers.Seq2SeqTrainer", class_, "*arguments, **options", trainer_made,
           "transformers.Trainer", Operation::framework),
       row("transformers.Trainer.is_world_process_zero", method, "", is_first),
       row("transformers.Trainer.is_local_process_zero", method, "", is_local_first),
