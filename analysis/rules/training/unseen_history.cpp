@@ -76,11 +76,12 @@ Value unwrapped(Value model) {
 
 bool is_trained_by(const TrainingRoot& scene, const OperationEvent& backward, Value model) {
   model = unwrapped(model);
+  // The scaled loss was computed from all that the loss was.
+  if (!model.is(Kind::unknown)) return backward.self_state() && reaches(*backward.self_state(), model);
   const Value of = unscaled_loss(scene, backward);
   const values::TensorState* state = of.is(Kind::tensor) ? of.as<values::Tensor>()->now()
       : of.object() == backward.self.object()            ? backward.self_state()
                                                          : nullptr;
-  if (!model.is(Kind::unknown)) return state && reaches(*state, model);
   const auto losses = unseen_sources(of, state);
   return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
     if (each.event->row->operation != Operation::forward || each.event->self.object() != model.object() ||
