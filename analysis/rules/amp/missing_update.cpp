@@ -1,6 +1,7 @@
 // amp/missing-update: steps are made through a GradScaler that is never updated.
 #include "rules/list.hpp"
-#include "rules/training/training.hpp"
+#include "rules/training/absent.hpp"
+#include "rules/training/handed.hpp"
 #include "values/shape_text.hpp"
 
 #include <map>
@@ -68,6 +69,53 @@ bool is_of_owner(const Record& record, const TrainingRoot& scene, const Training
   return made;
 }
 
+// The innermost loop around the step, if it scales losses and steps this optimizer again and again, and the
+// scaler is updated outside of it alone; null otherwise.
+const LoopEvent* never_updates(const TrainingRoot& scene, const TrainingEvent& step) {
+  const Object* scaler = step.event->self.object();
+  if (step.loops.empty() || step.in_handler || !step.event->arguments[0].is(values::Kind::instance) ||
+      !repeats(*step.loops.back()))
+    return nullptr;
+  const LoopEvent* loop = step.loops.back();
+  bool backward = false, updated = false;
+  std::size_t same = 0;
+  for (const TrainingEvent& each : scene.all) {
+    const OperationEvent& event = *each.event;
+    const Operation operation = event.row->operation;
+    if (operation == Operation::scaler_update && !each.in(loop)) updated = true;
+    if (!each.in(loop)) continue;
+    const bool ends = operation == Operation::scaler_update || operation == Operation::scaler_made ||
+        operation == Operation::optimizer_made || (operation == Operation::unseen && is_handed(event, scaler));
+    if (ends) return nullptr;
+    backward = backward || operation == Operation::backward;
+    same += event.place == step.event->place;
+  }
+  return backward && updated && (!loop->unrolled || same > 1) ? loop : nullptr;
+}
+
+void look_for_late(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
+  for (const TrainingEvent& each : scene.all) {
+    const OperationEvent& step = *each.event;
+    if (step.row->operation != Operation::scaler_step || step.arguments.empty() ||
+        !scene.optimizers.contains(step.arguments[0].object()))
+      continue;
+    const LoopEvent* loop = never_updates(scene, each);
+    auto weight = loop ? severity_under(record, step.self.object(), step, scene) : std::nullopt;
+    if (!weight || !once(step.place)) continue;
+    const std::string text = object_text(record, step, "the scaler");
+    Finding* finding = report.add(at_most(weight->severity, scene), step.place, step.calls,
+        code(text + ".step()") + " is called repeatedly in this loop and " + code(text + ".update()") +
+            " only outside of it: the second step raises" + weight->when +
+            " \"step() has already been called since the last update().\" Call it once after each step.");
+    if (!finding) continue;
+    report.relate(*finding, loop->place, "iteration after iteration");
+    Fix fix;
+    fix.title = "Add " + text + ".update()";
+    fix.preferred = true;
+    if (insert_after(record, step, text + ".update()", fix)) finding->fixes.push_back(std::move(fix));
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
@@ -95,6 +143,7 @@ void check(const Record& record, Report& report) {
       default: break;
       }
     }
+    look_for_late(record, scene, report, once);
     for (const auto& [scaler, use] : uses) {
       if (!use.step || use.updated) continue;
       const OperationEvent& step = *use.step->event;
