@@ -1,6 +1,7 @@
 // loop/scheduler-order: a scheduler that steps before the optimizer, or more or less often than its numbers
 // were meant for.
 #include "rules/list.hpp"
+#include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/gated.hpp"
 #include "rules/training/handed.hpp"
@@ -314,12 +315,59 @@ void judge(const Record& record, const TrainingRoot& scene, const Steps& schedul
   }
 }
 
+// `lr_scheduler.step()` of something that is not seen, by its name a schedule: what a statement is, if it is
+// nothing else; null otherwise.
+const syntax::CallExpr* steps_unseen_schedule(const syntax::Stmt& stmt) {
+  using namespace syntax;
+  if (stmt.kind != StmtKind::expression || as<ExpressionStmt>(stmt).value->kind != ExprKind::call) return nullptr;
+  const auto& call = as<CallExpr>(*as<ExpressionStmt>(stmt).value);
+  if (!call.arguments.empty() || !call.keywords.empty() || call.function->kind != ExprKind::attribute)
+    return nullptr;
+  const auto& method = as<AttributeExpr>(*call.function);
+  if (method.attribute.text() != "step") return nullptr;
+  const Expr& object = *method.object;
+  const std::string_view name = object.kind == ExprKind::name ? as<NameExpr>(object).id.text()
+      : object.kind == ExprKind::attribute                    ? as<AttributeExpr>(object).attribute.text()
+                                                              : std::string_view{};
+  const bool schedules = name.ends_with("scheduler") || name.ends_with("schedule") || name == "sched";
+  return schedules && name.find("noise") == std::string_view::npos ? &call : nullptr;
+}
+
+// A schedule that is not seen, stepped right before the optimizer in one block.
+void look_for_unseen(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
+  for (const TrainingEvent& each : scene.all) {
+    const OperationEvent& step = *each.event;
+    if (!stepped_optimizer(step) || each.loops.empty() || each.in_handler || !record.in_file(step.place))
+      continue;
+    const ChunkOf& chunk = record.chunk(step.place);
+    if (!chunk.statement()) continue;
+    const auto around = enclosing(*chunk.chunk->stmt, step.place.span);
+    if (around.empty() || around.back().index == 0) continue;
+    const Enclosing& here = around.back();
+    const syntax::CallExpr* schedule = steps_unseen_schedule(*here.block[here.index - 1]);
+    if (!schedule || here.stmt->kind != syntax::StmtKind::expression) continue;
+    const Place place{step.place.chunk, schedule->span};
+    // One that is seen is judged by what it does.
+    if (std::ranges::any_of(scene.all, [&](const TrainingEvent& other) {
+          return other.event->place == place && other.event->row->operation != Operation::unseen;
+        }))
+      continue;
+    if (!once(place)) continue;
+    const std::string name(record.text({place.chunk, schedule->function->span}));
+    Finding* finding = report.add(Severity::warning, place, step.calls,
+        code(name + "()") + " comes before " + code(record_call(record, step)) +
+            ", which skips the first learning rate. Step the scheduler after the optimizer.");
+    if (finding) report.relate(*finding, step.place, "the optimizer steps here");
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   std::optional<std::vector<Window>> all;
   for (const TrainingRoot& scene : training.scenes()) {
     if (!trains_itself(scene) || scene.root->truncated) continue;
+    look_for_unseen(record, scene, report, once);
     for (const TrainingEvent& made : scene.all) {
       if (made.event->row->operation != Operation::scheduler_made) continue;
       if (!all) all = windows(record, training);
