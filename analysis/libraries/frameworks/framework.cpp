@@ -1,4 +1,5 @@
 // What the files of training frameworks share.
+#include "libraries/torch/meaning/saved.hpp"
 #include "libraries/frameworks/frameworks.hpp"
 #include "libraries/torch/distributed/wrapping.hpp"
 #include "libraries/torch/nn/modules.hpp"
@@ -110,8 +111,23 @@ Value call_row(Call& call, Value self, std::string_view path) {
   return call.run.call(Value::of(Kind::bound, bound), {}, call.place);
 }
 
+namespace {
+void judge_each(Call& call, Value loss, symbolic::Cond where, int depth) {
+  auto& s = call.run.symbols();
+  if (loss.is(Kind::choice) && depth < 4) {
+    const auto* choice = loss.as<values::Choice>();
+    const auto with = [&](symbolic::Cond side) { return where ? s.logical_and(where, side) : side; };
+    judge_each(call, call.run.resolve(choice->yes), with(choice->condition), depth + 1);
+    judge_each(call, call.run.resolve(choice->no), with(s.logical_not(choice->condition)), depth + 1);
+  } else if (loss.is(Kind::tensor)) {
+    judge_batch_of_losses(call, *loss.as<Tensor>()->now(), where);
+  }
+}
+}  // namespace
+
 Value backward_of_first(Call& call) {
   Value loss = call.run.resolve(call.at(0));
+  if (loss.is(Kind::choice)) judge_each(call, loss, nullptr, 0);
   // One of several: whichever it is, gradients are there then.
   if (loss.is(Kind::choice) || loss.is(Kind::instance)) loss = call.run.heap().external("", call.place);
   if (loss.is(Kind::unknown) && interpreter::comes_from_unseen(*loss.as<values::Unknown>()))

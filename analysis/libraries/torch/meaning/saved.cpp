@@ -257,14 +257,16 @@ bool may_be_written(Op& op, Value target) {
 }
 
 // How many dimensions the loss has is not known, but it has some: one number for each sample.
-static void judge_batch_of_losses(Call& call, const TensorState& state) {
-  if (state.shape.rank_known || state.maybe_array || state.shape.dims.empty()) return;
-  const auto& s = call.run.symbols();
+void judge_batch_of_losses(Call& call, const TensorState& state, symbolic::Cond where) {
+  if (state.blamed || state.shape.rank_known || state.maybe_array || state.shape.dims.empty()) return;
+  auto& s = call.run.symbols();
   if (std::ranges::all_of(
           state.shape.dims, [&](const Dim& dim) { return dim.size && s.value(dim.size) == 1; }))
     return;
-  interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::not_scalar, call,
-      call.run.named_condition("the batch has more than one sample", Sharing::uniform));
+  const symbolic::Cond several = call.run.named_condition(
+      "the batch has more than one sample", Sharing::uniform);
+  interpreter::ProblemEvent* event = call.run.problem(
+      values::ProblemKind::not_scalar, call, where ? s.logical_and(where, several) : several);
   event->text =
       "Take the `mean()` or `sum()` of the loss first. It still has the dimension of the batch, and `backward()` without a gradient raises \"grad can be implicitly created only for scalar outputs\"";
   if (state.made && state.made->born)
@@ -293,7 +295,7 @@ void judge_backward(Call& call) {
       if (answer == Answer::yes) return;
     }
   }
-  if (alone) judge_batch_of_losses(call, *state);
+  if (alone) judge_batch_of_losses(call, *state, nullptr);
   judge_history(call, loss, *state);
 }
 
