@@ -38,6 +38,7 @@ Language language_of(std::string_view path, std::string_view text) {
   };
   if (is_one_of({".json", ".jsonc", ".json5"})) return Language::json;
   if (is_one_of({".yaml", ".yml"})) return Language::yaml;
+  if (is_one_of({".toml"})) return Language::toml;
   if (is_one_of({".sh", ".bash", ".slurm", ".sbatch", ".job", ".ksh", ".zsh"})) return Language::shell;
   if (name == "Makefile" || name == "makefile" || name == "GNUmakefile" || name.ends_with(".mk"))
     return Language::make;
@@ -71,6 +72,7 @@ Document parse(Language language, std::shared_ptr<const syntax::Text> text, cons
   if (whole) switch (language) {
     case Language::json: whole = read_json(bytes, document.root, document.comments); break;
     case Language::yaml: whole = read_yaml(bytes, document.root); break;
+    case Language::toml: whole = !read_toml(*document.text, document.root, document.comments); break;
     case Language::make:
     case Language::environment:
     case Language::docker: break;

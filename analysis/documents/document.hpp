@@ -7,12 +7,14 @@
 #include "syntax/document.hpp"
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace stepzero::documents {
 
-enum class Language : std::uint8_t { none, json, yaml, shell, make, docker, environment };
+enum class Language : std::uint8_t { none, json, yaml, toml, shell, make, docker, environment };
 
 // By the name of the file; a file whose name says nothing is a script if its first line names a shell.
 Language language_of(std::string_view path, std::string_view text = {});
@@ -35,6 +37,14 @@ Document parse(Language language, std::shared_ptr<const syntax::Text> text, cons
 
 // Of each language; false: something cannot be read. What can is read all the same.
 bool read_json(std::string_view text, Node& into, std::vector<Span>& comments);
+
+// Why a text cannot be read, and where.
+struct Broken {
+  Span where;
+  std::string why;
+};
+// Nothing: it is TOML.
+std::optional<Broken> read_toml(const syntax::Text& text, Node& into, std::vector<Span>& comments);
 
 // The scripts that stand in a file of another language; `root` is what it holds as data.
 bool read_embedded(

@@ -31,7 +31,126 @@ bool is_continued(std::string_view line) {
   return line.ends_with('\\');
 }
 
-// Lines that begin with a tab, without what make itself reads in front of a command; `$$` is the shell's `$`.
+// A variable of make: `NAME = value`, `:=`, `?=`, with `export` in front of it or without.
+struct MakeVariable {
+  std::string_view name, value;
+  std::size_t name_at = 0, value_at = 0;
+  bool is_exported = false, is_known = true;
+};
+
+// Each that is set once, with a value that make does not compute.
+std::vector<MakeVariable> variables_of_make(std::string_view text) {
+  std::vector<MakeVariable> found;
+  bool in_branch = false;
+  each_line(text, [&](std::size_t at, std::string_view line) {
+    while (!line.empty() && (line.back() == '\n' || line.back() == '\r' || line.back() == ' '))
+      line.remove_suffix(1);
+    if (line.starts_with("if")) in_branch = true;
+    if (line.starts_with("endif")) in_branch = false;
+    if (line.empty() || line.front() == '\t' || line.front() == '#') return;
+    MakeVariable made;
+    std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+    constexpr std::string_view exports = "export ";
+    if (line.substr(begin).starts_with(exports)) {
+      made.is_exported = true;
+      begin = std::min(line.find_first_not_of(' ', begin + exports.size()), line.size());
+    }
+    std::size_t end = begin;
+    while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) || line[end] == '_')) ++end;
+    std::size_t sign = std::min(line.find_first_not_of(' ', end), line.size());
+    const std::string_view rest = line.substr(sign);
+    const std::size_t length = rest.starts_with("=") ? 1
+        : rest.starts_with(":=") || rest.starts_with("?=") ? 2
+        : rest.starts_with("::=") || rest.starts_with("+=") ? 3
+                                                            : 0;
+    if (end == begin || length == 0) return;
+    made.name = line.substr(begin, end - begin);
+    made.name_at = at + begin;
+    const std::size_t from = std::min(line.find_first_not_of(' ', sign + (rest.starts_with("+=") ? 2 : length)), line.size());
+    made.value = line.substr(from, std::min(line.find(" #", from), line.size()) - from);
+    made.value_at = at + from;
+    made.is_known = !in_branch && !rest.starts_with("+=") &&
+        made.value.find_first_of("$`\"'\\#") == std::string_view::npos;
+    for (MakeVariable& other : found)
+      if (other.name == made.name) other.is_known = made.is_known = false;
+    found.push_back(made);
+  });
+  return found;
+}
+
+// A text that is read in place of another one: each byte knows where it stands there.
+struct Placed {
+  std::string text;
+  std::vector<std::uint32_t> at;
+  void add(std::string_view part, std::size_t place, bool moves = true) {
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      text += part[i];
+      at.push_back(static_cast<std::uint32_t>(place + (moves ? i : 0)));
+    }
+  }
+  Span span(Span here) const {
+    if (here.begin >= at.size()) return {};
+    const std::uint32_t begin = at[here.begin];
+    return {begin, here.end > here.begin ? std::max(begin, at[std::min<std::size_t>(here.end, at.size()) - 1] + 1) : begin};
+  }
+};
+void place(Script& script, const Placed& text) {
+  const auto move = [&](Word& word) {
+    word.span = text.span(word.span);
+    word.written = text.span(word.written);
+  };
+  const auto move_setting = [&](Setting& setting) {
+    setting.name_span = text.span(setting.name_span);
+    move(setting.value);
+  };
+  for (ShellCommand& command : script.commands) {
+    command.span = text.span(command.span);
+    for (Word& word : command.words) move(word);
+    for (Setting& setting : command.environment) move_setting(setting);
+  }
+  for (Setting& setting : script.exports) move_setting(setting);
+}
+
+// The recipes with the variables of make in front of them, which a command line may give another value:
+// `$(NAME)` is then the shell's `${NAME}`, and `$$` its `$`.
+Placed with_variables(std::string_view text, const std::string& recipes) {
+  Placed made;
+  const std::vector<MakeVariable> variables = variables_of_make(text);
+  for (const MakeVariable& each : variables) {
+    if (each.is_exported) made.add("export ", each.name_at, false);
+    if (!each.is_known && !each.is_exported) continue;
+    made.add(each.name, each.name_at);
+    made.add(each.is_known ? "=\"${" : "=\"$(", each.name_at, false);
+    made.add(each.name, each.name_at, false);
+    if (each.is_known) {
+      made.add(":-", each.name_at, false);
+      made.add(each.value, each.value_at);
+    }
+    made.add(each.is_known ? "}\"\n" : ")\"\n", each.value_at + each.value.size(), false);
+  }
+  for (std::size_t i = 0; i < recipes.size(); ++i) {
+    if (recipes.compare(i, 2, "$$") == 0) {
+      made.add("$", i++);
+      continue;
+    }
+    const char open = recipes[i] == '$' && i + 1 < recipes.size() ? recipes[i + 1] : '\0';
+    const std::size_t end = open == '(' ? recipes.find(')', i) : open == '{' ? recipes.find('}', i) : std::string::npos;
+    if (end != std::string::npos) {
+      const std::string_view name = std::string_view(recipes).substr(i + 2, end - i - 2);
+      const bool is_variable = std::any_of(variables.begin(), variables.end(),
+          [&](const MakeVariable& each) { return each.name == name && each.is_known; });
+      made.add(is_variable ? "${" : "$(", i);
+      made.add(name, i + 2);
+      made.add(is_variable ? "}" : ")", end);
+      i = end;
+      continue;
+    }
+    made.add(std::string_view(recipes).substr(i, 1), i);
+  }
+  return made;
+}
+
+// Lines that begin with a tab, without what make itself reads in front of a command.
 std::string recipes(std::string_view text) {
   std::string script = blanked(text);
   bool continues = false;
@@ -108,6 +227,35 @@ std::string steps(std::string_view text, const Node& root) {
     script.replace(at, end - at, "${" + std::string(end - at - 3, 'X') + "}");
   }
   return any ? script : std::string();
+}
+
+// `env:` of the workflow, of a job and of a step, for the commands that see it.
+void variables_of_workflow(const Node& root, Script& into) {
+  const auto set = [&](const Node& holder, Span seen_by) {
+    const Node* variables = holder.at("env");
+    if (!variables || !variables->is(Node::Kind::table)) return;
+    std::vector<Setting> made;
+    for (const Field& field : variables->fields) {
+      Setting& one = made.emplace_back();
+      one.name = field.key;
+      one.name_span = field.key_span;
+      const bool is_filled_in = field.value.is(Node::Kind::text) && field.value.text.find("${{") != std::string::npos;
+      one.value.text = is_filled_in || !field.value.is(Node::Kind::text)
+          ? field.value.is(Node::Kind::integer) ? std::to_string(field.value.integer) : std::string(1, Chars::hole)
+          : field.value.text;
+      one.value.span = one.value.written = field.value.span;
+    }
+    into.exports.insert(into.exports.end(), made.begin(), made.end());
+    for (ShellCommand& command : into.commands)
+      if (seen_by.begin <= command.span.begin && command.span.end <= seen_by.end)
+        command.environment.insert(command.environment.begin(), made.begin(), made.end());
+  };
+  for (const Field& job : root.at("jobs")->fields) {
+    if (const Node* list = job.value.at("steps"))
+      for (const Node& step : list->items) set(step, step.span);
+    set(job.value, job.value.span);
+  }
+  set(root, root.span);
 }
 
 Word word_of(const Node& node) {
@@ -212,7 +360,16 @@ bool read_embedded(
     return root.at(key) && root.at(key)->is(kind);
   };
   switch (language) {
-  case Language::make: script = recipes(text); break;
+  case Language::make: {
+    const Placed placed = with_variables(text, recipes(text));
+    Script own;
+    std::vector<Span> inner;
+    read_shell(placed.text, own, inner);
+    place(own, placed);
+    into = std::move(own);
+    for (const Span span : inner) comments.push_back(placed.span(span));
+    break;
+  }
   case Language::docker:
     script = instructions(text);
     settings(text, true, into, comments);
@@ -224,10 +381,12 @@ bool read_embedded(
   case Language::json:
     if (is_list("configurations", Node::Kind::list)) configured_launches(root, into);
     break;
+  case Language::toml:
   case Language::shell:
   case Language::none: break;
   }
   if (!script.empty()) read_shell(script, into, comments);
+  if (language == Language::yaml && !script.empty()) variables_of_workflow(root, into);
   return true;  // what is no script cannot be broken
 }
 

@@ -5,6 +5,8 @@
 #include <array>
 
 namespace stepzero::rules {
+extern const Rule torchtitan_configuration, fsdp_activation_checkpointing;  // LIST
+
 
 std::string_view name(Severity severity) {
   constexpr std::string_view names[] = {"error", "warning", "information", "hint"};
@@ -60,6 +62,7 @@ std::span<const Rule> rules() {
       checkpointing,
       lightning_trainer,
       missing_key,
+      torchtitan_configuration,
       training_arguments_rule,
       undeclared_argument,
 
@@ -92,6 +95,7 @@ std::span<const Rule> rules() {
       unknown_key,
       zero_options,
 
+      fsdp_activation_checkpointing,
       fsdp_clip_grad_norm,
       fsdp_gradient_scaler,
       fsdp_invalid_argument,

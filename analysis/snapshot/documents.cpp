@@ -29,6 +29,11 @@ std::string why_nothing_is_read(const documents::Document& document) {
   return "its keys are those of no configuration that is known";
 }
 
+rules::Role role_of(const std::string& path, const documents::Document& document, rules::Role named) {
+  const rules::Role own = rules::role_of(path, document);
+  return own == rules::Role::nothing ? rules::role_named(named, document) : own;
+}
+
 std::vector<KeyCompletion> completions(
     rules::Role role, const documents::Document& document, std::uint32_t offset) {
   std::vector<KeyCompletion> made;
@@ -46,12 +51,14 @@ Result analyze_document(const program::Sources& sources, const std::string& path
   std::set<std::string> read;
   const documents::Document document = documents::parse(
       language, module.text, rules::launch::reader_of(sources, path, read));
-  const rules::Role role = rules::role_of(path, document);
+  rules::Role role = rules::role_of(path, document);
+  const bool is_named = role == rules::Role::nothing && options.named_as;
+  if (is_named) role = rules::role_named(result.named_as = options.named_as(), document);
   if (role == rules::Role::nothing) {
     result.not_checked = why_nothing_is_read(document);
     return result;
   }
-  const rules::DocumentInput input{path, document, role, sources, read};
+  const rules::DocumentInput input{path, document, role, is_named, sources, read};
   syntax::Module with_comments = module;
   for (const syntax::Span& span : document.comments) with_comments.comments.push_back({span, false});
   const Suppressions suppressions(with_comments);
@@ -86,7 +93,7 @@ std::vector<rules::Finding> judge_commands(const program::Sources& sources, cons
   documents::Document document;
   document.text = module.text;
   document.script = rules::launch::commands_of_program(module);
-  const rules::DocumentInput input{path, document, rules::Role::script, sources, read};
+  const rules::DocumentInput input{path, document, rules::Role::script, false, sources, read};
   for (const rules::DocumentCheck& check : rules::document_checks()) {
     if (check.role != rules::Role::script || !wanted(*check.rule)) continue;
     rules::DocumentReport report(path, *check.rule, findings);
@@ -96,30 +103,31 @@ std::vector<rules::Finding> judge_commands(const program::Sources& sources, cons
 }
 
 std::optional<KeyHover> hover_key(
-    const std::string& path, const syntax::Module& module, std::uint32_t offset) {
+    const std::string& path, const syntax::Module& module, std::uint32_t offset, rules::Role named) {
   const documents::Document document = documents::parse(
       documents::language_of(path, module.text->bytes()), module.text);
-  if (auto help = rules::key_help(rules::role_of(path, document), document, offset))
+  if (auto help = rules::key_help(role_of(path, document, named), document, offset))
     return KeyHover{help->span, std::move(help->text)};
   return std::nullopt;
 }
 
 std::vector<KeyCompletion> complete_key(
-    const std::string& path, const syntax::Module& module, std::uint32_t offset) {
+    const std::string& path, const syntax::Module& module, std::uint32_t offset, rules::Role named) {
   documents::Document document = documents::parse(
       documents::language_of(path, module.text->bytes()), module.text);
-  // A key of YAML that is half typed breaks the whole file: what it is, the other lines say.
-  if (document.is_broken && document.language == documents::Language::yaml) {
+  // A key of YAML or TOML that is half typed breaks the whole file: what it is, the other lines say.
+  if (document.is_broken &&
+      (document.language == documents::Language::yaml || document.language == documents::Language::toml)) {
     std::string text = module.text->bytes();
     const std::size_t begin = offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1;
     std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin),
         text.begin() + static_cast<std::ptrdiff_t>(std::min(text.find('\n', offset), text.size())), ' ');
     document = documents::parse(document.language, std::make_shared<const syntax::Text>(std::move(text)));
-    const rules::Role role = rules::role_of(path, document);
+    const rules::Role role = role_of(path, document, named);
     document.text = module.text;
     return completions(role, document, offset);
   }
-  return completions(rules::role_of(path, document), document, offset);
+  return completions(role_of(path, document, named), document, offset);
 }
 
 }  // namespace stepzero::snapshot

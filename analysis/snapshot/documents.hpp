@@ -17,18 +17,19 @@ std::vector<rules::Finding> judge_commands(const program::Sources& sources, cons
     const syntax::Module& module, const std::function<bool(const rules::Rule&)>& wanted,
     std::set<std::string>& read);
 
-// What is known of the key at a place, and the keys that may be written there.
+// What is known of the key at a place, and the keys that may be written there. `named`: what launch lines and
+// programs take the file for.
 struct KeyHover {
   syntax::Span span;
   std::string markdown;
 };
 std::optional<KeyHover> hover_key(
-    const std::string& path, const syntax::Module& module, std::uint32_t offset);
+    const std::string& path, const syntax::Module& module, std::uint32_t offset, rules::Role named = {});
 struct KeyCompletion {
   std::string key, detail, markdown;
   bool is_value = false;  // of the key in front of it
 };
 std::vector<KeyCompletion> complete_key(
-    const std::string& path, const syntax::Module& module, std::uint32_t offset);
+    const std::string& path, const syntax::Module& module, std::uint32_t offset, rules::Role named = {});
 
 }  // namespace stepzero::snapshot

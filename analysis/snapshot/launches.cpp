@@ -3,6 +3,7 @@
 #include "interpreter/launch.hpp"
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
+#include "rules/launch/named_configurations.hpp"
 #include "rules/launch/program_commands.hpp"
 #include "rules/launch/scripts.hpp"
 
@@ -79,13 +80,20 @@ bool gives_the_same(const Launch& one, const Launch& other) {
 void Launches::add(const program::Sources& sources, const std::string& script) {
   const auto module = sources.module(script);
   if (!module || module->text->bytes().find("py") == std::string::npos) return;
-  if (script.ends_with(".py")) {
+  if (script.ends_with(".py") || script.ends_with(".ipynb")) {
     if (rules::launch::may_start_commands(module->text->bytes()))
       add(sources, script, *module->text, rules::launch::commands_of_program(*module));
+    if (!rules::launch::may_name_configurations(module->text->bytes())) return;
+    std::set<std::string> read;
+    for (const auto& named : rules::launch::configurations_of(*module))
+      if (const auto file = rules::launch::script_file(sources, script, "", named.file, false, read))
+        name(named.role, *file);
     return;
   }
   const auto language = documents::language_of(script, module->text->bytes());
-  if (language == documents::Language::none || language == documents::Language::environment) return;
+  if (language == documents::Language::none || language == documents::Language::environment ||
+      language == documents::Language::toml)
+    return;
   // Most configurations are no workflow, and most data are no launch.json.
   const std::string_view needs = language == documents::Language::json ? "\"configurations\""
       : language == documents::Language::yaml                          ? "jobs:"
@@ -105,6 +113,12 @@ void Launches::add(const program::Sources& sources, const std::string& script, c
         ? rules::launch::script_file(
               sources, script, line.command->folder, line.script->text, line.is_module, read)
         : std::nullopt;
+    const auto launched = program ? sources.module(*program) : nullptr;
+    for (const auto& named : rules::launch::configurations_of(
+             line, launched ? std::string_view(launched->text->bytes()) : std::string_view()))
+      if (const auto file = rules::launch::script_file(
+              sources, script, line.command->folder, named.file, false, read))
+        name(named.role, *file);
     ++counts_.all;
     ++(!program ? counts_.elsewhere : is_known_wholly(line) ? counts_.whole : counts_.open);
     if (!program) continue;
@@ -121,6 +135,16 @@ void Launches::add(const program::Sources& sources, const std::string& script, c
   }
 }
 
+void Launches::name(rules::Role role, const std::string& file) {
+  const auto [known, is_new] = named_.try_emplace(file, role);
+  if (!is_new && known->second != role) known->second = rules::Role::nothing;
+}
+
+rules::Role Launches::named_as(const std::string& file) const {
+  const auto found = named_.find(file);
+  return found == named_.end() ? rules::Role::nothing : found->second;
+}
+
 LaunchesOfOne Launches::of(const std::string& program) const {
   const auto found = by_program_.find(program);
   return found == by_program_.end() ? nullptr : found->second;
@@ -133,6 +157,8 @@ std::set<std::string> Launches::changed_since(const Launches& before) const {
       const LaunchesOfOne there = other.of(program);
       if (!there || *there != *list) programs.insert(program);
     }
+    for (const auto& [file, role] : one.named_)
+      if (other.named_as(file) != role) programs.insert(file);
   };
   compare(*this, before);
   compare(before, *this);

@@ -3,6 +3,7 @@
 
 #include "program/sources.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
@@ -14,6 +15,9 @@ struct Launch;
 }
 namespace stepzero::documents {
 struct Script;
+}
+namespace stepzero::rules {
+enum class Role : std::uint8_t;
 }
 
 namespace stepzero::snapshot {
@@ -32,19 +36,25 @@ struct LaunchCounts {
 
 class Launches {
 public:
-  // Those of a script, or of a program that starts others. Launches that give the same are one; the first
-  // counts.
+  // Those of a script, or of a program that starts others, and the configurations that it names. Launches
+  // that give the same are one; the first counts.
   void add(const program::Sources& sources, const std::string& script);
   const LaunchCounts& counts() const { return counts_; }
   LaunchesOfOne of(const std::string& program) const;
-  // The programs that are launched in another way than there.
+  // What a launch line or a program takes the file for; Role::nothing: none names it, or several take it for
+  // several things.
+  rules::Role named_as(const std::string& file) const;
+  // The programs that are launched in another way than there, and the configurations that are taken for
+  // something else.
   std::set<std::string> changed_since(const Launches& before) const;
 
 private:
+  void name(rules::Role role, const std::string& file);
   void add(const program::Sources& sources, const std::string& script, const syntax::Text& text,
       const documents::Script& commands);
 
   std::map<std::string, std::shared_ptr<std::vector<interpreter::Launch>>> by_program_;
+  std::map<std::string, rules::Role> named_;
   LaunchCounts counts_;
 };
 

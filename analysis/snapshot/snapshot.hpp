@@ -99,6 +99,8 @@ struct Options {
   // How scripts launch the path, asked once and only where the program reads something of it. Empty: nobody
   // knows.
   std::function<LaunchesOfOne()> launches;
+  // What launch lines and programs take the path for, if it is a configuration. Empty: nobody knows.
+  std::function<rules::Role()> named_as;
   // Of the same path: the analysis goes on from what it holds, if nothing but the file has changed, and
   // leaves what it has run in it. The result is the same as without.
   RunCache* memory = nullptr;
@@ -119,6 +121,7 @@ struct Result {
   std::vector<std::string> read;          // paths of the other files that the result depends on, found or not
   std::vector<std::string> failed_rules;  // "id: what it threw"; the rule is left out of this result
   std::vector<std::string> why;           // of `Options::why_line`
+  rules::Role named_as = {};  // of a configuration: what launch lines and programs take it for
   std::string not_checked;  // why no rule reads the file, which is no Python; empty: it was checked
   bool out_of_budget = false;
   bool cancelled = false;

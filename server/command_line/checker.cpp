@@ -1,6 +1,7 @@
 #include "server/command_line/checker.hpp"
 
 #include "documents/document.hpp"
+#include "rules/launch/named_configurations.hpp"
 #include "rules/launch/program_commands.hpp"
 #include "server/scheduler/elsewhere.hpp"
 #include "server/workspace/paths.hpp"
@@ -28,8 +29,10 @@ std::set<std::string> scripts_of(const Inputs& inputs) {
     return documents::language_of(path) != documents::Language::none;
   };
   const auto starts_others = [](const std::string& path) {
-    const ReadText read = path.ends_with(".py") ? read_text(path) : ReadText{};
-    return read.text && rules::launch::may_start_commands(*read.text);
+    const ReadText read = path.ends_with(".py") || is_notebook(path) ? read_text(path) : ReadText{};
+    return read.text &&
+        (is_notebook(path) || rules::launch::may_start_commands(*read.text) ||
+            rules::launch::may_name_configurations(*read.text));
   };
   for (const std::string& path : inputs.files)
     if (is_script(path) || starts_others(path)) scripts.insert(path);
@@ -131,6 +134,10 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
   options.want_facts = false;
   options.elsewhere = elsewhere_;
   options.launches = [&] { return launches(path, overlay); };
+  options.named_as = [&] {
+    find_launches(overlay);
+    return launches_.named_as(path);
+  };
   try {
     snapshot::Result result = analyze_(files, path, options);
     checked.findings = std::move(result.findings);

@@ -85,7 +85,7 @@ private:
     }
     if (is_of_another_kind(path)) {
       inputs_.notes.push_back(name +
-          ": not checked: stepzero reads Python, notebooks, JSON, YAML, scripts of the shell, Makefiles and Dockerfiles");
+          ": not checked: stepzero reads Python, notebooks, JSON, YAML, TOML, scripts of the shell, Makefiles and Dockerfiles");
       return;
     }
     inputs_.found_documents.erase(path);

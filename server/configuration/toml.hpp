@@ -1,4 +1,4 @@
-// TOML text as a settings value with places. The only file that knows the TOML library is toml.cpp.
+// TOML text as a settings value with places, as documents/toml.cpp reads it.
 #pragma once
 
 #include "server/configuration/value.hpp"

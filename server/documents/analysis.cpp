@@ -91,6 +91,7 @@ std::shared_ptr<const Analysis> analyse_from(bool afresh, const SharedState& wor
   options.want_footprint = want_facts;
   options.cancelled = cancelled;
   options.launches = [&] { return world.launches->of(path); };
+  options.named_as = [&] { return world.launches->named_as(path); };
   if (early)
     options.on_findings = [&](const snapshot::Result& result) {
       auto findings = std::make_shared<Analysis>(*analysis);

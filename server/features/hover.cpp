@@ -241,7 +241,8 @@ std::optional<Hover> hover(
   if (const auto name = write_schedule(out, analysis, offset); name && !span) span = name;
   if (analysis.module &&
       documents::language_of(analysis.path, analysis.module->text->bytes()) != documents::Language::none)
-    if (const auto key = snapshot::hover_key(analysis.path, *analysis.module, offset)) {
+    if (const auto key = snapshot::hover_key(
+            analysis.path, *analysis.module, offset, analysis.result.named_as)) {
       out.paragraph();
       out.raw(key->markdown);
       if (!span) span = key->span;

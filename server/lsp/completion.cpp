@@ -23,9 +23,9 @@ syntax::Span begun(std::string_view text, std::uint32_t offset) {
   return span;
 }
 
-bool has_colon(std::string_view text, std::uint32_t at) {
+bool has_sign(std::string_view text, std::uint32_t at, char sign) {
   while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
-  return at < text.size() && text[at] == ':';
+  return at < text.size() && text[at] == sign;
 }
 
 // A key with its quotes, where the language has them.
@@ -36,12 +36,14 @@ std::vector<lsp::CompletionItem> items(
   std::vector<lsp::CompletionItem> made;
   if (!analysis.module) return made;
   const std::string_view text = analysis.module->text->bytes();
-  const bool in_json = documents::language_of(analysis.path) == documents::Language::json;
+  const documents::Language language = documents::language_of(analysis.path);
+  const bool in_json = language == documents::Language::json, in_toml = language == documents::Language::toml;
   const syntax::Span span = begun(text, offset);
-  const std::string behind = has_colon(text, span.end) ? "" : ": ";
+  const std::string behind = has_sign(text, span.end, in_toml ? '=' : ':') ? "" : in_toml ? " = " : ": ";
   // A value that is begun is replaced with its quotes.
   const bool is_quoted = text.substr(span.begin, 1) == "\"";
-  for (snapshot::KeyCompletion& each : snapshot::complete_key(analysis.path, *analysis.module, offset)) {
+  for (snapshot::KeyCompletion& each : snapshot::complete_key(
+           analysis.path, *analysis.module, offset, analysis.result.named_as)) {
     lsp::CompletionItem& item = made.emplace_back();
     const bool is_value = each.is_value;
     const std::string quoted = is_value ? each.key : written(each.key, in_json);
@@ -67,7 +69,8 @@ void serve_completion(Session& session) {
         const OpenDocument* document = session.analyses.find(uri);
         // Of Python others complete: nobody waits here for an analysis of it.
         const auto language = document ? documents::language_of(document->path) : documents::Language::none;
-        if (language != documents::Language::json && language != documents::Language::yaml) {
+        if (language != documents::Language::json && language != documents::Language::yaml &&
+            language != documents::Language::toml) {
           reply(std::nullopt);
           return;
         }

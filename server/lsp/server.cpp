@@ -79,7 +79,11 @@ Analyses::Hooks LanguageServer::analyses_hooks() {
   Analyses::Hooks hooks;
   hooks.accepted = [this](OpenDocument& document) {
     diagnostics_.accepted(document);
-    if (document.fresh && !document.parsed->is_python()) workspace_.script_changed(document.path);
+    if (!document.fresh) return;
+    if (document.parsed->is_python())
+      workspace_.program_changed(document.path);
+    else
+      workspace_.script_changed(document.path);
   };
   hooks.pushes = [this](const OpenDocument& document) { return document.cells || !editor_.pulls(); };
   hooks.changed = [this] { workspace_diagnostics_.changed(); };

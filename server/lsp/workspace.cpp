@@ -1,7 +1,10 @@
 #include "server/lsp/workspace.hpp"
 
 #include "documents/document.hpp"
+#include "rules/launch/named_configurations.hpp"
+#include "rules/launch/program_commands.hpp"
 #include "server/lsp/progress.hpp"
+#include "server/documents/run_sources.hpp"
 #include "server/workspace/discovery.hpp"
 #include "server/workspace/paths.hpp"
 
@@ -16,11 +19,18 @@ namespace {
 // Of the files' text: syntax trees are several times as large, and most files are never asked for.
 constexpr std::uint64_t scanned_bytes = 8u << 20;
 
+bool is_program(std::string_view path) { return path.ends_with(".py"); }
+
 struct Scan {
-  std::vector<std::string> documents;
+  std::vector<std::string> documents;  // and programs that start others, or name configurations
   std::size_t found = 0;
   std::size_t parsed = 0;
 };
+
+bool speaks_of_launches(const syntax::Module& module) {
+  const std::string& text = module.text->bytes();
+  return rules::launch::may_start_commands(text) || rules::launch::may_name_configurations(text);
+}
 
 // `report`: so many files of so many are behind it.
 Scan scan_folders(const SharedState& world, const std::atomic<bool>& cancelled,
@@ -40,7 +50,8 @@ Scan scan_folders(const SharedState& world, const std::atomic<bool>& cancelled,
     if (i * 20 / files.size() != (i + 1) * 20 / files.size()) report(i + 1, files.size());
     if (!stamp || stamp->size > scanned_bytes - bytes) continue;
     if (cancelled) return scan;
-    world.cache->module(files[i]);
+    if (const auto module = world.cache->module(files[i]); module && speaks_of_launches(*module))
+      scan.documents.push_back(files[i]);
     bytes += stamp->size;
     ++scan.parsed;
   }
@@ -76,7 +87,7 @@ void Workspace::watch() {
   if (session_.editor.client.watched_files_dynamic) {
     lsp::DidChangeWatchedFilesRegistrationOptions options;
     for (const char* pattern : {"**/*.py", "**/*.json", "**/*.yaml", "**/*.yml", "**/*.sh", "**/*.slurm",
-             "**/*.sbatch", "**/pyproject.toml", "**/stepzero.toml", "**/.gitignore"})
+             "**/*.sbatch", "**/*.toml", "**/Makefile", "**/Dockerfile*", "**/*.env", "**/.gitignore"})
       options.watchers.push_back({std::string(pattern), std::nullopt});
     registrations.push_back({"stepzero-files", std::string(lsp::method::did_change_watched_files.name),
         protocol::to_any(options)});
@@ -108,11 +119,25 @@ void Workspace::files_changed(const lsp::DidChangeWatchedFilesParams& params) {
   session_.analyses.files_changed(files);
   bool scripts = false;
   for (const std::string& path : files)
-    if (documents::language_of(path) != documents::Language::none) scripts_.insert(path), scripts = true;
+    if (documents::language_of(path) != documents::Language::none || is_program(path)) {
+      // A program is looked at where it was one that starts others, or may have become one.
+      if (is_program(path) && !scripts_.contains(path) && !speaks_of_launches(path)) continue;
+      scripts_.insert(path), scripts = true;
+    }
   if (scripts) find_launches();
   if (settings)
     session_.analyses.world_changed(
         [](SharedState& world) { world.configuration = std::make_shared<ConfigurationFiles>(); });
+}
+
+bool Workspace::speaks_of_launches(const std::string& path) const {
+  const auto world = session_.analyses.world();
+  const auto module = RunSources(world->open, world->cache, {}).module(path);
+  return module && server::speaks_of_launches(*module);
+}
+
+void Workspace::program_changed(const std::string& path) {
+  if (scripts_.contains(path) || speaks_of_launches(path)) script_changed(path);
 }
 
 void Workspace::script_changed(const std::string& path) {

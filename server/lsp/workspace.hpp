@@ -25,9 +25,12 @@ public:
   void scan();
   // A script was opened or changed: what it launches may be something else now.
   void script_changed(const std::string& path);
+  // The same of a program, where it starts others or did so before.
+  void program_changed(const std::string& path);
 
 private:
   void files_changed(const lsp::DidChangeWatchedFilesParams& params);
+  bool speaks_of_launches(const std::string& path) const;
 
   Session& session_;
   Configuration& configuration_;

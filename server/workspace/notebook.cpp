@@ -1,5 +1,7 @@
 #include "server/workspace/notebook.hpp"
 
+#include "rules/launch/cell_commands.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -129,7 +131,7 @@ const Cells::Cell* Cells::find(std::string_view uri) const {
 }
 
 void NotebookProgram::add(Cells::Cell cell, std::string_view its_text) {
-  std::string python = python_of_cell(its_text);
+  std::string python = program_of_cell(its_text);
   if (python.ends_with('\r')) python += ' ';  // which a line feed would make one line end of two
   cell.first_line = cells.cells.empty() ? 0 : cells.cells.back().first_line + cells.cells.back().line_count;
   cell.line_count = count_lines(python);
@@ -168,6 +170,32 @@ std::string python_of_cell(std::string_view text) {
     while (begin < python.size() && is_break(python[begin])) ++begin;
   }
   return python;
+}
+
+std::string program_of_cell(std::string_view text) {
+  const std::string python = python_of_cell(text);
+  std::string_view first = trimmed(text.substr(0, text.find_first_of("\r\n")));
+  const bool all_shell = first.starts_with("%%bash") || first.starts_with("%%sh") ||
+      first.starts_with("%%shell");
+  std::string made;
+  bool continues = false;
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = begin;
+    while (end < text.size() && !is_break(text[end])) ++end;
+    const std::string_view line = text.substr(begin, end - begin), words = trimmed(line);
+    const bool is_taken = !words.empty() && trimmed(std::string_view(python).substr(begin, end - begin)).empty();
+    const bool is_command = is_taken && !words.starts_with("%%") &&
+        (all_shell || continues || words.front() == '!' || words.starts_with("%env ") ||
+            words.starts_with("%set_env "));
+    continues = is_command && words.ends_with('\\');
+    if (is_command)
+      made += rules::launch::as_comment(line);
+    else
+      made.append(python, begin, end - begin);
+    begin = end;
+    while (begin < text.size() && is_break(text[begin])) made += text[begin++];
+  }
+  return made;
 }
 
 bool is_notebook(std::string_view path) { return path.ends_with(".ipynb"); }

@@ -42,6 +42,9 @@ struct NotebookProgram {
 // questions (?…, …?), and a whole cell that a magic hands to another language (%%bash). Lines and their
 // lengths stay as they are.
 std::string python_of_cell(std::string_view text);
+// The same, with the commands of the shell and the variables of %env kept as comments:
+// rules/launch/cell_commands.hpp. Lines become longer at their end alone.
+std::string program_of_cell(std::string_view text);
 
 bool is_notebook(std::string_view path);
 

@@ -85,13 +85,15 @@ private:
     options.want_facts = facts;
     if (!program_.gpu_memory.empty())
       options.gpu_memory = footprint::parse_size(program_.gpu_memory).value_or(0);
-    options.launches = [&] {
+    const auto all_launches = [&] {
       snapshot::Launches launches;
       for (const auto& [other, text] : workspace.files())
         if (documents::language_of(other, text) != documents::Language::none || other.ends_with(".py"))
           launches.add(workspace, Workspace::path_of(other));
-      return launches.of(Workspace::path_of(title));
+      return launches;
     };
+    options.launches = [&] { return all_launches().of(Workspace::path_of(title)); };
+    options.named_as = [&] { return all_launches().named_as(Workspace::path_of(title)); };
     Result result = snapshot::analyze(workspace, Workspace::path_of(title), options);
     for (const std::string& failed : result.failed_rules)
       complain(program_.line, title + ": a rule threw: " + failed);

@@ -98,3 +98,22 @@ def test_what_is_no_notebook_is_said(stepzero, write):
 def test_another_language_is_left_alone(stepzero, write):
     write("a.ipynb", notebook(*CELLS, language="R"))
     assert stepzero("check", "--format", "json", "a.ipynb").json["diagnostics"] == []
+
+
+@needs("launch/unrecognized-argument")
+def test_commands_of_cells_are_launches(stepzero, write):
+    write("train.py", "import argparse\n\nimport torch.nn as nn\n\np = argparse.ArgumentParser()\np.add_argument('--width', type=int, default=64)\n"
+                      "args = p.parse_args()\nlayer = nn.MultiheadAttention(args.width, 4)\n")
+    write("run.ipynb", notebook(
+        code("%env NCCL_DEBUGG=INFO", "width = 3", "!torchrun --nproc_per_node 2 \\", "  train.py --widht 64"),
+        code("%%bash", "cd .", "python train.py --width 30", "python train.py --width wide"),
+        code("# !python train.py --no-such", "text = '''", "!python train.py --neither", "'''", "!pip install -q torch"),
+    ))
+    found = {(each["path"], each.get("cell"), each["range"]["start"]["line"], each["range"]["start"]["column"], each["rule"])
+             for each in stepzero("check", "--format", "json", ".").json["diagnostics"]}
+    assert found == {
+        ("run.ipynb", 1, 1, 6, "launch/environment"),
+        ("run.ipynb", 1, 4, 12, "launch/unrecognized-argument"),
+        ("run.ipynb", 2, 4, 25, "launch/unrecognized-argument"),
+        ("train.py", None, 8, 9, "shape/invalid-argument"),
+    }

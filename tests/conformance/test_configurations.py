@@ -154,3 +154,70 @@ def test_keys_of_accelerate_are_explained_and_completed(start, tmp_path):
     client.change(uri, 2, text.replace("fsdp_auto", "fsdp_auto_wrap_policy: NO_WRAP"))
     hover = client.call("textDocument/hover", {"textDocument": {"uri": uri}, "position": position(5, 6)})
     assert "gathered whole" in hover["contents"]["value"]
+
+
+def test_keys_of_torchtitan_are_explained_and_completed(start, tmp_path):
+    client = start()
+    client.initialize(CAPABILITIES)
+    uri = (tmp_path / "llama.toml").as_uri()
+    text = '[model]\nname = "llama3"\n\n[optimizer]\nname = "AdamW"\nimplementation = \n\n[training]\nseq_len = 8192\nlocal_batch_sise = 8\nlocal\n'
+    client.open(uri, text, language="toml")
+
+    def at(line, begun):
+        found = client.call("textDocument/completion", {"textDocument": {"uri": uri}, "position": position(line, text.splitlines()[line].index(begun) + len(begun))})
+        return {item["label"]: item["textEdit"]["newText"] for item in found}
+
+    # A key that is half typed makes no TOML of the file.
+    keys = at(10, "local")
+    assert keys["local_batch_size"] == "local_batch_size = "
+    assert "lr" not in keys
+    whole = text.replace("implementation = \n", 'implementation = "fused"\n').replace("\nlocal\n", "\n")
+    client.change(uri, 2, whole)
+    (found,) = client.diagnostics(uri, 2)
+    assert (found["code"], found["range"]["start"]) == ("config/torchtitan", position(9, 0))
+    hover = client.call("textDocument/hover", {"textDocument": {"uri": uri}, "position": position(8, 2)})
+    assert "`training.seq_len`" in hover["contents"]["value"]
+
+
+SCRIPT = """\
+import argparse
+
+import torch.nn as nn
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--width", type=int, default=64)
+args = parser.parse_args()
+layer = nn.MultiheadAttention(args.width, 4)
+"""
+
+
+def test_a_program_that_starts_another_gives_it_its_arguments(start, tmp_path):
+    launcher = 'import subprocess\n\nsubprocess.run(["python", "train.py", "--width", "30"])\n'
+    (tmp_path / "go.py").write_text(launcher)
+    (tmp_path / "train.py").write_text(SCRIPT)
+    client = start()
+    client.initialize(CAPABILITIES, workspaceFolders=[{"uri": tmp_path.as_uri(), "name": "w"}])
+    script, other = (tmp_path / "train.py").as_uri(), (tmp_path / "go.py").as_uri()
+    client.open(script, SCRIPT)
+    client.idle()
+    (found,) = client.diagnostics(script)
+    assert "As launched by go.py:3" in found["message"]
+    client.open(other, launcher)
+    client.change(other, 2, launcher.replace("30", "32"))
+    client.diagnostics(other, 2)
+    client.idle()
+    assert client.diagnostics(script) == []
+
+
+def test_a_launch_line_makes_a_file_a_configuration(start, tmp_path):
+    (tmp_path / "stage.json").write_text('{"gradient_cliping": 1.0, "rate": 3, "other": 1}\n')
+    (tmp_path / "train.py").write_text("print(1)\n")
+    (tmp_path / "run.sh").write_text("deepspeed train.py --deepspeed_config stage.json\n")
+    client = start()
+    client.initialize(CAPABILITIES, workspaceFolders=[{"uri": tmp_path.as_uri(), "name": "w"}])
+    uri = (tmp_path / "stage.json").as_uri()
+    client.open(uri, (tmp_path / "stage.json").read_text(), language="json")
+    client.idle()
+    assert "deepspeed/unknown-key" in [each["code"] for each in client.diagnostics(uri)]
+    hover = client.call("textDocument/completion", {"textDocument": {"uri": uri}, "position": position(0, 1)})
+    assert "train_batch_size" in [item["label"] for item in hover]

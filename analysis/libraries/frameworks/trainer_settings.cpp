@@ -64,6 +64,7 @@ const std::vector<Pair>& pairs() {
       {"adam_epsilon", {"optimizer", "params", "eps"}, 1e-8},
       {"fp16", {"fp16", "enabled"}},
       {"bf16", {"bf16", "enabled"}},
+      {"learning_rate", {"scheduler", "params", "warmup_max_lr"}, 5e-5},
   };
   return all;
 }

@@ -516,6 +516,11 @@ std::vector<Row> data_file_rows() {
       row("omegaconf.DictConfig.clear", method, "", changed_unseen),
       row("omegaconf.DictConfig.popitem", method, "", changed_unseen),
       row("omegaconf.DictConfig.get", method, "key, default_value=None", item_or),
+      row("omegaconf.DictConfig.keys", method, "", not_seen),
+      row("omegaconf.DictConfig.values", method, "", not_seen),
+      row("omegaconf.DictConfig.items", method, "*arguments, **options", not_seen),
+      row("omegaconf.DictConfig.items_ex", method, "*arguments, **options", not_seen),
+      row("omegaconf.DictConfig.copy", method, "", not_seen),
   };
 }
 

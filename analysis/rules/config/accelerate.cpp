@@ -172,6 +172,8 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   check_keys(root, "", report);
   if (const Node* fsdp = root.at("fsdp_config"); fsdp && fsdp->is(Node::Kind::table))
     check_keys(*fsdp, "fsdp_config", report);
+  if (const Node* table = root.at("deepspeed_config"); table && table->is(Node::Kind::table))
+    check_keys(*table, "deepspeed_config", report);
   check_deepspeed_file(root, report);
   if (root.at("distributed_type") && root.at("distributed_type")->is_text("FSDP")) check_fsdp(root, report);
   check_mesh(root, report);

@@ -150,6 +150,9 @@ std::vector<std::string_view> names_of(std::string_view section) {
   std::vector<std::string_view> names;
   for (const Known& each : all)
     if (each.section == section) names.push_back(each.name);
+  if (section == "deepspeed_config" || section == "parallelism_config")
+    for (const Meaning& each : meanings)
+      if (each.section == section) names.push_back(each.name);
   return names;
 }
 

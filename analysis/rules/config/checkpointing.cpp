@@ -15,6 +15,17 @@ namespace {
 constexpr std::string_view own[] = {
     "use_reentrant", "context_fn", "determinism_check", "debug", "early_stop", "preserve_rng_state"};
 
+// Is `checkpoint` called by its own name? A partial, or an attribute that holds one, may have bound keywords
+// that are not written here.
+bool is_called_by_name(const syntax::CallExpr& call) {
+  const std::string_view name = call.function->kind == syntax::ExprKind::name
+      ? static_cast<const syntax::NameExpr&>(*call.function).id.text()
+      : call.function->kind == syntax::ExprKind::attribute
+      ? static_cast<const syntax::AttributeExpr&>(*call.function).attribute.text()
+      : std::string_view();
+  return name.ends_with("checkpoint") && !name.starts_with('_');
+}
+
 enum class Way : std::uint8_t { reentrant, by_default, other };  // by default it is reentrant
 
 Way way_of(const syntax::CallExpr& call) {
@@ -74,7 +85,8 @@ void check(const Record& record, Report& report) {
   visit_roots(record, [&](const Event& each) {
     if (each.kind != EventKind::operation) return;
     const auto& event = static_cast<const OperationEvent&>(each);
-    if (event.row->operation != Operation::recomputed || !event.expr) return;
+    if (event.row->operation != Operation::recomputed || !event.expr || !is_called_by_name(*event.expr))
+      return;
     const Way way = way_of(*event.expr);
     if (way == Way::other) return;
     Finding* finding = nullptr;

@@ -22,7 +22,7 @@ bool has_names_of_trainer(const Node& table) {
   return known >= enough && 2 * known > static_cast<std::ptrdiff_t>(table.fields.size());
 }
 
-void collect(const Node& root, std::vector<const Node*>& into) {
+void collect(const Node& root, bool is_of_cli, std::vector<const Node*>& into) {
   if (is_target(root)) return into.push_back(&root);
   const Node* trainer = root.at("trainer");
   if (!trainer || !trainer->is(Node::Kind::table)) return;
@@ -31,18 +31,18 @@ void collect(const Node& root, std::vector<const Node*>& into) {
   // LightningCLI names the model and the data beside it.
   const bool of_cli = (root.find("model") || root.find("data")) &&
       (root.find("seed_everything") || root.find("ckpt_path") || root.find("optimizer"));
-  if (of_cli && has_names_of_trainer(*trainer)) into.push_back(trainer);
+  if (is_of_cli || (of_cli && has_names_of_trainer(*trainer))) into.push_back(trainer);
 }
 
 }  // namespace
 
-std::vector<const Node*> trainer_tables(const Node& root) {
+std::vector<const Node*> trainer_tables(const Node& root, bool of_cli) {
   std::vector<const Node*> found;
   if (!root.is(Node::Kind::table)) return found;
-  collect(root, found);
+  collect(root, of_cli, found);
   // One table for each command.
   for (const std::string_view command : {"fit", "validate", "test", "predict"})
-    if (const Node* table = root.at(command); table && table->is(Node::Kind::table)) collect(*table, found);
+    if (const Node* table = root.at(command); table && table->is(Node::Kind::table)) collect(*table, of_cli, found);
   return found;
 }
 

@@ -7,7 +7,8 @@
 
 namespace stepzero::rules::lightning {
 
-// The tables of a file that hold arguments of the Trainer; none if it is no such file.
-std::vector<const Node*> trainer_tables(const Node& root);
+// The tables of a file that hold arguments of the Trainer; none if it is no such file. `of_cli`: LightningCLI
+// is known to read it.
+std::vector<const Node*> trainer_tables(const Node& root, bool of_cli = false);
 
 }  // namespace stepzero::rules::lightning

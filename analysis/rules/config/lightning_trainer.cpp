@@ -63,7 +63,7 @@ LightningSetting setting(const Field& field) {
 
 void check_document(const DocumentInput& input, DocumentReport& report) {
   if (input.document.is_broken) return;
-  for (const Node* table : lightning::trainer_tables(input.document.root)) {
+  for (const Node* table : lightning::trainer_tables(input.document.root, input.is_named)) {
     std::vector<LightningSetting> settings;
     std::vector<const Field*> fields;
     for (const Field& field : table->fields)

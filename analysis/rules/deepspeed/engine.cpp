@@ -45,7 +45,9 @@ void check_steps(const Record& record, Report& report) {
     if (event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
     if (!operation.row || operation.row->operation != Operation::optimizer_step ||
-        !operation.self.is(Kind::instance) || !attribute(operation.self, values::EngineState::engine))
+        !operation.self.is(Kind::instance) ||
+        // Where the program chooses between an engine and a loop of its own, it is of neither for sure.
+        !attribute(operation.self, values::EngineState::engine).is(Kind::instance))
       return;
     if (std::find(of_engine.begin(), of_engine.end(), event.place) != of_engine.end() || !once(event.place))
       return;
@@ -55,6 +57,53 @@ void check_steps(const Record& record, Report& report) {
             (of_engine.empty()
                     ? "A step of its own leaves them out, and under ZeRO finds no gradients: call `engine.step()`"
                     : "This is a second step beside it: take it out"));
+  });
+}
+
+// A backward that the engine does not make, in a loop that its step ends.
+void check_backwards(const Record& record, Report& report) {
+  Once once;
+  for (const TrainingRoot& scene : Training::of(record).scenes()) {
+    std::vector<values::Place> of_engine;
+    std::vector<const TrainingEvent*> steps;
+    for (const TrainingEvent& each : scene.all) {
+      if (each.event->row->path == engine_steps[0]) of_engine.push_back(each.event->place);
+      if (each.event->row->path == engine_steps[1]) steps.push_back(&each);
+    }
+    if (!of_engine.empty()) continue;
+    for (const TrainingEvent& each : scene.all) {
+      if (each.event->row->operation != Operation::backward || each.loops.empty() || each.in_handler) continue;
+      const auto step = std::find_if(steps.begin(), steps.end(), [&](const TrainingEvent* one) {
+        return one->in(each.loops.back()) && !(one->event->place == each.event->place);
+      });
+      if (step == steps.end() || !once(each.event->place)) continue;
+      Finding* finding = report.add(Severity::warning, each.event->place, each.event->calls,
+          "This backward goes around the engine of DeepSpeed: it divides no loss by the accumulation steps and scales no float16 loss, and before version 0.18 the gradients of ZeRO are not reduced at all. Call `engine.backward(loss)`.");
+      if (finding) report.relate(*finding, (*step)->event->place, "the engine steps here");
+    }
+  }
+}
+
+// `save_16bit_model` of stage 3 saves nothing unless the configuration lets it gather.
+void check_saves(const Record& record, Report& report) {
+  Once once;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    if (!operation.row || !operation.self.is(Kind::instance) ||
+        (operation.row->path != "deepspeed.DeepSpeedEngine.save_16bit_model" &&
+            operation.row->path != "deepspeed.DeepSpeedEngine.save_fp16_model"))
+      return;
+    const Value stage = attribute(operation.self, values::EngineState::stage),
+                whole = attribute(operation.self, values::EngineState::saves_whole);
+    const bool is_sharded = stage.is(Kind::integer) &&
+        record.symbols.compare(symbolic::Compare::ge, stage.integer(), record.symbols.constant(3)) ==
+            symbolic::Answer::yes;
+    const bool gathers = !whole.is(Kind::boolean) ||
+        record.symbols.decide(whole.condition()) != symbolic::Answer::no;
+    if (!is_sharded || gathers || !once(event.place)) return;
+    report.add(Severity::warning, event.place, event.calls,
+        "This saves nothing and returns False: under ZeRO-3 the parameters have to be gathered first, and the configuration does not set `stage3_gather_16bit_weights_on_model_save`. Set it to true in `zero_optimization`.");
   });
 }
 
@@ -103,6 +152,8 @@ void check(const Record& record, Report& report) {
   });
   check_steps(record, report);
   check_states(record, report);
+  check_backwards(record, report);
+  check_saves(record, report);
   if (std::none_of(
           engines.begin(), engines.end(), [&](Value engine) { return shares_gradients(record, engine); }))
     return;

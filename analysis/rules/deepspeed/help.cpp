@@ -1,6 +1,7 @@
 // Hover and completion at the keys of configurations: those of DeepSpeed here.
 #include "rules/launch/help.hpp"
 #include "rules/config/accelerate_help.hpp"
+#include "rules/config/torchtitan.hpp"
 #include "rules/deepspeed/sections.hpp"
 
 namespace stepzero::rules {
@@ -70,6 +71,7 @@ std::optional<KeyHelp> key_help(Role role, const Document& document, std::uint32
   std::optional<KeyHelp> found;
   if (role == Role::script) return launch::word_help(document, offset);
   if (role == Role::accelerate) return accelerate::help(document, offset);
+  if (role == Role::torchtitan) return torchtitan::help(document, offset);
   if (role != Role::deepspeed) return found;
   each_section(document.root, [&](std::string_view section, const Node& table) {
     for (const Field& field : table.fields)
@@ -82,6 +84,7 @@ std::optional<KeyHelp> key_help(Role role, const Document& document, std::uint32
 std::vector<KeyChoice> key_choices(Role role, const Document& document, std::uint32_t offset) {
   std::vector<KeyChoice> choices;
   if (role == Role::accelerate) return accelerate::choices(document, offset);
+  if (role == Role::torchtitan) return torchtitan::choices(document, offset);
   if (role != Role::deepspeed) return choices;
   // The innermost table around the place; within a value there is nothing to choose.
   std::string section;

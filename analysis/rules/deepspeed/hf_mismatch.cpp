@@ -31,6 +31,9 @@ const std::vector<Pair>& pairs() {
       {"adam_epsilon", {"optimizer", "params", "eps"}},
       {"fp16", {"fp16", "enabled"}},
       {"bf16", {"bf16", "enabled"}},
+      {"learning_rate", {"scheduler", "params", "warmup_max_lr"}},
+      {"warmup_steps", {"scheduler", "params", "warmup_num_steps"}},
+      {"max_steps", {"scheduler", "params", "total_num_steps"}},
   };
   return all;
 }
@@ -84,8 +87,22 @@ bool reads_training_arguments(const DocumentInput& input, const LaunchLine& line
   if (!line.script || !line.script->is_known()) return false;
   const auto path = launch::script_file(
       input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
-  const auto module = path ? input.sources.module(*path) : nullptr;
-  return module && module->text->bytes().find("HfArgumentParser") != std::string::npos;
+  return path && launch::mentions(input.sources, *path, {"HfArgumentParser", "TrlParser"}, input.read);
+}
+
+// A precision that the file turns on, and that the launch does not ask for: its arguments are off by default.
+void judge_default(const LaunchLine& line, std::string_view name, const Field& field, const std::string& path,
+    DocumentReport& report) {
+  if ((name != "fp16" && name != "bf16") || truth(&field.value) != true || !field.value.is(Node::Kind::boolean))
+    return;
+  const std::string flag = "--" + std::string(name);
+  for (const Word& word : line.arguments)
+    if (!word.is_known() || word.text.starts_with(flag)) return;  // --fp16_full_eval, too
+  Finding& finding = report.add(Severity::warning, line.script->written,
+      "the configuration turns `" + std::string(name) + "` on, and this launch does not give `" + flag +
+          "`, which is off by default: the Trainer refuses configurations that mismatch its arguments, unless the script has another default. Give it, or write \"auto\" in the configuration");
+  report.relate(finding, {path, field.value.span}, "it is turned on here");
+  finding.fixes.push_back({"Write \"auto\" in the configuration", false, {{{path, field.value.span}, "\"auto\""}}});
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) {
@@ -102,6 +119,11 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
       const Field* field = field_at(configured->root, pair.keys);
       Word given;
       const Word* word = field && !is_auto(&field->value) ? argument(line, pair.argument, given) : nullptr;
+      if (field && !word) judge_default(line, pair.argument, *field, *path, report);
+      // 0 and less stand for a number that is computed.
+      if (word && (pair.argument == "warmup_steps" || pair.argument == "max_steps") &&
+          (given.text.empty() || given.text.front() == '-' || given.text == "0"))
+        continue;
       if (!word || !given.is_known() || is_same(given, field->value)) continue;
       std::string key;
       for (const std::string_view part : pair.keys) key += (key.empty() ? "" : ".") + std::string(part);

@@ -68,8 +68,73 @@ std::string refusal(const Key& key, const Node& value) {
   return {};
 }
 
+// The class that a name stands for: DeepSpeed's own, or one of torch. An optimizer that the program hands over
+// is taken before.
+void judge_class(const Node& root, std::string_view section, std::string_view own, std::string_view of_torch,
+    DocumentReport& report) {
+  const Node* table = root.at(section);
+  const Node* type = table ? table->at("type") : nullptr;
+  if (!type || !type->is(Node::Kind::text) || type->text.empty() || is_auto(type) ||
+      is_placeholder(type->text))
+    return;
+  std::vector<std::string_view> known;
+  for (std::string_view list : {own, of_torch})
+    while (!list.empty()) {
+      const std::size_t bar = std::min(list.find('|'), list.size());
+      known.push_back(list.substr(0, bar));
+      list.remove_prefix(std::min(bar + 1, list.size()));
+    }
+  const auto lower = [](std::string_view text) {
+    std::string made(text);
+    std::transform(made.begin(), made.end(), made.begin(), [](unsigned char c) { return std::tolower(c); });
+    return made;
+  };
+  const bool is_optimizer = section == "optimizer";
+  if (std::any_of(known.begin(), known.end(), [&](std::string_view each) {
+        return is_optimizer ? lower(each) == lower(type->text) : each == type->text;
+      }))
+    return;
+  const std::string_view meant = documents::nearest(type->text, known);
+  Finding& finding = report.add(Severity::warning, type->span,
+      "DeepSpeed knows no " + std::string(section) + " `" + type->text + "`, and torch." +
+          (is_optimizer ? "optim" : "optim.lr_scheduler") + " has none of this name" +
+          (meant.empty() ? "" : ": did you mean `" + std::string(meant) + "`?"));
+  if (!meant.empty())
+    report.fix(finding, "Write " + std::string(meant), documents::is_slip(type->text, meant), type->span,
+        '"' + std::string(meant) + '"');
+}
+
+// runtime/config.py and runtime/lr_schedules.py of DeepSpeed 0.19, torch.optim of PyTorch 2.13.
+constexpr std::string_view own_optimizers =
+    "Adam|AdamW|Adagrad|Lamb|OneBitAdam|OneBitLamb|ZeroOneAdam|Lion|Muon|MuAdam|MuAdamW|MuSGD|cpuAdam|FusedAdam";
+constexpr std::string_view torch_optimizers =
+    "Adadelta|Adafactor|Adamax|ASGD|LBFGS|NAdam|RAdam|RMSprop|Rprop|SGD|SparseAdam|Optimizer";
+constexpr std::string_view own_schedules =
+    "WarmupLR|WarmupDecayLR|WarmupCosineLR|OneCycle|LRRangeTest";
+constexpr std::string_view torch_schedules =
+    "LambdaLR|MultiplicativeLR|StepLR|MultiStepLR|ConstantLR|LinearLR|ExponentialLR|SequentialLR|CosineAnnealingLR|ChainedScheduler|ReduceLROnPlateau|CyclicLR|CosineAnnealingWarmRestarts|OneCycleLR|PolynomialLR|LRScheduler";
+
+// Steps that a schedule of DeepSpeed warms up for, and those that it has in all.
+void judge_steps(const Node& root, DocumentReport& report) {
+  const Node* schedule = root.at("scheduler");
+  const Node* parameters = schedule ? schedule->at("params") : nullptr;
+  const Node* total = parameters ? parameters->at("total_num_steps") : nullptr;
+  const Node* warmup = parameters ? parameters->at("warmup_num_steps") : nullptr;
+  if (!total || !warmup || !total->is_number() || !warmup->is_number() || total->number() <= 0 ||
+      total->number() >= warmup->number())
+    return;
+  Finding& finding = report.add(Severity::warning, total->span,
+      "the schedule warms up for " + std::to_string(static_cast<std::int64_t>(warmup->number())) +
+          " steps and ends after " + std::to_string(static_cast<std::int64_t>(total->number())) +
+          ": the learning rate falls to 0 before it was ever reached, and stays there");
+  report.relate(finding, warmup->span, "the steps of the warm-up");
+}
+
 void judge(const Document& document, DocumentReport& report) {
   if (document.is_broken) return;
+  judge_class(document.root, "optimizer", own_optimizers, torch_optimizers, report);
+  judge_class(document.root, "scheduler", own_schedules, torch_schedules, report);
+  judge_steps(document.root, report);
   each_section(document.root, [&](std::string_view section, const Node& table) {
     for (const Field& field : table.fields) {
       const Key* key = find_key(section, field.key);
@@ -87,7 +152,8 @@ void judge(const Document& document, DocumentReport& report) {
       if (key->least != unbounded && key->type == KeyType::integer)
         wanted += " of " + std::to_string(static_cast<std::int64_t>(key->least)) + " or more";
       // Only sections of models are checked where they are read; the others fail later, or do not.
-      report.add(is_strict(section) ? Severity::error : Severity::warning, field.value.span,
+      // Older versions took anything in those that were plain tables then.
+      report.add(is_strict(section) && !was_open(section) ? Severity::error : Severity::warning, field.value.span,
           "`" + field.key + "` " + why + "; " + std::string(asked) + " takes " + wanted);
     }
   });

@@ -2,6 +2,9 @@
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
 #include "rules/list.hpp"
+#include "rules/training/training.hpp"
+
+#include <algorithm>
 
 namespace stepzero::rules {
 
@@ -36,8 +39,32 @@ void judge(const Document& document, DocumentReport& report) {
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
+// A scaler of torch beside an engine that scales the loss itself.
+void check_scalers(const Record& record, Report& report) {
+  bool has_engine = false;
+  Once once;
+  visit_roots(record, [&](const interpreter::Event& event) {
+    if (event.kind != interpreter::EventKind::operation) return;
+    const auto& operation = static_cast<const interpreter::OperationEvent&>(event);
+    has_engine = has_engine || (operation.row && operation.row->path == "deepspeed.DeepSpeedEngine.backward");
+  });
+  if (!has_engine) return;
+  for (const TrainingRoot& scene : Training::of(record).scenes())
+    for (const TrainingEvent& scaled : scene.all) {
+      if (scaled.event->row->operation != values::Operation::scale || scaled.loops.empty()) continue;
+      const auto backward = std::find_if(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+        return each.event->row->path == "deepspeed.DeepSpeedEngine.backward" && each.in(scaled.loops.back());
+      });
+      if (backward == scene.all.end() || !once(scaled.event->place)) continue;
+      Finding* finding = report.add(Severity::warning, scaled.event->place, scaled.event->calls,
+          "The engine of DeepSpeed scales a float16 loss itself, and nothing takes this second scale away again: the gradients are 65,536 times too large, or overflow. Hand the plain loss to `engine.backward`.");
+      if (finding) report.relate(*finding, backward->event->place, "the engine's backward");
+    }
+}
+
 void check(const Record& record, Report& report) {
   check_program(record, report, deepspeed_precision, judge);
+  check_scalers(record, report);
 }
 
 }  // namespace

@@ -60,6 +60,14 @@ void judge(const Document& document, DocumentReport& report) {
   const Node* zero = root.at("zero_optimization");
   if (!zero || !zero->is(Node::Kind::table)) return;
   check_offload(*zero, *stage, report);
+  // Nothing is shared at stage 0, and none of its options is read; what many files carry along is their
+  // default.
+  if (*stage == 0 && zero->find("stage"))
+    for (const std::string_view key : {"contiguous_gradients", "overlap_comm", "reduce_scatter",
+             "stage3_gather_16bit_weights_on_model_save", "round_robin_gradients"})
+      if (const Field* option = zero->find(key); option && truth(&option->value) == true)
+        report.add(Severity::information, option->key_span,
+            "stage 0 shares nothing and does not read `" + std::string(key) + "`: it has no effect");
   const Node* offload = zero->at("offload_optimizer");
   if (const Field* ratio = offload ? offload->find("ratio") : nullptr;
       ratio && ratio->value.is_number() && ratio->value.number() < 1 && *stage != 3)

@@ -2,6 +2,7 @@
 
 #include "libraries/frameworks/training_arguments.hpp"
 #include "rules/config/lightning_files.hpp"
+#include "rules/config/torchtitan.hpp"
 #include "rules/deepspeed/keys.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/list.hpp"
@@ -65,6 +66,8 @@ Role role_of(const std::string& path, const Document& document) {
       return Role::accelerate;
     if (!lightning::trainer_tables(document.root).empty()) return Role::lightning;
     return is_of_trainer(document.root) ? Role::training_arguments : Role::nothing;
+  case Language::toml:
+    return torchtitan::is_configuration(document.root) ? Role::torchtitan : Role::nothing;
   case Language::make:
   case Language::docker:
     return launch::launch_lines(document.script).empty() && document.script.exports.empty() ? Role::nothing
@@ -74,6 +77,12 @@ Role role_of(const std::string& path, const Document& document) {
   case Language::none: break;
   }
   return Role::nothing;
+}
+
+Role role_named(Role named, const Document& document) {
+  using documents::Language;
+  const bool is_data = document.language == Language::json || document.language == Language::yaml;
+  return is_data && document.root.is(Node::Kind::table) && !document.is_broken ? named : Role::nothing;
 }
 
 std::optional<Document> DocumentInput::other(const std::string& asked) const {

@@ -24,14 +24,18 @@ enum class Role : std::uint8_t {
   accelerate,          // what `accelerate config` writes
   training_arguments,  // arguments of the Trainer of transformers
   lightning,           // what LightningCLI reads, or tables that a Trainer of Lightning is made of
+  torchtitan,          // the TOML that torchtitan reads
   script,              // a script of the shell
 };
 Role role_of(const std::string& path, const Document& document);
+// The same of a file whose keys do not tell, and that a launch line or a program takes for `named`.
+Role role_named(Role named, const Document& document);
 
 struct DocumentInput {
   const std::string& path;
   const Document& document;
   Role role;
+  bool is_named;  // the file is what it is because a launch line or a program says so
   const program::Sources& sources;
   std::set<std::string>& read;  // the other files that were asked for
 

@@ -85,6 +85,13 @@ std::string why_wrapped(const Record& record, const Wrap& wrap) {
     return "`auto_wrap_policy` is a function or a policy, and a list of classes is neither: it is \"not callable\". Pass `ModuleWrapPolicy` of them.";
   if (is_symbol(policy, ".ModuleWrapPolicy"))
     return "`ModuleWrapPolicy` is given as the class itself: make one of the layers' classes, `ModuleWrapPolicy({Block})`.";
+  if (const Value ignored = wrap.option("ignored_modules"); ignored.is(Kind::instance)) {
+    const auto* object = ignored.as<Instance>();
+    const bool is_iterable = !object->native || object->native->path.find("Sequential") != std::string_view::npos ||
+        object->native->path.find("ModuleList") != std::string_view::npos;
+    if (!is_iterable && object->native->path.starts_with("torch.nn."))
+      return "`ignored_modules` takes several modules, and this is one: \"should be an iterable of `torch.nn.Module`s\". Pass a list of it.";
+  }
   const Value strategy = wrap.option("sharding_strategy");
   if (strategy.is(Kind::string))
     return "`sharding_strategy` is a member of `ShardingStrategy`, and a text is none: KeyError. Pass `ShardingStrategy." +

@@ -32,6 +32,7 @@ public:
             words_[0].text.ends_with(".yml")))
       return;
     read(0);
+    if (options_.takes_more) return;
     tell_unknown(unknown_);
     tell_unknown(unknown_by_default_);
     tell_former();
@@ -74,13 +75,13 @@ private:
       case WordKind::value: place(word); break;
       }
     }
-    if (!finished_ && !may_give_any_) tell_missing();
+    if (!finished_ && !may_give_any_ && !options_.takes_more) tell_missing();
   }
 
   void find_positionals() {
     positionals_.clear();
     next_ = 0;
-    places_known_ = options_.one_parser && !options_.of_dataclasses && !options_.of_tyro;
+    places_known_ = options_.one_parser && !options_.takes_more && !options_.of_dataclasses && !options_.of_tyro;
     commands_ = nullptr;
     for (const DeclaredOption& option : options_.options) {
       if (!is_of(option) || !option.is_positional()) continue;
@@ -360,6 +361,7 @@ private:
     // What follows may be its value, or have a place of its own.
     while (at_ < words_.size() && (seen(at_).kind == WordKind::value || seen(at_).kind == WordKind::unsure))
       ++at_, places_known_ = false;
+    if (options_.takes_more) return;
     const Word& flag = word.flag;
     if (const DeclaredOption* elsewhere = options_.find(flag.text);
         elsewhere && elsewhere->parser == 0 && parser_ != 0)

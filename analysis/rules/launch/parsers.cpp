@@ -45,7 +45,8 @@ public:
     const bool is_of_argparse = text.find("HfArgumentParser") == std::string_view::npos &&
         text.find("click.") == std::string_view::npos && text.find("tyro.cli(") == std::string_view::npos &&
         text.find("Fire(") == std::string_view::npos && text.find("typer") == std::string_view::npos;
-    while (!waiting_.empty() && seen_.size() < most_modules && !(open_ && is_of_argparse)) {
+    while (!waiting_.empty() && seen_.size() < most_modules &&
+        !(open_ && is_of_argparse && hf_classes_.empty())) {
       const std::string next = waiting_.back();
       waiting_.pop_back();
       visit(next);
@@ -55,7 +56,9 @@ public:
       made_.abbreviations = true;
       const bool all = add_options(classes_, hf_classes_, made_);
       made_.one_parser = hf_parsers_ == 1 && declared_.parsers() == 0;
-      made_.closed = all && made_.one_parser && hf_parses_ && !hf_open_ && waiting_.empty();
+      const bool is_known = made_.one_parser && hf_parses_ && !hf_open_ && waiting_.empty();
+      made_.closed = all && is_known && !hf_takes_more_;
+      made_.takes_more = is_known && !made_.closed;
       return std::move(made_);
     }
     if (imports_tyro_) {
@@ -86,9 +89,11 @@ public:
       made_.closed = made_.one_parser && all_simple && !simple_open_ && !open_ && waiting_.empty();
       return std::move(made_);
     }
-    made_.closed = parses_ && declared_.parsers() > 0 && all_simple && !simple_open_ && !open_ &&
+    const bool is_known = parses_ && declared_.parsers() > 0 && all_simple && !simple_open_ && !open_ &&
         !declared_.is_open() && !handed_out && waiting_.empty() &&
         (made_.commands.empty() || declared_.parsers() == 1);
+    made_.closed = is_known && !takes_more_;
+    made_.takes_more = is_known && takes_more_ && declared_.parsers() == 1;
     made_.one_parser = declared_.parsers() == 1;
     return std::move(made_);
   }
@@ -237,6 +242,10 @@ private:
     if (click_.call(call, path, offset_) || of_tyro(name, call) || of_simple(name, call) ||
         (is_main_ && signatures_.call(call)))
       return;
+    if (name == "parse_known_args" && call.arguments.empty() && call.keywords.empty()) {
+      parses_ = takes_more_ = true;
+      return;
+    }
     if (name == "parse_args") {
       if (call.arguments.empty() && call.keywords.empty())
         parses_ = true;
@@ -327,8 +336,8 @@ private:
     }
     if (name == "parse_args_into_dataclasses") {
       hf_parses_ = true;
-      if (keyword(call, "return_remaining_strings") || keyword(call, "args") ||
-          keyword(call, "args_filename") || !call.arguments.empty())
+      if (keyword(call, "return_remaining_strings")) hf_takes_more_ = true;
+      if (keyword(call, "args") || keyword(call, "args_filename") || !call.arguments.empty())
         hf_open_ = true;
       open_ = true;
       return true;
@@ -355,8 +364,8 @@ private:
   std::set<std::string> seen_, functions_, handed_to_;
   std::vector<std::string> waiting_;
   int hf_parsers_ = 0;
-  bool parses_ = false, open_ = false;
-  bool hf_parses_ = false, hf_open_ = false, argv_open_ = false;
+  bool parses_ = false, open_ = false, takes_more_ = false;
+  bool hf_parses_ = false, hf_open_ = false, hf_takes_more_ = false, argv_open_ = false;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "rules/launch/program_commands.hpp"
 
 #include "documents/inline_script.hpp"
+#include "rules/launch/cell_commands.hpp"
 #include "rules/launch/declarations.hpp"
 #include "syntax/walk.hpp"
 
@@ -44,6 +45,7 @@ public:
     Scope globals;
     for (const Item& item : module.items)
       if (item.chunk->stmt) {
+        for_each_statement(*item.chunk->stmt, [this](const Stmt& stmt) { imports(stmt); });
         offset_ = item.offset;
         bind(*item.chunk->stmt, globals);
       }
@@ -124,14 +126,10 @@ private:
   }
 
   void call(const CallExpr& call) {
-    if (call.function->kind != ExprKind::attribute || call.arguments.empty()) return;
-    const auto& function = static_cast<const AttributeExpr&>(*call.function);
-    const std::string_view owner = function.object->kind == ExprKind::name
-        ? static_cast<const NameExpr&>(*function.object).id.text()
-        : std::string_view();
-    const bool takes_list = owner == "subprocess" && is_one_of(function.attribute.text(), of_lists);
-    const bool takes_text = (owner == "os" || owner == "subprocess") &&
-        is_one_of(function.attribute.text(), of_texts);
+    if (call.arguments.empty()) return;
+    const auto [owner, function] = named(*call.function);
+    const bool takes_list = owner == "subprocess" && is_one_of(function, of_lists);
+    const bool takes_text = (owner == "os" || owner == "subprocess") && is_one_of(function, of_texts);
     if (!takes_list && !takes_text) return;
     ShellCommand made;
     made.span = absolute(call.span);
@@ -152,6 +150,7 @@ private:
     for (const std::vector<Chars>& each : all) {
       if (each.empty()) continue;
       ShellCommand one = made;
+      environment(keyword(call, "env"), one);
       for (const Chars& chars : each) {
         Word& word = one.words.emplace_back();
         word.text = chars.text;
@@ -161,6 +160,63 @@ private:
           word.written = {chars.at.front(), chars.at.back() + 1};
       }
       into_.commands.push_back(std::move(one));
+    }
+  }
+
+  // "subprocess", "run": of `subprocess.run`, of `sp.run`, and of a name that is imported.
+  std::pair<std::string_view, std::string_view> named(const Expr& function) const {
+    if (function.kind == ExprKind::name) {
+      const auto found = imported_.find(static_cast<const NameExpr&>(function).id.text());
+      return found == imported_.end() ? std::pair<std::string_view, std::string_view>() : found->second;
+    }
+    if (function.kind != ExprKind::attribute) return {};
+    const auto& attribute = static_cast<const AttributeExpr&>(function);
+    if (attribute.object->kind != ExprKind::name) return {};
+    const std::string_view owner = static_cast<const NameExpr&>(*attribute.object).id.text();
+    const auto found = imported_.find(owner);
+    const bool is_module = found != imported_.end() && found->second.second.empty();
+    return {is_module ? found->second.first : owner, attribute.attribute.text()};
+  }
+  void imports(const Stmt& stmt) {
+    const auto local = [](const Alias& alias) {
+      return alias.alias.text().empty() ? alias.path.front().text() : alias.alias.text();
+    };
+    if (stmt.kind == StmtKind::import) {
+      for (const Alias& alias : static_cast<const ImportStmt&>(stmt).names)
+        if (alias.path.size() == 1) imported_[local(alias)] = {alias.path.front().text(), {}};
+    } else if (stmt.kind == StmtKind::import_from) {
+      const auto& from = static_cast<const ImportFromStmt&>(stmt);
+      if (from.level > 0 || from.module.size() != 1) return;
+      for (const Alias& alias : from.names)
+        if (alias.path.size() == 1)
+          imported_[local(alias)] = {from.module.front().text(), alias.path.front().text()};
+    }
+  }
+
+  // env={**os.environ, "NAME": "value"}, env=dict(os.environ, NAME="value")
+  void environment(const Expr* given, ShellCommand& into) {
+    if (given && given->kind == ExprKind::name) given = bound(*given).value;
+    const auto set = [&](std::string_view name, Span where, const Expr& value) {
+      Chars chars;
+      if (!text(value, chars, 0)) return;
+      documents::Setting& made = into.environment.emplace_back();
+      made.name = name;
+      // Judged where the program sets it, as `os.environ` is.
+      made.name_span = {absolute(where).begin, absolute(where).begin};
+      made.value.text = chars.text;
+      made.value.span = made.value.written = absolute(value.span);
+    };
+    if (given && given->kind == ExprKind::dict) {
+      for (const DictItem& item : static_cast<const DictExpr&>(*given).items)
+        if (item.key && item.key->kind == ExprKind::string)
+          set(static_cast<const StringExpr&>(*item.key).value, item.key->span, *item.value);
+    } else if (given && given->kind == ExprKind::call) {
+      const auto& made = static_cast<const CallExpr&>(*given);
+      if (made.function->kind != ExprKind::name ||
+          static_cast<const NameExpr&>(*made.function).id.text() != "dict")
+        return;
+      for (const Keyword& each : made.keywords)
+        if (!each.name.text().empty()) set(each.name.text(), each.span, *each.value);
     }
   }
 
@@ -274,6 +330,7 @@ private:
   Span absolute(Span span) const { return {span.begin + offset_, span.end + offset_}; }
 
   Script& into_;
+  std::map<std::string_view, std::pair<std::string_view, std::string_view>> imported_;  // by the local name
   std::uint32_t offset_ = 0;
   std::vector<const Scope*> scopes_;
   bool conditional_ = false;
@@ -282,7 +339,10 @@ private:
 }  // namespace
 
 bool may_start_commands(std::string_view text) {
+  if (has_commands(text)) return true;
   if (text.find("subprocess.") == std::string_view::npos &&
+      text.find("import subprocess") == std::string_view::npos &&
+      text.find("from subprocess import") == std::string_view::npos &&
       text.find("os.system(") == std::string_view::npos && text.find("os.popen(") == std::string_view::npos)
     return false;
   constexpr std::string_view launchers[] = {"torchrun", "torch.distributed", "accelerate", "deepspeed",
@@ -294,6 +354,7 @@ bool may_start_commands(std::string_view text) {
 Script commands_of_program(const Module& module) {
   Script made;
   Reading(made).module(module);
+  if (has_commands(module.text->bytes())) read_commands(module, made);
   return made;
 }
 

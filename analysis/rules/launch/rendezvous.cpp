@@ -2,6 +2,7 @@
 #include "rules/documents/check.hpp"
 #include "rules/launch/declarations.hpp"
 #include "rules/launch/line.hpp"
+#include "rules/launch/program_rendezvous.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/launch/slurm.hpp"
 #include "rules/list.hpp"
@@ -25,6 +26,48 @@ const Word* port_of(const LaunchLine& line) {
   if (line.launcher == Launcher::accelerate) return line.value("main_process_port");
   if (line.launcher == Launcher::fabric) return line.value("main_port");
   return line.value("master_port");
+}
+
+// The port of "host:29400", where the nodes meet.
+void check_endpoint(const LaunchLine& line, DocumentReport& report) {
+  const Word* endpoint = line.value("rdzv_endpoint");
+  if (!endpoint || !endpoint->is_known() || endpoint->text.rfind(':') == std::string::npos) return;
+  const std::string port = endpoint->text.substr(endpoint->text.rfind(':') + 1);
+  const auto number = to_number(port);
+  if (number && (*number > last_port || *number < 0))
+    report.add(endpoint->by_default ? Severity::warning : Severity::error, endpoint->written,
+        "there is no port " + port + ": the highest is 65535, and the processes never meet");
+}
+
+// torchrun itself listens at the port of the job: a program that makes a store of its own there cannot.
+void check_own_store(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
+  if (line.launcher != Launcher::torchrun || !line.is_whole || !line.script || !line.script->is_known() ||
+      line.has("standalone") || line.has("rdzv_endpoint") || line.has("rdzv_backend"))
+    return;
+  const Word* given = line.value("master_port");
+  if (given && !given->is_known()) return;
+  const std::string port = given ? given->text : "29500";
+  const auto path = script_file(
+      input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
+  const auto module = path ? input.sources.module(*path) : nullptr;
+  if (!module) return;
+  for (const syntax::Item& item : module->items) {
+    if (!item.chunk->stmt) continue;
+    for_each_expression(*item.chunk->stmt, [&](const syntax::Expr& expr) {
+      if (expr.kind != syntax::ExprKind::call) return;
+      const auto& call = syntax::as<syntax::CallExpr>(expr);
+      if (last_name(*call.function) != "init_process_group") return;
+      const syntax::Expr* method = keyword(call, "init_method");
+      const std::string_view text = literal(method);
+      if (text != "tcp://localhost:" + port && text != "tcp://127.0.0.1:" + port) return;
+      Finding& finding = report.add(Severity::warning, line.script->written,
+          "torchrun listens at port " + port + (given ? "" : ", its default,") +
+              " for the job, and the program makes a store of its own at the same: \"address already in use\". Leave `init_method` out: `init_process_group` then reads what torchrun sets");
+      report.relate(finding,
+          Location{*path, {method->span.begin + item.offset, method->span.end + item.offset}},
+          "the ranks are told to meet here");
+    });
+  }
 }
 
 void check_port(const LaunchLine& line, DocumentReport& report) {
@@ -204,6 +247,8 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   const std::string_view text = input.document.text->bytes();
   for (const LaunchLine& line : lines) {
     check_port(line, report);
+    check_endpoint(line, report);
+    check_own_store(input, line, report);
     check_nodes(line, report);
     check_srun(input, line, report);
     check_alone(input, line, report);
@@ -233,6 +278,8 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   }
 }
 
+void check(const Record& record, Report& report) { check_program_rendezvous(record, report); }
+
 }  // namespace
 
 constexpr Rule rendezvous = complete({
@@ -249,7 +296,7 @@ constexpr Rule rendezvous = complete({
     .silent = "Launches of which not every word is known; jobs of one node.",
     .fix = "None yet: the address is not in the text.",
     .fix_kind = FixKind::none,
-    .check = check_no_run,
+    .check = check,
 });
 
 extern const DocumentCheck rendezvous_check;

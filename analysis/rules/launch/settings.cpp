@@ -100,6 +100,10 @@ std::vector<SettingProblem> judge_setting(std::string_view name, const std::opti
         "`OMP_NUM_THREADS` is a number; OpenMP ignores \"" + *value +
             "\", and takes as many threads as there are cores in every process",
         "", false});
+  if (name == "OMP_NUM_THREADS" && *value == "0")
+    found.push_back({Severity::warning, true,
+        "`OMP_NUM_THREADS` is a positive number; OpenMP ignores 0, and takes as many threads as there are cores in every process",
+        "", false});
   return found;
 }
 

@@ -46,10 +46,17 @@ Slurm read_slurm(const documents::Document& document) {
     };
     take_gpus("--gres", true);
     take_gpus("--gpus-per-node", false);
+    take(slurm.gpus_per_task, "--gpus-per-task", "");
     take(slurm.nodes, "--nodes", "-N");
     take(slurm.tasks_per_node, "--ntasks-per-node", "");
     take(slurm.tasks, "--ntasks", "-n");
   }
+  // A task on each node, which has what it is given.
+  const auto one_on_each = [&] {
+    if (slurm.tasks_per_node) return *slurm.tasks_per_node->value == 1;
+    return slurm.nodes && slurm.tasks && slurm.nodes->value == slurm.tasks->value;
+  };
+  if (slurm.gpus_per_task && !slurm.gpus_per_node && one_on_each()) slurm.gpus_per_node = slurm.gpus_per_task;
   return slurm;
 }
 

@@ -14,6 +14,7 @@ struct SlurmNumber {
 };
 struct Slurm {
   std::optional<SlurmNumber> nodes, tasks_per_node, tasks;
+  std::optional<SlurmNumber> gpus_per_task;
   std::optional<SlurmNumber> gpus_per_node;  // --gres=gpu:4, --gpus-per-node=4
 };
 Slurm read_slurm(const documents::Document& document);

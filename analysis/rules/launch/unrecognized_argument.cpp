@@ -117,8 +117,8 @@ void judge_script(
     const DocumentInput& input, const LaunchLine& line, const std::string& path, DocumentReport& report) {
   judge_overrides(input, line, path, report);
   const ScriptOptions options = options_of_script(input.sources, path, input.read);
-  if (!options.closed) return;
-  if (!options.of_click) judge_local_rank(input, line, options, path, report);
+  if (!options.closed && !options.takes_more) return;
+  if (!options.of_click && options.closed) judge_local_rank(input, line, options, path, report);
   judge_arguments(line, options, path, report);
   judge_trainer_arguments(line, options, report);
 }

@@ -83,7 +83,7 @@ constexpr KnownVariable all[] = {
     {"NCCL_CONF_FILE", "", "", ""},
     {"NCCL_COMM_ID", "", "", ""},
     {"NCCL_P2P_DISABLE", "", "", "the GPUs of a node then talk through the memory of the host"},
-    {"NCCL_P2P_LEVEL", "", "", ""},
+    {"NCCL_P2P_LEVEL", "LOC|NVL|PIX|PXB|PHB|SYS|0|1|2|3|4|5", "", ""},
     {"NCCL_P2P_DIRECT_DISABLE", "", "", ""},
     {"NCCL_P2P_NET_CHUNKSIZE", "", "", ""},
     {"NCCL_P2P_NVL_CHUNKSIZE", "", "", ""},
@@ -263,7 +263,48 @@ constexpr KnownVariable all[] = {
     {"HF_EVALUATE_OFFLINE", "", "", ""},
     {"TRANSFORMERS_CACHE", "", "HF_HOME", ""},
     {"TRANSFORMERS_OFFLINE", "", "", ""},
-    {"TRANSFORMERS_VERBOSITY", "", "", ""},
+    {"TRANSFORMERS_VERBOSITY", "debug|info|warning|error|critical", "", ""},
+    {"TRANSFORMERS_NO_ADVISORY_WARNINGS", "", "", ""},
+    // wandb 0.22, its documentation of environment variables.
+    {"WANDB_MODE", "online|offline|disabled|shared|dryrun", "", ""},
+    {"WANDB_PROJECT", "", "", ""},
+    {"WANDB_API_KEY", "", "", ""},
+    {"WANDB_ENTITY", "", "", ""},
+    {"WANDB_DIR", "", "", ""},
+    {"WANDB_CACHE_DIR", "", "", ""},
+    {"WANDB_CONFIG_DIR", "", "", ""},
+    {"WANDB_DATA_DIR", "", "", ""},
+    {"WANDB_DISABLED", "", "", ""},
+    {"WANDB_RUN_ID", "", "", ""},
+    {"WANDB_RUN_GROUP", "", "", ""},
+    {"WANDB_JOB_TYPE", "", "", ""},
+    {"WANDB_NAME", "", "", ""},
+    {"WANDB_NOTES", "", "", ""},
+    {"WANDB_TAGS", "", "", ""},
+    {"WANDB_RESUME", "", "", ""},
+    {"WANDB_SILENT", "", "", ""},
+    {"WANDB_CONSOLE", "", "", ""},
+    {"WANDB_WATCH", "", "", ""},
+    {"WANDB_LOG_MODEL", "", "", ""},
+    {"WANDB_BASE_URL", "", "", ""},
+    {"WANDB_START_METHOD", "", "", ""},
+    {"WANDB_INIT_TIMEOUT", "", "", ""},
+    {"WANDB_HTTP_TIMEOUT", "", "", ""},
+    {"WANDB__SERVICE_WAIT", "", "", ""},
+    {"WANDB_SERVICE_WAIT", "", "", ""},
+    {"WANDB_SWEEP_ID", "", "", ""},
+    {"WANDB_ARTIFACT_DIR", "", "", ""},
+    {"WANDB_DISABLE_CODE", "", "", ""},
+    {"WANDB_DISABLE_GIT", "", "", ""},
+    {"WANDB_QUIET", "", "", ""},
+    {"WANDB_DEBUG", "", "", ""},
+    {"WANDB_HOST", "", "", ""},
+    {"WANDB_PROGRAM", "", "", ""},
+    {"WANDB_RUN_NAME", "", "", ""},
+    {"WANDB_USERNAME", "", "", ""},
+    {"WANDB_ERROR_REPORTING", "", "", ""},
+    {"WANDB_IGNORE_GLOBS", "", "", ""},
+    {"WANDB_AGENT_MAX_INITIAL_FAILURES", "", "", ""},
     {"TOKENIZERS_PARALLELISM", "", "", ""},
 };
 
@@ -309,7 +350,8 @@ std::span<const Contradiction> contradictions() {
 
 bool has_owner(std::string_view name) {
   for (const std::string_view begin :
-      {"NCCL_", "TORCH_", "CUDA_", "OMP_", "PYTORCH_", "HF_", "GLOO_", "MASTER_"})
+      {"NCCL_", "TORCH_", "CUDA_", "OMP_", "PYTORCH_", "HF_", "GLOO_", "MASTER_",
+           "TRANSFORMERS_", "TOKENIZERS_", "WANDB_"})
     if (name.starts_with(begin)) return true;
   // A slip in what the names begin with.
   for (const std::string_view begin : {"NCLL_", "NCL_", "CUDE_", "TOCRH_", "PYTOCH_", "MASTR_", "OPM_"})

@@ -3,6 +3,7 @@
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/placement.hpp"
+#include "rules/launch/program_rendezvous.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/launch/slurm.hpp"
 #include "rules/list.hpp"
@@ -150,11 +151,13 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   }
 }
 
+void check(const Record& record, Report& report) { check_spawned(record, report); }
+
 }  // namespace
 
 constexpr Rule launch_world_size = complete({
     .id = "launch/world-size",
-    .severity = Severity::warning,
+    .severity = Severity::error,
     .summary = "the processes that a launch starts do not fit its GPUs or its nodes",
     .why =
         "Each process takes the GPU of its local rank. Where fewer are visible, \"CUDA error: invalid device ordinal\" ends the job; where two "
@@ -167,7 +170,7 @@ constexpr Rule launch_world_size = complete({
     .fix =
         "Offers one task on each node where srun multiplies the processes; else which of the numbers was meant cannot be seen.",
     .fix_kind = FixKind::needs_decision,
-    .check = check_no_run,
+    .check = check,
 });
 
 extern const DocumentCheck launch_world_size_check;

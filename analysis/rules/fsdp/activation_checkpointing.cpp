@@ -1,0 +1,131 @@
+// fsdp/activation-checkpointing: a sharded layer inside of a checkpoint, whose parameters are then gathered
+// once more.
+#include "rules/list.hpp"
+#include "rules/report.hpp"
+#include "rules/source.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace stepzero::rules {
+
+namespace {
+
+using namespace syntax;
+
+std::string_view last(const Expr& function) {
+  if (function.kind == ExprKind::attribute) return as<AttributeExpr>(function).attribute.text();
+  return function.kind == ExprKind::name ? as<NameExpr>(function).id.text() : std::string_view();
+}
+std::string_view first_name(const CallExpr& call) {
+  const Expr* given = call.arguments.empty() ? nullptr : call.arguments[0];
+  return given && given->kind == ExprKind::name ? as<NameExpr>(*given).id.text() : std::string_view();
+}
+bool has_policy(const CallExpr& call) {
+  return std::any_of(call.keywords.begin(), call.keywords.end(),
+      [](const Keyword& each) { return each.name.text() == "auto_wrap_policy"; });
+}
+
+// One function or module: what was done to a name so far, by the order of the text.
+class Order {
+public:
+  Order(const Record& record, Report& report) : record_(record), report_(report) {}
+
+  void see(const CallExpr& call, std::uint32_t chunk, const std::map<std::string_view, std::string_view>& names) {
+    std::string_view called = last(*call.function);
+    if (const auto found = names.find(called); found != names.end()) called = found->second;
+    const std::string_view name = first_name(call);
+    if (name.empty()) return;
+    const Place place{chunk, call.span};
+    if (called == "apply_activation_checkpointing") {
+      checkpointed_[name] = place;
+    } else if (called == "FullyShardedDataParallel" && has_policy(call)) {
+      const auto before = checkpointed_.find(name);
+      if (before == checkpointed_.end()) return;
+      tell(before->second, place,
+          "The layers of `" + std::string(name) +
+              "` are put into checkpoints before they are sharded: the policy then shards inside of them, and the backward gathers the parameters of each layer once more for the recomputation. Call `apply_activation_checkpointing` on the sharded model.");
+      checkpointed_.erase(name);
+    } else if (called == "fully_shard") {
+      sharded_[name] = place;
+    } else if (called == "checkpoint_wrapper") {
+      const auto before = sharded_.find(name);
+      if (before == sharded_.end()) return;
+      tell(place, before->second,
+          "`" + std::string(name) +
+              "` is sharded already, and the checkpoint goes around it: the recomputation gathers its parameters once more. Wrap the layer first, then call `fully_shard` on what `checkpoint_wrapper` returns.");
+      sharded_.erase(name);
+    }
+  }
+
+private:
+  void tell(Place where, Place other, std::string message) {
+    if (Finding* finding = report_.add(Severity::information, where, nullptr, std::move(message)))
+      report_.relate(*finding, other, "sharded here");
+  }
+
+  const Record& record_;
+  Report& report_;
+  std::map<std::string_view, Place> checkpointed_, sharded_;
+};
+
+// `from … import FullyShardedDataParallel as FSDP`
+void names_of(const Stmt& stmt, std::map<std::string_view, std::string_view>& into) {
+  if (stmt.kind != StmtKind::import_from) return;
+  for (const Alias& alias : as<ImportFromStmt>(stmt).names)
+    if (alias.path.size() == 1 && !alias.alias.text().empty())
+      into[alias.alias.text()] = alias.path.front().text();
+}
+
+void check(const Record& record, Report& report) {
+  std::map<std::string_view, std::string_view> names;
+  bool any = false;
+  for (const auto& chunk : record.chunks)
+    if (chunk.path == record.path && chunk.statement())
+      for_each_statement(*chunk.chunk->stmt, [&](const Stmt& stmt) {
+        names_of(stmt, names);
+        if (stmt.kind == StmtKind::import_from)
+          for (const Alias& alias : as<ImportFromStmt>(stmt).names)
+            any = any ||
+                (alias.path.size() == 1 &&
+                    (alias.path.front().text() == "checkpoint_wrapper" ||
+                        alias.path.front().text() == "apply_activation_checkpointing"));
+      });
+  if (!any) return;
+  Order module(record, report);
+  for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
+    const auto& chunk = record.chunks[i];
+    if (chunk.path != record.path || !chunk.statement()) continue;
+    const Stmt& stmt = *chunk.chunk->stmt;
+    const bool own = stmt.kind == StmtKind::function || stmt.kind == StmtKind::class_;
+    Order inner(record, report);
+    std::vector<const CallExpr*> calls;
+    for_each_expression(stmt, [&](const Expr& expr) {
+      if (expr.kind == ExprKind::call) calls.push_back(&as<CallExpr>(expr));
+    });
+    std::stable_sort(calls.begin(), calls.end(),
+        [](const CallExpr* a, const CallExpr* b) { return a->span.begin < b->span.begin; });
+    for (const CallExpr* call : calls) (own ? inner : module).see(*call, i, names);
+  }
+}
+
+}  // namespace
+
+extern const Rule fsdp_activation_checkpointing;  // LIST
+constexpr Rule fsdp_activation_checkpointing = complete({
+    .id = "fsdp/activation-checkpointing",
+    .severity = Severity::information,
+    .summary = "layers are put into checkpoints on the wrong side of sharding, and gathered once more",
+    .why =
+        "A checkpoint runs the forward of its layer again in the backward. Where the sharded unit lies inside of it, that forward gathers the parameters once more, an all-gather for each layer and step. "
+        "With the checkpoint inside of the unit the parameters are there already. PyTorch's examples wrap with `FullyShardedDataParallel` first and then call `apply_activation_checkpointing`, which goes "
+        "into the units; with `fully_shard` the layer is wrapped by `checkpoint_wrapper` first.",
+    .wrong = "fully_shard(layer)\nmodel[i] = checkpoint_wrapper(layer)\n",
+    .right = "model[i] = fully_shard(checkpoint_wrapper(layer))\n",
+    .silent = "Modules that are named differently at the two places; other functions in between.",
+    .fix = "None yet: the lines may depend on others between them.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+}  // namespace stepzero::rules

@@ -1,0 +1,236 @@
+#include "rules/launch/program_rendezvous.hpp"
+
+#include "rules/launch/declarations.hpp"
+#include "rules/source.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace stepzero::rules::launch {
+
+using namespace syntax;
+
+namespace {
+
+// A call in the file that is judged, with its place.
+struct FoundCall {
+  const CallExpr* call;
+  std::uint32_t chunk;
+  const FunctionStmt* function;  // around it; null: the module
+};
+
+class File {
+public:
+  explicit File(const Record& record) : record_(record) {
+    for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
+      const auto& chunk = record.chunks[i];
+      if (chunk.path != record.path || !chunk.statement()) continue;
+      const Stmt& root = *chunk.chunk->stmt;
+      for_each_statement(root, [&](const Stmt& stmt) {
+        if (stmt.kind == StmtKind::function) {
+          const auto& function = as<FunctionStmt>(stmt);
+          const auto [known, is_new] = functions_.try_emplace(function.name.text(), &function);
+          if (!is_new) known->second = nullptr;
+          ranges_.push_back({i, &function});
+        }
+        if (stmt.kind == StmtKind::assign && &stmt == &root)
+          for (const Expr* target : as<AssignStmt>(stmt).targets)
+            if (target->kind == ExprKind::name) {
+              const auto [known, is_new] = constants_.try_emplace(
+                  as<NameExpr>(*target).id.text(), as<AssignStmt>(stmt).value);
+              if (!is_new) known->second = nullptr;
+            }
+      });
+      for_each_expression(root, [&](const Expr& expr) {
+        if (expr.kind == ExprKind::call) calls.push_back({&as<CallExpr>(expr), i, function_around(i, expr)});
+      });
+    }
+  }
+
+  std::vector<FoundCall> calls;
+
+  // The only one of its name.
+  const FunctionStmt* function(const Expr* name) const {
+    if (!name || name->kind != ExprKind::name) return nullptr;
+    const auto found = functions_.find(as<NameExpr>(*name).id.text());
+    return found == functions_.end() ? nullptr : found->second;
+  }
+  std::optional<std::int64_t> number(const Expr* expr) const {
+    if (expr && expr->kind == ExprKind::name) {
+      const auto found = constants_.find(as<NameExpr>(*expr).id.text());
+      expr = found == constants_.end() ? nullptr : found->second;
+    }
+    if (!expr || expr->kind != ExprKind::integer || !as<IntegerExpr>(*expr).fits) return std::nullopt;
+    return as<IntegerExpr>(*expr).value;
+  }
+  // Does a file of the program hold the text?
+  bool mentions(std::string_view text) const {
+    for (const auto& chunk : record_.chunks) {
+      if (!chunk.statement() || chunk.path.find("site-packages") != std::string::npos) continue;
+      if (record_.text({static_cast<std::uint32_t>(&chunk - record_.chunks.data()), chunk.chunk->stmt->span})
+              .find(text) != std::string_view::npos)
+        return true;
+    }
+    return false;
+  }
+
+private:
+  const FunctionStmt* function_around(std::uint32_t chunk, const Expr& expr) const {
+    const FunctionStmt* found = nullptr;
+    for (const auto& [at, function] : ranges_)
+      if (at == chunk && function->span.begin <= expr.span.begin && expr.span.end <= function->span.end)
+        found = function;
+    return found;
+  }
+
+  const Record& record_;
+  std::map<std::string_view, const FunctionStmt*> functions_;  // null: several of one name
+  std::map<std::string_view, const Expr*> constants_;
+  std::vector<std::pair<std::uint32_t, const FunctionStmt*>> ranges_;
+};
+
+bool is_group_made(const CallExpr& call) { return last_name(*call.function) == "init_process_group"; }
+bool is_spawn(const CallExpr& call) {
+  if (last_name(*call.function) != "spawn" || call.function->kind != ExprKind::attribute) return false;
+  const std::string_view owner = last_name(*as<AttributeExpr>(*call.function).object);
+  return owner == "mp" || owner == "multiprocessing";
+}
+const Expr* argument(const CallExpr& call, std::string_view name, std::size_t place) {
+  if (const Expr* given = keyword(call, name)) return given;
+  return place < call.arguments.size() ? call.arguments[place] : nullptr;
+}
+bool is_none(const Expr* expr) { return !expr || expr->kind == ExprKind::none; }
+
+// The functions that the file has spawned.
+std::vector<const FunctionStmt*> spawned(const File& file) {
+  std::vector<const FunctionStmt*> found;
+  for (const FoundCall& each : file.calls)
+    if (is_spawn(*each.call))
+      if (const FunctionStmt* function = file.function(argument(*each.call, "fn", 0))) found.push_back(function);
+  return found;
+}
+
+// Another value in each process: the rank, or a draw.
+bool differs(const Expr& value, const FunctionStmt& function) {
+  bool found = false;
+  const std::string_view rank = function.parameters->list.empty()
+      ? std::string_view()
+      : function.parameters->list[0].name.text();
+  for_each_expression(value, [&](const Expr& expr) {
+    if (expr.kind == ExprKind::name && !rank.empty() && as<NameExpr>(expr).id.text() == rank) found = true;
+    if (expr.kind != ExprKind::call) return;
+    const std::string_view name = last_name(*as<CallExpr>(expr).function);
+    if (name == "randint" || name == "randrange") found = true;
+  });
+  return found;
+}
+
+// os.environ["MASTER_PORT"] = …, in the function that each process runs.
+void check_ports(const Record& record, const std::vector<const FunctionStmt*>& functions, Report& report) {
+  for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
+    const auto& chunk = record.chunks[i];
+    if (chunk.path != record.path || !chunk.statement()) continue;
+    for_each_statement(*chunk.chunk->stmt, [&](const Stmt& stmt) {
+      if (stmt.kind != StmtKind::assign || as<AssignStmt>(stmt).targets.size() != 1) return;
+      const Expr& target = *as<AssignStmt>(stmt).targets[0];
+      if (target.kind != ExprKind::subscript || last_name(*as<SubscriptExpr>(target).object) != "environ" ||
+          literal(as<SubscriptExpr>(target).index) != "MASTER_PORT")
+        return;
+      const auto around = std::find_if(functions.begin(), functions.end(), [&](const FunctionStmt* each) {
+        return each->span.begin <= stmt.span.begin && stmt.span.end <= each->span.end &&
+            std::any_of(each->body.begin(), each->body.end(), [&](const Stmt* inner) { return inner == &stmt; });
+      });
+      if (around == functions.end() || !differs(*as<AssignStmt>(stmt).value, **around)) return;
+      report.add(Severity::warning, {i, as<AssignStmt>(stmt).value->span}, nullptr,
+          "Each process takes another `MASTER_PORT`, so the ranks never meet: rank 0 listens at its own port, and the others wait at theirs until the time limit. Choose the port once, before `spawn`, and hand it to all of them.");
+    });
+  }
+}
+
+}  // namespace
+
+void check_program_rendezvous(const Record& record, Report& report) {
+  const File file(record);
+  const std::vector<const FunctionStmt*> functions = spawned(file);
+  check_ports(record, functions, report);
+  for (const FoundCall& each : file.calls) {
+    if (!is_group_made(*each.call) || spreads(*each.call)) continue;
+    const CallExpr& call = *each.call;
+    const Expr* method = argument(call, "init_method", 1);
+    const std::string_view text = literal(method);
+    const Expr *rank = keyword(call, "rank"), *world = keyword(call, "world_size"), *store = keyword(call, "store");
+    const Place place{each.chunk, call.span};
+    if ((text.starts_with("tcp://") || text.starts_with("file://")) && text.find('?') == std::string_view::npos &&
+        (!rank || !world) && call.arguments.size() <= 2) {
+      report.add(Severity::error, place, nullptr,
+          "`init_method=\"" + std::string(text) + "\"` reads nothing from the environment: without `" +
+              (rank ? "world_size" : world ? "rank" : "rank=` and `world_size") + "=` this raises ValueError, \"" +
+              (rank ? "world size" : "rank") + " parameter missing\". Pass " +
+              (rank || world ? "it" : "both") + ", or leave `init_method` out under torchrun.");
+      continue;
+    }
+    // Started by spawn, the processes have what the program sets, and nothing else.
+    const bool of_environment = is_none(method) || text == "env://";
+    const bool is_spawned = each.function &&
+        std::find(functions.begin(), functions.end(), each.function) != functions.end();
+    if (!of_environment || !is_none(store) || !is_spawned || !rank || !world) continue;
+    const bool sets = file.mentions("MASTER_") || file.mentions("environ.update") ||
+        file.mentions("dotenv") || file.mentions("environ |=");
+    if (sets) continue;
+    report.add(Severity::warning, place, nullptr,
+        "Nothing in this program sets `MASTER_ADDR` and `MASTER_PORT`, and `spawn` does not either: unless the shell exports them, this raises ValueError, \"environment variable MASTER_ADDR expected, but not set\". Set both before `init_process_group`, or pass `init_method=\"tcp://localhost:29500\"`.");
+  }
+}
+
+void check_spawned(const Record& record, Report& report) {
+  const File file(record);
+  for (const FoundCall& each : file.calls) {
+    if (!is_spawn(*each.call) || spreads(*each.call)) continue;
+    const CallExpr& call = *each.call;
+    const FunctionStmt* function = file.function(argument(call, "fn", 0));
+    const Expr* given = argument(call, "args", 1);
+    if (!function || !function->decorators.empty() || (given && given->kind != ExprKind::tuple)) continue;
+    const List<const Expr*> values = given ? as<TupleExpr>(*given).elements : List<const Expr*>();
+    const auto& parameters = function->parameters->list;
+    const bool is_plain = std::all_of(parameters.begin(), parameters.end(), [](const Parameter& one) {
+      return one.kind == ParameterKind::normal || one.kind == ParameterKind::positional_only;
+    });
+    const bool has_star = std::any_of(values.begin(), values.end(),
+        [](const Expr* value) { return value->kind == ExprKind::starred; });
+    if (!is_plain || has_star) continue;
+    const std::size_t handed = values.size() + 1;
+    const auto needed = static_cast<std::size_t>(std::count_if(parameters.begin(), parameters.end(),
+        [](const Parameter& one) { return one.default_value == nullptr; }));
+    const std::string name(function->name.text());
+    if (handed < needed || handed > parameters.size()) {
+      report.add(Severity::error, {each.chunk, call.span}, nullptr,
+          "`spawn` calls `" + name + "` with the number of the process and `args`, " + std::to_string(handed) +
+              (handed == 1 ? " argument" : " arguments") + " in all, and it takes " +
+              std::to_string(parameters.size()) + ": TypeError in every process.");
+      continue;
+    }
+    const auto processes = file.number(argument(call, "nprocs", 2));
+    if (!processes) continue;
+    for (const FoundCall& inner : file.calls) {
+      if (inner.function != function || !is_group_made(*inner.call) || spreads(*inner.call)) continue;
+      const Expr *rank = keyword(*inner.call, "rank"), *world = keyword(*inner.call, "world_size");
+      if (!rank || rank->kind != ExprKind::name || !world || world->kind != ExprKind::name ||
+          parameters.empty() || as<NameExpr>(*rank).id != parameters[0].name)
+        continue;
+      for (std::size_t i = 1; i < parameters.size() && i <= values.size(); ++i) {
+        if (parameters[i].name != as<NameExpr>(*world).id) continue;
+        const auto told = file.number(values[i - 1]);
+        if (!told || *told == *processes) continue;
+        Finding* finding = report.add(Severity::error, {each.chunk, values[i - 1]->span}, nullptr,
+            "`spawn` starts " + std::to_string(*processes) + " processes, and the group is told of " +
+                std::to_string(*told) +
+                (*told < *processes ? ": ranks from " + std::to_string(*told) + " on are none of it, and fail."
+                                    : ": it waits for ranks that nobody starts, until the time limit."));
+        if (finding) report.relate(*finding, {inner.chunk, inner.call->span}, "the group is made here");
+      }
+    }
+  }
+}
+
+}  // namespace stepzero::rules::launch

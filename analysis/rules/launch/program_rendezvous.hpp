@@ -1,0 +1,13 @@
+// How a program makes its process group: the address that the ranks meet at, and the processes that
+// torch.multiprocessing starts for it.
+#pragma once
+
+#include "rules/report.hpp"
+
+namespace stepzero::rules::launch {
+
+void check_program_rendezvous(const Record& record, Report& report);
+// The processes that `spawn` starts, against those that the group is told of and what its function takes.
+void check_spawned(const Record& record, Report& report);
+
+}  // namespace stepzero::rules::launch
