@@ -131,6 +131,7 @@ std::span<const Rule> rules() {
       swapped_loss,
       target_history,
       unregistered_layers,
+      unshifted_targets,
       wrong_parameters,
       zero_grad_order,
 

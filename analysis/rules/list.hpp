@@ -129,6 +129,7 @@ extern const Rule set_epoch;
 extern const Rule swapped_loss;
 extern const Rule target_history;
 extern const Rule unregistered_layers;
+extern const Rule unshifted_targets;
 extern const Rule wrong_parameters;
 extern const Rule zero_grad_order;
 

@@ -49,34 +49,31 @@ bool is_number_within(const Unknown& unknown, int depth, bool& real) {
   return true;
 }
 
-}  // namespace
-
-// Can it be found out of it that it is a number? That it has a number for a default does not say so.
-static bool is_found_out(const Unknown& unknown) {
-  return unknown.attributes.find(Name(UnknownState::calculated)) ||
-      unknown.attributes.find(Name(UnknownState::size));
-}
-
-bool is_number(const Unknown& unknown) {
+// That it has a number for a default does not say that it is one.
+bool turns_out_number(const Unknown& unknown) {
   bool real = false;
-  return is_number_within(unknown, longest_calculation, real);
+  return (unknown.attributes.find(Name(UnknownState::calculated)) ||
+             unknown.attributes.find(Name(UnknownState::size))) &&
+      is_number_within(unknown, longest_calculation, real);
 }
-bool is_float(const Unknown& unknown) {
+bool turns_out_float(const Unknown& unknown) {
   bool real = false;
   return is_number_within(unknown, longest_calculation, real) && real;
 }
+
+}  // namespace
 
 bool is_read_number(Value value) {
   return on_all_sides(value, [](Value side) { return unknown(side) && unknown(side)->is_number; });
 }
 bool is_float(Value value) {
-  return on_all_sides(
-      value, [](Value side) { return side.is(Kind::real) || (unknown(side) && is_float(*unknown(side))); });
+  return on_all_sides(value,
+      [](Value side) { return side.is(Kind::real) || (unknown(side) && turns_out_float(*unknown(side))); });
 }
 bool is_number(Value value) {
   return on_all_sides(value, [](Value side) {
     return side.is(Kind::integer) || side.is(Kind::boolean) || is_float(side) || is_read_number(side) ||
-        (unknown(side) && is_found_out(*unknown(side)) && is_number(*unknown(side)));
+        (unknown(side) && turns_out_number(*unknown(side)));
   });
 }
 

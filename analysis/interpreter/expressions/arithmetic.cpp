@@ -150,7 +150,7 @@ struct Interpreter::Arithmetic {
 private:
   bool are(Kind kind) const { return left.is(kind) && right.is(kind); }
   Value unknown(std::string_view name = {}) const;
-  void note_operands(Value made, bool is_real);
+  void note_calculated(Value made, bool is_real);
 
   Value of_objects();
   Value of_sets();
@@ -441,7 +441,7 @@ Value Interpreter::Arithmetic::of_integers() {
     Value made = unknown();
     made.as<values::Unknown>()->is_real = numbers && (is_float(left) || is_float(right));
     made.as<values::Unknown>()->is_number = is_read;
-    if (!numbers) note_operands(made, is_float(left) || is_float(right));
+    if (!numbers) note_calculated(made, is_float(left) || is_float(right));
     return made;
   }
   const Int a = run.to_int(left), b = run.to_int(right);
@@ -453,7 +453,7 @@ Value Interpreter::Arithmetic::of_integers() {
     Value made = unknown();
     // A true division, or arithmetic with a float, gives a float.
     made.as<values::Unknown>()->is_real = numbers && op == BinaryOp::div;
-    if (!numbers) note_operands(made, op == BinaryOp::div);
+    if (!numbers) note_calculated(made, op == BinaryOp::div);
     return made;
   }
   if (are(Kind::integer)) return Value::of(result);
@@ -464,12 +464,12 @@ Value Interpreter::Arithmetic::of_integers() {
   made.as<values::Unknown>()->only_compared = !numbers &&
       ((op == BinaryOp::add && !is_number(left) && !is_number(right)) || op == BinaryOp::mul);
   made.as<values::Unknown>()->is_number = is_read;
-  if (!numbers) note_operands(made, false);
+  if (!numbers) note_calculated(made, false);
   return made;
 }
 
 // They may turn out to be numbers, and what was calculated with them another.
-void Interpreter::Arithmetic::note_operands(Value made, bool is_real) {
+void Interpreter::Arithmetic::note_calculated(Value made, bool is_real) {
   const auto may_be = [](Value value) {
     return value.is(Kind::unknown) || value.is(Kind::integer) || value.is(Kind::real) ||
         value.is(Kind::boolean);

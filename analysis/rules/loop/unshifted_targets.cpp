@@ -1,0 +1,96 @@
+// loop/unshifted-targets: a causal model is trained to tell the very tokens that it was given, each at its
+// own position.
+#include "libraries/table/op.hpp"
+#include "rules/list.hpp"
+#include "rules/provenance.hpp"
+#include "rules/source.hpp"
+#include "rules/training/training.hpp"
+#include "values/shape_text.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::code;
+using values::Kind;
+
+namespace {
+
+// Losses of classes, one for each position.
+bool is_of_classes(const values::LossInfo& loss) {
+  constexpr std::string_view names[] = {"cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss"};
+  return std::ranges::find(names, loss.name) != std::end(names);
+}
+
+bool is_causal(const Record& record, const Producer& made) {
+  const std::string_view name = libraries::last_part(made.row->path);
+  if (name == "tril" || name == "triu") return true;
+  if (semantics(made) != OpSemantics::attended) return false;
+  const Value causal = argument(made, "is_causal");
+  return causal.is(Kind::boolean) && record.symbols.decide(causal.condition()) == symbolic::Answer::yes;
+}
+
+bool looks_up(const Producer& made, const TensorState* tokens) {
+  const std::string_view name = libraries::last_part(made.row->path);
+  if (name != "embedding" && !made.row->path.ends_with("Embedding.forward") && name != "Embedding")
+    return false;
+  return std::ranges::any_of(inputs(made),
+      [&](const TensorState* each) { return identity(behind(each, false)) == identity(tokens); });
+}
+
+void look_at(const Record& record, Report& report, const OperationEvent& event) {
+  const TensorState *scores = event.argument_state(0), *target = event.argument_state(1);
+  if (!scores || !target || scores->blamed || target->blamed || event.expected) return;
+  const TensorState* tokens = behind(target);
+  if (!tokens->made && !tokens->external) return;
+  bool causal = false, given = false;
+  for (const TensorState* each : ancestors(scores)) {
+    if (!each->made) continue;
+    // Scores that were cut or moved are compared with other positions.
+    const std::string_view name = libraries::last_part(each->made->row->path);
+    if (name == "roll" || name == "pad") return;
+    causal = causal || is_causal(record, *each->made);
+    given = given || looks_up(*each->made, tokens);
+  }
+  if (!causal || !given) return;
+  Finding* finding = report.add(Severity::warning, event.place, event.calls,
+      "The targets of this loss are the tokens that the causal model was given, each at its own position: it learns to repeat "
+      "what it sees. Shift them by one: compare `logits[:, :-1]` with `tokens[:, 1:]`.");
+  if (finding && tokens->made && tokens->made->born)
+    report.relate(*finding, tokens->made->born, "the model and the loss are given this");
+}
+
+void check(const Record& record, Report& report) {
+  Once once;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    if (operation.row->loss && is_of_classes(*operation.row->loss) && once(operation.place))
+      look_at(record, report, operation);
+  });
+}
+
+}  // namespace
+
+constexpr Rule unshifted_targets = complete({
+    .id = "loop/unshifted-targets",
+    .severity = Severity::warning,
+    .summary = "a causal language model is trained on targets that are not shifted",
+    .why =
+        "A causal model predicts the next token from those before it. Its attention lets each position see its own token, so "
+        "a target that is not shifted by one is already there: the loss falls to zero within a few steps, and the model has "
+        "learned to copy. What it generates is one token again and again.",
+    .wrong = "logits = model(tokens)  # causal attention\n"
+             "loss = F.cross_entropy(logits.flatten(0, 1), tokens.flatten())\n",
+    .right = "logits = model(tokens[:, :-1])\n"
+             "loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())\n",
+    .silent =
+        "Models without causal attention, as masked language models and autoencoders; targets of a data set, which may be shifted "
+        "already; models of libraries, which shift their labels themselves.",
+    .fix = "None: whether the inputs or the scores are to be cut is yours to say.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+}  // namespace stepzero::rules
