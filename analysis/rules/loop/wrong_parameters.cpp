@@ -395,7 +395,7 @@ constexpr Rule wrong_parameters = complete({
     .why =
         "An optimizer keeps the parameters that it was given. Made before the model is replaced, or from the parameters of another network, it "
         "steps parameters that nobody uses: the loop runs, nothing is raised, and the model that is used stays as it was made (measured: after 50 steps it has moved by 0.0). The same befalls a "
-        "layer that is put into the model later, and parameters that were filtered out because they were frozen then.",
+        "layer that is put into the model later, to adapters (`get_peft_model` freezes all that the optimizer has), and to parameters that were filtered out because they were frozen then.",
     .wrong = "optimizer = torch.optim.Adam(model.parameters())\n"
              "model = build(width=32)\n"
              "for x, y in loader:\n"

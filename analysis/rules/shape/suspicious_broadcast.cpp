@@ -20,7 +20,7 @@ constexpr Rule suspicious_broadcast = complete({
     .why =
         "A model whose last layer has one output gives [N, 1]; targets often come as [N]. Their difference has N×N elements: each "
         "prediction is compared with every target. Nothing is raised (mse_loss warns once), the loss falls a little, and the model "
-        "learns the mean of the targets.",
+        "learns the mean of the targets. A mean that keeps its dimension, [N, 1, D], meets [N, D] in the same way: each row with the means of all others.",
     .wrong = "prediction = model(x)                  # [N, 1]\n"
              "loss = F.mse_loss(prediction, target)  # target: [N]\n",
     .right = "prediction = model(x).squeeze(-1)      # [N]\n"
