@@ -17,7 +17,7 @@ namespace stepzero::libraries {
 namespace {
 
 // Libraries whose names are never looked for among the files of the program. The first ones are Python's own.
-constexpr std::array<std::string_view, 93> libraries = {
+constexpr std::array<std::string_view, 92> libraries = {
     "os",
     "sys",
     "math",
@@ -87,7 +87,6 @@ constexpr std::array<std::string_view, 93> libraries = {
     "numpy",
     "pytest",
     "accelerate",
-    "peft",
     "deepspeed",
     "pytorch_lightning",
     "lightning",
