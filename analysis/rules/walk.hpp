@@ -39,8 +39,8 @@ struct Walk {
   // Which operations matter. Branches without any of them, and without an exit that skips some, are not
   // explored.
   std::function<bool(const interpreter::OperationEvent&)> wanted;
-  // Branches whose sides do the same, as far as it matters: one is followed, and the condition stays open. Null:
-  // none.
+  // Branches whose sides do the same, as far as it matters: one is followed, and the condition stays open.
+  // Null: none.
   std::function<bool(const interpreter::BranchEvent&)> is_alike = {};
   // Choices that are explored at most; beyond, `explore` answers false.
   std::size_t limit = 512;

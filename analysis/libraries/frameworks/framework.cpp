@@ -1,7 +1,7 @@
 // What the files of training frameworks share.
-#include "libraries/torch/meaning/saved.hpp"
 #include "libraries/frameworks/frameworks.hpp"
 #include "libraries/torch/distributed/wrapping.hpp"
+#include "libraries/torch/meaning/saved.hpp"
 #include "libraries/torch/nn/modules.hpp"
 
 #include "interpreter/calls/unseen.hpp"

@@ -39,7 +39,8 @@ Value trainer_made(Call& call) {
     interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::argument, call);
     event->text = "The Trainer takes no argument `" + std::string(text) +
         "`, and raises a TypeError when it is made";
-    const auto* instead = std::ranges::find(meant, text, &std::pair<std::string_view, std::string_view>::first);
+    const auto* instead = std::ranges::find(
+        meant, text, &std::pair<std::string_view, std::string_view>::first);
     if (instead != std::end(meant)) event->text += ". Call it `" + std::string(instead->second) + "`";
     if (call.expr)
       for (const syntax::Keyword& each : call.expr->keywords)

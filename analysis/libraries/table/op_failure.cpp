@@ -61,8 +61,7 @@ Op::Apart Op::devices_apart(const values::Device& one, const values::Device& oth
   const symbolic::Cond has_gpu = run.named_condition("torch.cuda.is_available", Sharing::uniform);
   // Of a model and a loader of which nobody says where they lie nothing is said.
   const symbolic::Cond model = run.named_condition("the model is on a GPU", Sharing::uniform),
-                       samples = run.named_condition(
-                           "the loader's samples are on the CPU", Sharing::uniform);
+                       samples = run.named_condition("the loader's samples are on the CPU", Sharing::uniform);
   const auto mine = values::possible_devices(s, one), theirs = values::possible_devices(s, other);
   bool always = true;
   for (const auto& a : mine)

@@ -85,7 +85,8 @@ const LoopEvent* never_updates(const TrainingRoot& scene, const TrainingEvent& s
     if (operation == Operation::scaler_update && !each.in(loop)) updated = true;
     if (!each.in(loop)) continue;
     const bool ends = operation == Operation::scaler_update || operation == Operation::scaler_made ||
-        operation == Operation::optimizer_made || (operation == Operation::unseen && is_handed(event, scaler));
+        operation == Operation::optimizer_made ||
+        (operation == Operation::unseen && is_handed(event, scaler));
     if (ends) return nullptr;
     backward = backward || operation == Operation::backward;
     same += event.place == step.event->place;

@@ -101,8 +101,7 @@ const Expr* backward_of_result(const FunctionStmt& function) {
 }
 
 // `return [a], [b]` where `a` is an object of a class of the module, and `b` is none: the list of `a`.
-const Expr* swapped_result(
-    const Record& record, const values::Function& function, std::string_view module) {
+const Expr* swapped_result(const Record& record, const values::Function& function, std::string_view module) {
   const Expr* found = nullptr;
   const auto is_of = [&](const Expr& expr, bool wanted) {
     return std::ranges::any_of(record.facts, [&](const Fact& fact) {

@@ -124,8 +124,8 @@ void check(const Record& record, Report& report) {
               : shares_parameters(scene,
                     other_optimizer ? attribute(event.self, values::OptimizerState::parameters) : event.self,
                     optimizer);
-          // One that clears and steps for itself has parameters of its own, as far as is known; not if ours is
-          // something that only is stepped.
+          // One that clears and steps for itself has parameters of its own, as far as is known; not if ours
+          // is something that only is stepped.
           const bool own = other_optimizer && optimizer.is(Kind::instance) &&
               steps_in(scene, *loop, event.self);
           cleared = cleared || shared == Answer::yes || (shared == Answer::unknown && !own);
@@ -139,8 +139,8 @@ void check(const Record& record, Report& report) {
       const bool made = is_made(whole, optimizer.object()) && !doubted && !way.parted;
       const std::string when = !way.parted ? std::string()
                                            : " whenever " +
-              code(record.symbols.text(way.yes ? way.parted->condition
-                                               : record.symbols.logical_not(way.parted->condition)));
+              code(record.symbols.text(
+                  way.yes ? way.parted->condition : record.symbols.logical_not(way.parted->condition)));
       Finding* finding = report.add(at_most(made ? Severity::error : Severity::warning, whole),
           step.event->place, step.event->calls,
           "Gradients are never cleared in this loop" + when + ", so each step of " +

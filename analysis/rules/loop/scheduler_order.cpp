@@ -319,7 +319,8 @@ void judge(const Record& record, const TrainingRoot& scene, const Steps& schedul
 // nothing else; null otherwise.
 const syntax::CallExpr* steps_unseen_schedule(const syntax::Stmt& stmt) {
   using namespace syntax;
-  if (stmt.kind != StmtKind::expression || as<ExpressionStmt>(stmt).value->kind != ExprKind::call) return nullptr;
+  if (stmt.kind != StmtKind::expression || as<ExpressionStmt>(stmt).value->kind != ExprKind::call)
+    return nullptr;
   const auto& call = as<CallExpr>(*as<ExpressionStmt>(stmt).value);
   if (!call.arguments.empty() || !call.keywords.empty() || call.function->kind != ExprKind::attribute)
     return nullptr;

@@ -138,7 +138,8 @@ bool proven_by(
   });
 }
 
-// Is it called a loss, and is the loss of the backward made of all that it is made of? Then it is a part of it.
+// Is it called a loss, and is the loss of the backward made of all that it is made of? Then it is a part of
+// it.
 bool is_part_by_name(const Record& record, const OperationEvent& backward, const OperationEvent& event,
     const values::TensorState* state) {
   const auto added = added_by(record, event);

@@ -45,7 +45,8 @@ std::set<std::string_view> parts_of_batch(const ForStmt& loop) {
       const std::string_view base = base_of(as<AssignStmt>(stmt).value);
       if (base.empty() || !names.contains(base)) return;
       for (const Expr* target : as<AssignStmt>(stmt).targets)
-        if (target->kind == ExprKind::name || target->kind == ExprKind::tuple || target->kind == ExprKind::list)
+        if (target->kind == ExprKind::name || target->kind == ExprKind::tuple ||
+            target->kind == ExprKind::list)
           names_in(*target, names);
     });
     grows = names.size() > before;
@@ -53,8 +54,8 @@ std::set<std::string_view> parts_of_batch(const ForStmt& loop) {
   return names;
 }
 
-// `loader`, `enumerate(loader)`, `tqdm(enumerate(loader), total=n)`: the loader's name; empty if it is made in
-// another way.
+// `loader`, `enumerate(loader)`, `tqdm(enumerate(loader), total=n)`: the loader's name; empty if it is made
+// in another way.
 std::string_view loader_of(const Expr* iterable) {
   while (iterable->kind == ExprKind::call) {
     const auto& call = as<CallExpr>(*iterable);
@@ -108,7 +109,8 @@ Uses uses_of(const Record& record, std::uint32_t chunk, const FunctionStmt& func
 
 // Is it given whole, or as what hides whether it was moved: `model(**batch)`?
 const Expr* first_input(const CallExpr& call) {
-  if (!call.arguments.empty()) return call.arguments[0]->kind == ExprKind::starred ? nullptr : call.arguments[0];
+  if (!call.arguments.empty())
+    return call.arguments[0]->kind == ExprKind::starred ? nullptr : call.arguments[0];
   return call.keywords.empty() || call.keywords[0].name.text().empty() ? nullptr : call.keywords[0].value;
 }
 
@@ -177,14 +179,16 @@ void look_for_unmoved_batches(const Record& record, Report& report) {
       if (!is_device_name(device) || !(is_parameter(model) || is_parameter(base_of(call->function))))
         continue;
       const Uses uses = uses_of(record, event.place.chunk, *function, *loop, device, model);
-      if (uses.elsewhere || uses.moves || fails_by_device(record, event.place.chunk, function->span)) continue;
+      if (uses.elsewhere || uses.moves || fails_by_device(record, event.place.chunk, function->span))
+        continue;
       told.insert(function);
       report.add(Severity::warning, event.place, event.calls,
-          code(std::string(given)) + " stays where " + code(std::string(loader)) + " made it, on the CPU: " +
-              code(std::string(function->name.text())) + " is given " + code(std::string(device)) +
-              " and moves no batch there, so this fails whenever " + code(std::string(model)) +
-              " is on a GPU. Move it: " +
-              code(std::string(given) + " = " + std::string(given) + ".to(" + std::string(device) + ")") + ".");
+          code(std::string(given)) + " stays where " + code(std::string(loader)) +
+              " made it, on the CPU: " + code(std::string(function->name.text())) + " is given " +
+              code(std::string(device)) + " and moves no batch there, so this fails whenever " +
+              code(std::string(model)) + " is on a GPU. Move it: " +
+              code(std::string(given) + " = " + std::string(given) + ".to(" + std::string(device) + ")") +
+              ".");
       break;
     }
   });

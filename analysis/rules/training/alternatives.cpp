@@ -75,7 +75,8 @@ std::optional<Loop> one_optimizer(const Record& record, const TrainingRoot& scen
   walk.wanted = [&](const OperationEvent& event) {
     const Operation operation = event.row->operation;
     return operation == Operation::backward || operation == Operation::zero_grad || steps(event) ||
-        uses_gradients(record, event) || clears(record, event) || hands(event, found.optimizer) || hands_loss(record, event);
+        uses_gradients(record, event) || clears(record, event) || hands(event, found.optimizer) ||
+        hands_loss(record, event);
   };
   const bool all = explore(record, loop.rounds[0], {{0, 1}}, walk, [&](const Run& run) {
     Way& way = found.ways.emplace_back();
@@ -106,7 +107,8 @@ bool any(const Way& way, const std::function<bool(const OperationEvent&)>& is) {
 bool is_backward(const OperationEvent& event) { return event.row->operation == Operation::backward; }
 
 // Operations of which every way through them lacks something that another way has.
-std::vector<Lacking> lacking(const Record& record, const Loop& loop, const std::function<bool(const OperationEvent&)>& is,
+std::vector<Lacking> lacking(const Record& record, const Loop& loop,
+    const std::function<bool(const OperationEvent&)>& is,
     const std::function<bool(const OperationEvent&)>& wanted) {
   std::vector<Lacking> found;
   std::set<const OperationEvent*> seen;

@@ -160,7 +160,8 @@ void GradientTypestate::cleared(const OperationEvent& event) {
               is_optimizer_value(self) ? attribute(self, values::OptimizerState::parameters) : self,
               state.value);
     if (clears == Answer::no) return;
-    const bool lost = clears == Answer::yes && state.fresh && !state.stepped && !used_by_another(optimizer, state.fresh_at);
+    const bool lost = clears == Answer::yes && state.fresh && !state.stepped &&
+        !used_by_another(optimizer, state.fresh_at);
     const OperationEvent* fresh = state.fresh;
     const Value value = state.value;
     state = {};

@@ -436,10 +436,13 @@ bool is_only_backward(const TrainingRoot& scene, const OperationEvent& backward,
       return stepped_by(*each.event).object() == optimizer && each.in(*loop) && !in_optimizer(*each.event);
     });
     if (!stepped) continue;
-    return std::ranges::none_of(scene.all, [&](const TrainingEvent& each) {
-      return each.event->row->operation == Operation::backward && each.in(*loop) &&
-          !(each.event->place == backward.place) && !belongs_to_another(scene, each, *loop, optimizer);
-    }) && !belongs_to_another(scene, *at, *loop, optimizer);
+    return std::ranges::none_of(scene.all,
+               [&](const TrainingEvent& each) {
+                 return each.event->row->operation == Operation::backward && each.in(*loop) &&
+                     !(each.event->place == backward.place) &&
+                     !belongs_to_another(scene, each, *loop, optimizer);
+               }) &&
+        !belongs_to_another(scene, *at, *loop, optimizer);
   }
   return false;
 }

@@ -11,8 +11,8 @@ namespace stepzero::libraries {
 bool may_be_written(Op& op, Value target);
 // loss.backward(): of one number, whose history is still there.
 void judge_backward(Call& call);
-// The same of one of several losses that a framework makes the backward of, where the condition holds: does it
-// still have the dimension of the batch?
+// The same of one of several losses that a framework makes the backward of, where the condition holds: does
+// it still have the dimension of the batch?
 void judge_batch_of_losses(Call& call, const TensorState& state, symbolic::Cond where);
 // How often a tensor was written since it was made, after one more write; `unknown_version` where that
 // differs from path to path.

@@ -56,8 +56,8 @@ void lose_trained(
   for (const Part& part : parts_of(run, module).list) lose_trained(run, part.module, handed, seen, depth + 1);
 }
 
-// Who has the module may have moved it to a GPU, with all parameters and buffers of which it is not known where
-// they lie.
+// Who has the module may have moved it to a GPU, with all parameters and buffers of which it is not known
+// where they lie.
 void may_lie_on_gpu(
     Interpreter& run, Value value, std::unordered_set<const values::Object*>& seen, int depth) {
   if (!seen.insert(value.object()).second || depth > 32 || seen.size() > 4096) return;

@@ -74,8 +74,8 @@ Shape reduced(Op& op, const Shape& shape, std::string_view dim) {
     return out;
   }
   // However many there are, the first is left.
-  if (const auto given = shape.rank_known ? std::nullopt : op.integers(dim); given && !op.failed() &&
-      std::ranges::all_of(*given, [](std::int64_t at) { return at > 0; }))
+  if (const auto given = shape.rank_known ? std::nullopt : op.integers(dim);
+      given && !op.failed() && std::ranges::all_of(*given, [](std::int64_t at) { return at > 0; }))
     return {false, {Dim{}}};
   if (op.failed() || !shape.rank_known) return {};
   // One dimension, or an unknown number of them.
