@@ -22,7 +22,8 @@ constexpr Rule device_mismatch = complete({
         "Tensors have to be on one device to be used together; only tensors without dimensions may stay on the CPU. PyTorch raises "
         "\"Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!\". A layer's parameters and buffers lie "
         "where the model was moved; a tensor that is a plain attribute stays where it was made. A device that the program chooses "
-        "(`\"cuda\" if torch.cuda.is_available() else \"cpu\"`) makes it a warning that names the choice.",
+        "(`\"cuda\" if torch.cuda.is_available() else \"cpu\"`) makes it a warning that names the choice. So does a model that "
+        "nobody constructs here, which somebody may move to a GPU, and a function that is given a device and moves no batch there.",
     .wrong = "x = torch.randn(8, 16, device=\"cuda\")\n"
              "y = x + torch.ones(16)\n",
     .right = "x = torch.randn(8, 16, device=\"cuda\")\n"
