@@ -176,7 +176,8 @@ Value extreme_of(const BuiltinCall& call, const std::vector<Value>& items) {
   if (std::ranges::none_of(items, values::is_read_number)) return Value::of(extreme);
   const Value made = call.heap().unknown_from(items, call.where);
   made.as<values::Unknown>()->integer = extreme;
-  made.as<values::Unknown>()->is_number = std::ranges::all_of(items, values::is_number);
+  made.as<values::Unknown>()->is_number = std::ranges::all_of(
+      items, [](const Value& item) { return values::is_number(item); });
   return made;
 }
 

@@ -182,13 +182,13 @@ void look_for_unmoved_batches(const Record& record, Report& report) {
       if (uses.elsewhere || uses.moves || fails_by_device(record, event.place.chunk, function->span))
         continue;
       told.insert(function);
+      const std::string name(given), whole(record.text({event.place.chunk, input->span}));
+      const std::string moved = whole + ".to(" + std::string(device) + ")";
       report.add(Severity::warning, event.place, event.calls,
-          code(std::string(given)) + " stays where " + code(std::string(loader)) +
-              " made it, on the CPU: " + code(std::string(function->name.text())) + " is given " +
-              code(std::string(device)) + " and moves no batch there, so this fails whenever " +
-              code(std::string(model)) + " is on a GPU. Move it: " +
-              code(std::string(given) + " = " + std::string(given) + ".to(" + std::string(device) + ")") +
-              ".");
+          code(name) + " stays where " + code(std::string(loader)) + " made it, on the CPU: " +
+              code(std::string(function->name.text())) + " is given " + code(std::string(device)) +
+              " and moves no batch there, so this fails whenever " + code(std::string(model)) +
+              " is on a GPU. Move it: " + code(whole == name ? name + " = " + moved : moved) + ".");
       break;
     }
   });

@@ -25,8 +25,8 @@ Value compared_by_unseen(Call& call) {
   Op op(call);
   const Op::Apart apart = op.devices_apart(*input, *target);
   if (apart.one.empty()) return Value::none();
-  const std::string told = op.name("input") + " is on " + code(apart.one) + " and " + op.name("target") +
-      " is on " + code(apart.other);
+  const std::string told = "The input of this criterion is on " + code(apart.one) + " and the target is on " +
+      code(apart.other);
   // What a function of such a name does with them is not seen.
   if (apart.when) op.fail_when(apart.when, ProblemKind::device, told);
   return Value::none();
