@@ -56,17 +56,19 @@ std::vector<MakeVariable> variables_of_make(std::string_view text) {
       begin = std::min(line.find_first_not_of(' ', begin + exports.size()), line.size());
     }
     std::size_t end = begin;
-    while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) || line[end] == '_')) ++end;
+    while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) || line[end] == '_'))
+      ++end;
     std::size_t sign = std::min(line.find_first_not_of(' ', end), line.size());
     const std::string_view rest = line.substr(sign);
-    const std::size_t length = rest.starts_with("=") ? 1
-        : rest.starts_with(":=") || rest.starts_with("?=") ? 2
+    const std::size_t length = rest.starts_with("=")        ? 1
+        : rest.starts_with(":=") || rest.starts_with("?=")  ? 2
         : rest.starts_with("::=") || rest.starts_with("+=") ? 3
                                                             : 0;
     if (end == begin || length == 0) return;
     made.name = line.substr(begin, end - begin);
     made.name_at = at + begin;
-    const std::size_t from = std::min(line.find_first_not_of(' ', sign + (rest.starts_with("+=") ? 2 : length)), line.size());
+    const std::size_t from = std::min(
+        line.find_first_not_of(' ', sign + (rest.starts_with("+=") ? 2 : length)), line.size());
     made.value = line.substr(from, std::min(line.find(" #", from), line.size()) - from);
     made.value_at = at + from;
     made.is_known = !in_branch && !rest.starts_with("+=") &&
@@ -91,7 +93,9 @@ struct Placed {
   Span span(Span here) const {
     if (here.begin >= at.size()) return {};
     const std::uint32_t begin = at[here.begin];
-    return {begin, here.end > here.begin ? std::max(begin, at[std::min<std::size_t>(here.end, at.size()) - 1] + 1) : begin};
+    return {begin,
+        here.end > here.begin ? std::max(begin, at[std::min<std::size_t>(here.end, at.size()) - 1] + 1)
+                              : begin};
   }
 };
 void place(Script& script, const Placed& text) {
@@ -134,7 +138,9 @@ Placed with_variables(std::string_view text, const std::string& recipes) {
       continue;
     }
     const char open = recipes[i] == '$' && i + 1 < recipes.size() ? recipes[i + 1] : '\0';
-    const std::size_t end = open == '(' ? recipes.find(')', i) : open == '{' ? recipes.find('}', i) : std::string::npos;
+    const std::size_t end = open == '(' ? recipes.find(')', i)
+        : open == '{'                   ? recipes.find('}', i)
+                                        : std::string::npos;
     if (end != std::string::npos) {
       const std::string_view name = std::string_view(recipes).substr(i + 2, end - i - 2);
       const bool is_variable = std::any_of(variables.begin(), variables.end(),
@@ -239,10 +245,12 @@ void variables_of_workflow(const Node& root, Script& into) {
       Setting& one = made.emplace_back();
       one.name = field.key;
       one.name_span = field.key_span;
-      const bool is_filled_in = field.value.is(Node::Kind::text) && field.value.text.find("${{") != std::string::npos;
-      one.value.text = is_filled_in || !field.value.is(Node::Kind::text)
-          ? field.value.is(Node::Kind::integer) ? std::to_string(field.value.integer) : std::string(1, Chars::hole)
-          : field.value.text;
+      const bool is_filled_in = field.value.is(Node::Kind::text) &&
+          field.value.text.find("${{") != std::string::npos;
+      one.value.text = is_filled_in || !field.value.is(Node::Kind::text) ? field.value.is(Node::Kind::integer)
+              ? std::to_string(field.value.integer)
+              : std::string(1, Chars::hole)
+                                                                         : field.value.text;
       one.value.span = one.value.written = field.value.span;
     }
     into.exports.insert(into.exports.end(), made.begin(), made.end());

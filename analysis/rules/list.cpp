@@ -5,8 +5,6 @@
 #include <array>
 
 namespace stepzero::rules {
-extern const Rule torchtitan_configuration, fsdp_activation_checkpointing;  // LIST
-
 
 std::string_view name(Severity severity) {
   constexpr std::string_view names[] = {"error", "warning", "information", "hint"};

@@ -56,6 +56,7 @@ extern const Rule bool_argument;
 extern const Rule checkpointing;
 extern const Rule lightning_trainer;
 extern const Rule missing_key;
+extern const Rule torchtitan_configuration;
 extern const Rule training_arguments_rule;
 extern const Rule undeclared_argument;
 
@@ -92,6 +93,7 @@ extern const Rule unknown_key;
 extern const Rule zero_options;
 
 // fsdp
+extern const Rule fsdp_activation_checkpointing;
 extern const Rule fsdp_clip_grad_norm;
 extern const Rule fsdp_gradient_scaler;
 extern const Rule fsdp_invalid_argument;

@@ -79,7 +79,7 @@ bool gives_the_same(const Launch& one, const Launch& other) {
 
 void Launches::add(const program::Sources& sources, const std::string& script) {
   const auto module = sources.module(script);
-  if (!module || module->text->bytes().find("py") == std::string::npos) return;
+  if (!module) return;
   if (script.ends_with(".py") || script.ends_with(".ipynb")) {
     if (rules::launch::may_start_commands(module->text->bytes()))
       add(sources, script, *module->text, rules::launch::commands_of_program(*module));
@@ -90,6 +90,7 @@ void Launches::add(const program::Sources& sources, const std::string& script) {
         name(named.role, *file);
     return;
   }
+  if (module->text->bytes().find("py") == std::string::npos) return;
   const auto language = documents::language_of(script, module->text->bytes());
   if (language == documents::Language::none || language == documents::Language::environment ||
       language == documents::Language::toml)

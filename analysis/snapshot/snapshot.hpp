@@ -121,7 +121,7 @@ struct Result {
   std::vector<std::string> read;          // paths of the other files that the result depends on, found or not
   std::vector<std::string> failed_rules;  // "id: what it threw"; the rule is left out of this result
   std::vector<std::string> why;           // of `Options::why_line`
-  rules::Role named_as = {};  // of a configuration: what launch lines and programs take it for
+  rules::Role named_as = {};              // of a configuration: what launch lines and programs take it for
   std::string not_checked;  // why no rule reads the file, which is no Python; empty: it was checked
   bool out_of_budget = false;
   bool cancelled = false;

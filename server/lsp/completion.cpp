@@ -42,8 +42,8 @@ std::vector<lsp::CompletionItem> items(
   const std::string behind = has_sign(text, span.end, in_toml ? '=' : ':') ? "" : in_toml ? " = " : ": ";
   // A value that is begun is replaced with its quotes.
   const bool is_quoted = text.substr(span.begin, 1) == "\"";
-  for (snapshot::KeyCompletion& each : snapshot::complete_key(
-           analysis.path, *analysis.module, offset, analysis.result.named_as)) {
+  for (snapshot::KeyCompletion& each :
+      snapshot::complete_key(analysis.path, *analysis.module, offset, analysis.result.named_as)) {
     lsp::CompletionItem& item = made.emplace_back();
     const bool is_value = each.is_value;
     const std::string quoted = is_value ? each.key : written(each.key, in_json);

@@ -3,8 +3,8 @@
 #include "documents/document.hpp"
 #include "rules/launch/named_configurations.hpp"
 #include "rules/launch/program_commands.hpp"
-#include "server/lsp/progress.hpp"
 #include "server/documents/run_sources.hpp"
+#include "server/lsp/progress.hpp"
 #include "server/workspace/discovery.hpp"
 #include "server/workspace/paths.hpp"
 

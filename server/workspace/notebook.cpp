@@ -183,7 +183,8 @@ std::string program_of_cell(std::string_view text) {
     std::size_t end = begin;
     while (end < text.size() && !is_break(text[end])) ++end;
     const std::string_view line = text.substr(begin, end - begin), words = trimmed(line);
-    const bool is_taken = !words.empty() && trimmed(std::string_view(python).substr(begin, end - begin)).empty();
+    const bool is_taken = !words.empty() &&
+        trimmed(std::string_view(python).substr(begin, end - begin)).empty();
     const bool is_command = is_taken && !words.starts_with("%%") &&
         (all_shell || continues || words.front() == '!' || words.starts_with("%env ") ||
             words.starts_with("%set_env "));

@@ -42,7 +42,8 @@ std::vector<const Node*> trainer_tables(const Node& root, bool of_cli) {
   collect(root, of_cli, found);
   // One table for each command.
   for (const std::string_view command : {"fit", "validate", "test", "predict"})
-    if (const Node* table = root.at(command); table && table->is(Node::Kind::table)) collect(*table, of_cli, found);
+    if (const Node* table = root.at(command); table && table->is(Node::Kind::table))
+      collect(*table, of_cli, found);
   return found;
 }
 

@@ -148,7 +148,7 @@ void check_table(const Field& section, DocumentReport& report) {
     } else if (!has_type(*key, field.value)) {
       report.add(Severity::warning, field.value.span,
           "`" + section.key + "." + field.key + "` is " +
-              (key->type == "int"         ? "an integer"
+              (key->type == "int"            ? "an integer"
                       : key->type == "float" ? "a number"
                       : key->type == "bool"  ? "a truth value"
                                              : "a text") +
@@ -176,7 +176,8 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     const std::string_view meant = documents::nearest(section.key, known);
     if (meant.empty() || input.document.root.find(meant)) continue;
     Finding& finding = report.add(Severity::warning, section.key_span,
-        "torchtitan 0.2 has no section `[" + section.key + "]`. Did you mean `[" + std::string(meant) + "]`?");
+        "torchtitan 0.2 has no section `[" + section.key + "]`. Did you mean `[" + std::string(meant) +
+            "]`?");
     report.fix(finding, "Rename to " + std::string(meant), documents::is_slip(section.key, meant),
         section.key_span, std::string(meant));
   }
@@ -186,7 +187,6 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace torchtitan
 
-extern const Rule torchtitan_configuration;  // LIST
 constexpr Rule torchtitan_configuration = complete({
     .id = "config/torchtitan",
     .severity = Severity::warning,
@@ -194,8 +194,10 @@ constexpr Rule torchtitan_configuration = complete({
     .why =
         "torchtitan makes dataclasses of its TOML file, and ends over names that they do not have: \"Invalid field names\". Values are not converted: `seq_len = \"8192\"` stays a text "
         "until something computes with it, on every node, after the rendezvous. As the dataclasses of torchtitan 0.2 say it.",
-    .wrong = "[training]\nlocal_batch_sise = 8\nseq_len = 8192\n\n[parallelism]\ntensor_parallel_degree = 2\n\n[optimizer]\nname = \"AdamW\"\n",
-    .right = "[training]\nlocal_batch_size = 8\nseq_len = 8192\n\n[parallelism]\ntensor_parallel_degree = 2\n\n[optimizer]\nname = \"AdamW\"\n",
+    .wrong =
+        "[training]\nlocal_batch_sise = 8\nseq_len = 8192\n\n[parallelism]\ntensor_parallel_degree = 2\n\n[optimizer]\nname = \"AdamW\"\n",
+    .right =
+        "[training]\nlocal_batch_size = 8\nseq_len = 8192\n\n[parallelism]\ntensor_parallel_degree = 2\n\n[optimizer]\nname = \"AdamW\"\n",
     .silent =
         "Files with fewer than three of its sections; sections and keys that are near none, which a program may add.",
     .fix = "Renames the key or the section to the known one that is nearest.",

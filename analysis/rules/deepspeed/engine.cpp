@@ -60,6 +60,14 @@ void check_steps(const Record& record, Report& report) {
   });
 }
 
+bool names_zero(Value config) {
+  const auto& items = values::Heap::dict_state(config)->items;
+  return values::Heap::dict_state(config)->open ||
+      std::any_of(items.begin(), items.end(), [](const auto& item) {
+        return !item.first.is(Kind::string) || item.first.text() == "zero_optimization";
+      });
+}
+
 // A backward that the engine does not make, in a loop that its step ends.
 void check_backwards(const Record& record, Report& report) {
   Once once;
@@ -72,13 +80,23 @@ void check_backwards(const Record& record, Report& report) {
     }
     if (!of_engine.empty()) continue;
     for (const TrainingEvent& each : scene.all) {
-      if (each.event->row->operation != Operation::backward || each.loops.empty() || each.in_handler) continue;
+      if (each.event->row->operation != Operation::backward || each.loops.empty() || each.in_handler)
+        continue;
       const auto step = std::find_if(steps.begin(), steps.end(), [&](const TrainingEvent* one) {
         return one->in(each.loops.back()) && !(one->event->place == each.event->place);
       });
       if (step == steps.end() || !once(each.event->place)) continue;
-      Finding* finding = report.add(Severity::warning, each.event->place, each.event->calls,
-          "This backward goes around the engine of DeepSpeed: it divides no loss by the accumulation steps and scales no float16 loss, and before version 0.18 the gradients of ZeRO are not reduced at all. Call `engine.backward(loss)`.");
+      // _backward_prologue of DeepSpeed 0.19: a tensor's own backward is taken where ZeRO has hooks for it.
+      const Value stage = attribute((*step)->event->self, values::EngineState::stage),
+                  config = attribute((*step)->event->self, values::EngineState::config);
+      const bool is_zero = stage.is(Kind::integer) && shares_gradients(record, (*step)->event->self);
+      const bool refused = config.is(Kind::dict) && !is_zero &&
+          (stage.is(Kind::integer) || !names_zero(config));
+      Finding* finding = report.add(refused ? Severity::warning : Severity::information, each.event->place,
+          each.event->calls,
+          refused
+              ? "This backward goes around the engine of DeepSpeed, which without ZeRO refuses it: RuntimeError, \"Direct calls to tensor.backward() are not supported in this configuration\"; versions before 0.18 reduce no gradients instead. Call `engine.backward(loss)`."
+              : "This backward goes around the engine of DeepSpeed: it divides no loss by the accumulation steps, scales no float16 loss unless `engine.scale(loss)` did, and versions before 0.18 do not reduce the gradients of ZeRO. `engine.backward(loss)` does all of it.");
       if (finding) report.relate(*finding, (*step)->event->place, "the engine steps here");
     }
   }

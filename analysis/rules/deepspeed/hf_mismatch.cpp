@@ -93,7 +93,8 @@ bool reads_training_arguments(const DocumentInput& input, const LaunchLine& line
 // A precision that the file turns on, and that the launch does not ask for: its arguments are off by default.
 void judge_default(const LaunchLine& line, std::string_view name, const Field& field, const std::string& path,
     DocumentReport& report) {
-  if ((name != "fp16" && name != "bf16") || truth(&field.value) != true || !field.value.is(Node::Kind::boolean))
+  if ((name != "fp16" && name != "bf16") || truth(&field.value) != true ||
+      !field.value.is(Node::Kind::boolean))
     return;
   const std::string flag = "--" + std::string(name);
   for (const Word& word : line.arguments)
@@ -102,7 +103,8 @@ void judge_default(const LaunchLine& line, std::string_view name, const Field& f
       "the configuration turns `" + std::string(name) + "` on, and this launch does not give `" + flag +
           "`, which is off by default: the Trainer refuses configurations that mismatch its arguments, unless the script has another default. Give it, or write \"auto\" in the configuration");
   report.relate(finding, {path, field.value.span}, "it is turned on here");
-  finding.fixes.push_back({"Write \"auto\" in the configuration", false, {{{path, field.value.span}, "\"auto\""}}});
+  finding.fixes.push_back(
+      {"Write \"auto\" in the configuration", false, {{{path, field.value.span}, "\"auto\""}}});
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) {

@@ -68,8 +68,8 @@ std::string refusal(const Key& key, const Node& value) {
   return {};
 }
 
-// The class that a name stands for: DeepSpeed's own, or one of torch. An optimizer that the program hands over
-// is taken before.
+// The class that a name stands for: DeepSpeed's own, or one of torch. An optimizer that the program hands
+// over is taken before.
 void judge_class(const Node& root, std::string_view section, std::string_view own, std::string_view of_torch,
     DocumentReport& report) {
   const Node* table = root.at(section);
@@ -109,8 +109,7 @@ constexpr std::string_view own_optimizers =
     "Adam|AdamW|Adagrad|Lamb|OneBitAdam|OneBitLamb|ZeroOneAdam|Lion|Muon|MuAdam|MuAdamW|MuSGD|cpuAdam|FusedAdam";
 constexpr std::string_view torch_optimizers =
     "Adadelta|Adafactor|Adamax|ASGD|LBFGS|NAdam|RAdam|RMSprop|Rprop|SGD|SparseAdam|Optimizer";
-constexpr std::string_view own_schedules =
-    "WarmupLR|WarmupDecayLR|WarmupCosineLR|OneCycle|LRRangeTest";
+constexpr std::string_view own_schedules = "WarmupLR|WarmupDecayLR|WarmupCosineLR|OneCycle|LRRangeTest";
 constexpr std::string_view torch_schedules =
     "LambdaLR|MultiplicativeLR|StepLR|MultiStepLR|ConstantLR|LinearLR|ExponentialLR|SequentialLR|CosineAnnealingLR|ChainedScheduler|ReduceLROnPlateau|CyclicLR|CosineAnnealingWarmRestarts|OneCycleLR|PolynomialLR|LRScheduler";
 
@@ -153,8 +152,8 @@ void judge(const Document& document, DocumentReport& report) {
         wanted += " of " + std::to_string(static_cast<std::int64_t>(key->least)) + " or more";
       // Only sections of models are checked where they are read; the others fail later, or do not.
       // Older versions took anything in those that were plain tables then.
-      report.add(is_strict(section) && !was_open(section) ? Severity::error : Severity::warning, field.value.span,
-          "`" + field.key + "` " + why + "; " + std::string(asked) + " takes " + wanted);
+      report.add(is_strict(section) && !was_open(section) ? Severity::error : Severity::warning,
+          field.value.span, "`" + field.key + "` " + why + "; " + std::string(asked) + " takes " + wanted);
     }
   });
 }

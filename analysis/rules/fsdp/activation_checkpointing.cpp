@@ -31,7 +31,8 @@ class Order {
 public:
   Order(const Record& record, Report& report) : record_(record), report_(report) {}
 
-  void see(const CallExpr& call, std::uint32_t chunk, const std::map<std::string_view, std::string_view>& names) {
+  void see(
+      const CallExpr& call, std::uint32_t chunk, const std::map<std::string_view, std::string_view>& names) {
     std::string_view called = last(*call.function);
     if (const auto found = names.find(called); found != names.end()) called = found->second;
     const std::string_view name = first_name(call);
@@ -111,7 +112,6 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern const Rule fsdp_activation_checkpointing;  // LIST
 constexpr Rule fsdp_activation_checkpointing = complete({
     .id = "fsdp/activation-checkpointing",
     .severity = Severity::information,

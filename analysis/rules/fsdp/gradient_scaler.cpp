@@ -18,7 +18,8 @@ namespace {
 
 bool is_plain_scaler(Value scaler) {
   const auto* object = scaler.is(Kind::instance) ? scaler.as<Instance>() : nullptr;
-  return object && object->native && !object->cls && (object->native->path == "torch.amp.GradScaler" || object->native->path == "torch.cuda.amp.GradScaler");
+  return object && object->native && !object->cls &&
+      (object->native->path == "torch.amp.GradScaler" || object->native->path == "torch.cuda.amp.GradScaler");
 }
 
 // Does the wrap compute in float16?

@@ -87,7 +87,8 @@ std::string why_wrapped(const Record& record, const Wrap& wrap) {
     return "`ModuleWrapPolicy` is given as the class itself: make one of the layers' classes, `ModuleWrapPolicy({Block})`.";
   if (const Value ignored = wrap.option("ignored_modules"); ignored.is(Kind::instance)) {
     const auto* object = ignored.as<Instance>();
-    const bool is_iterable = !object->native || object->native->path.find("Sequential") != std::string_view::npos ||
+    const bool is_iterable = !object->native ||
+        object->native->path.find("Sequential") != std::string_view::npos ||
         object->native->path.find("ModuleList") != std::string_view::npos;
     if (!is_iterable && object->native->path.starts_with("torch.nn."))
       return "`ignored_modules` takes several modules, and this is one: \"should be an iterable of `torch.nn.Module`s\". Pass a list of it.";

@@ -81,7 +81,8 @@ private:
   void find_positionals() {
     positionals_.clear();
     next_ = 0;
-    places_known_ = options_.one_parser && !options_.takes_more && !options_.of_dataclasses && !options_.of_tyro;
+    places_known_ = options_.one_parser && !options_.takes_more && !options_.of_dataclasses &&
+        !options_.of_tyro;
     commands_ = nullptr;
     for (const DeclaredOption& option : options_.options) {
       if (!is_of(option) || !option.is_positional()) continue;

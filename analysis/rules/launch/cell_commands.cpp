@@ -22,8 +22,8 @@ void read_variable(std::string_view line, std::uint32_t begin, documents::Script
   made.name_span = {begin + static_cast<std::uint32_t>(at), begin + static_cast<std::uint32_t>(end)};
   made.value.text = value;
   if (value.find_first_of("${") != std::string_view::npos) made.value.text = documents::Chars::hole;
-  made.value.span = made.value.written = {begin + static_cast<std::uint32_t>(from),
-      begin + static_cast<std::uint32_t>(from + value.size())};
+  made.value.span = made.value.written = {
+      begin + static_cast<std::uint32_t>(from), begin + static_cast<std::uint32_t>(from + value.size())};
   into.exports.push_back(std::move(made));
 }
 
@@ -41,7 +41,7 @@ bool has_commands(std::string_view program) { return program.find(mark) != std::
 
 void read_commands(const syntax::Module& program, documents::Script& into) {
   const std::string& text = program.text->bytes();
-  std::string script;        // one command with the lines that continue it, at its places
+  std::string script;  // one command with the lines that continue it, at its places
   std::vector<documents::Setting> variables;
   const auto end_command = [&] {
     if (script.empty()) return;
@@ -69,8 +69,8 @@ void read_commands(const syntax::Module& program, documents::Script& into) {
       end_command();
       const std::size_t before = into.exports.size();
       read_variable(line, comment.span.begin, into);
-      variables.insert(variables.end(), into.exports.begin() + static_cast<std::ptrdiff_t>(before),
-          into.exports.end());
+      variables.insert(
+          variables.end(), into.exports.begin() + static_cast<std::ptrdiff_t>(before), into.exports.end());
       continue;
     }
     const bool begins = line[0] == '!';
@@ -81,8 +81,10 @@ void read_commands(const syntax::Module& program, documents::Script& into) {
       // A command that goes on ends with its backslash; else a line ends the one before it.
       const std::size_t last = script.find_last_not_of(' ');
       if (last != std::string::npos) {
-        if (script[last] == '\\') script[last] = ' ';
-        else script[last + 1] = '\n';
+        if (script[last] == '\\')
+          script[last] = ' ';
+        else
+          script[last + 1] = '\n';
       }
     }
     script += line;

@@ -337,8 +337,7 @@ private:
     if (name == "parse_args_into_dataclasses") {
       hf_parses_ = true;
       if (keyword(call, "return_remaining_strings")) hf_takes_more_ = true;
-      if (keyword(call, "args") || keyword(call, "args_filename") || !call.arguments.empty())
-        hf_open_ = true;
+      if (keyword(call, "args") || keyword(call, "args_filename") || !call.arguments.empty()) hf_open_ = true;
       open_ = true;
       return true;
     }

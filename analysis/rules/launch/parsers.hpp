@@ -43,7 +43,7 @@ struct Commands {
 };
 
 struct ScriptOptions {
-  bool closed = false;          // no other option is taken
+  bool closed = false;      // no other option is taken
   bool takes_more = false;  // else: options that are not declared are passed over, of the others all is known
   bool abbreviations = true;    // the beginning of a name is enough
   bool one_parser = false;      // all options are of one parser, and of those of its commands

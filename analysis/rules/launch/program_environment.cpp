@@ -15,9 +15,9 @@ using namespace syntax;
 namespace {
 
 struct Set {
-  const Expr* name = nullptr;   // the text
-  const Expr* value = nullptr;  // may be null
-  const Stmt* stmt = nullptr;   // the innermost one
+  const Expr* name = nullptr;     // the text
+  const Expr* value = nullptr;    // may be null
+  const Stmt* stmt = nullptr;     // the innermost one
   std::string_view keyword = {};  // of `update(NAME="value")`, which has no text
   Span keyword_span = {};
 };
@@ -141,7 +141,8 @@ void check_some_ranks(const Record& record, std::uint32_t chunk, const Set& set,
     if (around.stmt->kind != StmtKind::if_) continue;
     const auto& branch = as<IfStmt>(*around.stmt);
     const bool compares = branch.test->kind == ExprKind::compare &&
-        as<CompareExpr>(*branch.test).ops.size() == 1 && as<CompareExpr>(*branch.test).ops[0] == CompareOp::eq;
+        as<CompareExpr>(*branch.test).ops.size() == 1 &&
+        as<CompareExpr>(*branch.test).ops[0] == CompareOp::eq;
     if (!compares || !branch.orelse.empty() || !names_rank(*branch.test)) continue;
     report.add(Severity::warning, {chunk, where}, nullptr,
         "`" + std::string(name) +
@@ -155,12 +156,11 @@ void check_after_cuda(const Record& record, std::uint32_t chunk, const Set& set,
     Span where, Report& report) {
   if (name != "CUDA_VISIBLE_DEVICES" || record.chunks[chunk].chunk->stmt != set.stmt) return;
   constexpr std::string_view begins[] = {".cuda(", "torch.cuda.set_device(", "torch.cuda.init(",
-      "torch.cuda.current_device(", "torch.cuda.get_device_name(", "device=\"cuda", "device='cuda", ".to(\"cuda",
-      ".to('cuda"};
+      "torch.cuda.current_device(", "torch.cuda.get_device_name(", "device=\"cuda", "device='cuda",
+      ".to(\"cuda", ".to('cuda"};
   for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
     const auto& earlier = record.chunks[i];
-    if (earlier.path != record.path || !earlier.statement() ||
-        earlier.offset >= record.chunks[chunk].offset)
+    if (earlier.path != record.path || !earlier.statement() || earlier.offset >= record.chunks[chunk].offset)
       continue;
     const Stmt& stmt = *earlier.chunk->stmt;
     if (stmt.kind != StmtKind::assign && stmt.kind != StmtKind::expression) continue;
@@ -230,21 +230,20 @@ void check_program_environment(const Record& record, Report& report) {
           ? std::optional<std::string>(text_of(*set.value))
           : std::nullopt;
       for (const SettingProblem& problem : judge_setting(name, value)) {
-        Finding* finding = report.add(problem.severity,
-            {i, problem.at_value ? set.value->span : name_span}, nullptr, problem.message);
+        Finding* finding = report.add(
+            problem.severity, {i, problem.at_value ? set.value->span : name_span}, nullptr, problem.message);
         if (!finding || problem.rename.empty() || written.size() != name.size() + 2) continue;
         Fix fix;
         fix.title = "Rename to " + problem.rename;
         fix.preferred = problem.is_certain;
-        fix.edits.push_back(
-            {report.location({i, {name_span.begin + 1, name_span.end - 1}}), problem.rename});
+        fix.edits.push_back({report.location({i, {name_span.begin + 1, name_span.end - 1}}), problem.rename});
         finding->fixes.push_back(std::move(fix));
       }
-      check_some_ranks(record, i, set, name, name_span, report);
       check_after_cuda(record, i, set, name, name_span, report);
-      if (!group || !find_variable(name) || !is_read_by_the_group(name) ||
-          !is_after(record, i, *set.stmt, *group))
-        return;
+      const bool is_late = group && find_variable(name) && is_read_by_the_group(name) &&
+          is_after(record, i, *set.stmt, *group);
+      if (!is_late) check_some_ranks(record, i, set, name, name_span, report);
+      if (!is_late) return;
       if (Finding* finding = report.add(Severity::warning, {i, name_span}, nullptr,
               "`" + std::string(name) +
                   "` is set after the process group was made, which has read it by then: this has no effect on it. Set it before `init_process_group`"))

@@ -107,16 +107,16 @@ std::vector<const FunctionStmt*> spawned(const File& file) {
   std::vector<const FunctionStmt*> found;
   for (const FoundCall& each : file.calls)
     if (is_spawn(*each.call))
-      if (const FunctionStmt* function = file.function(argument(*each.call, "fn", 0))) found.push_back(function);
+      if (const FunctionStmt* function = file.function(argument(*each.call, "fn", 0)))
+        found.push_back(function);
   return found;
 }
 
 // Another value in each process: the rank, or a draw.
 bool differs(const Expr& value, const FunctionStmt& function) {
   bool found = false;
-  const std::string_view rank = function.parameters->list.empty()
-      ? std::string_view()
-      : function.parameters->list[0].name.text();
+  const std::string_view rank = function.parameters->list.empty() ? std::string_view()
+                                                                  : function.parameters->list[0].name.text();
   for_each_expression(value, [&](const Expr& expr) {
     if (expr.kind == ExprKind::name && !rank.empty() && as<NameExpr>(expr).id.text() == rank) found = true;
     if (expr.kind != ExprKind::call) return;
@@ -139,7 +139,8 @@ void check_ports(const Record& record, const std::vector<const FunctionStmt*>& f
         return;
       const auto around = std::find_if(functions.begin(), functions.end(), [&](const FunctionStmt* each) {
         return each->span.begin <= stmt.span.begin && stmt.span.end <= each->span.end &&
-            std::any_of(each->body.begin(), each->body.end(), [&](const Stmt* inner) { return inner == &stmt; });
+            std::any_of(
+                each->body.begin(), each->body.end(), [&](const Stmt* inner) { return inner == &stmt; });
       });
       if (around == functions.end() || !differs(*as<AssignStmt>(stmt).value, **around)) return;
       report.add(Severity::warning, {i, as<AssignStmt>(stmt).value->span}, nullptr,
@@ -159,15 +160,19 @@ void check_program_rendezvous(const Record& record, Report& report) {
     const CallExpr& call = *each.call;
     const Expr* method = argument(call, "init_method", 1);
     const std::string_view text = literal(method);
-    const Expr *rank = keyword(call, "rank"), *world = keyword(call, "world_size"), *store = keyword(call, "store");
+    const Expr *rank = keyword(call, "rank"), *world = keyword(call, "world_size"),
+               *store = keyword(call, "store");
     const Place place{each.chunk, call.span};
-    if ((text.starts_with("tcp://") || text.starts_with("file://")) && text.find('?') == std::string_view::npos &&
-        (!rank || !world) && call.arguments.size() <= 2) {
+    if ((text.starts_with("tcp://") || text.starts_with("file://")) &&
+        text.find('?') == std::string_view::npos && (!rank || !world) && call.arguments.size() <= 2) {
       report.add(Severity::error, place, nullptr,
           "`init_method=\"" + std::string(text) + "\"` reads nothing from the environment: without `" +
-              (rank ? "world_size" : world ? "rank" : "rank=` and `world_size") + "=` this raises ValueError, \"" +
-              (rank ? "world size" : "rank") + " parameter missing\". Pass " +
-              (rank || world ? "it" : "both") + ", or leave `init_method` out under torchrun.");
+              (rank           ? "world_size"
+                      : world ? "rank"
+                              : "rank=` and `world_size") +
+              "=` this raises ValueError, \"" + (rank ? "world size" : "rank") +
+              " parameter missing\". Pass " + (rank || world ? "it" : "both") +
+              ", or leave `init_method` out under torchrun.");
       continue;
     }
     // Started by spawn, the processes have what the program sets, and nothing else.
@@ -196,8 +201,8 @@ void check_spawned(const Record& record, Report& report) {
     const bool is_plain = std::all_of(parameters.begin(), parameters.end(), [](const Parameter& one) {
       return one.kind == ParameterKind::normal || one.kind == ParameterKind::positional_only;
     });
-    const bool has_star = std::any_of(values.begin(), values.end(),
-        [](const Expr* value) { return value->kind == ExprKind::starred; });
+    const bool has_star = std::any_of(
+        values.begin(), values.end(), [](const Expr* value) { return value->kind == ExprKind::starred; });
     if (!is_plain || has_star) continue;
     const std::size_t handed = values.size() + 1;
     const auto needed = static_cast<std::size_t>(std::count_if(parameters.begin(), parameters.end(),
@@ -205,8 +210,8 @@ void check_spawned(const Record& record, Report& report) {
     const std::string name(function->name.text());
     if (handed < needed || handed > parameters.size()) {
       report.add(Severity::error, {each.chunk, call.span}, nullptr,
-          "`spawn` calls `" + name + "` with the number of the process and `args`, " + std::to_string(handed) +
-              (handed == 1 ? " argument" : " arguments") + " in all, and it takes " +
+          "`spawn` calls `" + name + "` with the number of the process and `args`, " +
+              std::to_string(handed) + (handed == 1 ? " argument" : " arguments") + " in all, and it takes " +
               std::to_string(parameters.size()) + ": TypeError in every process.");
       continue;
     }
@@ -225,8 +230,9 @@ void check_spawned(const Record& record, Report& report) {
         Finding* finding = report.add(Severity::error, {each.chunk, values[i - 1]->span}, nullptr,
             "`spawn` starts " + std::to_string(*processes) + " processes, and the group is told of " +
                 std::to_string(*told) +
-                (*told < *processes ? ": ranks from " + std::to_string(*told) + " on are none of it, and fail."
-                                    : ": it waits for ranks that nobody starts, until the time limit."));
+                (*told < *processes
+                        ? ": ranks from " + std::to_string(*told) + " on are none of it, and fail."
+                        : ": it waits for ranks that nobody starts, until the time limit."));
         if (finding) report.relate(*finding, {inner.chunk, inner.call->span}, "the group is made here");
       }
     }

@@ -349,9 +349,8 @@ std::span<const Contradiction> contradictions() {
 }
 
 bool has_owner(std::string_view name) {
-  for (const std::string_view begin :
-      {"NCCL_", "TORCH_", "CUDA_", "OMP_", "PYTORCH_", "HF_", "GLOO_", "MASTER_",
-           "TRANSFORMERS_", "TOKENIZERS_", "WANDB_"})
+  for (const std::string_view begin : {"NCCL_", "TORCH_", "CUDA_", "OMP_", "PYTORCH_", "HF_", "GLOO_",
+           "MASTER_", "TRANSFORMERS_", "TOKENIZERS_", "WANDB_"})
     if (name.starts_with(begin)) return true;
   // A slip in what the names begin with.
   for (const std::string_view begin : {"NCLL_", "NCL_", "CUDE_", "TOCRH_", "PYTOCH_", "MASTR_", "OPM_"})
