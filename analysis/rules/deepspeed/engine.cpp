@@ -60,6 +60,14 @@ void check_steps(const Record& record, Report& report) {
   });
 }
 
+// Do both stand on one way through the loop, or may they?
+bool on_one_way(const TrainingEvent& one, const TrainingEvent& other) {
+  return std::none_of(one.turns.begin(), one.turns.end(), [&](const Turn& turn) {
+    return std::any_of(other.turns.begin(), other.turns.end(),
+        [&](const Turn& each) { return each.branch == turn.branch && each.yes != turn.yes; });
+  });
+}
+
 bool names_zero(Value config) {
   const auto& items = values::Heap::dict_state(config)->items;
   return values::Heap::dict_state(config)->open ||
@@ -83,7 +91,8 @@ void check_backwards(const Record& record, Report& report) {
       if (each.event->row->operation != Operation::backward || each.loops.empty() || each.in_handler)
         continue;
       const auto step = std::find_if(steps.begin(), steps.end(), [&](const TrainingEvent* one) {
-        return one->in(each.loops.back()) && !(one->event->place == each.event->place);
+        return one->in(each.loops.back()) && !(one->event->place == each.event->place) &&
+            on_one_way(each, *one);
       });
       if (step == steps.end() || !once(each.event->place)) continue;
       // _backward_prologue of DeepSpeed 0.19: a tensor's own backward is taken where ZeRO has hooks for it.

@@ -39,6 +39,14 @@ void judge(const Document& document, DocumentReport& report) {
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
+// Do both stand on one way through the loop, or may they?
+bool on_one_way(const TrainingEvent& one, const TrainingEvent& other) {
+  return std::none_of(one.turns.begin(), one.turns.end(), [&](const Turn& turn) {
+    return std::any_of(other.turns.begin(), other.turns.end(),
+        [&](const Turn& each) { return each.branch == turn.branch && each.yes != turn.yes; });
+  });
+}
+
 // A scaler of torch beside an engine that scales the loss itself.
 void check_scalers(const Record& record, Report& report) {
   bool has_engine = false;
@@ -53,7 +61,8 @@ void check_scalers(const Record& record, Report& report) {
     for (const TrainingEvent& scaled : scene.all) {
       if (scaled.event->row->operation != values::Operation::scale || scaled.loops.empty()) continue;
       const auto backward = std::find_if(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
-        return each.event->row->path == "deepspeed.DeepSpeedEngine.backward" && each.in(scaled.loops.back());
+        return each.event->row->path == "deepspeed.DeepSpeedEngine.backward" &&
+            each.in(scaled.loops.back()) && on_one_way(scaled, each);
       });
       if (backward == scene.all.end() || !once(scaled.event->place)) continue;
       Finding* finding = report.add(Severity::warning, scaled.event->place, scaled.event->calls,
