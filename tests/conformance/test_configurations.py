@@ -160,7 +160,7 @@ def test_keys_of_torchtitan_are_explained_and_completed(start, tmp_path):
     client = start()
     client.initialize(CAPABILITIES)
     uri = (tmp_path / "llama.toml").as_uri()
-    text = '[model]\nname = "llama3"\n\n[optimizer]\nname = "AdamW"\nimplementation = \n\n[training]\nseq_len = 8192\nlocal_batch_sise = 8\nlocal\n'
+    text = '[model]\nname = "llama3"\n\n[optimizer]\nname = "AdamW"\nimplementation = "fused"\n\n[training]\nseq_len = 8192\nlocal_batch_sise = 8\nlocal\n'
     client.open(uri, text, language="toml")
 
     def at(line, begun):
@@ -171,7 +171,8 @@ def test_keys_of_torchtitan_are_explained_and_completed(start, tmp_path):
     keys = at(10, "local")
     assert keys["local_batch_size"] == "local_batch_size = "
     assert "lr" not in keys
-    whole = text.replace("implementation = \n", 'implementation = "fused"\n').replace("\nlocal\n", "\n")
+    assert '"fused"' in at(5, "implementation = ")
+    whole = text.replace("\nlocal\n", "\n")
     client.change(uri, 2, whole)
     (found,) = client.diagnostics(uri, 2)
     assert (found["code"], found["range"]["start"]) == ("config/torchtitan", position(9, 0))

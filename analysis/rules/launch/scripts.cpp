@@ -68,6 +68,7 @@ std::vector<std::string> script_files(const program::Sources& sources, const std
     std::string path = start;
     path += '/';
     path += relative;
+    if (path.find("/./") != std::string::npos) path = normal(path);  // `cd .`
     read.insert(path);
     if (sources.is_file(path)) into.push_back(std::move(path));
   };
