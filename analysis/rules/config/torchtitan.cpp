@@ -68,7 +68,7 @@ std::string_view section_at(std::string_view text, std::uint32_t offset) {
     if (line.starts_with('[') && begin + line.find(']') < offset)
       return line.substr(1, std::min(line.find(']'), line.size()) - 1);
     if (begin == 0) break;
-    at = begin;
+    at = begin - 1;  // the end of the line above
   }
   return {};
 }
