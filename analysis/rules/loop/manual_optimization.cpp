@@ -142,20 +142,6 @@ const Expr* own_call(const FunctionStmt& method, std::string_view name, std::str
   });
   return found;
 }
-// A backward of something that the method computed: `loss.backward()`.
-const Expr* plain_backward(const FunctionStmt& method) {
-  const Expr* found = nullptr;
-  for_each_expression(method, [&](const Expr& expr) {
-    if (found || expr.kind != ExprKind::call || as<CallExpr>(expr).function->kind != ExprKind::attribute)
-      return;
-    const auto& function = as<AttributeExpr>(*as<CallExpr>(expr).function);
-    if (function.attribute.text() == "backward" && function.object->kind == ExprKind::name &&
-        as<NameExpr>(*function.object).id.text() != "self")
-      found = &expr;
-  });
-  return found;
-}
-
 bool returns_something(const FunctionStmt& method) {
   return method.scope.returns_value && !method.scope.is_generator;
 }
@@ -206,24 +192,16 @@ private:
   Report& report_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> told_;
 
-  // The framework makes the backward and the step of what is returned.
+  // The framework makes the backward and the step of what is returned. That its loss has had a backward
+  // already is told by call/framework-method.
   void look_at_automatic(
       const values::Function& function, const FunctionStmt& method, const libraries::OptimizationByHand& by) {
-    const auto written = [&](const Expr* call) {
-      return std::string(record_.text({function.chunk, call->span}));
-    };
     if (const Expr* call = own_call(method, by.backward, {}))
       return tell({function.chunk, call->span},
           code("self." + std::string(by.backward)) +
               " is refused where the framework optimizes by itself: it raises \"please disable automatic optimization\". Set " +
               code("self." + std::string(by.flag) + " = False") + " in `__init__`, or only return the loss.");
     if (!returns_something(method)) return;
-    if (const Expr* call = plain_backward(method))
-      return tell({function.chunk, call->span},
-          "The framework makes the backward of the loss that " + code(by.method) + " returns, and " +
-              code(written(call)) +
-              " makes another: the graph is gone by then, and it raises. Only return the loss, or set " +
-              code("self." + std::string(by.flag) + " = False") + ".");
     if (const Expr* call = own_call(method, "step", by.optimizers))
       tell({function.chunk, call->span},
           "The framework makes the step after the backward of the loss that " + code(by.method) +

@@ -8,6 +8,7 @@
 #include "values/shape_text.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace stepzero::rules {
 
@@ -31,19 +32,31 @@ bool is_causal(const Record& record, const Producer& made) {
   return causal.is(Kind::boolean) && record.symbols.decide(causal.condition()) == symbolic::Answer::yes;
 }
 
-bool looks_up(const Producer& made, const TensorState* tokens) {
+// The tensor and what it holds the numbers of, in their places or in another shape.
+std::unordered_set<const void*> same_numbers(const TensorState* state) {
+  std::unordered_set<const void*> found;
+  while (state && found.insert(identity(state)).second) {
+    const OpSemantics by = semantics(state);
+    if (by != OpSemantics::same && by != OpSemantics::rearranged && by != OpSemantics::reordered) break;
+    state = input(*state->made);
+  }
+  return found;
+}
+
+bool looks_up(const Producer& made, const std::unordered_set<const void*>& tokens) {
   const std::string_view name = libraries::last_part(made.row->path);
-  if (name != "embedding" && !made.row->path.ends_with("Embedding.forward") && name != "Embedding")
+  if (name != "embedding" && name != "Embedding" && !made.row->path.ends_with("Embedding.forward"))
     return false;
-  return std::ranges::any_of(inputs(made),
-      [&](const TensorState* each) { return identity(behind(each, false)) == identity(tokens); });
+  return std::ranges::any_of(inputs(made), [&](const TensorState* each) {
+    return std::ranges::any_of(
+        same_numbers(each), [&](const void* number) { return tokens.contains(number); });
+  });
 }
 
 void look_at(const Record& record, Report& report, const OperationEvent& event) {
   const TensorState *scores = event.argument_state(0), *target = event.argument_state(1);
   if (!scores || !target || scores->blamed || target->blamed || event.expected) return;
-  const TensorState* tokens = behind(target);
-  if (!tokens->made && !tokens->external) return;
+  const auto tokens = same_numbers(target);
   bool causal = false, given = false;
   for (const TensorState* each : ancestors(scores)) {
     if (!each->made) continue;
@@ -57,8 +70,8 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   Finding* finding = report.add(Severity::warning, event.place, event.calls,
       "The targets of this loss are the tokens that the causal model was given, each at its own position: it learns to repeat "
       "what it sees. Shift them by one: compare `logits[:, :-1]` with `tokens[:, 1:]`.");
-  if (finding && tokens->made && tokens->made->born)
-    report.relate(*finding, tokens->made->born, "the model and the loss are given this");
+  if (const TensorState* first = behind(target); finding && first->made && first->made->born)
+    report.relate(*finding, first->made->born, "the model and the loss are given this");
 }
 
 void check(const Record& record, Report& report) {

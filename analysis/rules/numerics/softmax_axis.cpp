@@ -65,13 +65,13 @@ class Check {
 public:
   Check(const Record& record, Report& report) : record_(record), report_(report) {}
 
-  // Classes lie along dimension 1 of what the loss takes.
+  // Classes lie along dimension 1 of what these losses take; a divergence has none, and CTC's are the last.
   void look_at_loss(const OperationEvent& event) {
-    if (!event.row->loss || event.row->loss->takes != values::Outcome::log_softmax) return;
+    constexpr std::string_view of_classes[] = {"nll_loss", "NLLLoss", "NLLLoss2d"};
+    if (!event.row->loss || std::ranges::find(of_classes, event.row->loss->name) == std::end(of_classes))
+      return;
     const TensorState* given = event.argument_state(0);
-    const TensorState* softmax =
-        given && event.row->loss->name != "kl_div" && event.row->loss->name != "KLDivLoss" ? softmax_of(given)
-                                                                                           : nullptr;
+    const TensorState* softmax = given ? softmax_of(given) : nullptr;
     const auto along = softmax ? axis_of(record_, *softmax->made) : std::nullopt;
     if (!along || *along == 1 || (given->shape.rank_known && given->shape.dims.size() < 2)) return;
     tell(*softmax,
