@@ -36,6 +36,7 @@ std::span<const Rule> rules() {
       rope_scaling,
       attention_scale,
 
+      constant_penalty,
       in_place_leaf,
       non_scalar_backward,
       numpy_of_history,

@@ -29,6 +29,7 @@ extern const Rule attention_scale;
 extern const Rule masked_rows;
 
 // autograd
+extern const Rule constant_penalty;
 extern const Rule in_place_leaf;
 extern const Rule non_scalar_backward;
 extern const Rule numpy_of_history;

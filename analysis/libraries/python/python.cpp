@@ -190,6 +190,11 @@ Value add_argument(Call& call) {
     not_all_seen(call);
   Value type = option(call, "type");
   judge_type(call, destination, type);
+  if (action == "store_true" && otherwise.is(Kind::boolean) &&
+      call.run.symbols().decide(otherwise.condition()) == symbolic::Answer::yes)
+    call.run.problem(values::ProblemKind::truth_of_text, call)->text =
+        "`store_true` with `default=True` is always on: nothing on the command line switches `" +
+        destination + "` off. Use `action=argparse.BooleanOptionalAction`";
   if (!otherwise)
     otherwise = action == "store_true" ? heap.boolean(false)
         : action == "store_false"      ? heap.boolean(true)

@@ -8,11 +8,29 @@ namespace stepzero::rules {
 
 namespace {
 
+// Is it read with bool? Else it is one that is always on.
+bool is_read(const ProblemEvent& problem) { return problem.text.starts_with("`type=bool`"); }
+
 // The parser, or group of it, that gets the argument, as the program calls it.
 std::string parser_of(const Record& record, const ProblemEvent& problem) {
   if (!problem.expr || problem.expr->function->kind != syntax::ExprKind::attribute) return "";
   return std::string(record.text(
       {problem.place.chunk, syntax::as<syntax::AttributeExpr>(*problem.expr->function).object->span}));
+}
+
+// Is an option that is always on switched off by another: `--no-ema` with `dest="ema"`?
+bool is_switched_off(const Record& record, const ProblemEvent& problem) {
+  constexpr std::string_view always_on = "`store_true` with";
+  if (!problem.text.starts_with(always_on)) return false;
+  const std::size_t from = problem.text.find("switches `");
+  if (from == std::string::npos) return false;
+  const std::size_t begin = from + std::string_view("switches `").size();
+  const std::string name = problem.text.substr(begin, problem.text.find('`', begin) - begin);
+  const std::string_view text = record.chunk(problem.place).module->text->bytes();
+  for (const std::string& written :
+      {"dest=\"" + name + "\"", "dest='" + name + "'", "set_defaults(" + name + "="})
+    if (text.find(written) != std::string_view::npos) return true;
+  return false;
 }
 
 // Who reads one argument so reads others so, too: that is one mistake for each parser, which stands at the
@@ -26,7 +44,7 @@ void check(const Record& record, Report& report) {
       [&](const ProblemEvent& problem, Finding&) {
         parsers.resize(found.size());
         problems.resize(found.size());
-        parsers.back() = parser_of(record, problem);
+        parsers.back() = is_read(problem) ? parser_of(record, problem) : "";
         problems.back() = &problem;
       });
   std::vector<std::size_t> order(found.size());
@@ -35,7 +53,7 @@ void check(const Record& record, Report& report) {
       [&](std::size_t a, std::size_t b) { return found[a].where.span.begin < found[b].where.span.begin; });
   std::vector<bool> told(found.size());
   for (const std::size_t first : order) {
-    if (told[first]) continue;
+    if (told[first] || is_switched_off(record, *problems[first])) continue;
     std::vector<Related> related = found[first].related;
     std::string message = found[first].message;
     std::size_t others = 0;
@@ -59,13 +77,15 @@ void check(const Record& record, Report& report) {
 constexpr Rule bool_argument = complete({
     .id = "config/bool-argument",
     .severity = Severity::warning,
-    .summary = "an argument of the command line is read with `type=bool`",
+    .summary = "an argument of the command line can never be switched off",
     .why =
         "argparse calls the type with the text of the argument, and `bool(\"False\")` is true: every text but the empty one is. The "
-        "option can never be switched off, and `--amp False` trains with it on, without a word.",
+        "option can never be switched off, and `--amp False` trains with it on, without a word. `store_true` with `default=True` is the "
+        "same: the option is on whether it is given or not.",
     .wrong = "parser.add_argument(\"--amp\", type=bool, default=True)\n",
     .right = "parser.add_argument(\"--amp\", action=argparse.BooleanOptionalAction, default=True)\n",
-    .silent = "Functions of the program that read \"true\" and \"false\"; `store_true` and `store_false`.",
+    .silent =
+        "Functions of the program that read \"true\" and \"false\"; `store_true` and `store_false` beside it; an option that another one switches off.",
     .fix = "None yet: what was meant cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,

@@ -289,6 +289,13 @@ void Comparer::tell_granted(Found& found) {
     const bool of_large_jobs = granted_ == Assumption::numbers &&
         fails_where_it_counts(mismatch, found.worlds[key]);
     if (fine_.contains(mismatch.key) && !of_large_jobs) continue;
+    // Who enters alone enters in another order, too.
+    const bool told_of_guard = mismatch.cause == Cause::order &&
+        std::any_of(found.by_key.begin(), found.by_key.end(), [&](const auto& each) {
+          return each.second.cause == Cause::guard && each.second.place == mismatch.place &&
+              !fine_.contains(each.second.key);
+        });
+    if (told_of_guard) continue;
     // A default may be made for a job of another size.
     if (granted_ == Assumption::numbers && !found.worlds[key].contains(4)) continue;
     if (granted_ == granted_agreement && (mismatch.jobs.empty() || mismatch.severity)) continue;

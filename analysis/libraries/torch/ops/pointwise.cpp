@@ -226,6 +226,13 @@ Value masked_fill(Op& op) {
       value && value->shape.rank_known && !value->shape.dims.empty())
     return op.fail(ProblemKind::argument,
         "`masked_fill` takes one value, but " + op.name("value") + " has shape " + op.words(value->shape));
+  // float16 ends at 65,504; infinity it has.
+  constexpr double largest_half = 65504;
+  if (const Value value = op.argument("value"); value.is(Kind::real) && input->dtype == Dtype::float16 &&
+      std::isfinite(value.real()) && std::abs(value.real()) > largest_half)
+    return op.fail(ProblemKind::argument,
+        "`masked_fill` cannot put " + op.name("value") + " into " + op.name("input") +
+            ", which is float16 and ends at 65504. Use `float(\"-inf\")`, or `torch.finfo(x.dtype).min`");
   const auto shape = op.broadcast(input->shape, mask->shape);
   return shape ? op.result(*shape, input->dtype) : op.unknown();
 }

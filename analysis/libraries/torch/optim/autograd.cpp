@@ -3,6 +3,7 @@
 #include "libraries/torch/optim/autograd.hpp"
 
 #include "libraries/table/native.hpp"
+#include "syntax/walk.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -44,6 +45,34 @@ Value with_own_gradient(Call& call, Value value, const Arguments& given) {
   return result(call, std::move(made));
 }
 
+// As many gradients as inputs: what `backward` returns, where each of its returns writes them out. Fewer, or
+// more that are not None, make it fail whenever it runs.
+void judge_gradients(Call& call, const values::Class& cls, std::size_t inputs) {
+  const Value backward = call.run.find_in_order(cls.order, Name("backward"));
+  const auto* function = backward.is(Kind::function) ? backward.as<values::Function>() : nullptr;
+  if (!function || !function->stmt || !function->is_static || function->stmt->scope.is_generator) return;
+  for (const syntax::Stmt* stmt : function->stmt->body)
+    syntax::for_each_statement(*stmt, [&](const syntax::Stmt& each) {
+      const auto* value = each.kind == syntax::StmtKind::return_ ? syntax::as<syntax::ReturnStmt>(each).value
+                                                                 : nullptr;
+      if (!value || value->kind != syntax::ExprKind::tuple) return;
+      const auto& items = syntax::as<syntax::TupleExpr>(*value).elements;
+      const auto is = [](syntax::ExprKind kind) {
+        return [kind](const syntax::Expr* item) { return item->kind == kind; };
+      };
+      if (std::ranges::any_of(items, is(syntax::ExprKind::starred)) ||
+          (items.size() >= inputs &&
+              std::all_of(items.begin() + static_cast<std::ptrdiff_t>(inputs), items.end(),
+                  is(syntax::ExprKind::none))))
+        return;
+      auto* problem = call.run.problem(values::ProblemKind::argument, call);
+      problem->place = {function->chunk, each.span};
+      problem->text = "`backward` returns " + std::to_string(items.size()) +
+          " gradients, but `forward` takes " + std::to_string(inputs) +
+          " inputs. Return one for each of them, and None for those that need none";
+    });
+}
+
 // Function.apply(x, …): runs forward(ctx, x, …), or forward(x, …) where setup_context is there.
 Value apply(Call& call) {
   // A forward that is not known may do with what it is given what it likes.
@@ -64,6 +93,7 @@ Value apply(Call& call) {
   arguments.keywords = call.options;
   arguments.spread = call.spread;
   arguments.behind = call.behind;
+  if (!call.spread && !call.behind) judge_gradients(call, cls, call.rest.size());
   const Arguments given = arguments;
   return with_own_gradient(call, call.run.call(forward, std::move(arguments), call.place), given);
 }
@@ -135,6 +165,21 @@ Value checkpoint_sequential(Call& call) {
   return value;
 }
 
+// Where such a gradient came from: the call, with all that it was told.
+const values::Producer* asked_for(Call& call, const TensorState& input) {
+  auto* made = call.run.heap().make<values::Producer>();
+  made->born = call.place;
+  made->row = &call.row;
+  made->calls = call.run.site();
+  const auto arguments = call.run.heap().array<Value>(call.row.parameters.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) arguments[i] = call.run.resolve(call.at(i));
+  made->arguments = arguments;
+  const auto states = call.run.heap().array<const TensorState*>(1);
+  states[0] = &input;
+  made->states = states;
+  return made;
+}
+
 // torch.autograd.grad(outputs, inputs): a tensor for each of the inputs, of its shape.
 Value gradients(Call& call) {
   const Value inputs = call.run.resolve(call.at(1));
@@ -157,6 +202,7 @@ Value gradients(Call& call) {
     made.requires_grad = values::Known::unknown;
     made.graph.clear();
     made.graph_complete = false;
+    made.made = asked_for(call, *state);
     return result(call, std::move(made));
   };
   std::vector<Value> made;
