@@ -38,7 +38,9 @@ Language language_of(std::string_view path, std::string_view text) {
   };
   if (is_one_of({".json", ".jsonc", ".json5"})) return Language::json;
   if (is_one_of({".yaml", ".yml"})) return Language::yaml;
-  if (is_one_of({".toml"})) return Language::toml;
+  // Settings of tools are theirs to read, ours too.
+  if (is_one_of({".toml"}))
+    return name == "pyproject.toml" || name == "stepzero.toml" ? Language::none : Language::toml;
   if (is_one_of({".sh", ".bash", ".slurm", ".sbatch", ".job", ".ksh", ".zsh"})) return Language::shell;
   if (name == "Makefile" || name == "makefile" || name == "GNUmakefile" || name.ends_with(".mk"))
     return Language::make;

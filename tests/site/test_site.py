@@ -59,7 +59,7 @@ def test_each_rule_has_a_page_with_an_example_that_is_found(site, tmp_path):
         assert 'class="marked"' in example[2], rule
         code = html.unescape(re.sub(r"<[^>]+>", "", example[2])) + "\n"
         assert found(code, tmp_path, example[1] or "main.py") == {rule}, f"{rule}: {code}"
-    assert len(without) <= 3, without  # those whose findings need several files
+    assert len(without) <= 4, without  # those whose findings need several files, or stand in a configuration
 
 
 def test_no_link_leads_nowhere(site):

@@ -59,7 +59,8 @@ void read_commands(const syntax::Module& program, documents::Script& into) {
     const std::string_view written = std::string_view(text).substr(
         comment.span.begin, comment.span.end - comment.span.begin);
     const std::size_t at = written.rfind(mark);
-    if (at == std::string_view::npos || at + 1 >= written.size()) {
+    // As as_comment writes it, and no other text that holds the mark.
+    if (at == std::string_view::npos || at + 2 != written.size()) {
       end_command();
       continue;
     }

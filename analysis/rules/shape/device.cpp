@@ -8,7 +8,14 @@ namespace stepzero::rules {
 namespace {
 
 void check(const Record& record, Report& report) {
-  report_problems(record, report, values::ProblemKind::device, Severity::error);
+  // Where nobody constructs the model, that it lies on a GPU is no choice that the program offers.
+  constexpr std::string_view of_nobody = "the model is on a GPU";
+  report_problems(record, report, values::ProblemKind::device, Severity::error,
+      [&](const ProblemEvent& problem, Finding& finding) {
+        if (problem.assumption &&
+            record.symbols.text(problem.assumption).find(of_nobody) != std::string::npos)
+          finding.severity = Severity::information;
+      });
   look_for_unmoved_batches(record, report);
 }
 

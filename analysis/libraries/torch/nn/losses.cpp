@@ -25,9 +25,7 @@ Value reduced(Op& op, const Shape& each, Dtype dtype) {
   if (!reduction.is(Kind::string)) return op.result({}, dtype);
   if (reduction.text() == "mean" || reduction.text() == "sum" || reduction.text() == "batchmean")
     return op.result({true, {}}, dtype);
-  // One for each of a batch, however many dimensions that has.
-  if (reduction.text() == "none")
-    return op.result(each.rank_known || !each.dims.empty() ? each : Shape{false, {Dim{}}}, dtype);
+  if (reduction.text() == "none") return op.result(each, dtype);
   return op.fail(ProblemKind::argument,
       called(op) + " has no reduction '" + std::string(reduction.text()) +
           "': it is 'mean', 'sum' or 'none'");
