@@ -22,6 +22,27 @@ bool is_known(const Shape& shape) {
       std::ranges::all_of(shape.dims, [](const Dim& dim) { return dim.size != nullptr; });
 }
 
+// Does the other shape have a size of its own where this one has a size that it lacks, or one without a name?
+// They may be the same, read from another tensor.
+bool may_be_renamed(const Record& record, const Shape& from, const Shape& to) {
+  const auto has = [&](const Shape& shape, Int size) {
+    return std::ranges::any_of(shape.dims, [&](const Dim& dim) { return dim.size == size; });
+  };
+  const auto is_atom = [&](Int size) {
+    bool one = false;
+    record.symbols.atoms(size, [&](Int atom) { one = one || atom == size; });
+    return one;
+  };
+  for (std::size_t i = 0; i < to.dims.size(); ++i) {
+    const Int own = to.dims[i].size;
+    if (!is_atom(own) || has(from, own)) continue;
+    const auto* info = record.symbols.atom_info(own);
+    if (!info || info->name.empty()) return true;
+    if (i < from.dims.size() && is_atom(from.dims[i].size) && !has(to, from.dims[i].size)) return true;
+  }
+  return false;
+}
+
 // Sizes that stand for all: numbers that have nothing in common, so that what is equal among them is equal by
 // the program. Known sizes are themselves.
 class Sample {
@@ -55,7 +76,7 @@ std::optional<Sample> Sample::of(const Record& record, const Shape& from, const 
       record.symbols.atoms(dim.size, [&](Int atom) {
         if (std::ranges::find(atoms, atom) == atoms.end()) atoms.push_back(atom);
       });
-  if (atoms.size() > std::size(primes)) return std::nullopt;
+  if (atoms.size() > std::size(primes) || may_be_renamed(record, from, to)) return std::nullopt;
   // Where one is divided by others, as the width by the number of heads, it is a multiple of them.
   for (std::size_t divided = 0; divided <= atoms.size(); ++divided) {
     Sample sample(record);
