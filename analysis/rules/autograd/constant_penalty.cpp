@@ -2,7 +2,6 @@
 #include "rules/list.hpp"
 #include "rules/provenance.hpp"
 #include "rules/training/training.hpp"
-#include "values/kept.hpp"
 
 #include <unordered_set>
 
@@ -16,8 +15,7 @@ namespace {
 
 // The gradient that a loss is computed from by sums, powers and norms alone: through a product with what else
 // is trained it may be a weight, and through layers an input.
-const Producer* penalized(
-    const Record& record, const TensorState* state, std::unordered_set<const void*>& seen) {
+const Producer* penalized(const TensorState* state, std::unordered_set<const void*>& seen) {
   if (!state || !state->made || seen.size() > 200 || !seen.insert(identity(state)).second) return nullptr;
   const Producer& made = *state->made;
   if (made.row->operation == Operation::gradient_asked) return &made;
@@ -43,7 +41,7 @@ const Producer* penalized(
   default: return nullptr;
   }
   for (const TensorState* each : inputs(made))
-    if (const Producer* found = penalized(record, each, seen)) return found;
+    if (const Producer* found = penalized(each, seen)) return found;
   return nullptr;
 }
 
@@ -54,7 +52,7 @@ void check(const Record& record, Report& report) {
     const auto& backward = static_cast<const OperationEvent&>(event);
     if (backward.row->operation != Operation::backward) return;
     std::unordered_set<const void*> seen;
-    const Producer* asked = penalized(record, backward.self_state(), seen);
+    const Producer* asked = penalized(backward.self_state(), seen);
     const Value graph = asked ? argument(*asked, "create_graph") : Value{};
     const bool constant = asked &&
         (!graph ||
@@ -62,7 +60,7 @@ void check(const Record& record, Report& report) {
     if (!constant || !once(asked->born)) return;
     Finding* finding = report.add(Severity::warning, asked->born, asked->calls,
         "Without `create_graph=True` these gradients are constants: the penalty that is computed from them changes the value of "
-        "the loss and no gradient, so it trains nothing.");
+        "the loss and no gradient, so it trains nothing. Pass `create_graph=True`.");
     if (finding) report.relate(*finding, backward.place, "the backward of the loss that it is a part of");
   });
 }
@@ -85,7 +83,7 @@ constexpr Rule constant_penalty = complete({
     .silent =
         "Gradients that make an input, as of adversarial examples; weights of other losses that are computed from gradients; a penalty "
         "that is only shown.",
-    .fix = "None yet.",
+    .fix = "None: a gradient with a history takes more memory, and where it is only shown it needs none.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -20,14 +20,12 @@ constexpr int world = 4;  // that is told of
 
 // Where an event stands.
 struct Spot {
-  const BranchEvent* guard = nullptr;  // the outermost branch by the rank; null: all ranks come here
-  bool side = false;                   // of it
-  const CallEvent* frame = nullptr;    // the call whose body it is in; null: the root's
-  std::vector<const CallEvent*> frames;
+  const BranchEvent* guard = nullptr;    // the outermost branch by the rank; null: all ranks come here
+  bool side = false;                     // of it
+  std::vector<const CallEvent*> frames;  // the calls whose bodies it is in, outermost first
   std::vector<const LoopEvent*> loops;
-  const CallEvent* guard_frame = nullptr;
-  std::size_t guard_loops = 0;  // around the guard
-  bool may_fail = false;        // in a `try` or a handler: another way leads past
+  std::size_t guard_frames = 0, guard_loops = 0;  // around the guard
+  bool may_fail = false;                          // in a `try` or a handler: another way leads past
 };
 struct Entry {
   const OperationEvent* event;
@@ -87,7 +85,7 @@ private:
           entries_.push_back({&operation, spot, order_});
         break;
       case EventKind::exit:
-        if (spot.guard && spot.frame == spot.guard_frame)
+        if (spot.guard && spot.frames.size() == spot.guard_frames)
           exits_.push_back({static_cast<const ExitEvent*>(event), spot, order_});
         break;
       case EventKind::branch: {
@@ -98,7 +96,7 @@ private:
           if (guards) {
             inner.guard = &branch;
             inner.side = side;
-            inner.guard_frame = spot.frame;
+            inner.guard_frames = spot.frames.size();
             inner.guard_loops = spot.loops.size();
           }
           walk(side ? branch.yes : branch.no, inner);
@@ -113,8 +111,7 @@ private:
       }
       case EventKind::call: {
         Spot inner = spot;
-        inner.frame = static_cast<const CallEvent*>(event);
-        inner.frames.push_back(inner.frame);
+        inner.frames.push_back(static_cast<const CallEvent*>(event));
         walk(static_cast<const CallEvent*>(event)->body, inner);
         break;
       }
@@ -160,14 +157,14 @@ private:
 
   // Does the run come from one spot to the other after it, in the same call or in what that calls: further
   // down, or in the next iteration?
-  static bool comes_to(
-      const Spot& from, std::size_t order, bool leaves_call, std::size_t loops_left, const Entry& to) {
-    const auto inside = [&](const CallEvent* frame) {
-      return !frame || std::ranges::find(to.spot.frames, frame) != to.spot.frames.end();
-    };
-    if (leaves_call && !inside(from.frame)) return false;
+  static bool comes_to(const Spot& from, std::size_t order, bool leaves_call, const Entry& to) {
+    // In the call that is left, or in what that calls.
+    if (leaves_call &&
+        (to.spot.frames.size() < from.frames.size() ||
+            !std::equal(from.frames.begin(), from.frames.end(), to.spot.frames.begin())))
+      return false;
     if (to.order > order) return true;
-    for (std::size_t i = 0; i < from.loops.size() && i < to.spot.loops.size() && i < loops_left; ++i)
+    for (std::size_t i = 0; i < from.loops.size() && i < to.spot.loops.size(); ++i)
       if (from.loops[i] == to.spot.loops[i] && !from.loops[i]->unrolled) return true;
     return false;
   }
@@ -178,7 +175,6 @@ private:
     if (exit.event->exit == ExitKind::raise || spot.may_fail) return nullptr;
     // A loop inside the guard is the business of who is there.
     if (exit.event->exit != ExitKind::return_ && spot.loops.size() > spot.guard_loops) return nullptr;
-    if (exit.event->exit == ExitKind::return_ && spot.frame != spot.guard_frame) return nullptr;
     // In the rounds of the loops that are left; for `continue`, in what is left of this one.
     const std::size_t depth = spot.loops.size();
     const Entry* best = nullptr;
@@ -191,7 +187,7 @@ private:
           std::equal(spot.loops.begin(), spot.loops.end(), loops.begin());
       bool missed = false;
       switch (exit.event->exit) {
-      case ExitKind::return_: missed = comes_to(spot, exit.order, true, depth, entry); break;
+      case ExitKind::return_: missed = comes_to(spot, exit.order, true, entry); break;
       case ExitKind::break_: missed = same_loop; break;
       case ExitKind::continue_: missed = same_loop && entry.order > exit.order; break;
       case ExitKind::raise: break;
@@ -205,7 +201,7 @@ private:
   const OperationEvent* next_of_others(const Entry& entry) const {
     const Entry* best = nullptr;
     for (const Entry& other : entries_)
-      if (!other.spot.guard && comes_to(entry.spot, entry.order, false, entry.spot.loops.size(), other) &&
+      if (!other.spot.guard && comes_to(entry.spot, entry.order, false, other) &&
           (!best || (best->order < entry.order && other.order > entry.order)))
         best = &other;
     return best ? best->event : nullptr;
@@ -259,7 +255,7 @@ private:
                             : breaks ? "leave the loop"
                                      : "continue with the next iteration") +
         " here, and " + wait + " in " + call_text(mismatch.name) + view.at_line(missed.event->place) +
-        " forever.";
+        " forever. Make all ranks leave together: `broadcast` what decides.";
     mismatch.text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(mismatch.text[0])));
     mismatch.related = {{exit.spot.guard->place, "by this condition"}, {missed.event->place, wait + " here"}};
     return mismatch;
