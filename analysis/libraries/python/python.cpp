@@ -136,8 +136,9 @@ Value seeded(Call& call) {
 void add_to_parser(Call& call, std::string_view destination, Value action, Value type, Value otherwise) {
   Value known = kept(call, values::ParserState::arguments);
   if (!known.is(Kind::dict)) keep(call, values::ParserState::arguments, known = call.run.heap().dict({}));
-  call.run.dict_set(
-      known, call.run.heap().string(destination), call.run.heap().tuple({action, type, otherwise}));
+  const Value entry = call.run.heap().tuple({action, type, otherwise});
+  entry.as<values::Tuple>()->born = call.place;
+  call.run.dict_set(known, call.run.heap().string(destination), entry);
 }
 // Not all that the parser takes is seen.
 Value not_all_seen(Call& call) {
@@ -190,11 +191,6 @@ Value add_argument(Call& call) {
     not_all_seen(call);
   Value type = option(call, "type");
   judge_type(call, destination, type);
-  if (action == "store_true" && otherwise.is(Kind::boolean) &&
-      call.run.symbols().decide(otherwise.condition()) == symbolic::Answer::yes)
-    call.run.problem(values::ProblemKind::truth_of_text, call)->text =
-        "`store_true` with `default=True` is always on: nothing on the command line switches `" +
-        destination + "` off. Use `action=argparse.BooleanOptionalAction`";
   if (!otherwise)
     otherwise = action == "store_true" ? heap.boolean(false)
         : action == "store_false"      ? heap.boolean(true)
@@ -267,6 +263,23 @@ Value argument_value(
   }
   return made;
 }
+// `store_true` of what is true by default, and no other argument switches off.
+void judge_always_on(Call& call, std::string_view destination, const values::Tuple& entry) {
+  const Value action = entry.items[0], otherwise = call.run.resolve(entry.items[2]);
+  const Value declared = kept(call, values::ParserState::declared);
+  if (!action.is(Kind::string) || action.text() != "store_true" || !otherwise.is(Kind::boolean) ||
+      call.run.symbols().decide(otherwise.condition()) != symbolic::Answer::yes || !declared.is(Kind::list))
+    return;
+  const auto& names = values::Heap::list_state(declared)->items;
+  if (std::ranges::count_if(
+          names, [&](Value name) { return name.is(Kind::string) && name.text() == destination; }) > 1)
+    return;
+  auto* problem = call.run.problem(values::ProblemKind::truth_of_text, call);
+  problem->place = entry.born;
+  problem->text = "`store_true` with `default=True` is always on: nothing on the command line switches `" +
+      std::string(destination) + "` off. Use `action=argparse.BooleanOptionalAction`";
+}
+
 Value arguments_of_program(Call& call) {
   Instance* made = call.run.make_native("argparse.Namespace", call.place);
   made->symbolic = true;
@@ -285,6 +298,7 @@ Value arguments_of_program(Call& call) {
       const Value parts = call.run.resolve(entry);
       if (!key.is(Kind::string) || !parts.is(Kind::tuple) || parts.as<values::Tuple>()->items.size() != 3)
         continue;
+      judge_always_on(call, key.text(), *parts.as<values::Tuple>());
       const auto& [action, type, otherwise] = std::tie(parts.as<values::Tuple>()->items[0],
           parts.as<values::Tuple>()->items[1], parts.as<values::Tuple>()->items[2]);
       Value value = defaults && otherwise ? otherwise : Value{};

@@ -8,29 +8,15 @@ namespace stepzero::rules {
 
 namespace {
 
-// Is it read with bool? Else it is one that is always on.
-bool is_read(const ProblemEvent& problem) { return problem.text.starts_with("`type=bool`"); }
+// Is it read with bool? One that is always on is found where the command line is parsed, and stands
+// elsewhere.
+bool is_read(const ProblemEvent& problem) { return problem.expr && problem.expr->span == problem.place.span; }
 
 // The parser, or group of it, that gets the argument, as the program calls it.
 std::string parser_of(const Record& record, const ProblemEvent& problem) {
   if (!problem.expr || problem.expr->function->kind != syntax::ExprKind::attribute) return "";
   return std::string(record.text(
       {problem.place.chunk, syntax::as<syntax::AttributeExpr>(*problem.expr->function).object->span}));
-}
-
-// Is an option that is always on switched off by another: `--no-ema` with `dest="ema"`?
-bool is_switched_off(const Record& record, const ProblemEvent& problem) {
-  constexpr std::string_view always_on = "`store_true` with";
-  if (!problem.text.starts_with(always_on)) return false;
-  const std::size_t from = problem.text.find("switches `");
-  if (from == std::string::npos) return false;
-  const std::size_t begin = from + std::string_view("switches `").size();
-  const std::string name = problem.text.substr(begin, problem.text.find('`', begin) - begin);
-  const std::string_view text = record.chunk(problem.place).module->text->bytes();
-  for (const std::string& written :
-      {"dest=\"" + name + "\"", "dest='" + name + "'", "set_defaults(" + name + "="})
-    if (text.find(written) != std::string_view::npos) return true;
-  return false;
 }
 
 // Who reads one argument so reads others so, too: that is one mistake for each parser, which stands at the
@@ -53,7 +39,7 @@ void check(const Record& record, Report& report) {
       [&](std::size_t a, std::size_t b) { return found[a].where.span.begin < found[b].where.span.begin; });
   std::vector<bool> told(found.size());
   for (const std::size_t first : order) {
-    if (told[first] || is_switched_off(record, *problems[first])) continue;
+    if (told[first]) continue;
     std::vector<Related> related = found[first].related;
     std::string message = found[first].message;
     std::size_t others = 0;
