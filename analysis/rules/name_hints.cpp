@@ -69,6 +69,21 @@ constexpr Hint hints[] = {
     {Says::balance, Stands::anywhere, "loss"},
     {Says::balance, Stands::anywhere, "aux"},
     {Says::balance, Stands::anywhere, "balanc"},
+    {Says::schedule, Stands::ends, "scheduler"},
+    {Says::schedule, Stands::ends, "schedule"},
+    {Says::schedule, Stands::whole, "sched"},
+    {Says::noise, Stands::anywhere, "noise"},
+    {Says::loader, Stands::anywhere, "loader"},
+    {Says::device, Stands::whole, "device"},
+    {Says::device, Stands::whole, "dev"},
+    {Says::device, Stands::ends, "_device"},
+    {Says::moving, Stands::whole, "to"},
+    {Says::moving, Stands::whole, "prepare"},
+    {Says::moving, Stands::whole, "copy_"},
+    {Says::moving, Stands::whole, "pin_memory"},
+    {Says::moving, Stands::anywhere, "device"},
+    {Says::moving, Stands::anywhere, "cuda"},
+    {Says::moving, Stands::anywhere, "move"},
 };
 
 bool stands_alone(std::string_view text, std::string_view word) {

@@ -16,6 +16,11 @@ enum class Says : std::uint8_t {
   one_rank,    // the number of a process, or the first of them: `is_main_process`
   many_ranks,  // whether there are several: `args.distributed`
   balance,     // a term that keeps experts busy
+  schedule,    // of the learning rate: `lr_scheduler`
+  noise,       // … and not one of a diffusion's noise
+  loader,
+  device,  // a parameter that names one: `device`, `target_device`
+  moving,  // what may bring something to a device: `to`, `prepare_batch_on_device`
 };
 
 // In whatever case it is written.

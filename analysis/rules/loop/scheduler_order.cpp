@@ -1,6 +1,7 @@
 // loop/scheduler-order: a scheduler that steps before the optimizer, or more or less often than its numbers
 // were meant for.
 #include "rules/list.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/gated.hpp"
@@ -330,8 +331,7 @@ const syntax::CallExpr* steps_unseen_schedule(const syntax::Stmt& stmt) {
   const std::string_view name = object.kind == ExprKind::name ? as<NameExpr>(object).id.text()
       : object.kind == ExprKind::attribute                    ? as<AttributeExpr>(object).attribute.text()
                                                               : std::string_view{};
-  const bool schedules = name.ends_with("scheduler") || name.ends_with("schedule") || name == "sched";
-  return schedules && name.find("noise") == std::string_view::npos ? &call : nullptr;
+  return says(name, Says::schedule) && !says(name, Says::noise) ? &call : nullptr;
 }
 
 // A schedule that is not seen, stepped right before the optimizer in one block.
@@ -356,7 +356,8 @@ void look_for_unseen(const Record& record, const TrainingRoot& scene, Report& re
     if (!once(place)) continue;
     const std::string name(record.text({place.chunk, schedule->function->span}));
     Finding* finding = report.add(Severity::warning, place, step.calls,
-        code(name + "()") + " comes before " + code(record_call(record, step)) +
+        code(name + "()") + ", by its name a schedule of the learning rate, comes before " +
+            code(record_call(record, step)) +
             ", which skips the first learning rate. Step the scheduler after the optimizer.");
     if (finding) report.relate(*finding, step.place, "the optimizer steps here");
   }

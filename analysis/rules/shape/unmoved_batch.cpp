@@ -67,10 +67,6 @@ std::string_view loader_of(const Expr* iterable) {
   return iterable->kind == ExprKind::name ? as<NameExpr>(*iterable).id.text() : std::string_view{};
 }
 
-bool is_device_name(std::string_view name) {
-  return name == "device" || name == "dev" || name.ends_with("_device");
-}
-
 // What a function does with the device that it is given, and with those of tensors.
 struct Uses {
   bool elsewhere = false;  // otherwise than to move the model
@@ -88,9 +84,7 @@ Uses uses_of(const Record& record, std::uint32_t chunk, const FunctionStmt& func
     if (call.function->kind != ExprKind::attribute) {
       // What is handed on whole may be moved there.
       if (inside && call.function->kind == ExprKind::name)
-        for (const std::string_view word : {"cuda", "device", "move"})
-          uses.moves = uses.moves ||
-              as<NameExpr>(*call.function).id.text().find(word) != std::string_view::npos;
+        uses.moves = uses.moves || says(as<NameExpr>(*call.function).id.text(), Says::moving);
       return;
     }
     const auto& method = as<AttributeExpr>(*call.function);
@@ -98,10 +92,7 @@ Uses uses_of(const Record& record, std::uint32_t chunk, const FunctionStmt& func
     const bool of_model = record.text({chunk, method.object->span}) == model;
     if (name == "to" && of_model && call.arguments.size() == 1 && base_of(call.arguments[0]) == device)
       ++moves_model;
-    for (const std::string_view word : {"to", "cuda", "prepare", "device_put", "copy_", "pin_memory"})
-      uses.moves = uses.moves || (name == word && !of_model);
-    uses.moves = uses.moves || name.find("device") != std::string_view::npos ||
-        name.find("cuda") != std::string_view::npos || name.find("move") != std::string_view::npos;
+    uses.moves = uses.moves || (says(name, Says::moving) && !of_model);
   });
   uses.elsewhere = read > moves_model;
   return uses;
@@ -170,13 +161,13 @@ void look_for_unmoved_batches(const Record& record, Report& report) {
       return std::ranges::any_of(
           function->parameters->list, [&](const Parameter& one) { return one.name.text() == name; });
     };
-    if (!input || loader.empty() || loader.find("loader") == std::string_view::npos) return;
+    if (!input || loader.empty() || !says(loader, Says::loader)) return;
     const std::string_view given = base_of(input);
     if (given.empty() || !parts_of_batch(*loop).contains(given)) return;
     const std::string_view model = record.text({event.place.chunk, call->function->span});
     for (const Parameter& parameter : function->parameters->list) {
       const std::string_view device = parameter.name.text();
-      if (!is_device_name(device) || !(is_parameter(model) || is_parameter(base_of(call->function))))
+      if (!says(device, Says::device) || !(is_parameter(model) || is_parameter(base_of(call->function))))
         continue;
       const Uses uses = uses_of(record, event.place.chunk, *function, *loop, device, model);
       if (uses.elsewhere || uses.moves || fails_by_device(record, event.place.chunk, function->span))
@@ -185,8 +176,9 @@ void look_for_unmoved_batches(const Record& record, Report& report) {
       const std::string name(given), whole(record.text({event.place.chunk, input->span}));
       const std::string moved = whole + ".to(" + std::string(device) + ")";
       report.add(Severity::warning, event.place, event.calls,
-          code(name) + " stays where " + code(std::string(loader)) + " made it, on the CPU: " +
-              code(std::string(function->name.text())) + " is given " + code(std::string(device)) +
+          code(name) + " stays where " + code(std::string(loader)) +
+              ", by its name a loader, made it, on the CPU: " + code(std::string(function->name.text())) +
+              " is given " + code(std::string(device)) +
               " and moves no batch there, so this fails whenever " + code(std::string(model)) +
               " is on a GPU. Move it: " + code(whole == name ? name + " = " + moved : moved) + ".");
       break;
