@@ -372,6 +372,7 @@ private:
   std::optional<std::string> format_percent(std::string_view pattern, Value argument);
   std::optional<std::string> format_braces(std::string_view pattern, const Arguments& arguments);
   Arguments evaluate_arguments(const syntax::CallExpr& expr);
+  const syntax::Expr* read_to_its_end(Value function, const syntax::CallExpr& expr) const;
   // Of the arguments of a call it also notes how many are unknown (`rest_length`) and how many stand behind
   // them (`behind`).
   std::vector<Value> evaluate_elements(
@@ -689,17 +690,18 @@ private:
   std::set<std::string, std::less<>>
       resized_;  // "len(files)" of what the program appends to without that being seen
   Gradients gradients_;
-  std::array<Seeds, 3> seeds_{};          // of each stream
-  int catching_ = 0;                      // try bodies with handlers around, in this module
-  bool any_use_ = false;                  // see of_any_use()
-  std::uint64_t may_raise_ = 0;           // calls so far that may fail
-  Value raised_;                          // by what killed the path; absent if that is not known
-  Value caught_;                          // the exception that is handled
-  AttemptEvent* handling_ = nullptr;      // whose handler runs: of what is not known
-  const syntax::Expr* callee_ = nullptr;  // the expression that is about to be called
-  bool calling_ = false;                  // the attribute that is looked up is called
-  bool in_roots_ = false;                 // the program itself has run
-  values::Instance* heard_ = nullptr;     // see heard()
+  std::array<Seeds, 3> seeds_{};              // of each stream
+  int catching_ = 0;                          // try bodies with handlers around, in this module
+  bool any_use_ = false;                      // see of_any_use()
+  std::uint64_t may_raise_ = 0;               // calls so far that may fail
+  Value raised_;                              // by what killed the path; absent if that is not known
+  Value caught_;                              // the exception that is handled
+  AttemptEvent* handling_ = nullptr;          // whose handler runs: of what is not known
+  const syntax::Expr* callee_ = nullptr;      // the expression that is about to be called
+  const syntax::Expr* read_whole_ = nullptr;  // the argument of what reads it to its end
+  bool calling_ = false;                      // the attribute that is looked up is called
+  bool in_roots_ = false;                     // the program itself has run
+  values::Instance* heard_ = nullptr;         // see heard()
   std::unordered_set<const syntax::FunctionStmt*> ran_;  // the functions that it reached
   int quiet_ = 0;        // calls around whose facts the program itself has told
   bool killed_ = false;  // the expression that was evaluated does not return

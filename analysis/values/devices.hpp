@@ -11,6 +11,12 @@ namespace stepzero::values {
 
 class Heap;
 
+// What programs leave open about where things lie, by the names of the conditions.
+struct DeviceCondition {
+  static constexpr std::string_view model_on_gpu = "the model is on a GPU";
+  static constexpr std::string_view samples_on_cpu = "the loader's samples are on the CPU";
+};
+
 // Its text is no device's name, and the same for two that are chosen alike.
 struct ChosenDevice : Device {
   Cond condition = nullptr;

@@ -62,6 +62,8 @@ struct InternalRow {
       "$given."};  // of a class with hooks, … and a parameter of theirs: its class
   static constexpr KeyPrefix set{
       "$set."};  // of a class, … and an attribute: the call that stands for setting it
+  static constexpr KeyPrefix reads_all{
+      "$reads_all."};  // … and the path of a function that reads what it is given to its end
   static constexpr std::string_view lists = "$lists";  // of a class: a property whose type is a list
   static constexpr std::string_view out_of_sight =
       "$out_of_sight";  // of nn.Module: what unseen code may do to one

@@ -219,5 +219,5 @@ def test_a_launch_line_makes_a_file_a_configuration(start, tmp_path):
     client.open(uri, (tmp_path / "stage.json").read_text(), language="json")
     client.idle()
     assert "deepspeed/unknown-key" in [each["code"] for each in client.diagnostics(uri)]
-    hover = client.call("textDocument/completion", {"textDocument": {"uri": uri}, "position": position(0, 1)})
-    assert "train_batch_size" in [item["label"] for item in hover]
+    keys = client.call("textDocument/completion", {"textDocument": {"uri": uri}, "position": position(0, 1)})
+    assert "train_batch_size" in [item["label"] for item in keys]

@@ -77,12 +77,21 @@ Value told_by_keyword(Interpreter& run, const CallExpr& expr, Value function,
 }
 }  // namespace
 
+// The only argument of what reads it to its end, as sum() and list() do; null: of something else.
+const Expr* Interpreter::read_to_its_end(Value function, const CallExpr& expr) const {
+  const bool reads = expr.arguments.size() == 1 && function.is(Kind::library) &&
+      library_.find(values::InternalRow::reads_all + std::string(function.as<values::LibrarySymbol>()->path));
+  return reads ? expr.arguments.front() : nullptr;
+}
+
 Value Interpreter::evaluate_call(const CallExpr& expr) {
   callee_ = expr.function;
   Value function = evaluate(*expr.function);
   callee_ = nullptr;
   if (killed_) return function;
+  const Expr* const read_around = std::exchange(read_whole_, read_to_its_end(resolve(function), expr));
   Arguments arguments = evaluate_arguments(expr);
+  read_whole_ = read_around;
   if (killed_) return heap().external("", here(expr));
   if (const Value told = told_by_keyword(
           *this, expr, resolve(function), [&](const Expr& object) { return evaluate(object); }))

@@ -160,7 +160,7 @@ void note_moved(Interpreter& run, Unknown& made, const Unknown& object, std::str
   const Value batch = kept(object, values::UnknownState::whole);
   if (!batch.is(Kind::unknown)) return;
   if (const values::Device* host = values::default_device(
-          heap, run.named_condition("the loader's samples are on the CPU", Sharing::uniform)))
+          heap, run.named_condition(values::DeviceCondition::samples_on_cpu, Sharing::uniform)))
     heap.set(heap.slot_of(batch.as<Unknown>()->attributes, Name(values::UnknownState::others_lie_on)),
         Value::of(Kind::device, host));
 }

@@ -3,7 +3,6 @@
 #include "interpreter/loops/rounds.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace stepzero::interpreter {
 
@@ -11,21 +10,6 @@ using namespace syntax;
 using values::Kind;
 
 namespace {
-// Is the generator the argument of what reads all of it: `sum(p.numel() for p in params)`?
-bool is_read_whole(const Record& record, Place generator) {
-  constexpr std::string_view readers[] = {
-      "sum", "list", "tuple", "set", "frozenset", "sorted", "max", "min", "dict", "join"};
-  const std::string_view text = record.chunk(generator).module->text->bytes();
-  std::size_t at = record.span(generator).begin;
-  if (at < text.size() && text[at] == '(') ++at;  // its own, which are those of the call
-  const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  std::size_t open = text.substr(0, at).find_last_not_of(" \t\r\n");
-  if (open == std::string_view::npos || text[open] != '(') return false;
-  std::size_t end = open;
-  while (end > 0 && is_name(text[end - 1])) --end;
-  return std::ranges::find(readers, text.substr(end, open - end)) != std::end(readers);
-}
-
 constexpr std::size_t max_generators = 16;  // of one comprehension
 constexpr std::uint64_t alike_steps =
     2'000;  // of the elements of a comprehension that are made one by one though they are alike
@@ -166,7 +150,7 @@ void Interpreter::Comprehension::run_generator(std::size_t level, bool certain) 
 // A generator reads as far as it is asked. What reads it to its end uses the iterator up; of any other reader
 // it is not known how much is left.
 void Interpreter::Comprehension::leave_read(Value iterator) {
-  if (is_read_whole(run.record_, run.here(expr))) return run.heap().set_list(iterator, {});
+  if (run.read_whole_ == &expr) return run.heap().set_list(iterator, {});
   values::ListState left;
   left.open = true;
   left.rest = run.heap().external("", run.here(expr));

@@ -60,8 +60,9 @@ Op::Apart Op::devices_apart(const values::Device& one, const values::Device& oth
   // Where there is no GPU nothing lies on one.
   const symbolic::Cond has_gpu = run.named_condition("torch.cuda.is_available", Sharing::uniform);
   // Of a model and a loader of which nobody says where they lie nothing is said.
-  const symbolic::Cond model = run.named_condition("the model is on a GPU", Sharing::uniform),
-                       samples = run.named_condition("the loader's samples are on the CPU", Sharing::uniform);
+  const symbolic::Cond model = run.named_condition(values::DeviceCondition::model_on_gpu, Sharing::uniform),
+                       samples = run.named_condition(
+                           values::DeviceCondition::samples_on_cpu, Sharing::uniform);
   const auto mine = values::possible_devices(s, one), theirs = values::possible_devices(s, other);
   bool always = true;
   for (const auto& a : mine)

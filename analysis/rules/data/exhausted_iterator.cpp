@@ -7,6 +7,8 @@
 #include "values/shape_text.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 namespace stepzero::rules {
@@ -90,13 +92,11 @@ private:
   const Record& record_;
   Report& report_;
   Once once_;
-  std::unordered_map<std::uint64_t, const Fact*> iterators_;
   std::unordered_map<const values::Object*, Place> made_;  // the first expression that gave it
 
-  static std::uint64_t key(Place place) {
-    return (static_cast<std::uint64_t>(place.chunk) << 32) ^
-        (static_cast<std::uint64_t>(place.span.begin) << 12) ^ place.span.end;
-  }
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+  std::map<Key, const Fact*> iterators_;
+  static Key key(Place place) { return {place.chunk, place.span.begin, place.span.end}; }
 
   // Does an iteration of the inner loop train or compute anything that matters?
   static bool works(const LoopEvent& loop) {

@@ -2,6 +2,7 @@
 #include "rules/list.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/shape/unmoved_batch.hpp"
+#include "values/devices.hpp"
 
 namespace stepzero::rules {
 
@@ -9,12 +10,15 @@ namespace {
 
 void check(const Record& record, Report& report) {
   // Where nobody constructs the model, that it lies on a GPU is no choice that the program offers.
-  constexpr std::string_view of_nobody = "the model is on a GPU";
+  const auto open = record.conditions.find(values::DeviceCondition::model_on_gpu);
   report_problems(record, report, values::ProblemKind::device, Severity::error,
       [&](const ProblemEvent& problem, Finding& finding) {
-        if (problem.assumption &&
-            record.symbols.text(problem.assumption).find(of_nobody) != std::string::npos)
-          finding.severity = Severity::information;
+        if (!problem.assumption || open == record.conditions.end()) return;
+        record.symbols.parts(
+            problem.assumption, [](values::Int) {},
+            [&](values::Cond part) {
+              if (part == open->second) finding.severity = Severity::information;
+            });
       });
   look_for_unmoved_batches(record, report);
 }

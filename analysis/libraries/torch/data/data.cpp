@@ -134,7 +134,7 @@ Value number(Interpreter& run, Dtype dtype, const Dim& batch, values::Place plac
 // which is said with what follows from it. `part`: one of the things that a sample consists of.
 Value on_host(Interpreter& run, Value made, bool with_parts) {
   if (const values::Device* host = values::default_device(
-          run.heap(), run.named_condition("the loader's samples are on the CPU", Sharing::uniform)))
+          run.heap(), run.named_condition(values::DeviceCondition::samples_on_cpu, Sharing::uniform)))
     interpreter::note_device(run.heap(), made, *host, with_parts);
   return made;
 }
