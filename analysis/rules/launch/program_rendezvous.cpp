@@ -28,19 +28,8 @@ public:
       if (chunk.path != record.path || !chunk.statement()) continue;
       const Stmt& root = *chunk.chunk->stmt;
       for_each_statement(root, [&](const Stmt& stmt) {
-        if (stmt.kind == StmtKind::function) {
-          const auto& function = as<FunctionStmt>(stmt);
-          const auto [known, is_new] = functions_.try_emplace(function.name.text(), &function);
-          if (!is_new) known->second = nullptr;
-          ranges_.push_back({i, &function});
-        }
-        if (stmt.kind == StmtKind::assign && &stmt == &root)
-          for (const Expr* target : as<AssignStmt>(stmt).targets)
-            if (target->kind == ExprKind::name) {
-              const auto [known, is_new] = constants_.try_emplace(
-                  as<NameExpr>(*target).id.text(), as<AssignStmt>(stmt).value);
-              if (!is_new) known->second = nullptr;
-            }
+        bind(stmt, &stmt == &root);
+        if (stmt.kind == StmtKind::function) ranges_.push_back({i, &as<FunctionStmt>(stmt)});
       });
       for_each_expression(root, [&](const Expr& expr) {
         if (expr.kind == ExprKind::call) calls.push_back({&as<CallExpr>(expr), i, function_around(i, expr)});
@@ -50,17 +39,13 @@ public:
 
   std::vector<FoundCall> calls;
 
-  // The only one of its name.
+  // The function of the module that is called so, if nothing else in the file is.
   const FunctionStmt* function(const Expr* name) const {
-    if (!name || name->kind != ExprKind::name) return nullptr;
-    const auto found = functions_.find(as<NameExpr>(*name).id.text());
-    return found == functions_.end() ? nullptr : found->second;
+    const Bound* found = only_one(name);
+    return found ? found->function : nullptr;
   }
   std::optional<std::int64_t> number(const Expr* expr) const {
-    if (expr && expr->kind == ExprKind::name) {
-      const auto found = constants_.find(as<NameExpr>(*expr).id.text());
-      expr = found == constants_.end() ? nullptr : found->second;
-    }
+    if (const Bound* found = only_one(expr)) expr = found->value;
     if (!expr || expr->kind != ExprKind::integer || !as<IntegerExpr>(*expr).fits) return std::nullopt;
     return as<IntegerExpr>(*expr).value;
   }
@@ -76,6 +61,61 @@ public:
   }
 
 private:
+  // What a name of the file is bound to, and how often anything is bound to it.
+  struct Bound {
+    int times = 0;
+    const FunctionStmt* function = nullptr;  // of the module
+    const Expr* value = nullptr;             // assigned by the module
+  };
+  const Bound* only_one(const Expr* name) const {
+    if (!name || name->kind != ExprKind::name || takes_any_name_) return nullptr;
+    const auto found = bound_.find(as<NameExpr>(*name).id.text());
+    return found == bound_.end() || found->second.times != 1 ? nullptr : &found->second;
+  }
+  void bind_target(const Expr& target) {
+    for_each_expression(target, [&](const Expr& part) {
+      if (part.kind == ExprKind::name) ++bound_[as<NameExpr>(part).id.text()].times;
+    });
+  }
+  void bind_import(const Alias& imported) {
+    const Name name = !imported.alias.empty() || imported.path.empty() ? imported.alias : imported.path[0];
+    ++bound_[name.text()].times;
+  }
+  void bind(const Stmt& stmt, bool of_module) {
+    switch (stmt.kind) {
+    case StmtKind::function: {
+      const auto& function = as<FunctionStmt>(stmt);
+      Bound& bound = bound_[function.name.text()];
+      ++bound.times;
+      if (of_module) bound.function = &function;
+      for (const Parameter& parameter : function.parameters->list) ++bound_[parameter.name.text()].times;
+      break;
+    }
+    case StmtKind::class_: ++bound_[as<ClassStmt>(stmt).name.text()].times; break;
+    case StmtKind::assign:
+      for (const Expr* target : as<AssignStmt>(stmt).targets) {
+        bind_target(*target);
+        if (of_module && target->kind == ExprKind::name)
+          bound_[as<NameExpr>(*target).id.text()].value = as<AssignStmt>(stmt).value;
+      }
+      break;
+    case StmtKind::aug_assign: bind_target(*as<AugAssignStmt>(stmt).target); break;
+    case StmtKind::ann_assign: bind_target(*as<AnnAssignStmt>(stmt).target); break;
+    case StmtKind::for_: bind_target(*as<ForStmt>(stmt).target); break;
+    case StmtKind::with:
+      for (const WithItem& item : as<WithStmt>(stmt).items)
+        if (item.target) bind_target(*item.target);
+      break;
+    case StmtKind::import:
+      for (const Alias& each : as<ImportStmt>(stmt).names) bind_import(each);
+      break;
+    case StmtKind::import_from:
+      for (const Alias& each : as<ImportFromStmt>(stmt).names) bind_import(each);
+      takes_any_name_ = takes_any_name_ || as<ImportFromStmt>(stmt).star;
+      break;
+    default: break;
+    }
+  }
   const FunctionStmt* function_around(std::uint32_t chunk, const Expr& expr) const {
     const FunctionStmt* found = nullptr;
     for (const auto& [at, function] : ranges_)
@@ -85,8 +125,8 @@ private:
   }
 
   const Record& record_;
-  std::map<std::string_view, const FunctionStmt*> functions_;  // null: several of one name
-  std::map<std::string_view, const Expr*> constants_;
+  std::map<std::string_view, Bound> bound_;
+  bool takes_any_name_ = false;  // `from module import *`
   std::vector<std::pair<std::uint32_t, const FunctionStmt*>> ranges_;
 };
 

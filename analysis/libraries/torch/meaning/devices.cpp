@@ -30,7 +30,8 @@ const values::Device* default_device(Interpreter& run) {
 }
 
 const values::Device* device_of_model(Interpreter& run) {
-  return values::gpu_or_other(run.heap(), run.named_condition(values::DeviceCondition::model_on_gpu, Sharing::uniform));
+  return values::gpu_or_other(
+      run.heap(), run.named_condition(values::DeviceCondition::model_on_gpu, Sharing::uniform));
 }
 
 bool is_meta(const values::Device& device) { return device.text == "meta"; }
