@@ -21,14 +21,14 @@ README names them. Rules keep no state between analyses, and know no JSON, no pr
 
 | files | what they do |
 | --- | --- |
-| `rule`, `list`, `finding`, `report`, `cause.hpp` | the descriptor; every rule, sorted by id; what a rule reports, and how places of the run become places in the text |
+| `rule`, `finding`, `report` | the descriptor; what a rule reports, and how places of the run become places in the text |
 | `documents/` | the same for rules that read configurations and scripts instead of a run |
 | `walk` | the feasible paths of several processes through a recorded block |
-| `lineage`, `settings`, `noted` | where tensors came from; numbers under the names of published configurations; facts by kind of value |
+| `provenance`, `settings`, `fact_index` | where tensors came from; numbers under the names of published configurations; facts by kind of value |
 | `specialised` | which rule reports a problem that two families could report |
 | `source`, `digits` | syntax behind a place, edits that keep comments and indentation; numbers in messages |
 
-A new rule is a file in its family, its line in `list.hpp` and in `list.cpp` (sorted by id), and cases in `tests/cases/FAMILY`. Then
+A new rule is a file in its family and cases in `tests/cases/FAMILY`: the build makes the list of all rules (`cmake/rule-list.cmake`). Then
 run `tests/cli/rules_table.py` for this table and `editors/vscode/scripts/settings.mjs` for the settings of VS Code.
 A rule whose findings rest on one root of the run alone says `.local = true`: after an edit of a function it is asked of that function before
 the rest of the file has been run again. One that looks for what is missing elsewhere in the file is not local.

@@ -1,6 +1,6 @@
 // amp/backward-in-autocast: a backward inside the autocast region.
 #include "rules/amp/autocast.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 
 namespace stepzero::rules {
@@ -47,7 +47,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule backward_in_autocast = complete({
+extern constexpr Rule backward_in_autocast = complete({
     .id = "amp/backward-in-autocast",
     .severity = Severity::warning,
     .summary = "backward() inside the autocast region",

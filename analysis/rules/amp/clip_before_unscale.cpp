@@ -1,5 +1,5 @@
 // amp/clip-before-unscale: gradients are clipped while they carry the GradScaler's scale.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
@@ -110,7 +110,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule clip_before_unscale = complete({
+extern constexpr Rule clip_before_unscale = complete({
     .id = "amp/clip-before-unscale",
     .severity = Severity::error,
     .summary = "gradients are clipped, or their size is read, while they carry the GradScaler's scale",

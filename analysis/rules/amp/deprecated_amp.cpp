@@ -1,5 +1,5 @@
 // amp/deprecated-api: names of torch.cuda.amp and torch.cpu.amp, which moved to torch.amp.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
@@ -63,7 +63,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule deprecated_amp = complete({
+extern constexpr Rule deprecated_amp = complete({
     .id = "amp/deprecated-api",
     .severity = Severity::hint,
     .summary = "names of torch.cuda.amp and torch.cpu.amp, which moved to torch.amp",

@@ -1,5 +1,5 @@
 // amp/double-unscale: unscale_ twice for one optimizer before the next update, or after its step.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/gated.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
@@ -55,7 +55,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule double_unscale = complete({
+extern constexpr Rule double_unscale = complete({
     .id = "amp/double-unscale",
     .severity = Severity::error,
     .summary = "unscale_() twice for one optimizer before the update, or after its step",

@@ -1,6 +1,6 @@
 // amp/fp16-without-scaler: a backward of a loss that autocast computed in float16, and no GradScaler.
 #include "rules/amp/autocast.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <algorithm>
 
@@ -51,7 +51,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule fp16_without_scaler = complete({
+extern constexpr Rule fp16_without_scaler = complete({
     .id = "amp/fp16-without-scaler",
     .severity = Severity::warning,
     .summary = "training under float16 autocast without a GradScaler",

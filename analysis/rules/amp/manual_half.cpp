@@ -2,7 +2,7 @@
 // autocast.
 #include "rules/amp/autocast.hpp"
 #include "rules/digits.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/parts.hpp"
 #include "rules/training/rounds.hpp"
@@ -131,7 +131,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule manual_half = complete({
+extern constexpr Rule manual_half = complete({
     .id = "amp/manual-half",
     .severity = Severity::warning,
     .summary = "a model in float16 is trained, or tensors are cast by hand inside autocast",

@@ -1,5 +1,5 @@
 // amp/missing-update: steps are made through a GradScaler that is never updated.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/handed.hpp"
 #include "values/shape_text.hpp"
@@ -173,7 +173,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule missing_update = complete({
+extern constexpr Rule missing_update = complete({
     .id = "amp/missing-update",
     .severity = Severity::error,
     .summary = "scaler.step() in a loop, and no scaler.update()",

@@ -1,5 +1,5 @@
 // amp/new-scaler: a GradScaler that is made anew in each round of a loop that trains one model.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 
 #include <algorithm>
@@ -82,7 +82,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule new_scaler = complete({
+extern constexpr Rule new_scaler = complete({
     .id = "amp/new-scaler",
     .severity = Severity::warning,
     .summary = "a GradScaler that is made anew in each iteration of a loop",

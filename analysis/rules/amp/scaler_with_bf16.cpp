@@ -1,6 +1,6 @@
 // amp/scaler-with-bf16: a GradScaler where autocast computes in bfloat16.
 #include "rules/amp/autocast.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <algorithm>
 
@@ -45,7 +45,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule scaler_with_bf16 = complete({
+extern constexpr Rule scaler_with_bf16 = complete({
     .id = "amp/scaler-with-bf16",
     .severity = Severity::information,
     .summary = "a GradScaler where autocast computes in bfloat16",

@@ -1,6 +1,6 @@
 // amp/unsafe-op: binary cross entropy of probabilities under autocast of CUDA to half precision.
 #include "rules/amp/autocast.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "values/shape_text.hpp"
 
 namespace stepzero::rules {
@@ -34,7 +34,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule unsafe_op = complete({
+extern constexpr Rule unsafe_op = complete({
     .id = "amp/unsafe-op",
     .severity = Severity::error,
     .summary = "BCELoss or binary_cross_entropy under autocast",

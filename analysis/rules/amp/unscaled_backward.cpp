@@ -1,7 +1,7 @@
 // amp/unscaled-backward: the backward of a plain loss whose gradients the GradScaler's step divides by a
 // scale that they do not carry.
 #include "rules/amp/autocast.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "values/shape_text.hpp"
 
@@ -98,7 +98,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule unscaled_backward = complete({
+extern constexpr Rule unscaled_backward = complete({
     .id = "amp/unscaled-backward",
     .severity = Severity::error,
     .summary = "backward of a loss that is not scaled, where a GradScaler makes the step",

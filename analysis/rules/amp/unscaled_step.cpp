@@ -1,5 +1,5 @@
 // amp/unscaled-step: optimizer.step() on gradients that still carry the GradScaler's scale.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
@@ -103,7 +103,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule unscaled_step = complete({
+extern constexpr Rule unscaled_step = complete({
     .id = "amp/unscaled-step",
     .severity = Severity::error,
     .summary = "optimizer.step() on gradients that carry the GradScaler's scale",

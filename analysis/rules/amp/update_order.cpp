@@ -1,6 +1,6 @@
 // amp/update-order: the GradScaler is updated between the backward and the step, or at every micro-batch of
 // an accumulation.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/gated.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
@@ -119,7 +119,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule update_order = complete({
+extern constexpr Rule update_order = complete({
     .id = "amp/update-order",
     .severity = Severity::error,
     .summary = "scaler.update() before the step, or at every micro-batch of an accumulation",

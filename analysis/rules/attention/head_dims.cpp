@@ -1,6 +1,6 @@
 // attention/head-dims: projections that are viewed as heads they do not have, and queries and keys whose
 // heads do not meet.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/settings.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
@@ -86,7 +86,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule head_dims = complete({
+extern constexpr Rule head_dims = complete({
     .id = "attention/head-dims",
     .severity = Severity::error,
     .summary = "heads and head sizes do not multiply to what is projected",

@@ -1,6 +1,6 @@
 // attention/latent-sum: outputs of several latent attentions over the same input that are merely added.
 #include "rules/attention/scores.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 
 #include <algorithm>
@@ -85,7 +85,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule latent_sum = complete({
+extern constexpr Rule latent_sum = complete({
     .id = "attention/latent-sum",
     .severity = Severity::hint,
     .summary = "outputs of several latent attentions are merely added",

@@ -1,7 +1,7 @@
 // attention/masked-rows: a triangular mask hides all that one of the positions could attend to.
 #include "libraries/table/op.hpp"
 #include "rules/attention/scores.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 
 #include <algorithm>
@@ -131,7 +131,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule masked_rows = complete({
+extern constexpr Rule masked_rows = complete({
     .id = "attention/masked-rows",
     .severity = Severity::warning,
     .summary = "a triangular mask hides the past instead of the future",

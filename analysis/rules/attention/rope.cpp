@@ -1,7 +1,7 @@
 // attention/rope: rotary positions whose tables do not fit, or whose frequencies cannot be meant.
 #include "rules/attention/scores.hpp"
 #include "rules/digits.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
 #include "rules/training/training.hpp"
@@ -177,7 +177,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule rope = complete({
+extern constexpr Rule rope = complete({
     .id = "attention/rope",
     .severity = Severity::error,
     .summary = "rotary positions do not fit what they turn",

@@ -2,7 +2,7 @@
 // themselves.
 #include "rules/digits.hpp"
 #include "rules/fact_index.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/settings.hpp"
 #include "rules/training/training.hpp"
 #include "syntax/spelling.hpp"
@@ -254,7 +254,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule rope_scaling = complete({
+extern constexpr Rule rope_scaling = complete({
     .id = "attention/rope-scaling",
     .severity = Severity::warning,
     .summary = "settings of rotary scaling lack a key, have one that is not read, or contradict themselves",

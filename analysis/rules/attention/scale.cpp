@@ -1,6 +1,6 @@
 // attention/scale: scores of attention that are divided by the wrong number.
 #include "rules/attention/scores.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 
 #include <cmath>
@@ -66,7 +66,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule attention_scale = complete({
+extern constexpr Rule attention_scale = complete({
     .id = "attention/scale",
     .severity = Severity::hint,
     .summary = "scores of attention are scaled by another number than the root of the head size",

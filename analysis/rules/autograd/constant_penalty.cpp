@@ -1,6 +1,6 @@
 // autograd/constant-penalty: a penalty on gradients is added to a loss, and the gradients are constants.
-#include "rules/list.hpp"
 #include "rules/provenance.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 
 #include <unordered_set>
@@ -67,7 +67,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule constant_penalty = complete({
+extern constexpr Rule constant_penalty = complete({
     .id = "autograd/constant-penalty",
     .severity = Severity::warning,
     .summary = "a penalty on gradients that `torch.autograd.grad` gives as constants",

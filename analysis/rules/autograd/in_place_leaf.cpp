@@ -1,5 +1,5 @@
 // autograd/in-place-leaf: a tensor that is trained is written in place while gradients are recorded.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule in_place_leaf = complete({
+extern constexpr Rule in_place_leaf = complete({
     .id = "autograd/in-place-leaf",
     .severity = Severity::error,
     .summary = "a tensor that is trained is written in place while gradients are recorded",

@@ -1,5 +1,5 @@
 // autograd/non-scalar: backward() of more than one number.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule non_scalar_backward = complete({
+extern constexpr Rule non_scalar_backward = complete({
     .id = "autograd/non-scalar",
     .severity = Severity::error,
     .summary = "backward() of more than one number",

@@ -1,5 +1,5 @@
 // autograd/numpy: an array is asked of a tensor that requires a gradient.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule numpy_of_history = complete({
+extern constexpr Rule numpy_of_history = complete({
     .id = "autograd/numpy",
     .severity = Severity::error,
     .summary = "an array is asked of a tensor that requires a gradient",

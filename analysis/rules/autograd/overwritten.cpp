@@ -1,5 +1,5 @@
 // autograd/overwritten: what backward needs was written over in place.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule overwritten = complete({
+extern constexpr Rule overwritten = complete({
     .id = "autograd/overwritten",
     .severity = Severity::error,
     .summary = "what backward needs was written over in place",

@@ -1,5 +1,5 @@
 // call/arguments: a function of the program is called with arguments that it does not take.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule call_arguments = complete({
+extern constexpr Rule call_arguments = complete({
     .id = "call/arguments",
     .severity = Severity::error,
     .summary = "a function of the program is called with arguments that it does not take",

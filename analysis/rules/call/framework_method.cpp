@@ -1,8 +1,8 @@
 // call/framework-method: a method that a framework calls does not take what it is given, or does not give
 // what the framework needs.
 #include "libraries/frameworks/called_methods.hpp"
-#include "rules/list.hpp"
 #include "rules/report.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 
 #include <algorithm>
@@ -174,7 +174,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule framework_method = complete({
+extern constexpr Rule framework_method = complete({
     .id = "call/framework-method",
     .severity = Severity::warning,
     .summary = "a method that a framework calls does not take or give what the framework needs",

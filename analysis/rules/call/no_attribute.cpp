@@ -1,5 +1,5 @@
 // call/no-attribute: an attribute is read that no object of the class has.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule call_no_attribute = complete({
+extern constexpr Rule call_no_attribute = complete({
     .id = "call/no-attribute",
     .severity = Severity::error,
     .summary = "an attribute or method is asked of an object whose class has none of that name",

@@ -1,5 +1,5 @@
 // call/no-key: a key is read that the dict has not.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/specialised.hpp"
 
@@ -13,7 +13,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule call_no_key = complete({
+extern constexpr Rule call_no_key = complete({
     .id = "call/no-key",
     .severity = Severity::error,
     .summary = "a key is asked of a dict that has none of that name",

@@ -1,5 +1,5 @@
 // call/no-result: the None of a function that returns nothing is used.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule call_no_result = complete({
+extern constexpr Rule call_no_result = complete({
     .id = "call/no-result",
     .severity = Severity::error,
     .summary = "the result of a function that returns nothing is used",

@@ -1,7 +1,7 @@
 // checkpoint/all-ranks: every rank writes the same file.
 #include "rules/checkpoint/files.hpp"
-#include "rules/list.hpp"
 #include "rules/name_hints.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 
 #include <algorithm>
@@ -84,7 +84,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule all_ranks = complete({
+extern constexpr Rule all_ranks = complete({
     .id = "checkpoint/all-ranks",
     .severity = Severity::warning,
     .summary = "every rank writes the same checkpoint",

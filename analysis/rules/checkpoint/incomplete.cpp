@@ -1,6 +1,6 @@
 // checkpoint/incomplete: training resumes from a checkpoint that lacks states of what trains.
 #include "rules/checkpoint/files.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/edits.hpp"
 #include "rules/training/training.hpp"
@@ -441,7 +441,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule incomplete = complete({
+extern constexpr Rule incomplete = complete({
     .id = "checkpoint/incomplete",
     .severity = Severity::warning,
     .summary = "training resumes without the state of its optimizer, scheduler or scaler",

@@ -1,6 +1,6 @@
 // checkpoint/kept-state: the state of a model is kept for later without a copy, and training goes on.
 #include "rules/checkpoint/files.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/training.hpp"
 
@@ -87,7 +87,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule kept_state = complete({
+extern constexpr Rule kept_state = complete({
     .id = "checkpoint/kept-state",
     .severity = Severity::warning,
     .summary = "the best weights are kept without a copy, and training writes over them",

@@ -1,6 +1,6 @@
 // checkpoint/keys: what is read from a checkpoint is not what was written there.
 #include "rules/checkpoint/files.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
@@ -365,7 +365,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule checkpoint_keys = complete({
+extern constexpr Rule checkpoint_keys = complete({
     .id = "checkpoint/keys",
     .severity = Severity::error,
     .summary = "a checkpoint is read with other keys, names or sizes than it was saved with",

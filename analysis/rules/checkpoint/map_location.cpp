@@ -1,6 +1,6 @@
 // checkpoint/map-location: many ranks load a checkpoint onto the GPU that it was saved from.
 #include "rules/checkpoint/files.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <algorithm>
 
@@ -42,7 +42,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule map_location = complete({
+extern constexpr Rule map_location = complete({
     .id = "checkpoint/map-location",
     .severity = Severity::hint,
     .summary = "ranks load a checkpoint without map_location",

@@ -1,6 +1,6 @@
 // checkpoint/not-atomic: a checkpoint is written over the one that resuming reads.
 #include "rules/checkpoint/files.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 
@@ -120,7 +120,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule not_atomic = complete({
+extern constexpr Rule not_atomic = complete({
     .id = "checkpoint/not-atomic",
     .severity = Severity::information,
     .summary = "a checkpoint is written straight onto the file that resuming reads",

@@ -1,7 +1,7 @@
 // checkpoint/weights-only: what was saved holds objects that torch.load does not make unless it is told to.
 #include "interpreter/calls/noted_at.hpp"
 #include "rules/checkpoint/files.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 
 #include <algorithm>
@@ -125,7 +125,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule weights_only = complete({
+extern constexpr Rule weights_only = complete({
     .id = "checkpoint/weights-only",
     .severity = Severity::error,
     .summary = "a file that holds more than weights is loaded where only weights are allowed",

@@ -1,6 +1,6 @@
 // config/accelerate: what `accelerate launch` refuses, or passes over, in its configuration.
 #include "rules/config/accelerate_help.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -207,7 +207,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-constexpr Rule accelerate_configuration = complete({
+extern constexpr Rule accelerate_configuration = complete({
     .id = "config/accelerate",
     .severity = Severity::error,
     .summary = "a configuration of Accelerate that `accelerate launch` refuses, or a key that it passes over",
@@ -226,8 +226,7 @@ constexpr Rule accelerate_configuration = complete({
     .check = check_no_run,
 });
 
-extern const DocumentCheck accelerate_configuration_check;
-const DocumentCheck accelerate_configuration_check = {
+extern constexpr DocumentCheck accelerate_configuration_check = {
     &accelerate_configuration, Role::accelerate, check_document};
 
 }  // namespace stepzero::rules

@@ -1,10 +1,12 @@
 // config/bool-argument: an argument of the command line is read with bool.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+extern const Rule bool_argument;
 
 namespace {
 
@@ -60,7 +62,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule bool_argument = complete({
+extern constexpr Rule bool_argument = complete({
     .id = "config/bool-argument",
     .severity = Severity::warning,
     .summary = "an argument of the command line can never be switched off",

@@ -1,5 +1,5 @@
 // config/checkpointing: activation checkpointing that loses gradients, or refuses its arguments.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 
 #include <algorithm>
@@ -110,7 +110,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule checkpointing = complete({
+extern constexpr Rule checkpointing = complete({
     .id = "config/checkpointing",
     .severity = Severity::error,
     .summary = "activation checkpointing of the reentrant kind that loses gradients or refuses its arguments",

@@ -3,10 +3,12 @@
 #include "libraries/frameworks/lightning_arguments.hpp"
 
 #include "rules/config/lightning_files.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/specialised.hpp"
 
 namespace stepzero::rules {
+
+extern const Rule lightning_trainer;
 
 namespace {
 
@@ -88,7 +90,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-constexpr Rule lightning_trainer = complete({
+extern constexpr Rule lightning_trainer = complete({
     .id = "config/lightning-trainer",
     .severity = Severity::error,
     .summary = "arguments of Lightning's Trainer that it does not have, or refuses",
@@ -106,7 +108,7 @@ constexpr Rule lightning_trainer = complete({
     .check = check,
 });
 
-extern const DocumentCheck lightning_trainer_check;
-const DocumentCheck lightning_trainer_check = {&lightning_trainer, Role::lightning, check_document};
+extern constexpr DocumentCheck lightning_trainer_check = {
+    &lightning_trainer, Role::lightning, check_document};
 
 }  // namespace stepzero::rules

@@ -1,8 +1,10 @@
 // config/missing-key: a key that the file of a configuration has not.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/specialised.hpp"
 
 namespace stepzero::rules {
+
+extern const Rule missing_key;
 
 namespace {
 
@@ -13,7 +15,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule missing_key = complete({
+extern constexpr Rule missing_key = complete({
     .id = "config/missing-key",
     .severity = Severity::error,
     .summary = "a key is read that the configuration file does not have, or that has no value yet",

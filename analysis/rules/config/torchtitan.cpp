@@ -2,7 +2,7 @@
 #include "rules/config/torchtitan.hpp"
 
 #include "rules/choices.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -187,7 +187,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace torchtitan
 
-constexpr Rule torchtitan_configuration = complete({
+extern constexpr Rule torchtitan_configuration = complete({
     .id = "config/torchtitan",
     .severity = Severity::warning,
     .summary = "a key of torchtitan's TOML that no section has, or a value of another type",
@@ -205,8 +205,7 @@ constexpr Rule torchtitan_configuration = complete({
     .check = check_no_run,
 });
 
-extern const DocumentCheck torchtitan_check;
-const DocumentCheck torchtitan_check = {
+extern constexpr DocumentCheck torchtitan_check = {
     &torchtitan_configuration, Role::torchtitan, torchtitan::check_document};
 
 }  // namespace stepzero::rules

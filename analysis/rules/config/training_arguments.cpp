@@ -3,12 +3,14 @@
 #include "libraries/frameworks/training_arguments.hpp"
 
 #include "rules/documents/check.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/specialised.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+extern const Rule training_arguments_rule;
 
 namespace {
 
@@ -93,7 +95,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-constexpr Rule training_arguments_rule = complete({
+extern constexpr Rule training_arguments_rule = complete({
     .id = "config/training-arguments",
     .severity = Severity::error,
     .summary = "arguments of transformers' Trainer that it does not have, or refuses",
@@ -114,8 +116,7 @@ constexpr Rule training_arguments_rule = complete({
     .check = check,
 });
 
-extern const DocumentCheck training_arguments_check;
-const DocumentCheck training_arguments_check = {
+extern constexpr DocumentCheck training_arguments_check = {
     &training_arguments_rule, Role::training_arguments, check_document};
 
 }  // namespace stepzero::rules

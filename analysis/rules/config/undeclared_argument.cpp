@@ -1,5 +1,5 @@
 // config/undeclared-argument: a name of the command line that no parser declares.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule undeclared_argument = complete({
+extern constexpr Rule undeclared_argument = complete({
     .id = "config/undeclared-argument",
     .severity = Severity::error,
     .summary = "the program reads an argument that its parser does not declare",

@@ -1,5 +1,5 @@
 // data/drop-last: the last batch is smaller, and the program or a layer does not expect it.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/loaders.hpp"
 
@@ -256,7 +256,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule drop_last = complete({
+extern constexpr Rule drop_last = complete({
     .id = "data/drop-last",
     .severity = Severity::warning,
     .summary = "a last batch that is smaller meets BatchNorm or a fixed shape",

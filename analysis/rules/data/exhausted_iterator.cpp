@@ -1,7 +1,7 @@
 // data/exhausted-iterator: a loop in a loop reads an iterator that was made before both: the first round of
 // the outer one reads it to its end, and the others find nothing. Knows what the run knows of the iterator,
 // and where the text makes it.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "values/shape_text.hpp"
@@ -154,7 +154,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule exhausted_iterator = complete({
+extern constexpr Rule exhausted_iterator = complete({
     .id = "data/exhausted-iterator",
     .severity = Severity::warning,
     .summary = "a loop over epochs reads an iterator that is empty after the first",

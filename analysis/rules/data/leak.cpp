@@ -1,6 +1,6 @@
 // data/leak: what is evaluated on has been seen in training.
-#include "rules/list.hpp"
 #include "rules/name_hints.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
 
@@ -242,7 +242,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule data_leak = complete({
+extern constexpr Rule data_leak = complete({
     .id = "data/leak",
     .severity = Severity::warning,
     .summary = "validation or test data is seen in training",

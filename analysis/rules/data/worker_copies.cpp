@@ -1,5 +1,5 @@
 // data/worker-copies: each worker of a loader goes through the whole stream.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
@@ -134,7 +134,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule worker_copies = complete({
+extern constexpr Rule worker_copies = complete({
     .id = "data/worker-copies",
     .severity = Severity::warning,
     .summary = "each worker of a loader goes through a whole IterableDataset",

@@ -2,7 +2,7 @@
 // different ones on two sides of a branch. Every possible run of two, three and four processes is played (see
 // match.hpp): an error is reported only if each run that gets there hangs or fails.
 #include "rules/deadlock/match.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
@@ -10,7 +10,7 @@ namespace {
 void check(const Record& record, Report& report) { tell(record, report, Cause::order, Severity::error); }
 }  // namespace
 
-constexpr Rule collective_order = complete({
+extern constexpr Rule collective_order = complete({
     .id = "deadlock/collective-order",
     .severity = Severity::error,
     .summary = "ranks enter collectives of one group in different orders",

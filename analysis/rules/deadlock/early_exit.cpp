@@ -2,7 +2,7 @@
 // collective that the others enter. Every possible run of two, three and four processes is played (see
 // match.hpp): an error is reported only if each run that gets there hangs or fails.
 #include "rules/deadlock/fixes.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 }
 }  // namespace
 
-constexpr Rule early_exit = complete({
+extern constexpr Rule early_exit = complete({
     .id = "deadlock/early-exit",
     .severity = Severity::error,
     .summary = "some ranks leave before a collective that the others enter",

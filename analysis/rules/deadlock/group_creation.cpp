@@ -2,7 +2,7 @@
 // with different members. Every possible run of two, three and four processes is played (see match.hpp): an
 // error is reported only if each run that gets there hangs or fails.
 #include "rules/deadlock/fixes.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 }
 }  // namespace
 
-constexpr Rule group_creation = complete({
+extern constexpr Rule group_creation = complete({
     .id = "deadlock/group-creation",
     .severity = Severity::error,
     .summary = "a process group that not all ranks make, or not in the same order",

@@ -2,7 +2,7 @@
 // possible runs of two processes (see match.hpp) have one that hangs because such a condition came out
 // differently.
 #include "rules/deadlock/fixes.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 }
 }  // namespace
 
-constexpr Rule local_condition = complete({
+extern constexpr Rule local_condition = complete({
     .id = "deadlock/local-condition",
     .severity = Severity::warning,
     .summary = "a collective under a condition that depends on data of each rank",

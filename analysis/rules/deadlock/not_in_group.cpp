@@ -2,7 +2,7 @@
 // only. Every possible run of two, three and four processes is played (see match.hpp): an error is reported
 // only if each run that gets there hangs or fails.
 #include "rules/deadlock/match.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
@@ -13,7 +13,7 @@ void check(const Record& record, Report& report) {
 }
 }  // namespace
 
-constexpr Rule not_in_group = complete({
+extern constexpr Rule not_in_group = complete({
     .id = "deadlock/not-in-group",
     .severity = Severity::error,
     .summary = "a collective of all ranks that only the members of a smaller group enter",

@@ -8,7 +8,7 @@
 #include "rules/deadlock/job_view.hpp"
 #include "rules/deadlock/match.hpp"
 #include "rules/deadlock/module_state.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "values/kept.hpp"
 
@@ -416,7 +416,7 @@ void check(const Record& record, Report& report) { Check(record, report).run(); 
 
 }  // namespace
 
-constexpr Rule rank_guarded_collective = complete({
+extern constexpr Rule rank_guarded_collective = complete({
     .id = "deadlock/rank-guarded-collective",
     .severity = Severity::error,
     .summary = "a collective that only some ranks of its group enter",

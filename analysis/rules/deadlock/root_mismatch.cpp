@@ -2,7 +2,7 @@
 // root is no member of the group. Every possible run of two, three and four processes is played (see
 // match.hpp): an error is reported only if each run that gets there hangs or fails.
 #include "rules/deadlock/match.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
@@ -10,7 +10,7 @@ namespace {
 void check(const Record& record, Report& report) { tell(record, report, Cause::root, Severity::error); }
 }  // namespace
 
-constexpr Rule root_mismatch = complete({
+extern constexpr Rule root_mismatch = complete({
     .id = "deadlock/root-mismatch",
     .severity = Severity::error,
     .summary = "src or dst of a collective differs among the ranks or is no member of the group",

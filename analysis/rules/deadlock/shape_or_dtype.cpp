@@ -2,7 +2,7 @@
 // that do not have one item for each rank. Every possible run of two, three and four processes is played (see
 // match.hpp): an error is reported only if each run that gets there hangs or fails.
 #include "rules/deadlock/match.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
@@ -10,7 +10,7 @@ namespace {
 void check(const Record& record, Report& report) { tell(record, report, Cause::size, Severity::error); }
 }  // namespace
 
-constexpr Rule shape_or_dtype = complete({
+extern constexpr Rule shape_or_dtype = complete({
     .id = "deadlock/shape-or-dtype",
     .severity = Severity::error,
     .summary = "a collective whose tensors differ in size or dtype among the ranks",

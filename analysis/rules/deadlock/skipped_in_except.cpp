@@ -2,7 +2,7 @@
 // Told where the runs of small worlds (see match.hpp) have a rank whose try ends otherwise than that of the
 // others.
 #include "rules/deadlock/match.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "values/internal_rows.hpp"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule skipped_in_except = complete({
+extern constexpr Rule skipped_in_except = complete({
     .id = "deadlock/skipped-in-except",
     .severity = Severity::warning,
     .summary = "an exception of one rank makes it skip a collective, or enter one alone",

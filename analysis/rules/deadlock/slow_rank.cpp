@@ -1,7 +1,7 @@
 // deadlock/slow-rank: ranks that wait for the long work of another until their time limit is over. Told where
 // it follows from how long the work takes and the limit of the process group (see slow_work.hpp).
 #include "rules/deadlock/match.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
@@ -9,7 +9,7 @@ namespace {
 void check(const Record& record, Report& report) { tell(record, report, Cause::slow, Severity::information); }
 }  // namespace
 
-constexpr Rule slow_rank = complete({
+extern constexpr Rule slow_rank = complete({
     .id = "deadlock/slow-rank",
     .severity = Severity::information,
     .summary = "ranks wait for the long work of another",

@@ -2,7 +2,7 @@
 // program, run as one process of a small world runs it (see match.hpp), comes to a name of its function that
 // has no value there.
 #include "rules/deadlock/fixes.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 }
 }  // namespace
 
-constexpr Rule undefined_on_rank = complete({
+extern constexpr Rule undefined_on_rank = complete({
     .id = "deadlock/undefined-on-rank",
     .severity = Severity::warning,
     .summary = "a name that only some ranks assign is used by others",

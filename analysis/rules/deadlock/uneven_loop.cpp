@@ -2,7 +2,7 @@
 // run of two, three and four processes is played (see match.hpp): an error is reported only if each run that
 // gets there hangs or fails.
 #include "rules/deadlock/fixes.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 }
 }  // namespace
 
-constexpr Rule uneven_loop = complete({
+extern constexpr Rule uneven_loop = complete({
     .id = "deadlock/uneven-loop",
     .severity = Severity::error,
     .summary = "a loop with collectives that runs different numbers of iterations on different ranks",

@@ -2,7 +2,7 @@
 // each other in both. Every possible run of two, three and four processes is played (see match.hpp): an error
 // is reported only if each run that gets there hangs or fails.
 #include "rules/deadlock/fixes.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 }
 }  // namespace
 
-constexpr Rule unmatched_p2p = complete({
+extern constexpr Rule unmatched_p2p = complete({
     .id = "deadlock/unmatched-p2p",
     .severity = Severity::error,
     .summary = "a message that is never sent, never received, or waited for by both sides",

@@ -1,6 +1,6 @@
 // deadlock/unset-key: a process waits for a key of a store that no process sets. Knows the keys that are
 // written in the program, and is silent where one of those that are set is not known.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
@@ -83,7 +83,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule unset_key = complete({
+extern constexpr Rule unset_key = complete({
     .id = "deadlock/unset-key",
     .severity = Severity::warning,
     .summary = "a process waits for a key of a store that no process sets",

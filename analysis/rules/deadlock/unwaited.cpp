@@ -1,7 +1,7 @@
 // deadlock/unwaited: communication that is started and never waited for. Told of programs that are seen
 // wholly, where no possible run of a small world (see match.hpp) waits for it.
 #include "rules/deadlock/match.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 
 namespace stepzero::rules {
@@ -45,7 +45,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule unwaited = complete({
+extern constexpr Rule unwaited = complete({
     .id = "deadlock/unwaited",
     .severity = Severity::warning,
     .summary = "communication that is started and never waited for",

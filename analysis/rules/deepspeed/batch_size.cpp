@@ -2,9 +2,11 @@
 // processes.
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 namespace stepzero::rules {
+
+extern const Rule batch_size;
 
 namespace {
 
@@ -70,7 +72,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule batch_size = complete({
+extern constexpr Rule batch_size = complete({
     .id = "deepspeed/batch-size",
     .severity = Severity::error,
     .summary = "the batch sizes of DeepSpeed's configuration contradict each other",
@@ -89,7 +91,6 @@ constexpr Rule batch_size = complete({
     .check = check,
 });
 
-extern const DocumentCheck batch_size_check;
-const DocumentCheck batch_size_check = {&batch_size, Role::deepspeed, check_document};
+extern constexpr DocumentCheck batch_size_check = {&batch_size, Role::deepspeed, check_document};
 
 }  // namespace stepzero::rules

@@ -1,6 +1,6 @@
 // deepspeed/engine: a step of the loop that the engine of DeepSpeed cannot make, or makes itself.
-#include "rules/list.hpp"
 #include "rules/report.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/parts.hpp"
 #include "rules/training/training.hpp"
 #include "values/kept.hpp"
@@ -206,7 +206,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule deepspeed_engine = complete({
+extern constexpr Rule deepspeed_engine = complete({
     .id = "deepspeed/engine",
     .severity = Severity::error,
     .summary =

@@ -3,13 +3,15 @@
 #include "rules/deepspeed/sections.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/specialised.hpp"
 
 #include <cmath>
 #include <cstdlib>
 
 namespace stepzero::rules {
+
+extern const Rule hf_mismatch;
 
 namespace {
 
@@ -148,7 +150,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule hf_mismatch = complete({
+extern constexpr Rule hf_mismatch = complete({
     .id = "deepspeed/hf-mismatch",
     .severity = Severity::error,
     .summary = "the Trainer's arguments and DeepSpeed's configuration say different things",
@@ -166,7 +168,6 @@ constexpr Rule hf_mismatch = complete({
     .check = check,
 });
 
-extern const DocumentCheck hf_mismatch_check;
-const DocumentCheck hf_mismatch_check = {&hf_mismatch, Role::script, check_document};
+extern constexpr DocumentCheck hf_mismatch_check = {&hf_mismatch, Role::script, check_document};
 
 }  // namespace stepzero::rules

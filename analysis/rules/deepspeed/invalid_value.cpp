@@ -2,7 +2,7 @@
 #include "rules/choices.hpp"
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -10,6 +10,8 @@
 #include <cmath>
 
 namespace stepzero::rules {
+
+extern const Rule invalid_value;
 
 namespace {
 
@@ -163,7 +165,7 @@ void check(const Record& record, Report& report) { check_program(record, report,
 
 }  // namespace
 
-constexpr Rule invalid_value = complete({
+extern constexpr Rule invalid_value = complete({
     .id = "deepspeed/invalid-value",
     .severity = Severity::error,
     .summary = "a value of DeepSpeed's configuration that DeepSpeed's types refuse",
@@ -179,7 +181,6 @@ constexpr Rule invalid_value = complete({
     .check = check,
 });
 
-extern const DocumentCheck invalid_value_check;
-const DocumentCheck invalid_value_check = {&invalid_value, Role::deepspeed, check_document};
+extern constexpr DocumentCheck invalid_value_check = {&invalid_value, Role::deepspeed, check_document};
 
 }  // namespace stepzero::rules

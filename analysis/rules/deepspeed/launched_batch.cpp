@@ -3,9 +3,11 @@
 #include "rules/deepspeed/sections.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 namespace stepzero::rules {
+
+extern const Rule batch_size;
 
 namespace {
 
@@ -77,7 +79,6 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-extern const DocumentCheck launched_batch_check;
-const DocumentCheck launched_batch_check = {&batch_size, Role::script, check_document};
+extern constexpr DocumentCheck launched_batch_check = {&batch_size, Role::script, check_document};
 
 }  // namespace stepzero::rules

@@ -1,12 +1,14 @@
 // deepspeed/precision: the configuration asks for two precisions at once.
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+extern const Rule deepspeed_precision;
 
 namespace {
 
@@ -78,7 +80,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule deepspeed_precision = complete({
+extern constexpr Rule deepspeed_precision = complete({
     .id = "deepspeed/precision",
     .severity = Severity::error,
     .summary =
@@ -95,7 +97,7 @@ constexpr Rule deepspeed_precision = complete({
     .check = check,
 });
 
-extern const DocumentCheck deepspeed_precision_check;
-const DocumentCheck deepspeed_precision_check = {&deepspeed_precision, Role::deepspeed, check_document};
+extern constexpr DocumentCheck deepspeed_precision_check = {
+    &deepspeed_precision, Role::deepspeed, check_document};
 
 }  // namespace stepzero::rules

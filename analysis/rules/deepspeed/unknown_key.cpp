@@ -1,11 +1,13 @@
 // deepspeed/unknown-key: a key of the configuration that DeepSpeed does not read, or refuses.
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <map>
 
 namespace stepzero::rules {
+
+extern const Rule unknown_key;
 
 namespace {
 
@@ -116,7 +118,7 @@ void check(const Record& record, Report& report) { check_program(record, report,
 
 }  // namespace
 
-constexpr Rule unknown_key = complete({
+extern constexpr Rule unknown_key = complete({
     .id = "deepspeed/unknown-key",
     .severity = Severity::error,
     .summary = "a key of DeepSpeed's configuration that DeepSpeed does not read, or refuses",
@@ -134,7 +136,6 @@ constexpr Rule unknown_key = complete({
     .check = check,
 });
 
-extern const DocumentCheck unknown_key_check;
-const DocumentCheck unknown_key_check = {&unknown_key, Role::deepspeed, check_document};
+extern constexpr DocumentCheck unknown_key_check = {&unknown_key, Role::deepspeed, check_document};
 
 }  // namespace stepzero::rules

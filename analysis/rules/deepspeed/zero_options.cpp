@@ -1,11 +1,13 @@
 // deepspeed/zero-options: options of ZeRO that its stage does not read, or that do not go together.
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <array>
 
 namespace stepzero::rules {
+
+extern const Rule zero_options;
 
 namespace {
 
@@ -90,7 +92,7 @@ void check(const Record& record, Report& report) { check_program(record, report,
 
 }  // namespace
 
-constexpr Rule zero_options = complete({
+extern constexpr Rule zero_options = complete({
     .id = "deepspeed/zero-options",
     .severity = Severity::error,
     .summary = "options of ZeRO that its stage does not read, or refuses",
@@ -109,7 +111,6 @@ constexpr Rule zero_options = complete({
     .check = check,
 });
 
-extern const DocumentCheck zero_options_check;
-const DocumentCheck zero_options_check = {&zero_options, Role::deepspeed, check_document};
+extern constexpr DocumentCheck zero_options_check = {&zero_options, Role::deepspeed, check_document};
 
 }  // namespace stepzero::rules

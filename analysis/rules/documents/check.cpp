@@ -5,7 +5,7 @@
 #include "rules/config/torchtitan.hpp"
 #include "rules/deepspeed/keys.hpp"
 #include "rules/launch/line.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // fsdp/activation-checkpointing: a sharded layer inside of a checkpoint, whose parameters are then gathered
 // once more.
-#include "rules/list.hpp"
 #include "rules/report.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 
 #include <algorithm>
@@ -112,7 +112,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule fsdp_activation_checkpointing = complete({
+extern constexpr Rule fsdp_activation_checkpointing = complete({
     .id = "fsdp/activation-checkpointing",
     .severity = Severity::information,
     .summary = "layers are put into checkpoints on the wrong side of sharding, and gathered once more",

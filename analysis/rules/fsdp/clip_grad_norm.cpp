@@ -1,6 +1,6 @@
 // fsdp/clip-grad-norm: torch's clipping of parameters that FullyShardedDataParallel holds one part of.
 #include "rules/fsdp/wraps.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <algorithm>
 
@@ -62,7 +62,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule fsdp_clip_grad_norm = complete({
+extern constexpr Rule fsdp_clip_grad_norm = complete({
     .id = "fsdp/clip-grad-norm",
     .severity = Severity::warning,
     .summary = "gradients of FullyShardedDataParallel are clipped by the norm of one rank's part",

@@ -1,6 +1,6 @@
 // fsdp/gradient-scaler: a GradScaler that looks for overflow in one rank's part of the gradients.
 #include "rules/fsdp/wraps.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
@@ -99,7 +99,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule fsdp_gradient_scaler = complete({
+extern constexpr Rule fsdp_gradient_scaler = complete({
     .id = "fsdp/gradient-scaler",
     .severity = Severity::warning,
     .summary =

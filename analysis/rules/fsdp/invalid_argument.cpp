@@ -1,6 +1,6 @@
 // fsdp/invalid-argument: what FullyShardedDataParallel or fully_shard refuses.
 #include "rules/fsdp/wraps.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 
@@ -147,7 +147,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule fsdp_invalid_argument = complete({
+extern constexpr Rule fsdp_invalid_argument = complete({
     .id = "fsdp/invalid-argument",
     .severity = Severity::error,
     .summary =

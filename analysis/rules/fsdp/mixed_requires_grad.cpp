@@ -1,6 +1,6 @@
 // fsdp/mixed-requires-grad: trained and frozen parameters that would become one flat parameter.
 #include "rules/fsdp/wraps.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 
@@ -40,7 +40,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule fsdp_mixed_requires_grad = complete({
+extern constexpr Rule fsdp_mixed_requires_grad = complete({
     .id = "fsdp/mixed-requires-grad",
     .severity = Severity::error,
     .summary = "FullyShardedDataParallel is given trained and frozen parameters in one unit",

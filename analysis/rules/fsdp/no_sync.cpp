@@ -1,8 +1,10 @@
 // fsdp/no-sync: gradients are accumulated without communication, and kept whole on each rank.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
+
+extern const Rule fsdp_no_sync;
 
 namespace {
 
@@ -13,7 +15,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule fsdp_no_sync = complete({
+extern constexpr Rule fsdp_no_sync = complete({
     .id = "fsdp/no-sync",
     .severity = Severity::information,
     .summary =

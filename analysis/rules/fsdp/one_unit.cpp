@@ -1,6 +1,6 @@
 // fsdp/one-unit: a model of many layers that is sharded as one piece.
 #include "rules/fsdp/wraps.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 
@@ -99,7 +99,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule fsdp_one_unit = complete({
+extern constexpr Rule fsdp_one_unit = complete({
     .id = "fsdp/one-unit",
     .severity = Severity::information,
     .summary = "a model of many layers is sharded as one unit, and gathered as one",

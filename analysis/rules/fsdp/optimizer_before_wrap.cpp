@@ -1,6 +1,6 @@
 // fsdp/optimizer-before-wrap: an optimizer of the parameters that sharding takes away.
 #include "rules/fsdp/wraps.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
@@ -58,7 +58,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule fsdp_optimizer_before_wrap = complete({
+extern constexpr Rule fsdp_optimizer_before_wrap = complete({
     .id = "fsdp/optimizer-before-wrap",
     .severity = Severity::error,
     .summary = "an optimizer is made of parameters that sharding replaces afterwards",

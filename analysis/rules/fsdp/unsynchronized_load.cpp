@@ -1,6 +1,6 @@
 // fsdp/unsynchronized-load: weights that only some ranks load before the model is sharded.
 #include "rules/fsdp/wraps.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <algorithm>
 #include <map>
@@ -100,7 +100,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule fsdp_unsynchronized_load = complete({
+extern constexpr Rule fsdp_unsynchronized_load = complete({
     .id = "fsdp/unsynchronized-load",
     .severity = Severity::warning,
     .summary = "only some ranks load the weights of a model that is then sharded from every rank's own copy",

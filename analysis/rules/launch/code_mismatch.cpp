@@ -4,7 +4,7 @@
 #include "rules/launch/declarations.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 
 #include <algorithm>
@@ -160,7 +160,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-constexpr Rule code_mismatch = complete({
+extern constexpr Rule code_mismatch = complete({
     .id = "launch/code-mismatch",
     .severity = Severity::error,
     .summary = "the launch and the program's own call ask for two different things",
@@ -176,7 +176,6 @@ constexpr Rule code_mismatch = complete({
     .check = check_no_run,
 });
 
-extern const DocumentCheck code_mismatch_check;
-const DocumentCheck code_mismatch_check = {&code_mismatch, Role::script, check_document};
+extern constexpr DocumentCheck code_mismatch_check = {&code_mismatch, Role::script, check_document};
 
 }  // namespace stepzero::rules

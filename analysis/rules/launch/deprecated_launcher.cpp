@@ -4,7 +4,7 @@
 #include "rules/launch/parsers.hpp"
 #include "rules/launch/placement.hpp"
 #include "rules/launch/scripts.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
@@ -78,7 +78,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-constexpr Rule deprecated_launcher = complete({
+extern constexpr Rule deprecated_launcher = complete({
     .id = "launch/deprecated-launcher",
     .severity = Severity::error,
     .summary = "a job is started with torch.distributed.launch, or with its options",
@@ -95,7 +95,7 @@ constexpr Rule deprecated_launcher = complete({
     .check = check_no_run,
 });
 
-extern const DocumentCheck deprecated_launcher_check;
-const DocumentCheck deprecated_launcher_check = {&deprecated_launcher, Role::script, check_document};
+extern constexpr DocumentCheck deprecated_launcher_check = {
+    &deprecated_launcher, Role::script, check_document};
 
 }  // namespace stepzero::rules

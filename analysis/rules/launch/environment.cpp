@@ -1,7 +1,7 @@
 // launch/environment: what another process is handed is no text, or no port.
 #include "interpreter/calls/noted_at.hpp"
 #include "rules/launch/program_environment.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "values/kept.hpp"
 
@@ -37,7 +37,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule environment = complete({
+extern constexpr Rule environment = complete({
     .id = "launch/environment",
     .severity = Severity::error,
     .summary = "a variable of the environment is none that is read, or its value is none that is allowed",

@@ -4,7 +4,7 @@
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -356,7 +356,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-constexpr Rule launch_parallel_sizes = complete({
+extern constexpr Rule launch_parallel_sizes = complete({
     .id = "launch/parallel-sizes",
     .severity = Severity::error,
     .summary =
@@ -378,7 +378,7 @@ constexpr Rule launch_parallel_sizes = complete({
     .check = check_no_run,
 });
 
-extern const DocumentCheck launch_parallel_sizes_check;
-const DocumentCheck launch_parallel_sizes_check = {&launch_parallel_sizes, Role::script, check_document};
+extern constexpr DocumentCheck launch_parallel_sizes_check = {
+    &launch_parallel_sizes, Role::script, check_document};
 
 }  // namespace stepzero::rules

@@ -5,7 +5,7 @@
 #include "rules/launch/program_rendezvous.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/launch/slurm.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 
 #include <algorithm>
@@ -282,7 +282,7 @@ void check(const Record& record, Report& report) { check_program_rendezvous(reco
 
 }  // namespace
 
-constexpr Rule rendezvous = complete({
+extern constexpr Rule rendezvous = complete({
     .id = "launch/rendezvous",
     .severity = Severity::error,
     .summary = "the processes of a launch cannot find each other",
@@ -299,7 +299,6 @@ constexpr Rule rendezvous = complete({
     .check = check,
 });
 
-extern const DocumentCheck rendezvous_check;
-const DocumentCheck rendezvous_check = {&rendezvous, Role::script, check_document};
+extern constexpr DocumentCheck rendezvous_check = {&rendezvous, Role::script, check_document};
 
 }  // namespace stepzero::rules

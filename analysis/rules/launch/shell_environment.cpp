@@ -4,11 +4,13 @@
 #include "rules/launch/line.hpp"
 #include "rules/launch/settings.hpp"
 #include "rules/launch/variables.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <set>
 
 namespace stepzero::rules {
+
+extern const Rule environment;
 
 namespace {
 
@@ -65,7 +67,6 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-extern const DocumentCheck environment_check;
-const DocumentCheck environment_check = {&environment, Role::script, check_document};
+extern constexpr DocumentCheck environment_check = {&environment, Role::script, check_document};
 
 }  // namespace stepzero::rules

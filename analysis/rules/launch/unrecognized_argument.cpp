@@ -6,11 +6,13 @@
 #include "rules/launch/scripts.hpp"
 #include "rules/launch/slurm_options.hpp"
 #include "rules/launch/trainer_arguments.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+extern const Rule unrecognized_argument;
 
 namespace {
 
@@ -197,7 +199,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-constexpr Rule unrecognized_argument = complete({
+extern constexpr Rule unrecognized_argument = complete({
     .id = "launch/unrecognized-argument",
     .severity = Severity::error,
     .summary = "a launch hands over an argument that its launcher or its script does not take",
@@ -216,7 +218,7 @@ constexpr Rule unrecognized_argument = complete({
     .check = check_no_run,
 });
 
-extern const DocumentCheck unrecognized_argument_check;
-const DocumentCheck unrecognized_argument_check = {&unrecognized_argument, Role::script, check_document};
+extern constexpr DocumentCheck unrecognized_argument_check = {
+    &unrecognized_argument, Role::script, check_document};
 
 }  // namespace stepzero::rules

@@ -6,7 +6,7 @@
 #include "rules/launch/program_rendezvous.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/launch/slurm.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -155,7 +155,7 @@ void check(const Record& record, Report& report) { check_spawned(record, report)
 
 }  // namespace
 
-constexpr Rule launch_world_size = complete({
+extern constexpr Rule launch_world_size = complete({
     .id = "launch/world-size",
     .severity = Severity::error,
     .summary = "the processes that a launch starts do not fit its GPUs or its nodes",
@@ -173,7 +173,6 @@ constexpr Rule launch_world_size = complete({
     .check = check,
 });
 
-extern const DocumentCheck launch_world_size_check;
-const DocumentCheck launch_world_size_check = {&launch_world_size, Role::script, check_document};
+extern constexpr DocumentCheck launch_world_size_check = {&launch_world_size, Role::script, check_document};
 
 }  // namespace stepzero::rules

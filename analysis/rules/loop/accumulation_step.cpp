@@ -1,6 +1,6 @@
 // loop/accumulation-step: gradients are accumulated over several batches, and the sum, the moment of the step
 // or the last batches are wrong.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/windows.hpp"
@@ -228,7 +228,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule accumulation_step = complete({
+extern constexpr Rule accumulation_step = complete({
     .id = "loop/accumulation-step",
     .severity = Severity::warning,
     .summary =

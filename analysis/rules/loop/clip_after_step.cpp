@@ -1,6 +1,6 @@
 // loop/clip-after-step: gradients are clipped when it changes nothing: behind the step, or before the
 // backward.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/gated.hpp"
 #include "rules/training/handed.hpp"
 #include "rules/training/training.hpp"
@@ -49,7 +49,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule clip_after_step = complete({
+extern constexpr Rule clip_after_step = complete({
     .id = "loop/clip-after-step",
     .severity = Severity::error,
     .summary = "gradients are clipped behind the step, or before the backward",

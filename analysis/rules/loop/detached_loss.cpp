@@ -1,6 +1,6 @@
 // loop/detached-loss: the backward of a loss that has no history: of a number, of a tensor that was detached,
 // or of a new one.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 #include "values/numbers.hpp"
 #include "values/shape_text.hpp"
@@ -91,7 +91,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule detached_loss = complete({
+extern constexpr Rule detached_loss = complete({
     .id = "loop/detached-loss",
     .severity = Severity::error,
     .summary = "the backward of a loss that has no history",

@@ -1,6 +1,6 @@
 // loop/double-softmax: a loss function is given probabilities where it takes scores, or scores where it takes
 // logarithms of probabilities.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 
 namespace stepzero::rules {
@@ -103,7 +103,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule double_softmax = complete({
+extern constexpr Rule double_softmax = complete({
     .id = "loop/double-softmax",
     .severity = Severity::warning,
     .summary =

@@ -1,5 +1,5 @@
 // loop/eval-mode: an evaluation leaves the model in evaluation mode, or never puts it there.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/evaluation.hpp"
@@ -429,7 +429,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule eval_mode = complete({
+extern constexpr Rule eval_mode = complete({
     .id = "loop/eval-mode",
     .severity = Severity::warning,
     .summary = "an evaluation leaves the model in evaluation mode, or never puts it there",

@@ -1,5 +1,5 @@
 // loop/grad-in-eval: a model is evaluated batch by batch, and every batch records what a backward would need.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/evaluation.hpp"
 #include "rules/training/parts.hpp"
@@ -141,7 +141,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule grad_in_eval = complete({
+extern constexpr Rule grad_in_eval = complete({
     .id = "loop/grad-in-eval",
     .severity = Severity::information,
     .summary = "a model is evaluated with gradients recorded",

@@ -1,6 +1,6 @@
 // loop/learning-rate: numbers of an optimizer that are far from what is used with it.
 #include "rules/digits.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 
 namespace stepzero::rules {
@@ -84,7 +84,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule learning_rate = complete({
+extern constexpr Rule learning_rate = complete({
     .id = "loop/learning-rate",
     .severity = Severity::hint,
     .summary = "a learning rate or weight decay far from what is used with the optimizer",

@@ -2,8 +2,8 @@
 // does by hand what its framework does as well. Knows what the class and its bases write, all of which have
 // to be seen.
 #include "libraries/frameworks/called_methods.hpp"
-#include "rules/list.hpp"
 #include "rules/report.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "values/shape_text.hpp"
 
@@ -237,7 +237,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule manual_optimization = complete({
+extern constexpr Rule manual_optimization = complete({
     .id = "loop/manual-optimization",
     .severity = Severity::warning,
     .summary =

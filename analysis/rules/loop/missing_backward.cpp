@@ -1,5 +1,5 @@
 // loop/missing-backward: an optimizer that clears and steps in a loop, and no backward feeds it.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/alternatives.hpp"
@@ -199,7 +199,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule missing_backward = complete({
+extern constexpr Rule missing_backward = complete({
     .id = "loop/missing-backward",
     .severity = Severity::warning,
     .summary = "an optimizer that steps in a loop, and no backward computes its gradients",

@@ -1,7 +1,7 @@
 // loop/missing-clip: layers whose gradients grow without bound now and then are trained, and nothing clips
 // the gradients.
 #include "rules/digits.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
@@ -180,7 +180,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule missing_clip = complete({
+extern constexpr Rule missing_clip = complete({
     .id = "loop/missing-clip",
     .severity = Severity::hint,
     .summary =

@@ -1,6 +1,6 @@
 // loop/missing-step: a loop computes gradients of an optimizer's parameters, and the optimizer never makes a
 // step.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/alternatives.hpp"
 #include "rules/training/edits.hpp"
@@ -152,7 +152,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule missing_step = complete({
+extern constexpr Rule missing_step = complete({
     .id = "loop/missing-step",
     .severity = Severity::warning,
     .summary = "backward in a loop, and the optimizer never makes a step",

@@ -1,5 +1,5 @@
 // loop/missing-zero-grad: a training loop in which nothing ever clears the gradients.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/handed.hpp"
@@ -160,7 +160,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule missing_zero_grad = complete({
+extern constexpr Rule missing_zero_grad = complete({
     .id = "loop/missing-zero-grad",
     .severity = Severity::error,
     .summary = "a training loop that never clears the gradients",

@@ -1,6 +1,6 @@
 // loop/rebound-parameter: a loop over parameters assigns to its own name, which leaves the parameters as they
 // are.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
@@ -130,7 +130,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule rebound_parameter = complete({
+extern constexpr Rule rebound_parameter = complete({
     .id = "loop/rebound-parameter",
     .severity = Severity::warning,
     .summary = "a loop over parameters assigns to its own name, and changes no parameter",

@@ -1,7 +1,7 @@
 // loop/scheduler-order: a scheduler that steps before the optimizer, or more or less often than its numbers
 // were meant for.
-#include "rules/list.hpp"
 #include "rules/name_hints.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/gated.hpp"
@@ -391,7 +391,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule scheduler_order = complete({
+extern constexpr Rule scheduler_order = complete({
     .id = "loop/scheduler-order",
     .severity = Severity::warning,
     .summary = "a scheduler that steps before the optimizer, or not as often as its numbers mean",

@@ -1,5 +1,5 @@
 // loop/set-epoch: a DistributedSampler that gives every epoch the same order.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/parts.hpp"
@@ -340,7 +340,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule set_epoch = complete({
+extern constexpr Rule set_epoch = complete({
     .id = "loop/set-epoch",
     .severity = Severity::warning,
     .summary =

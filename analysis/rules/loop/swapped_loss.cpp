@@ -1,7 +1,7 @@
 // loop/swapped-loss: a loss function is given the target in the place of the prediction, and the prediction
 // in the place of the target.
-#include "rules/list.hpp"
 #include "rules/name_hints.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
 
@@ -138,7 +138,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule swapped_loss = complete({
+extern constexpr Rule swapped_loss = complete({
     .id = "loop/swapped-loss",
     .severity = Severity::warning,
     .summary = "the target stands in the place of a loss's prediction",

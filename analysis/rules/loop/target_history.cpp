@@ -1,6 +1,6 @@
 // loop/target-history: the target of temporal-difference learning is computed by the model that is trained,
 // with its history.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 
 #include <algorithm>
@@ -82,7 +82,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule target_history = complete({
+extern constexpr Rule target_history = complete({
     .id = "loop/target-history",
     .severity = Severity::warning,
     .summary = "the target of temporal-difference learning has a history of its own",

@@ -1,5 +1,5 @@
 // loop/unregistered-layers: layers in a plain list or dict of a module, which its parameters() does not find.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/parts.hpp"
 #include "rules/training/training.hpp"
 #include "values/kept.hpp"
@@ -129,7 +129,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule unregistered_layers = complete({
+extern constexpr Rule unregistered_layers = complete({
     .id = "loop/unregistered-layers",
     .severity = Severity::warning,
     .summary = "layers in a plain list or dict, which no optimizer gets",

@@ -1,8 +1,8 @@
 // loop/unshifted-targets: a causal model is trained to tell the very tokens that it was given, each at its
 // own position.
 #include "libraries/table/op.hpp"
-#include "rules/list.hpp"
 #include "rules/provenance.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
@@ -86,7 +86,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule unshifted_targets = complete({
+extern constexpr Rule unshifted_targets = complete({
     .id = "loop/unshifted-targets",
     .severity = Severity::warning,
     .summary = "a causal language model is trained on targets that are not shifted",

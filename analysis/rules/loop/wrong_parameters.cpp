@@ -1,5 +1,5 @@
 // loop/wrong-parameters: an optimizer of parameters that no loss of the loop reaches.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/parts.hpp"
@@ -388,7 +388,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule wrong_parameters = complete({
+extern constexpr Rule wrong_parameters = complete({
     .id = "loop/wrong-parameters",
     .severity = Severity::error,
     .summary = "an optimizer of parameters that no loss of the loop reaches",

@@ -1,6 +1,6 @@
 // loop/zero-grad-order: gradients are cleared between the backward that made them and the step that should
 // use them.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/gated.hpp"
 #include "rules/training/handed.hpp"
 #include "rules/training/training.hpp"
@@ -48,7 +48,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule zero_grad_order = complete({
+extern constexpr Rule zero_grad_order = complete({
     .id = "loop/zero-grad-order",
     .severity = Severity::error,
     .summary = "zero_grad() between the backward and the step",

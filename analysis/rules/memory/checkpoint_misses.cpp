@@ -58,7 +58,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule checkpoint_misses = complete({
+extern constexpr Rule checkpoint_misses = complete({
     .id = "memory/checkpoint-misses",
     .severity = Severity::information,
     .summary = "activation checkpointing that spares no memory",

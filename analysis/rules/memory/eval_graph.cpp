@@ -127,7 +127,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule eval_graph = complete({
+extern constexpr Rule eval_graph = complete({
     .id = "memory/eval-graph",
     .severity = Severity::information,
     .summary = "an evaluation inside a training loop keeps what a backward would need",

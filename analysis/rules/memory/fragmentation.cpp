@@ -1,5 +1,5 @@
 // memory/fragmentation: every round of a loop allocates device memory of a random size.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/rounds.hpp"
 
@@ -88,7 +88,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule fragmentation = complete({
+extern constexpr Rule fragmentation = complete({
     .id = "memory/fragmentation",
     .severity = Severity::hint,
     .summary = "a loop allocates GPU tensors of random sizes",

@@ -91,7 +91,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule frozen_in_optimizer = complete({
+extern constexpr Rule frozen_in_optimizer = complete({
     .id = "memory/frozen-in-optimizer",
     .severity = Severity::information,
     .summary = "parameters frozen in the middle of training whose state the optimizer keeps",

@@ -1,5 +1,5 @@
 // memory/grad-held: gradients are filled with zeros where they could be given back.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/rounds.hpp"
 
@@ -55,7 +55,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule grad_held = complete({
+extern constexpr Rule grad_held = complete({
     .id = "memory/grad-held",
     .severity = Severity::hint,
     .summary = "zero_grad(set_to_none=False) in a training loop",

@@ -203,7 +203,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule gradients_of_frozen = complete({
+extern constexpr Rule gradients_of_frozen = complete({
     .id = "memory/gradients-of-frozen",
     .severity = Severity::information,
     .summary = "gradients of a part of the model that no optimizer trains",

@@ -1,6 +1,6 @@
 // memory/hooks-pile-up: a loop registers one more hook on the same object in each iteration, and removes
 // none.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
@@ -91,7 +91,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule hooks_pile_up = complete({
+extern constexpr Rule hooks_pile_up = complete({
     .id = "memory/hooks-pile-up",
     .severity = Severity::warning,
     .summary = "a loop registers one more hook on the same object in each iteration",

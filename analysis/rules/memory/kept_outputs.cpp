@@ -2,9 +2,9 @@
 // GPU holds the outputs of the whole data set in the end. Knows the size of what is known, and goes by names
 // for what is not seen.
 #include "interpreter/calls/unseen.hpp"
-#include "rules/list.hpp"
 #include "rules/memory/added.hpp"
 #include "rules/name_hints.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/rounds.hpp"
 #include "values/devices.hpp"
@@ -100,7 +100,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule kept_outputs = complete({
+extern constexpr Rule kept_outputs = complete({
     .id = "memory/kept-outputs",
     .severity = Severity::information,
     .summary = "an evaluation collects the model's outputs on the GPU",

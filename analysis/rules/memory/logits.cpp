@@ -90,7 +90,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule logits = complete({
+extern constexpr Rule logits = complete({
     .id = "memory/logits",
     .severity = Severity::information,
     .summary = "float32 scores of a large vocabulary are most of the memory at the peak",

@@ -1,6 +1,6 @@
 // memory/retain-graph-flag: a backward keeps its graph, and nothing goes through it again.
-#include "rules/list.hpp"
 #include "rules/provenance.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/rounds.hpp"
 
@@ -121,7 +121,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule retain_graph_flag = complete({
+extern constexpr Rule retain_graph_flag = complete({
     .id = "memory/retain-graph-flag",
     .severity = Severity::information,
     .summary = "retain_graph=True where no second backward goes through the graph",

@@ -1,9 +1,9 @@
 // memory/retained-graph: losses or outputs are kept from round to round with all that they were computed
 // from.
 #include "interpreter/calls/unseen.hpp"
-#include "rules/list.hpp"
 #include "rules/memory/added.hpp"
 #include "rules/memory/second_backward.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/rounds.hpp"
@@ -311,7 +311,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule retained_graph = complete({
+extern constexpr Rule retained_graph = complete({
     .id = "memory/retained-graph",
     .severity = Severity::warning,
     .summary = "losses or outputs are kept from iteration to iteration with their history",

@@ -9,14 +9,6 @@
 
 namespace stepzero::rules {
 
-// Those that read it.
-extern const Rule checkpoint_misses;
-extern const Rule eval_graph;
-extern const Rule frozen_in_optimizer;
-extern const Rule gradients_of_frozen;
-extern const Rule logits;
-extern const Rule too_large;
-
 // Does something divide the model, or its optimizer's state, among processes or devices?
 bool is_divided(const footprint::Account& account);
 // The steps of the program: those that may run on a GPU, of runs that came to their end. With `open_sizes`:

@@ -135,7 +135,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule too_large = complete({
+extern constexpr Rule too_large = complete({
     .id = "memory/too-large",
     .severity = Severity::error,
     .summary = "a training step takes more memory than the GPU has",

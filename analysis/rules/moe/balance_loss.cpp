@@ -1,8 +1,8 @@
 // moe/balance-loss: a load-balancing loss that cannot balance anything: it is constant whatever the router
 // does, has no gradient, or is not part of the loss.
-#include "rules/list.hpp"
 #include "rules/moe/balance.hpp"
 #include "rules/name_hints.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
@@ -193,7 +193,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule balance_loss = complete({
+extern constexpr Rule balance_loss = complete({
     .id = "moe/balance-loss",
     .severity = Severity::warning,
     .summary = "a load-balancing loss that balances nothing",

@@ -1,5 +1,5 @@
 // moe/expert-count: a router that scores more or fewer experts than there are.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
 #include "rules/training/training.hpp"
@@ -213,7 +213,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule expert_count = complete({
+extern constexpr Rule expert_count = complete({
     .id = "moe/expert-count",
     .severity = Severity::error,
     .summary = "the router scores another number of experts than there are",

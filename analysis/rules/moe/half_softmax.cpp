@@ -1,6 +1,6 @@
 // moe/half-softmax: a router's softmax in half precision.
-#include "rules/list.hpp"
 #include "rules/moe/balance.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 
 namespace stepzero::rules {
@@ -63,7 +63,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule half_softmax = complete({
+extern constexpr Rule half_softmax = complete({
     .id = "moe/half-softmax",
     .severity = Severity::hint,
     .summary = "a router's softmax is computed in half precision",

@@ -1,7 +1,7 @@
 // moe/no-balance-loss: a mixture of experts that is trained without anything that spreads the tokens over
 // them.
-#include "rules/list.hpp"
 #include "rules/moe/balance.hpp"
+#include "rules/rule.hpp"
 #include "rules/specialised.hpp"
 #include "rules/training/training.hpp"
 
@@ -73,7 +73,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule no_balance_loss = complete({
+extern constexpr Rule no_balance_loss = complete({
     .id = "moe/no-balance-loss",
     .severity = Severity::hint,
     .summary = "a mixture of experts is trained without anything that balances the experts",

@@ -1,5 +1,5 @@
 // moe/topk: a router that is to choose more experts, or groups of them, than there are.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/settings.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
@@ -118,7 +118,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule moe_topk = complete({
+extern constexpr Rule moe_topk = complete({
     .id = "moe/topk",
     .severity = Severity::error,
     .summary = "a router chooses more experts than there are",

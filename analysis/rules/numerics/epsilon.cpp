@@ -1,7 +1,7 @@
 // numerics/epsilon: an epsilon that the precision it is used in does not know.
 #include "rules/digits.hpp"
-#include "rules/list.hpp"
 #include "rules/provenance.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
@@ -109,7 +109,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule epsilon = complete({
+extern constexpr Rule epsilon = complete({
     .id = "numerics/epsilon",
     .severity = Severity::warning,
     .summary = "an epsilon is too small for the precision that it is used in",

@@ -1,6 +1,6 @@
 // numerics/init: weights that start so large that what goes through a few layers explodes.
-#include "rules/list.hpp"
 #include "rules/provenance.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 
 #include <array>
@@ -59,7 +59,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule init = complete({
+extern constexpr Rule init = complete({
     .id = "numerics/init",
     .severity = Severity::hint,
     .summary = "weights start far too large",

@@ -3,7 +3,7 @@
 // add up over the queries. Knows what a softmax is for by what follows: a loss, a largest class, a product
 // with values.
 #include "rules/attention/scores.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
@@ -188,7 +188,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule softmax_axis = complete({
+extern constexpr Rule softmax_axis = complete({
     .id = "numerics/softmax-axis",
     .severity = Severity::warning,
     .summary = "a softmax adds up to 1 along another dimension than its result is used along",

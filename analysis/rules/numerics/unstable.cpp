@@ -1,6 +1,6 @@
 // numerics/unstable: formulas that are right on paper and overflow, or divide by 0, in floating point.
-#include "rules/list.hpp"
 #include "rules/provenance.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
@@ -163,7 +163,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule unstable = complete({
+extern constexpr Rule unstable = complete({
     .id = "numerics/unstable",
     .severity = Severity::warning,
     .summary = "a formula that overflows or divides by zero in floating point",

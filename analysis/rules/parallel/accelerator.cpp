@@ -1,7 +1,7 @@
 // parallel/accelerator: a model that Accelerate or Fabric has prepared is trained past it, by a plain
 // backward or by an optimizer that it was not given.
 #include "libraries/torch/distributed/jobs.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/parts.hpp"
@@ -162,7 +162,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule accelerator = complete({
+extern constexpr Rule accelerator = complete({
     .id = "parallel/accelerator",
     .severity = Severity::warning,
     .summary = "a model that Accelerate or Fabric has prepared is trained past it",

@@ -1,6 +1,6 @@
 // parallel/own-split: each rank draws the split into training and validation by random numbers of its own.
-#include "rules/list.hpp"
 #include "rules/report.hpp"
+#include "rules/rule.hpp"
 #include "values/kept.hpp"
 
 #include <set>
@@ -38,7 +38,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule own_split = complete({
+extern constexpr Rule own_split = complete({
     .id = "parallel/own-split",
     .severity = Severity::warning,
     .summary = "data that each rank splits at random by itself",

@@ -1,7 +1,7 @@
 // parallel/split-dim: a tensor that is split among ranks along the batch or the sequence where the hidden
 // dimension is meant, or into parts that do not come out even.
-#include "rules/list.hpp"
 #include "rules/provenance.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
@@ -108,7 +108,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule split_dim = complete({
+extern constexpr Rule split_dim = complete({
     .id = "parallel/split-dim",
     .severity = Severity::warning,
     .summary = "a tensor-parallel split along the wrong dimension, or into uneven parts",

@@ -1,8 +1,8 @@
 // parallel/unreduced-gradients: a backward of a loss that was computed by the module inside of a wrapper that
 // reduces gradients, around the wrapper itself. Told where no backward goes through the wrapper, and nothing
 // else sends gradients. And steps with gradients that no_sync() has held back.
-#include "rules/list.hpp"
 #include "rules/parallel/held_back.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 
 #include <algorithm>
@@ -114,7 +114,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule unreduced_gradients = complete({
+extern constexpr Rule unreduced_gradients = complete({
     .id = "parallel/unreduced-gradients",
     .severity = Severity::warning,
     .summary = "a backward around the wrapper that averages gradients, or a step before they are averaged",

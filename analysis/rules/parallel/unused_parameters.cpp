@@ -2,7 +2,7 @@
 // is computed without some.
 #include "footprint/modules.hpp"
 #include "rules/deadlock/match.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/rounds.hpp"
 #include "values/kept.hpp"
@@ -243,7 +243,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule unused_parameters = complete({
+extern constexpr Rule unused_parameters = complete({
     .id = "parallel/unused-parameters",
     .severity = Severity::error,
     .summary = "DistributedDataParallel waits for gradients that never come",

@@ -1,6 +1,6 @@
 // parallel/world-size: layouts of processes that do not come out: sizes that do not multiply to the world,
 // heads that the ranks cannot share, lists of groups that overlap or leave ranks out.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/specialised.hpp"
 #include "rules/training/training.hpp"
@@ -236,7 +236,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule world_size = complete({
+extern constexpr Rule world_size = complete({
     .id = "parallel/world-size",
     .severity = Severity::error,
     .summary = "a layout of processes that does not come out",

@@ -1,5 +1,5 @@
 // parallel/wrapped-attribute: an attribute of the model is asked of the wrapper around it.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -23,7 +23,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule wrapped_attribute = complete({
+extern constexpr Rule wrapped_attribute = complete({
     .id = "parallel/wrapped-attribute",
     .severity = Severity::error,
     .summary = "an attribute of the model is asked of the wrapper around it",

@@ -1,5 +1,5 @@
 // perf/dataloader: a loader whose settings make the training wait for its data.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/loaders.hpp"
 
@@ -156,7 +156,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule dataloader = complete({
+extern constexpr Rule dataloader = complete({
     .id = "perf/dataloader",
     .severity = Severity::information,
     .summary = "a loader that reads files or makes tokens without workers, or copies without pinned memory",

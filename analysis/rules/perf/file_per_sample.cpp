@@ -1,5 +1,5 @@
 // perf/file-per-sample: a data set reads one and the same file again for each sample.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
@@ -73,7 +73,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule file_per_sample = complete({
+extern constexpr Rule file_per_sample = complete({
     .id = "perf/file-per-sample",
     .severity = Severity::information,
     .summary = "a data set reads one and the same file again for each sample",

@@ -1,6 +1,6 @@
 // perf/growing-cat: a loop joins each new tensor to all that it has gathered, and copies it all each time.
-#include "rules/list.hpp"
 #include "rules/provenance.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
@@ -93,7 +93,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule growing_cat = complete({
+extern constexpr Rule growing_cat = complete({
     .id = "perf/growing-cat",
     .severity = Severity::information,
     .summary = "a loop joins each new tensor to all that it has gathered",

@@ -1,7 +1,7 @@
 // perf/host-sync-in-loop: every step waits for the device, to read a value from it.
 #include "interpreter/calls/unseen.hpp"
-#include "rules/list.hpp"
 #include "rules/provenance.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/rounds.hpp"
 #include "values/devices.hpp"
 #include "values/kept.hpp"
@@ -141,7 +141,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule host_sync_in_loop = complete({
+extern constexpr Rule host_sync_in_loop = complete({
     .id = "perf/host-sync-in-loop",
     .severity = Severity::information,
     .summary = "a training loop reads values from the GPU at every step",

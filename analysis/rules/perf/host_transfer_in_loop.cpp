@@ -1,6 +1,6 @@
 // perf/host-transfer-in-loop: every step makes a tensor on the CPU and copies it to the device.
-#include "rules/list.hpp"
 #include "rules/provenance.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/rounds.hpp"
 
 #include <algorithm>
@@ -113,7 +113,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule host_transfer_in_loop = complete({
+extern constexpr Rule host_transfer_in_loop = complete({
     .id = "perf/host-transfer-in-loop",
     .severity = Severity::information,
     .summary = "a training loop makes tensors on the CPU and moves them to the GPU at every step",

@@ -1,6 +1,6 @@
 // perf/python-loop: a training step goes through the positions of a tensor one by one, where one operation
 // takes them all.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/rounds.hpp"
 
@@ -174,7 +174,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule python_loop = complete({
+extern constexpr Rule python_loop = complete({
     .id = "perf/python-loop",
     .severity = Severity::hint,
     .summary = "a Python loop over a dimension that one operation computes",

@@ -1,7 +1,7 @@
 // perf/sampler: a loader that is given a sampler and told to shuffle, or that gives all ranks the same data.
 #include "rules/deadlock/job_size.hpp"
-#include "rules/list.hpp"
 #include "rules/provenance.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/loaders.hpp"
 #include "values/shape_text.hpp"
 
@@ -162,7 +162,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule sampler = complete({
+extern constexpr Rule sampler = complete({
     .id = "perf/sampler",
     .severity = Severity::error,
     .summary = "a DataLoader with a sampler and shuffle=True, or without a DistributedSampler on many ranks",

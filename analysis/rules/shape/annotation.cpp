@@ -1,5 +1,5 @@
 // shape/annotation: the value contradicts the shape that its annotation gives.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule annotation = complete({
+extern constexpr Rule annotation = complete({
     .id = "shape/annotation",
     .severity = Severity::warning,
     .summary = "a value contradicts its shape annotation",

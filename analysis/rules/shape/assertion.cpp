@@ -1,5 +1,5 @@
 // shape/assert: an assertion about sizes that can never hold.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule assertion = complete({
+extern constexpr Rule assertion = complete({
     .id = "shape/assert",
     .severity = Severity::error,
     .summary = "an assert on sizes can never hold",

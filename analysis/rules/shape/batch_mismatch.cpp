@@ -1,6 +1,6 @@
 // shape/batch-mismatch: tensors given to one call of a model that is not known have different batch or
 // sequence sizes.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -13,7 +13,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule batch_mismatch = complete({
+extern constexpr Rule batch_mismatch = complete({
     .id = "shape/batch-mismatch",
     .severity = Severity::warning,
     .summary = "inputs of one model call have different batch or sequence sizes",

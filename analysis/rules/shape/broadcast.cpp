@@ -1,6 +1,6 @@
 // shape/broadcast: operands of an elementwise operation whose sizes do not fit. Says so if they do in another
 // order, or with a dimension of size 1 more.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/shape/shape_text.hpp"
 
@@ -105,7 +105,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule broadcast = complete({
+extern constexpr Rule broadcast = complete({
     .id = "shape/broadcast",
     .severity = Severity::error,
     .summary = "elementwise operands have shapes that do not broadcast",

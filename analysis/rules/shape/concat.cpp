@@ -1,5 +1,5 @@
 // shape/concat: parts that differ outside the dimension along which they are joined.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule concat = complete({
+extern constexpr Rule concat = complete({
     .id = "shape/concat",
     .severity = Severity::error,
     .summary = "tensors to join differ outside the joined dimension",

@@ -1,5 +1,5 @@
 // shape/device: operands that are known to lie on different devices.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/shape/unmoved_batch.hpp"
 #include "values/devices.hpp"
@@ -25,7 +25,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule device_mismatch = complete({
+extern constexpr Rule device_mismatch = complete({
     .id = "shape/device",
     .severity = Severity::error,
     .summary = "operands lie on different devices",

@@ -1,5 +1,5 @@
 // shape/dtype: an operation is given dtypes that it refuses.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule dtype_mismatch = complete({
+extern constexpr Rule dtype_mismatch = complete({
     .id = "shape/dtype",
     .severity = Severity::error,
     .summary = "an operation refuses the dtype of an operand",

@@ -1,5 +1,5 @@
 // shape/empty-slice: a slice that lies wholly outside its dimension and selects nothing.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule empty_slice = complete({
+extern constexpr Rule empty_slice = complete({
     .id = "shape/empty-slice",
     .severity = Severity::warning,
     .summary = "a slice lies outside the dimension and gives an empty tensor",

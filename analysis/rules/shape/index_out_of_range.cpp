@@ -1,5 +1,5 @@
 // shape/index-out-of-range: an index, or an argument that names a dimension, outside the tensor.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule index_out_of_range = complete({
+extern constexpr Rule index_out_of_range = complete({
     .id = "shape/index-out-of-range",
     .severity = Severity::error,
     .summary = "an index or a dimension lies outside the tensor",

@@ -1,5 +1,5 @@
 // shape/invalid-argument: a layer or operation is made with values that it refuses whatever it is applied to.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule invalid_argument = complete({
+extern constexpr Rule invalid_argument = complete({
     .id = "shape/invalid-argument",
     .severity = Severity::error,
     .summary = "a layer or operation is given impossible values",

@@ -1,6 +1,6 @@
 // shape/last-of-batch: the last sample of a batch is taken for the last step of a sequence.
-#include "rules/list.hpp"
 #include "rules/provenance.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
@@ -62,7 +62,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule last_of_batch = complete({
+extern constexpr Rule last_of_batch = complete({
     .id = "shape/last-of-batch",
     .severity = Severity::warning,
     .summary = "the last sample of a batch is taken for the last step of a sequence",

@@ -1,5 +1,5 @@
 // shape/layer-input: a layer is given a tensor that it cannot take.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/shape/shape_text.hpp"
 
@@ -39,7 +39,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule layer_input = complete({
+extern constexpr Rule layer_input = complete({
     .id = "shape/layer-input",
     .severity = Severity::error,
     .summary = "a layer is given a tensor whose size or rank it cannot take",

@@ -1,5 +1,5 @@
 // shape/loss-target: the input and the target of a loss do not agree.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule loss_target = complete({
+extern constexpr Rule loss_target = complete({
     .id = "shape/loss-target",
     .severity = Severity::error,
     .summary = "the input and target of a loss do not agree",

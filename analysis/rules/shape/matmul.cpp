@@ -1,5 +1,5 @@
 // shape/matmul: the sizes that a product sums over differ.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
@@ -74,7 +74,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule matmul = complete({
+extern constexpr Rule matmul = complete({
     .id = "shape/matmul",
     .severity = Severity::error,
     .summary = "the inner dimensions of a matrix product differ",

@@ -1,8 +1,8 @@
 // shape/mixed-axes: a view or reshape names a dimension in another place than it has. Elements stay in their
 // order, so what belonged together is spread.
 #include "libraries/table/op.hpp"
-#include "rules/list.hpp"
 #include "rules/provenance.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
@@ -198,7 +198,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule mixed_axes = complete({
+extern constexpr Rule mixed_axes = complete({
     .id = "shape/mixed-axes",
     .severity = Severity::warning,
     .summary = "a view or reshape gives a dimension another place, which mixes elements",

@@ -1,5 +1,5 @@
 // shape/reshape: view, reshape, flatten, unflatten, expand into sizes that cannot hold the elements.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule reshape = complete({
+extern constexpr Rule reshape = complete({
     .id = "shape/reshape",
     .severity = Severity::error,
     .summary = "a view or reshape cannot hold the elements of the tensor",

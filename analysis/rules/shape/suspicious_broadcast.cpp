@@ -1,6 +1,6 @@
 // shape/suspicious-broadcast: a column meets a row in a loss, and every prediction is compared with every
 // target.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -13,7 +13,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule suspicious_broadcast = complete({
+extern constexpr Rule suspicious_broadcast = complete({
     .id = "shape/suspicious-broadcast",
     .severity = Severity::warning,
     .summary = "a prediction [N, 1] and a target [N] broadcast to [N, N]",

@@ -1,5 +1,5 @@
 // shape/unpack: a shape or a result of several parts is unpacked into another number of names.
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules {
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule unpack = complete({
+extern constexpr Rule unpack = complete({
     .id = "shape/unpack",
     .severity = Severity::error,
     .summary = "a shape or result has another number of parts than the names it is unpacked into",
