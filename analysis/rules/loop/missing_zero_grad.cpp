@@ -3,6 +3,7 @@
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/handed.hpp"
+#include "rules/training/methods.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
@@ -81,11 +82,23 @@ Way way_of(const Record& record, const TrainingRoot& scene, const TrainingEvent&
   return way;
 }
 
-void check(const Record& record, Report& report) {
-  const Training& training = Training::of(record);
-  Once once;
-  for (const TrainingRoot& whole : training.scenes()) {
+// What is wrong, for a loop of the program and for one that calls a method of it.
+std::string told(const TrainingRoot& scene, const std::string& name, const std::string& when) {
+  const std::string step = name.empty() ? "the optimizer" : code(name);
+  const std::string clear = code((name.empty() ? "optimizer" : name) + ".zero_grad()");
+  if (!scene.by_caller)
+    return "Gradients are never cleared in this loop" + when + ", so each step of " + step +
+        " also applies the gradients of all earlier batches. Call " + clear + " once per step.";
+  const std::string method(scene.root->function->name.text());
+  return "No method of " + code(scene.root->owner->name.text()) + " clears the gradients" + when +
+      ", so each step of " + step + " also applies the gradients of all earlier calls of " + code(method) +
+      ". Call " + clear + " once per step.";
+}
+
+void look_at(const Record& record, const std::vector<TrainingRoot>& scenes, Report& report, Once& once) {
+  for (const TrainingRoot& whole : scenes) {
     if (!trains_itself(whole) || whole.root->truncated) continue;
+    if (whole.by_caller && calls_elsewhere(record, whole, "zero_grad")) continue;
     for (const TrainingEvent& step : whole.all) {
       const Value optimizer = stepped_optimizer(*step.event);
       if (!optimizer || !whole.optimizers.contains(optimizer.object()) || step.in_handler) continue;
@@ -142,11 +155,7 @@ void check(const Record& record, Report& report) {
               code(record.symbols.text(
                   way.yes ? way.parted->condition : record.symbols.logical_not(way.parted->condition)));
       Finding* finding = report.add(at_most(made ? Severity::error : Severity::warning, whole),
-          step.event->place, step.event->calls,
-          "Gradients are never cleared in this loop" + when + ", so each step of " +
-              (name.empty() ? "the optimizer" : code(name)) +
-              " also applies the gradients of all earlier batches. Call " +
-              code((name.empty() ? "optimizer" : name) + ".zero_grad()") + " once per step.");
+          step.event->place, step.event->calls, told(whole, name, when));
       if (!finding) continue;
       report.relate(*finding, backward->place, "the gradients add up here");
       Fix fix;
@@ -156,6 +165,12 @@ void check(const Record& record, Report& report) {
         finding->fixes.push_back(std::move(fix));
     }
   }
+}
+
+void check(const Record& record, Report& report) {
+  Once once;
+  look_at(record, Training::of(record).scenes(), report, once);
+  look_at(record, StepMethods::of(record).scenes(), report, once);
 }
 
 }  // namespace
@@ -180,7 +195,8 @@ extern constexpr Rule missing_zero_grad = complete({
     .silent =
         "Clearing anywhere in the loop, in a function or method that it calls, by the module (`model.zero_grad()`), through another "
         "optimizer of the same parameters, or by hand (`p.grad = None`); models that each iteration makes anew; optimizers that are handed to "
-        "code that is not seen; loops that a framework runs. Of an optimizer that comes from the caller the finding is a warning.",
+        "code that is not seen; loops that a framework runs. Of an optimizer that comes from the caller the finding is a warning, and so it is of a method "
+        "that steps an optimizer of its object, where no method of the class clears gradients.",
     .fix = "Adds `optimizer.zero_grad()` behind the step.",
     .fix_kind = FixKind::always_right,
     .check = check,

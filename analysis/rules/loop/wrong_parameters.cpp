@@ -2,6 +2,8 @@
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
+#include "rules/training/handed.hpp"
+#include "rules/training/methods.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
@@ -294,6 +296,55 @@ struct Use {
                        *homeless = nullptr;  // a backward whose gradients neither it nor another steps
   bool fed = false;
 };
+
+// The layers of the loss of which no optimizer has a parameter, though all of them are to be trained.
+std::vector<const Instance*> layers_of_none(const TrainingRoot& scene, const OperationEvent& backward) {
+  std::vector<const Instance*> found;
+  const auto taken = all_taken(scene);
+  if (!taken || !backward.self_state()) return found;
+  for (const Object* source : backward.self_state()->graph) {
+    const auto* layer = dynamic_cast<const Instance*>(source);
+    const auto own = layer ? own_parameters(*layer) : std::vector<const values::Tensor*>{};
+    const bool none = !own.empty() && std::ranges::none_of(own, [&](const values::Tensor* tensor) {
+      return taken->contains(tensor) || tensor->now()->requires_grad != values::Known::yes;
+    });
+    if (none) found.push_back(layer);
+  }
+  return found;
+}
+
+// Does the method call a model that the optimizer has parameters of? Of one that it does not call, the result
+// may be among its arguments; unless no other optimizer is there.
+bool is_used(const TrainingRoot& scene, Value optimizer) {
+  if (scene.optimizers.size() == 1) return true;
+  const Value tensors = attribute(optimizer, values::LoaderState::tensors);
+  if (!tensors.is(Kind::tuple)) return false;
+  const auto& taken = tensors.as<values::Tuple>()->items;
+  return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+    if (each.event->row->operation != Operation::forward || each.loops.empty()) return false;
+    Parts parts;
+    parts.add(each.event->self);
+    return std::ranges::any_of(taken, [&](Value tensor) { return parts.found.contains(tensor.object()); });
+  });
+}
+
+// May the loss leave gradients in parameters of the optimizer? What a method is given came from outside:
+// where the loss goes through known layers, and the optimizer has none of them, its arguments are data.
+bool may_feed(const TrainingRoot& scene, const OperationEvent& backward, Value optimizer) {
+  const Answer answer = feeds(scene, backward, optimizer);
+  if (answer == Answer::no || !scene.by_caller) return answer != Answer::no;
+  const Value tensors = attribute(optimizer, values::LoaderState::tensors);
+  if (!tensors.is(Kind::tuple) || layers_of_none(scene, backward).empty()) return true;
+  const auto& taken = tensors.as<values::Tuple>()->items;
+  return std::ranges::any_of(backward.self_state()->graph, [&](const Object* source) {
+    const auto* layer = dynamic_cast<const Instance*>(source);
+    if (!layer) return std::ranges::any_of(taken, [&](Value tensor) { return tensor.object() == source; });
+    return std::ranges::any_of(own_parameters(*layer), [&](const values::Tensor* tensor) {
+      return std::ranges::any_of(taken, [&](Value one) { return one.object() == tensor; });
+    });
+  });
+}
+
 Use use_of(const TrainingRoot& scene, Value optimizer, Value stands) {
   Use use;
   for (const TrainingEvent& each : scene.all) {
@@ -306,39 +357,28 @@ Use use_of(const TrainingRoot& scene, Value optimizer, Value stands) {
         use.fed = true;
     }
     if (each.event->row->operation != Operation::backward || each.loops.empty()) continue;
-    const bool feeds_it = feeds(scene, *each.event, optimizer) != Answer::no;
+    const bool feeds_it = may_feed(scene, *each.event, optimizer);
     use.fed = use.fed || feeds_it;
     const bool none = !feeds_it &&
         std::none_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
           return other.event->row->operation == Operation::optimizer_made &&
               other.event->self.is(Kind::instance) && !is_alternative(scene, *other.event, optimizer) &&
-              feeds(scene, *each.event, other.event->self) != Answer::no;
+              may_feed(scene, *each.event, other.event->self);
         });
     // loop/detached-loss tells of losses that are made of numbers.
-    if (none && steps_in(scene, each.loops, stands) &&
+    // Of a loss that trains more than one network, one of them may be nobody's.
+    const bool in_part = scene.by_caller && !feeds_it && !layers_of_none(scene, *each.event).empty();
+    if ((none || in_part) && steps_in(scene, each.loops, stands) &&
         !(each.event->self_state() && from_numbers(*each.event->self_state())))
       use.homeless = each.event;
   }
   return use;
 }
 
-void check(const Record& record, Report& report) {
-  const Training& training = Training::of(record);
-  Once once;
-  for (const TrainingRoot& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated || scene.optimizers.empty() ||
-        makes_gradients(record, scene, nullptr))
-      continue;
-    if (std::any_of(scene.optimizers.begin(), scene.optimizers.end(), [&](const Object* each) {
-          return !is_made(scene, each) || escapes(record, scene, each, nullptr);
-        }))
-      continue;
-    look_for_adapted(record, scene, report, once);
-    look_for_replaced(record, scene, report, once);
-    look_for_replaced_in_unseen(record, scene, report, once);
-    look_for_unfrozen(record, scene, report, once);
-  }
-  for (const TrainingRoot& scene : training.scenes()) {
+// An optimizer that no loss of its loop feeds, and a loss that feeds no optimizer.
+void look_for_others(
+    const Record& record, const std::vector<TrainingRoot>& scenes, Report& report, Once& once) {
+  for (const TrainingRoot& scene : scenes) {
     if (scene.handed_over || scene.root->truncated || makes_gradients(record, scene, nullptr)) continue;
     const bool all_made = std::all_of(scene.optimizers.begin(), scene.optimizers.end(),
         [&](const Object* each) { return is_made(scene, each) && !escapes(record, scene, each, nullptr); });
@@ -360,7 +400,8 @@ void check(const Record& record, Report& report) {
                   other.event->self.is(Kind::instance) && of_the_same(other.event->self, optimizer));
         }
       const OperationEvent* loss = doubled || !use.fed ? use.homeless : nullptr;
-      if (!use.step || !loss || !once(made.event->place)) continue;
+      if (!use.step || !loss || (scene.by_caller && !is_used(scene, optimizer))) continue;
+      if (!once(made.event->place)) continue;
       // Another to choose from may be the right one.
       const bool in_every_run = std::none_of(
           scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
@@ -369,13 +410,15 @@ void check(const Record& record, Report& report) {
           });
       const Value taken = attribute(optimizer, values::LoaderState::tensors);
       const bool none = taken.is(Kind::tuple) && taken.as<values::Tuple>()->items.empty();
-      Finding* finding = report.add(in_every_run ? Severity::error : Severity::warning, made.event->place,
-          made.event->calls,
+      const std::string trained = scene.by_caller ? code(scene.root->function->name.text())
+                                                  : std::string("this loop");
+      Finding* finding = report.add(at_most(in_every_run ? Severity::error : Severity::warning, scene),
+          made.event->place, made.event->calls,
           none ? "The groups of this optimizer are empty" + (in_every_run ? "" : chosen_when(record, made)) +
                   ": no parameter was put into them, and " +
                   code(object_text(record, *loss, "loss") + ".backward()") +
                   " computes gradients that no optimizer applies. Look at how the parameters are chosen."
-               : "This optimizer holds other parameters than the ones this loop trains" +
+               : "This optimizer holds other parameters than the ones " + trained + " trains" +
                   (in_every_run ? "" : chosen_when(record, made)) + ": " +
                   code(object_text(record, *loss, "loss") + ".backward()") +
                   " computes gradients that no optimizer applies. Create it from the parameters of the model that is used.");
@@ -384,6 +427,26 @@ void check(const Record& record, Report& report) {
       report.relate(*finding, use.step->place, "the step");
     }
   }
+}
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  Once once;
+  for (const TrainingRoot& scene : training.scenes()) {
+    if (scene.handed_over || scene.root->truncated || scene.optimizers.empty() ||
+        makes_gradients(record, scene, nullptr))
+      continue;
+    if (std::any_of(scene.optimizers.begin(), scene.optimizers.end(), [&](const Object* each) {
+          return !is_made(scene, each) || escapes(record, scene, each, nullptr);
+        }))
+      continue;
+    look_for_adapted(record, scene, report, once);
+    look_for_replaced(record, scene, report, once);
+    look_for_replaced_in_unseen(record, scene, report, once);
+    look_for_unfrozen(record, scene, report, once);
+  }
+  look_for_others(record, training.scenes(), report, once);
+  look_for_others(record, StepMethods::of(record).scenes(), report, once);
 }
 
 }  // namespace

@@ -131,8 +131,10 @@ const values::Function* function_of(const Evaluation& evaluation) {
 
 bool takes_numbers(const Record& record, const Evaluation& evaluation) {
   const values::Function* function = function_of(evaluation);
-  if (!function || !function->stmt) return false;
-  const std::string_view text = record.text({evaluation.loop->place.chunk, function->stmt->span});
+  return function && function->stmt && takes_numbers(record, *evaluation.loop, *function->stmt);
+}
+bool takes_numbers(const Record& record, const LoopEvent& loop, const syntax::Stmt& stmt) {
+  const std::string_view text = record.text({loop.place.chunk, stmt.span});
   return std::ranges::any_of(
       std::initializer_list<std::string_view>{".item()", ".tolist()", ".numpy()", ".detach()"},
       [&](std::string_view read) { return text.find(read) != std::string_view::npos; });

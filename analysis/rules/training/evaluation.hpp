@@ -26,6 +26,7 @@ std::string called_text(const Record& record, const OperationEvent& forward);
 const values::Function* function_of(const Evaluation& evaluation);
 // Does it take what comes out for numbers, which have no gradient?
 bool takes_numbers(const Record& record, const Evaluation& evaluation);
+bool takes_numbers(const Record& record, const interpreter::LoopEvent& loop, const syntax::Stmt& in);
 // Is it there to evaluate, by its name?
 bool is_named_evaluation(const Evaluation& evaluation);
 // May gradients be off around all of the root, because of who calls it? As far as the text of the file shows.

@@ -18,7 +18,7 @@ bool trains_itself(const TrainingRoot& scene) {
 }
 
 Severity at_most(Severity severity, const TrainingRoot& scene) {
-  return scene.handed_over && severity == Severity::error ? Severity::warning : severity;
+  return (scene.handed_over || scene.by_caller) && severity == Severity::error ? Severity::warning : severity;
 }
 
 }  // namespace stepzero::rules

@@ -45,6 +45,7 @@ struct TrainingRoot {
   // stands for all.
   std::map<const OperationEvent*, const OperationEvent*> as;
   bool handed_over = false;  // to a framework that runs the loop, or a part of it
+  bool by_caller = false;    // the loop is that of whoever calls the method: see methods.hpp
   // Which losses and parameters belong to which optimizer, as it was found out: many ways through the scene
   // ask for the same.
   mutable std::map<std::pair<const void*, const void*>, Answer> fed, shared;
