@@ -127,6 +127,18 @@ const OperationEvent* trained_since(const Record& record, const Evaluation& eval
   return backward;
 }
 
+// Does the loop only read numbers of a model that was trained before? What unseen code does with an optimizer
+// it may do to train.
+bool only_reads(const Record& record, const Evaluation& evaluation) {
+  const TrainingRoot& scene = *evaluation.scene;
+  return !scene.optimizers.empty() && evaluation.mode && trained_since(record, evaluation) &&
+      evaluation.loop->stmt && takes_numbers(record, *evaluation.loop, *evaluation.loop->stmt) &&
+      std::ranges::none_of(scene.all, [&](const TrainingEvent& each) {
+        return each.in(evaluation.loop) && each.event->row->operation == Operation::unseen &&
+            hands_any(*each.event, scene.optimizers);
+      });
+}
+
 // Was the model handed to unseen code between what last set its mode and the evaluation?
 bool handed_since(const Record& record, const Evaluation& evaluation) {
   const TrainingRoot& scene = *evaluation.scene;
@@ -315,7 +327,8 @@ void look_for_missing(const Record& record, const Training& training, Report& re
     const TrainingRoot& scene = *evaluation.scene;
     const OperationEvent& forward = *evaluation.forward->event;
     const Object* model = forward.self.object();
-    if (evaluation.evaluates || !without_gradients(forward) || is_statement(record, forward) ||
+    if (evaluation.evaluates || is_statement(record, forward) ||
+        !(without_gradients(forward) || only_reads(record, evaluation)) ||
         (evaluation.mode ? handed_since(record, evaluation) : escapes(record, scene, model, nullptr)))
       continue;
     const OperationEvent *backward = nullptr, *last = nullptr;
