@@ -205,6 +205,8 @@ public:
   Int stand_in(std::string_view name);
   // The program writes the gradient of the value, or takes it away.
   void note_gradient_written(Value of, Place place);
+  // It writes these numbers into a parameter or a buffer, in place.
+  void note_weights_written(Value weights, Value numbers, Place place);
   // Python, NumPy and PyTorch draw their random numbers from streams of their own.
   enum class Stream : std::uint8_t { python, numpy, torch };
   // Random numbers are drawn from here on as this seed has it, of all streams or of one; `partly`: of some
@@ -344,6 +346,7 @@ private:
   OperationEvent* record_implied(
       std::string_view row, Value self, std::vector<Value> arguments, Value result, Place where);
   void note_assigned(const syntax::Expr& target, Value operand, Place where);
+  OperationEvent* note_tensor_set(std::string_view attribute, Value of, Place where);
   void note_kept(const values::Slot& slot, Value added, Place where);
   void record_kept(const LoopTarget& target);
   void mark_earlier(Value value, int depth = 0);

@@ -341,16 +341,28 @@ void Interpreter::note_gradient_written(Value of, Place where) {
     if (const values::Class* cls = call->function ? call->function->owner : nullptr; cls && cls->native &&
         cls->native->row && cls->native->row->operation == values::Operation::optimizer_made)
       return;
-  const Row* row = dry_runs_ > 0 ? nullptr : method_row(library_.types().tensor, "grad.__set__");
-  if (!row) return;
+  if (OperationEvent* event = note_tensor_set("grad.__set__", of, where)) event->tensors.resize(1);
+}
+
+void Interpreter::note_weights_written(Value weights, Value numbers, Place where) {
+  OperationEvent* event = note_tensor_set("data.__set__", weights, where);
+  if (!event) return;
+  event->arguments = {numbers};
+  event->tensors = {weights.as<values::Tensor>()->now(), numbers.as<values::Tensor>()->now()};
+}
+
+// As if the attribute of a tensor were assigned to. Null in a run whose events nobody reads.
+OperationEvent* Interpreter::note_tensor_set(std::string_view attribute, Value of, Place where) {
+  const Row* row = dry_runs_ > 0 ? nullptr : method_row(library_.types().tensor, attribute);
+  if (!row) return nullptr;
   auto* event = record_.event<OperationEvent>();
   event->place = where;
   event->calls = site_;
   event->row = row;
   event->self = resolve(of);
-  event->tensors.resize(1);
   event->around = around_;
   append(event);
+  return event;
 }
 
 void Interpreter::note_seed(Value seed, std::optional<Stream> stream, bool partly) {

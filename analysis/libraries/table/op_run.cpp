@@ -11,6 +11,7 @@
 #include "libraries/torch/distributed/spread.hpp"
 #include "libraries/torch/meaning/ranks.hpp"
 #include "libraries/torch/meaning/saved.hpp"
+#include "libraries/torch/meaning/shown_weights.hpp"
 #include "syntax/spelling.hpp"
 #include "values/kept.hpp"
 
@@ -310,6 +311,8 @@ Value run_operator(Call& call) {
     TensorState written = *state;
     written.made = source;
     set_state(call.run, subject, written);
+    if (const values::Tensor* weights = averages(semantics_of(call.row)) ? shown_weights(subject) : nullptr)
+      call.run.note_weights_written(Value::of(Kind::tensor, weights), subject, call.place);
   }
   return result;
 }

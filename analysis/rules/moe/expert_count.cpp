@@ -60,8 +60,8 @@ public:
     for (const Origin& each : lineage_.of_semantics(OpSemantics::picked)) {
       const TensorState* whole = input(*each.made);
       if (!whole || whole->requires_grad != values::Known::yes ||
-          (whole->made && semantics(whole) != OpSemantics::none) || !whole->shape.rank_known ||
-          whole->shape.dims.size() < 2 || each.made->arguments.size() < 2)
+          (whole->made && semantics(whole) != OpSemantics::none && semantics(whole) != OpSemantics::noise) ||
+          !whole->shape.rank_known || whole->shape.dims.size() < 2 || each.made->arguments.size() < 2)
         continue;
       Value index = each.made->arguments[1];
       if (index.is(Kind::tuple) && !index.as<values::Tuple>()->items.empty())

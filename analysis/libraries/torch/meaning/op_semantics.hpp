@@ -14,6 +14,8 @@ enum class OpSemantics : std::uint8_t {
   same,        // the same numbers in the same places: another dtype or device, a copy
   rearranged,  // the same numbers in the same order, in another shape: view, flatten, unsqueeze…
   reordered,   // in another order: transpose, permute…
+  detached,    // the same numbers in the same memory, without their history: detach, .data
+  copied,      // the numbers of the second, written into the first: copy_
   masked,      // some of the numbers replaced: masked_fill, triu
   repeated,    // the same numbers, some of them several times: expand, repeat
   add,
@@ -57,8 +59,10 @@ enum class OpSemantics : std::uint8_t {
   count_up,       // arange
   spaced,         // linspace
   filled_normal,  // normal_: random numbers of a mean and a standard deviation
+  noise,          // randn: random numbers of mean 0 and deviation 1
   attended,       // scaled_dot_product_attention
   unit_rows,      // of length 1: normalize
+  interpolated,   // between two tensors, by a weight: lerp
   within_one,     // between -1 and 1: tanh, cosine_similarity
 };
 

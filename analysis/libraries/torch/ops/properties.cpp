@@ -619,7 +619,8 @@ template <int which> Value constant(Call&) {
 std::vector<Row> property_rows() {
   std::vector<Row> rows = operator_rows(operators);
   rows.push_back(row("torch.utils.swap_tensors", RowKind::function, "t1, t2", swap_tensors));
-  rows.push_back(row("torch.Tensor.data.__set__", RowKind::method, "value", set_data));
+  rows.push_back(
+      row("torch.Tensor.data.__set__", RowKind::method, "value", set_data, {}, Operation::weights_written));
   rows.push_back(row(
       "torch.Tensor.register_hook", RowKind::method, "hook",
       [](Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }, {},

@@ -1,0 +1,255 @@
+// loop/averaged-weights: a moving average of weights that is written into the network that is trained, or
+// that keeps next to nothing of what it averages.
+#include "libraries/torch/meaning/shown_weights.hpp"
+#include "rules/digits.hpp"
+#include "rules/provenance.hpp"
+#include "rules/rule.hpp"
+#include "rules/source.hpp"
+#include "rules/training/parts.hpp"
+#include "rules/training/training.hpp"
+#include "values/kept.hpp"
+#include "values/shape_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepzero::rules {
+
+using values::code;
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+using values::Tensor;
+
+namespace {
+
+// An average of weights keeps most of what it had: programs that decay by the number of steps begin at a
+// tenth.
+constexpr double least_kept = 0.05;
+constexpr double rounding = 1e-6;
+constexpr int longest_sum = 12;  // operations from the weights to what is written
+
+// Weights that go into a sum: the parameter, and the number it is multiplied by, where that is known.
+struct Term {
+  const Tensor* weights = nullptr;
+  std::optional<double> factor;
+};
+
+bool is_weights(Value value) {
+  return value.is(Kind::tensor) && value.as<Tensor>()->role != values::TensorRole::plain;
+}
+
+bool writes(const Producer& made) {
+  return made.row->variant != values::Variant::plain || semantics(made) == OpSemantics::copied;
+}
+
+// Parts what an operation writes into a sum of weights, each times a number.
+class Sum {
+public:
+  explicit Sum(const Record& record) : record_(record) {}
+
+  // False if it is something else.
+  bool add(const Producer& made, std::optional<double> factor, int depth = 0) {
+    const auto of = [&](std::size_t i, std::optional<double> by) {
+      return i < made.arguments.size() && add(made.arguments[i], input(made, i), by, depth + 1);
+    };
+    switch (semantics(made)) {
+    case OpSemantics::same:
+    case OpSemantics::detached: return of(0, factor);
+    case OpSemantics::copied: return of(1, factor);
+    case OpSemantics::add: return of(0, factor) && of(1, times(factor, scale(made)));
+    case OpSemantics::sub: return of(0, factor) && of(1, times(times(factor, scale(made)), -1));
+    case OpSemantics::mul: {
+      const std::size_t tensor = input(made, 0) ? 0 : 1;
+      if (made.arguments.size() < 2 || input(made, 1 - tensor)) return false;
+      return of(tensor, times(factor, number(record_, made.arguments[1 - tensor])));
+    }
+    case OpSemantics::interpolated: {
+      const auto weight = number(record_, argument(made, "weight"));
+      return of(0, times(factor, weight ? std::optional(1 - *weight) : std::nullopt)) &&
+          of(1, times(factor, weight));
+    }
+    default: return false;
+    }
+  }
+
+  std::vector<Term> terms;
+
+private:
+  bool add(Value value, const TensorState* state, std::optional<double> factor, int depth) {
+    if (!state || depth > longest_sum) return false;
+    // What an average has left, a round ago, is what the weights are now; `p.mul_(m)` is the half of one.
+    const Producer* made = state->made;
+    const bool half = made && writes(*made) && !libraries::averages(semantics(*made));
+    if (is_weights(value) && !half) made = nullptr;
+    const std::size_t before = terms.size();
+    if (made && add(*made, factor, depth)) return true;
+    terms.resize(before);
+    if (!is_weights(value)) return false;
+    terms.push_back({value.as<Tensor>(), factor});
+    return true;
+  }
+  static std::optional<double> times(std::optional<double> one, std::optional<double> other) {
+    return one && other ? std::optional(*one * *other) : std::nullopt;
+  }
+  // add(…, alpha=…)
+  std::optional<double> scale(const Producer& made) const {
+    const Value alpha = argument(made, "alpha");
+    return alpha ? number(record_, alpha) : std::optional(1.0);
+  }
+
+  const Record& record_;
+};
+
+// Weights that become a sum of themselves and others: kept * into + taken * from.
+struct Average {
+  const OperationEvent* write = nullptr;
+  const Root* root = nullptr;
+  const Tensor *into = nullptr, *from = nullptr;
+  std::optional<double> kept, taken;
+};
+
+std::optional<Average> average_of(const Record& record, const OperationEvent& write, const Producer& made) {
+  Sum sum(record);
+  if (!sum.add(made, 1.0)) return std::nullopt;
+  const auto* into = write.self.as<Tensor>();
+  Average average{.write = &write, .root = nullptr, .into = into, .from = nullptr, .kept = 0.0, .taken = 0.0};
+  bool keeps = false;
+  for (const Term& term : sum.terms) {
+    if (term.weights != into && average.from && average.from != term.weights) return std::nullopt;
+    if (term.weights == into)
+      keeps = true;
+    else
+      average.from = term.weights;
+    std::optional<double>& factor = term.weights == into ? average.kept : average.taken;
+    factor = factor && term.factor ? std::optional(*factor + *term.factor) : std::nullopt;
+  }
+  if (!keeps || !average.from) return std::nullopt;
+  if (average.kept && average.taken && std::abs(*average.kept + *average.taken - 1) > rounding)
+    return std::nullopt;
+  return average;
+}
+
+// Every average of weights that the run came to.
+std::vector<Average> averages_of(const Record& record) {
+  std::vector<Average> found;
+  visit_with_defaults(record, [&](const Event& event, const Root& root) {
+    const auto* write = event.kind == EventKind::operation ? static_cast<const OperationEvent*>(&event)
+                                                           : nullptr;
+    if (!write || write->row->operation != Operation::weights_written || !is_weights(write->self)) return;
+    const TensorState* written = write->argument_state(0);
+    if (!written || !written->made) return;
+    if (auto average = average_of(record, *write, *written->made)) {
+      average->root = &root;
+      found.push_back(*average);
+    }
+  });
+  return found;
+}
+
+// Who trains which tensor, and what takes a state while training goes on.
+struct Trained {
+  std::map<const Object*, const OperationEvent*> by;  // the tensor, and where its optimizer is made
+  std::set<const Object*> loaded;
+  bool complete = true;  // the tensors of every optimizer are known
+};
+
+// The function or class whose statements hold the place; null for the file's own.
+const syntax::Stmt* function_around(const Record& record, Place place) {
+  const syntax::Stmt* found = nullptr;
+  for (const Enclosing& each : enclosing(*record.chunk(place).chunk->stmt, place.span))
+    if (each.stmt->kind == syntax::StmtKind::function || each.stmt->kind == syntax::StmtKind::class_)
+      found = each.stmt;
+  return found;
+}
+
+void add_loaded(const Event& event, Trained& found) {
+  const auto* load = event.kind == EventKind::operation ? static_cast<const OperationEvent*>(&event)
+                                                        : nullptr;
+  if (!load || load->row->operation != Operation::state_put) return;
+  Parts parts;
+  parts.add(load->self);
+  found.loaded.insert(parts.found.begin(), parts.found.end());
+}
+
+// Methods of an object that nobody makes are called in any order, again and again: all but what happens where
+// its optimizers are made.
+void add_trained(const Record& record, const Root& root, Trained& found) {
+  std::set<const syntax::Stmt*> makers;
+  visit(root.block, [&](const Event& event) {
+    if (event.kind == EventKind::loop)
+      for (const Block& round : static_cast<const LoopEvent&>(event).rounds)
+        visit(round, [&](const Event& inner) { add_loaded(inner, found); });
+    if (event.kind != EventKind::operation) return;
+    const auto& made = static_cast<const OperationEvent&>(event);
+    if (made.row->operation != Operation::optimizer_made) return;
+    makers.insert(function_around(record, made.place));
+    const Value tensors = attribute(made.self.object(), values::LoaderState::tensors);
+    found.complete = found.complete && tensors.is(Kind::tuple);
+    if (!tensors.is(Kind::tuple)) return;
+    for (const Value& tensor : tensors.as<values::Tuple>()->items) found.by.emplace(tensor.object(), &made);
+  });
+  if (root.owner)
+    visit(root.block, [&](const Event& event) {
+      if (!makers.contains(function_around(record, event.place))) add_loaded(event, found);
+    });
+}
+
+std::string percent(double part) { return in_digits(100 * part) + " %"; }
+
+void check(const Record& record, Report& report) {
+  const std::vector<Average> averages = averages_of(record);
+  if (averages.empty()) return;
+  std::set<const Object*> written;
+  for (const Average& each : averages) written.insert(each.into);
+  Trained optimizers;
+  for (const auto& root : record.roots) add_trained(record, *root, optimizers);
+  Once once;
+  for (const Average& each : averages) {
+    const auto optimizer = optimizers.by.find(each.into);
+    const bool from_trained = optimizers.by.contains(each.from);
+    if (optimizers.complete && optimizer != optimizers.by.end() && !from_trained &&
+        !written.contains(each.from) && !optimizers.loaded.contains(each.from)) {
+      if (!once(each.write->place)) continue;
+      Finding* finding = report.add(Severity::warning, each.write->place, each.write->calls,
+          "This moving average is written into weights that an optimizer trains, and nothing ever changes the weights that it is taken from: the average never moves, and the trained weights are pulled back to it. Swap the two networks.");
+      if (!finding) continue;
+      report.relate(*finding, optimizer->second->place, "the optimizer that trains the weights written to");
+      report.relate_calls(*finding, each.write->calls);
+    } else if (each.kept && each.taken && *each.kept > 0 && *each.kept <= least_kept &&
+        (optimizer == optimizers.by.end() || from_trained)) {
+      if (!once(each.write->place)) continue;
+      Finding* finding = report.add(Severity::warning, each.write->place, each.write->calls,
+          "This moving average keeps " + percent(*each.kept) + " of its weights and takes " +
+              percent(*each.taken) + " from the others: after one update it is little more than their copy" +
+              (each.root->defaults.empty() ? "" : ", with the defaults of " + each.root->defaults) +
+              ". Swap the two factors.");
+      if (finding) report.relate_calls(*finding, each.write->calls);
+    }
+  }
+}
+
+}  // namespace
+
+extern constexpr Rule averaged_weights = complete({
+    .id = "loop/averaged-weights",
+    .severity = Severity::warning,
+    .summary =
+        "a moving average of weights goes into the trained network, or keeps next to nothing of what it averages",
+    .why =
+        "A teacher, a target network or an EMA of a model is updated after each step: it keeps most of its own weights (99 to 99.99 %) and takes the rest from the network that is trained. With the two networks swapped, the trained one is pulled back to a copy that never changes; with the two factors swapped, the average is the trained network itself, a step late. Both run, and the loss even falls.",
+    .wrong = "with torch.no_grad():\n"
+             "    for p, average in zip(model.parameters(), ema.parameters()):\n"
+             "        average.mul_(1 - 0.999).add_(p, alpha=0.999)\n",
+    .right = "with torch.no_grad():\n"
+             "    for p, average in zip(model.parameters(), ema.parameters()):\n"
+             "        average.mul_(0.999).add_(p, alpha=1 - 0.999)\n",
+    .silent =
+        "Copies (`tau=1`); averages that keep a tenth or more, as a decay that grows with the step does in its first steps; factors that are not known; networks of which the source is trained, averaged or loaded, too, as in federated training; sums that go into a third network.",
+    .fix = "None: which of the two is meant, and whose name is wrong, cannot be seen.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+}  // namespace stepzero::rules
