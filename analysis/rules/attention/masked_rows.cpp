@@ -1,5 +1,6 @@
 // attention/masked-rows: a triangular mask hides all that one of the positions could attend to.
 #include "libraries/table/op.hpp"
+#include "rules/attention/masks.hpp"
 #include "rules/attention/scores.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
@@ -12,64 +13,6 @@ namespace stepzero::rules {
 namespace {
 
 using symbolic::Answer;
-
-// Which part of a square is true: on and below the diagonal, or on and above it.
-struct Triangle {
-  bool lower = true;
-  std::int64_t diagonal = 0;
-  const Producer* made = nullptr;
-};
-
-Triangle inverse(Triangle of) { return {!of.lower, of.lower ? of.diagonal + 1 : of.diagonal - 1, of.made}; }
-
-std::optional<double> filled_with(const Record& record, const Producer& made) {
-  const std::string_view name = libraries::last_part(made.row->path);
-  if (name == "ones") return 1;
-  if (name != "full") return std::nullopt;
-  const Value value = argument(made, "fill_value");
-  if (value.is(values::Kind::boolean))
-    return record.symbols.decide(value.condition()) == Answer::yes ? std::optional(1.0) : std::nullopt;
-  return number(record, value);
-}
-
-// Does a subscript of it leave what begins at the corner: `mask[:t, :t]`?
-bool is_corner(const Record& record, const Producer& made) {
-  const Value index = made.arguments.size() > 1 ? made.arguments[1] : Value{};
-  const auto none = [](Value value) { return !value || value.is(values::Kind::none); };
-  const auto from_start = [&](const Value& each) {
-    if (each.is(values::Kind::none) || each.is(values::Kind::ellipsis)) return true;
-    if (!each.is(values::Kind::slice)) return false;
-    const auto& slice = *each.as<values::SliceObject>();
-    return (none(slice.lower) || record.number(slice.lower) == 0) && none(slice.step);
-  };
-  return index.is(values::Kind::tuple) && std::ranges::all_of(index.as<values::Tuple>()->items, from_start);
-}
-
-// The triangle that the mask is true in, if it is one.
-std::optional<Triangle> triangle(const Record& record, const TensorState* mask, int depth = 0) {
-  if (!mask || !mask->made || depth > 10) return std::nullopt;
-  const Producer& made = *mask->made;
-  const std::string_view name = libraries::last_part(made.row->path);
-  const TensorState* from = input(made);
-  if (name == "tril" || name == "triu") {
-    const Value shift = argument(made, "diagonal");
-    const auto diagonal = shift ? number(record, shift) : std::optional(0.0);
-    const TensorState* full = from ? behind(from, false) : nullptr;
-    if (!diagonal || !full || !full->made || filled_with(record, *full->made) != 1.0) return std::nullopt;
-    return Triangle{name == "tril", static_cast<std::int64_t>(*diagonal), &made};
-  }
-  const OpSemantics by = semantics(made);
-  if (by == OpSemantics::same || by == OpSemantics::rearranged || name == "expand" || name == "bool" ||
-      (by == OpSemantics::picked && is_corner(record, made)))
-    return triangle(record, from, depth + 1);
-  const bool negates = name == "logical_not" || name == "bitwise_not";
-  if (by != OpSemantics::equals && !negates) return std::nullopt;
-  const auto found = triangle(record, from, depth + 1);
-  if (!found || negates) return found ? std::optional(inverse(*found)) : std::nullopt;
-  const auto other = made.arguments.size() > 1 ? number(record, made.arguments[1]) : std::nullopt;
-  if (!other || (*other != 0 && *other != 1)) return std::nullopt;
-  return (name == "eq") == (*other == 1) ? *found : inverse(*found);
-}
 
 bool is_square(const Record& record, const values::Shape& shape) {
   if (!shape.rank_known || shape.dims.size() < 2) return false;

@@ -1,0 +1,98 @@
+#include "rules/attention/masks.hpp"
+
+#include "libraries/table/op.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+namespace {
+
+using symbolic::Answer;
+
+Triangle inverse(Triangle of) { return {!of.lower, of.lower ? of.diagonal + 1 : of.diagonal - 1, of.made}; }
+
+std::optional<double> filled_with(const Record& record, const Producer& made) {
+  const std::string_view name = libraries::last_part(made.row->path);
+  if (name == "ones") return 1;
+  if (name != "full") return std::nullopt;
+  const Value value = argument(made, "fill_value");
+  if (value.is(values::Kind::boolean))
+    return record.symbols.decide(value.condition()) == Answer::yes ? std::optional(1.0) : std::nullopt;
+  return number(record, value);
+}
+
+// Does a subscript of it leave what begins at the corner: `mask[:t, :t]`?
+bool is_corner(const Record& record, const Producer& made) {
+  const Value index = made.arguments.size() > 1 ? made.arguments[1] : Value{};
+  const auto none = [](Value value) { return !value || value.is(values::Kind::none); };
+  const auto from_start = [&](const Value& each) {
+    if (each.is(values::Kind::none) || each.is(values::Kind::ellipsis)) return true;
+    if (!each.is(values::Kind::slice)) return false;
+    const auto& slice = *each.as<values::SliceObject>();
+    return (none(slice.lower) || record.number(slice.lower) == 0) && none(slice.step);
+  };
+  return index.is(values::Kind::tuple) && std::ranges::all_of(index.as<values::Tuple>()->items, from_start);
+}
+
+}  // namespace
+
+std::optional<Triangle> triangle(const Record& record, const TensorState* mask, int depth) {
+  if (!mask || !mask->made || depth > 10) return std::nullopt;
+  const Producer& made = *mask->made;
+  const std::string_view name = libraries::last_part(made.row->path);
+  const TensorState* from = input(made);
+  if (name == "tril" || name == "triu") {
+    const Value shift = argument(made, "diagonal");
+    const auto diagonal = shift ? number(record, shift) : std::optional(0.0);
+    const TensorState* full = from ? behind(from, false) : nullptr;
+    if (!diagonal || !full || !full->made || filled_with(record, *full->made) != 1.0) return std::nullopt;
+    return Triangle{name == "tril", static_cast<std::int64_t>(*diagonal), &made};
+  }
+  const OpSemantics by = semantics(made);
+  if (by == OpSemantics::same || by == OpSemantics::rearranged || name == "expand" || name == "bool" ||
+      (by == OpSemantics::picked && is_corner(record, made)))
+    return triangle(record, from, depth + 1);
+  const bool negates = name == "logical_not" || name == "bitwise_not";
+  if (by != OpSemantics::equals && !negates) return std::nullopt;
+  const auto found = triangle(record, from, depth + 1);
+  if (!found || negates) return found ? std::optional(inverse(*found)) : std::nullopt;
+  const auto other = made.arguments.size() > 1 ? number(record, made.arguments[1]) : std::nullopt;
+  if (!other || (*other != 0 && *other != 1)) return std::nullopt;
+  return (name == "eq") == (*other == 1) ? *found : inverse(*found);
+}
+
+namespace {
+bool negates(const Producer& made) {
+  const std::string_view name = libraries::last_part(made.row->path);
+  return name == "logical_not" || name == "bitwise_not";
+}
+// Positions along a dimension: arange.
+bool counts_up(const TensorState* state) { return semantics(behind(state)) == OpSemantics::count_up; }
+}  // namespace
+
+std::optional<PositionMask> position_mask(const Record& record, const TensorState* mask, int depth) {
+  if (!mask || !mask->made || depth > 10) return std::nullopt;
+  const Producer& made = *mask->made;
+  const OpSemantics by = semantics(made);
+  const std::string_view name = libraries::last_part(made.row->path);
+  const TensorState *one = input(made, 0), *other = input(made, 1);
+  if (by == OpSemantics::equals && one && !other && made.arguments.size() > 1) {
+    const auto number = rules::number(record, made.arguments[1]);
+    // 1 may be padding, or what a mask of integers says of a token that is there.
+    if (!number || *number == 1 || one->dtype == values::Dtype::boolean) return std::nullopt;
+    return PositionMask{&made, name == "ne", number};
+  }
+  if (by == OpSemantics::ordered && one && other && counts_up(one) != counts_up(other)) {
+    const bool less = name == "lt" || name == "le";
+    return PositionMask{&made, less != counts_up(one), std::nullopt};
+  }
+  const bool keeps = by == OpSemantics::same || by == OpSemantics::rearranged ||
+      by == OpSemantics::repeated || by == OpSemantics::picked || name == "bool";
+  if (!keeps && !negates(made)) return std::nullopt;
+  auto found = position_mask(record, one, depth + 1);
+  if (found && negates(made)) found->inverted = !found->inverted;
+  return found;
+}
+
+}  // namespace stepzero::rules
