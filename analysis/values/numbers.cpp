@@ -77,4 +77,37 @@ bool is_number(Value value) {
   });
 }
 
+namespace {
+
+std::optional<double> number_within(const symbolic::Context& symbols, Value value, int depth) {
+  if (value.is(Kind::real)) return value.real();
+  if (value.is(Kind::integer)) {
+    const auto known = symbols.value(value.integer());
+    return known ? std::optional(static_cast<double>(*known)) : std::nullopt;
+  }
+  const Unknown* found = depth > 0 ? unknown(value) : nullptr;
+  if (!found) return std::nullopt;
+  if (found->default_value) return number_within(symbols, found->default_value, depth - 1);
+  const Value from = found->attributes.value(Name(UnknownState::calculated));
+  if (!from.is(Kind::tuple)) return std::nullopt;
+  const auto& parts = from.as<Tuple>()->items;
+  const auto left = number_within(symbols, parts[0], depth - 1),
+             right = number_within(symbols, parts[1], depth - 1);
+  const auto op = symbols.value(parts[3].integer());
+  if (!left || !right || !op) return std::nullopt;
+  switch (static_cast<syntax::BinaryOp>(*op)) {
+  case syntax::BinaryOp::add: return *left + *right;
+  case syntax::BinaryOp::sub: return *left - *right;
+  case syntax::BinaryOp::mul: return *left * *right;
+  case syntax::BinaryOp::div: return *right != 0 ? std::optional(*left / *right) : std::nullopt;
+  default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<double> number_by_default(const symbolic::Context& symbols, Value value) {
+  return number_within(symbols, value, longest_calculation);
+}
+
 }  // namespace stepzero::values

@@ -3,6 +3,8 @@
 
 #include "values/value.hpp"
 
+#include <optional>
+
 namespace stepzero::values {
 
 // A number that was read from a tensor.
@@ -10,5 +12,9 @@ bool is_read_number(Value value);
 // What was taken for a size by a layer, or calculated from such, is found to be a number when it is asked.
 bool is_float(Value value);
 bool is_number(Value value);
+
+// The number that it is where the parameters that it was calculated from have their defaults; nullopt if that
+// is not known.
+std::optional<double> number_by_default(const symbolic::Context& symbols, Value value);
 
 }  // namespace stepzero::values

@@ -169,6 +169,15 @@ Value iter_of(const BuiltinCall& call) {
   return Value::of(Kind::instance, object);
 }
 
+// What a dict of any number of alike pairs has under each of its keys: `dict(model.named_parameters())`;
+// absent if it is of something else.
+Value value_of_pairs(Value pairs) {
+  const values::ListState* list = pairs.is(Kind::list) ? values::Heap::list_state(pairs) : nullptr;
+  if (!list || !list->open || !list->items.empty() || !list->rest.is(Kind::tuple)) return {};
+  const auto& pair = list->rest.as<values::Tuple>()->items;
+  return pair.size() == 2 ? pair[1] : Value{};
+}
+
 Value dict_of(const BuiltinCall& call) {
   const Value dict = call.heap().dict({});
   if (call.count == 0 && call.arguments.keywords.empty() && !call.arguments.spread) return dict;
@@ -179,7 +188,10 @@ Value dict_of(const BuiltinCall& call) {
   if (!known) {
     values::DictState state = *values::Heap::dict_state(dict);
     state.open = true;
-    state.rest = call.heap().external("");
+    const Value each = call.count == 1 && !call.arguments.spread && call.arguments.keywords.empty()
+        ? value_of_pairs(call.first)
+        : Value{};
+    state.rest = each ? each : call.heap().external("");
     call.heap().set_dict(dict, std::move(state));
   }
   return dict;

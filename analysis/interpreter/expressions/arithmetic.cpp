@@ -476,8 +476,8 @@ void Interpreter::Arithmetic::note_calculated(Value made, bool is_real) {
   };
   if (!may_be(left) || !may_be(right)) return;
   run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::calculated)).value =
-      run.heap().tuple(
-          {left, right, is_real ? run.heap().boolean(true) : Value::none()});  // it is new: no write
+      run.heap().tuple({left, right, is_real ? run.heap().boolean(true) : Value::none(),
+          run.heap().integer(static_cast<std::int64_t>(op))});  // it is new: no write
 }
 
 }  // namespace stepzero::interpreter

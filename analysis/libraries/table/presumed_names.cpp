@@ -78,6 +78,7 @@ constexpr std::array method_names = {
     MethodName{"backward", "torch.Tensor.backward"},
     MethodName{"state_dict", "torch.nn.Module.state_dict"},
     MethodName{"parameters", "torch.nn.Module.parameters"},
+    MethodName{"named_parameters", "torch.nn.Module.named_parameters"},
     MethodName{"load_state_dict", "torch.nn.Module.load_state_dict"},
     MethodName{"grad", "torch.Tensor.grad"},
     MethodName{"item", "torch.Tensor.item"},

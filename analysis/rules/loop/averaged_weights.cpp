@@ -8,6 +8,7 @@
 #include "rules/training/parts.hpp"
 #include "rules/training/training.hpp"
 #include "values/kept.hpp"
+#include "values/numbers.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -63,10 +64,10 @@ public:
     case OpSemantics::mul: {
       const std::size_t tensor = input(made, 0) ? 0 : 1;
       if (made.arguments.size() < 2 || input(made, 1 - tensor)) return false;
-      return of(tensor, times(factor, number(record_, made.arguments[1 - tensor])));
+      return of(tensor, times(factor, known(made.arguments[1 - tensor])));
     }
     case OpSemantics::interpolated: {
-      const auto weight = number(record_, argument(made, "weight"));
+      const auto weight = known(argument(made, "weight"));
       return of(0, times(factor, weight ? std::optional(1 - *weight) : std::nullopt)) &&
           of(1, times(factor, weight));
     }
@@ -75,8 +76,15 @@ public:
   }
 
   std::vector<Term> terms;
+  bool by_default = false;  // a factor is known where parameters have their defaults
 
 private:
+  std::optional<double> known(Value factor) {
+    if (const auto found = number(record_, factor)) return found;
+    const auto found = values::number_by_default(record_.symbols, factor);
+    by_default = by_default || found;
+    return found;
+  }
   bool add(Value value, const TensorState* state, std::optional<double> factor, int depth) {
     if (!state || depth > longest_sum) return false;
     // What an average has left, a round ago, is what the weights are now; `p.mul_(m)` is the half of one.
@@ -94,9 +102,9 @@ private:
     return one && other ? std::optional(*one * *other) : std::nullopt;
   }
   // add(…, alpha=…)
-  std::optional<double> scale(const Producer& made) const {
+  std::optional<double> scale(const Producer& made) {
     const Value alpha = argument(made, "alpha");
-    return alpha ? number(record_, alpha) : std::optional(1.0);
+    return alpha ? known(alpha) : std::optional(1.0);
   }
 
   const Record& record_;
@@ -108,13 +116,20 @@ struct Average {
   const Root* root = nullptr;
   const Tensor *into = nullptr, *from = nullptr;
   std::optional<double> kept, taken;
+  bool by_default = false;
 };
 
 std::optional<Average> average_of(const Record& record, const OperationEvent& write, const Producer& made) {
   Sum sum(record);
   if (!sum.add(made, 1.0)) return std::nullopt;
   const auto* into = write.self.as<Tensor>();
-  Average average{.write = &write, .root = nullptr, .into = into, .from = nullptr, .kept = 0.0, .taken = 0.0};
+  Average average{.write = &write,
+      .root = nullptr,
+      .into = into,
+      .from = nullptr,
+      .kept = 0.0,
+      .taken = 0.0,
+      .by_default = false};
   bool keeps = false;
   for (const Term& term : sum.terms) {
     if (term.weights != into && average.from && average.from != term.weights) return std::nullopt;
@@ -125,6 +140,7 @@ std::optional<Average> average_of(const Record& record, const OperationEvent& wr
     std::optional<double>& factor = term.weights == into ? average.kept : average.taken;
     factor = factor && term.factor ? std::optional(*factor + *term.factor) : std::nullopt;
   }
+  average.by_default = sum.by_default;
   if (!keeps || !average.from) return std::nullopt;
   if (average.kept && average.taken && std::abs(*average.kept + *average.taken - 1) > rounding)
     return std::nullopt;
@@ -223,7 +239,9 @@ void check(const Record& record, Report& report) {
       Finding* finding = report.add(Severity::warning, each.write->place, each.write->calls,
           "This moving average keeps " + percent(*each.kept) + " of its weights and takes " +
               percent(*each.taken) + " from the others: after one update it is little more than their copy" +
-              (each.root->defaults.empty() ? "" : ", with the defaults of " + each.root->defaults) +
+              (!each.root->defaults.empty() ? ", with the defaults of " + each.root->defaults
+                      : each.by_default     ? std::string(", with the defaults of its parameters")
+                                            : "") +
               ". Swap the two factors.");
       if (finding) report.relate_calls(*finding, each.write->calls);
     }

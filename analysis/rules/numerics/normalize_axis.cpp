@@ -79,9 +79,9 @@ void look_at(const Record& record, Report& report, Once& once, const Producer& p
   if (!left || !right || ndim_of(left->shape) < 2 || ndim_of(right->shape) < 2) return;
   const auto first = unit_of(record, left), second = unit_of(record, right);
   if (!first || !second) return;
-  const std::size_t rank = right->shape.dims.size();
+  const std::size_t ndim = ndim_of(right->shape);
   const std::size_t summed[] = {
-      left->shape.dims.size() - 1, semantics(product) == OpSemantics::linear ? rank - 1 : rank - 2};
+      ndim_of(left->shape) - 1, semantics(product) == OpSemantics::linear ? ndim - 1 : ndim - 2};
   for (const auto& [unit, along] : {std::pair(*first, summed[0]), std::pair(*second, summed[1])}) {
     if (unit.axis == along || !once(unit.made->born)) continue;
     const std::size_t own = *normalized_along(record, *unit.made);

@@ -254,14 +254,32 @@ Tensors tensors_of(Interpreter& run, Value module, bool buffers) {
   found.complete = found.complete && !(found.list.empty() && holds_unknown);
   return found;
 }
+}  // namespace
+Value unseen_weights(Call& call, values::TensorRole role) {
+  TensorState state;
+  state.sharing = Sharing::unseen;
+  state.external = true;
+  const Value made = result(call, std::move(state));
+  made.as<Tensor>()->role = role;
+  made.as<Tensor>()->any_of = true;
+  return made;
+}
+namespace {
 Value parameters_list(Call& call) {
   const Value of = kept(call, values::OptimizerState::of);
   if (!call.run.is_a(of, module_class))
-    return call.run.heap().open_list(call.run.heap().external("", call.place));
+    return call.run.heap().open_list(unseen_weights(call, values::TensorRole::parameter));
   const Tensors found = tensors_of(call.run, of, false);
   return listed(call, found.list, found.complete, [&](const Part& part) { return part.module; });
 }
 template <bool buffers, bool with_names> Value tensors(Call& call) {
+  if (!call.self.is(Kind::instance)) {
+    values::Heap& heap = call.run.heap();
+    const Value one = unseen_weights(
+        call, buffers ? values::TensorRole::buffer : values::TensorRole::parameter);
+    return heap.open_list(
+        with_names ? heap.tuple({heap.unknown("", Sharing::uniform, call.place), one}) : one);
+  }
   const Tensors found = tensors_of(call.run, call.self, buffers);
   return listed(call, found.list, found.complete,
       [&](const Part& part) { return with_names ? named(call, part) : part.module; });
