@@ -293,7 +293,10 @@ void Rows::add(const rules::JobRun& run) {
     names_more_ = true;
     return;
   }
-  if (std::all_of(run.begin(), run.end(), [](const RankTrace& trace) { return trace.raised; })) return;
+  // What fails on every rank is not worth showing, but for what the rules say of the way there.
+  const bool all_raise = std::all_of(
+      run.begin(), run.end(), [](const RankTrace& trace) { return trace.raised; });
+  if (all_raise && !explained(run)) return;
   ++runs_;
   number(run);
   for (const RankTrace& trace : run) {

@@ -124,7 +124,8 @@ public:
       switch (node.kind) {
       case Kind::step:
         row(node, depth);
-        if (!node.text.empty()) note(depth, ">> wrong: " + node.text);
+        if (!node.text.empty())
+          note(depth, told_.insert(node.text).second ? ">> wrong: " + node.text : ">> wrong, as above");
         break;
       case Kind::loop:
       case Kind::round:
@@ -282,6 +283,7 @@ private:
   const std::string& path_;
   const PathName& name_;
   std::vector<Line> lines_;
+  std::set<std::string> told_;  // what is wrong: once is enough
 };
 
 constexpr std::size_t no_limit = static_cast<std::size_t>(-1) / 2;

@@ -351,6 +351,12 @@ Value Interpreter::Attribute::of_unknown(values::Unknown& object) {
     }
     return run.resolve(slot->value);
   }
+  // What is described of a package that is not there to be read: `import peft`, `peft.get_peft_model`.
+  if (const values::Slot* imported = object.attributes.find(Name(values::UnknownState::imported));
+      imported && imported->value.is(Kind::none) && !object.name.empty())
+    if (const std::string dotted = std::string(object.name) + "." + std::string(name.text());
+        run.library_.find(dotted))
+      return run.library_symbol(dotted);
   // A gradient that is asked for anything is there, and a tensor.
   if (object.is_gradient)
     if (run.method_row(run.library_.types().tensor, name))

@@ -230,6 +230,14 @@ std::optional<std::string> weights_in_whole(const CheckpointRoot& desk, const Fi
         }))
       return key.value_or("");
   }
+  // A part that has no name of the model's: no state of it has that.
+  const Held own = held_in(argument_of(*put.event, "own"));
+  if (key || !own.complete || own.tensors.empty()) return std::nullopt;
+  for (const FileUse& read : desk.reads)
+    if (read.event->self == load.event->result && !read.guarded && read.turns.size() <= load.turns.size() &&
+        !read.event->arguments.empty() && read.event->arguments[0].is(Kind::string) &&
+        !own.tensors.contains(std::string(read.event->arguments[0].text())))
+      return "";
   return std::nullopt;
 }
 

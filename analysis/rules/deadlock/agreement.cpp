@@ -190,7 +190,11 @@ Meeting::Verdict Meeting::tell_lists() {
 
 Meeting::Verdict Meeting::tell_list_length() {
   story.place(mismatch, *act);
-  if (act->members.size() == static_cast<std::size_t>(story.size())) mismatch.made_for = act->list_length;
+  const auto whole = static_cast<std::size_t>(story.size());
+  if (act->members.size() == whole) mismatch.made_for = act->list_length;
+  // As long as the job is large, for a group that is a part of it: right where the group is all of the job.
+  mismatch.counts_the_job = act->members.size() < whole &&
+      *act->list_length == static_cast<std::int64_t>(whole);
   return told(Cause::size,
       "The list of this " + call() + " has " + count(*act->list_length, "item") + " on " + me +
           ", and the group has " + std::to_string(act->members.size()) + " ranks: one for each is needed.");

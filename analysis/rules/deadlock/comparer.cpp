@@ -374,6 +374,7 @@ bool Comparer::fails_where_it_counts(const Mismatch& mismatch, const std::set<in
       ((mismatch.cause == Cause::guard || (parting && parting->exit == ExitKind::continue_)) &&
           highest_named() < 2);
   if (of_numbers && of_four_ranks && never_fine(2)) return true;
+  if (mismatch.counts_the_job && of_four_ranks && never_fine(3)) return true;
   // Where two ranks are one group, only four show what becomes of several.
   if ((mismatch.cause == Cause::making_groups || mismatch.cause == Cause::root) && of_four_ranks) return true;
   if (mismatch.cause != Cause::rounds && mismatch.cause != Cause::handler && mismatch.cause != Cause::exit &&

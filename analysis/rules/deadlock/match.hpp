@@ -55,6 +55,7 @@ struct MessageWait {
 // Something that goes wrong in every run that gets there. Places are those of the file's own record.
 struct Mismatch {
   std::optional<std::int64_t> made_for;  // what it has is right in a job of so many ranks
+  bool counts_the_job = false;  // it goes by how many ranks the job has, where those of a group count
   Cause cause{};
   bool by_surprise =
       false;            // of what may happen on one rank alone: that others do not meet it takes nothing back

@@ -125,8 +125,6 @@ bool Runs::is_excluded(int key, const std::map<int, bool>& chosen) const {
   return false;
 }
 
-namespace {
-// Does it read or write a file, which may fail in one process and not in another?
 bool works_on_files(const OperationEvent& event) {
   switch (event.row->operation) {
   case values::Operation::fallible:
@@ -139,8 +137,6 @@ bool works_on_files(const OperationEvent& event) {
   default: return false;
   }
 }
-}  // namespace
-
 // Do only some ranks leave the function or the loop around here?
 bool Runs::leaves_by_rank(const Block& block, bool of_some_ranks) const {
   return std::ranges::any_of(block.events, [&](const Event* event) {

@@ -28,6 +28,9 @@ struct RankRun {
   std::unordered_map<const interpreter::Block*, bool> matters, communicates;
 };
 
+// Does it read or write a file, which may fail in one process and not in another?
+bool works_on_files(const OperationEvent& event);
+
 class Runs {
 public:
   // `by_defaults`: see OneRank.

@@ -2,11 +2,14 @@
 // Told where the runs of small worlds (see match.hpp) have a rank whose try ends otherwise than that of the
 // others.
 #include "rules/deadlock/match.hpp"
+#include "rules/deadlock/runs.hpp"
 #include "rules/rule.hpp"
 #include "values/internal_rows.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <string>
 
 namespace stepzero::rules {
 
@@ -31,13 +34,18 @@ const OperationEvent* first_collective(const Block& block, bool any) {
   return found;
 }
 
-// Does the handler take what may fail in one process, as the reading of files or the work of a step?
-bool takes_failures(const Record& record, const Block& handler) {
+// What is noted of a handler: see Interpreter::run_try; null where nothing is.
+const OperationEvent* noted_of(const Block& handler) {
   const auto* noted = !handler.events.empty() && handler.events.front()->kind == EventKind::operation
       ? static_cast<const OperationEvent*>(handler.events.front())
       : nullptr;
-  if (!noted || noted->row->path != values::InternalRow::handler) return false;
-  return std::ranges::any_of(noted->arguments, [&](values::Value each) {
+  return noted && noted->row->path == values::InternalRow::handler ? noted : nullptr;
+}
+
+// Does the handler take what may fail in one process, as the reading of files or the work of a step?
+bool takes_failures(const Record& record, const Block& handler) {
+  const auto* noted = noted_of(handler);
+  return noted && std::ranges::any_of(noted->arguments, [&](values::Value each) {
     return each.is(values::Kind::boolean) && record.symbols.decide(each.condition()) == symbolic::Answer::yes;
   });
 }
@@ -71,9 +79,83 @@ void tell_of_handlers(const Record& record, Report& report) {
   });
 }
 
+// What may fail in one process alone: it reads or writes a file of a name that is given, or the program
+// raises where its own data say so.
+struct Failure {
+  Place place;
+  bool of_file = false;
+};
+std::optional<Failure> first_failure(const Record& record, const Block& block, const OperationEvent* before) {
+  for (const Event* event : block.events) {
+    if (event == before) return std::nullopt;
+    if (event->kind == EventKind::operation) {
+      const auto& operation = static_cast<const OperationEvent&>(*event);
+      if (works_on_files(operation) && operation.place && !operation.arguments.empty() &&
+          !operation.arguments[0].is(values::Kind::string))
+        return Failure{operation.place, true};
+    } else if (event->kind == EventKind::branch) {
+      const auto& branch = static_cast<const BranchEvent&>(*event);
+      if (record.symbols.sharing(branch.condition) == symbolic::Sharing::uniform) continue;
+      for (const Block* side : {&branch.yes, &branch.no})
+        if (!side->events.empty() && side->events.back()->kind == EventKind::exit &&
+            static_cast<const ExitEvent*>(side->events.back())->exit == ExitKind::raise)
+          return Failure{side->events.back()->place, false};
+    } else if (event->kind == EventKind::call) {
+      if (auto found = first_failure(record, static_cast<const CallEvent*>(event)->body, before))
+        return found;
+    }
+  }
+  return std::nullopt;
+}
+
+// Does the handler take it, and go on?
+bool swallows(const Record& record, const Block& handler, const Failure& failure) {
+  const auto* noted = noted_of(handler);
+  if (!noted || noted->arguments.size() < 2 || first_collective(handler, true)) return false;
+  const auto& of_files = noted->arguments[0];
+  const bool takes = failure.of_file ? of_files.is(values::Kind::boolean) &&
+          record.symbols.decide(of_files.condition()) == symbolic::Answer::yes
+                                     : noted->arguments[1].is(values::Kind::tuple) &&
+          !noted->arguments[1].as<values::Tuple>()->items.empty();
+  const Event& last = *handler.events.back();
+  return takes &&
+      (last.kind != EventKind::exit || static_cast<const ExitEvent&>(last).exit != ExitKind::raise);
+}
+
+// The other way round: a collective in the try, behind what may fail on one rank alone.
+void tell_of_bodies(const Record& record, Report& report) {
+  const auto& found = compare_ranks(record).found;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> told;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::attempt) return;
+    const auto& attempt = static_cast<const AttemptEvent&>(event);
+    if (!attempt.raised || record.symbols.sharing(attempt.raised) == symbolic::Sharing::uniform) return;
+    const OperationEvent* entered = first_collective(attempt.body, false);
+    const auto failure = entered ? first_failure(record, attempt.body, entered) : std::nullopt;
+    if (!failure || std::ranges::none_of(attempt.handlers, [&](const Block& handler) {
+          return swallows(record, handler, *failure);
+        }))
+      return;
+    if (std::ranges::any_of(found, [&](const Mismatch& mismatch) {
+          return mismatch.place == entered->place ||
+              std::ranges::any_of(
+                  mismatch.related, [&](const auto& each) { return each.first == attempt.place; });
+        }))
+      return;
+    if (!told.insert({entered->place.chunk, entered->place.span.begin}).second) return;
+    const std::string name(entered->row->collective->name);
+    if (Finding* finding = report.add(Severity::information, entered->place, entered->calls,
+            "A rank whose `try` fails alone goes on without this " + std::string(without_article(name)) +
+                ", and the others wait in it forever. Let all ranks enter it after the `try`, with a flag that tells who failed."))
+      report.relate(*finding, failure->place,
+          failure->of_file ? "this may fail on one rank alone" : "this may be raised on one rank alone");
+  });
+}
+
 void check(const Record& record, Report& report) {
   tell(record, report, Cause::handler, Severity::warning);
   tell_of_handlers(record, report);
+  tell_of_bodies(record, report);
 }
 
 }  // namespace

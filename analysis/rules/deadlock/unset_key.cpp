@@ -1,12 +1,16 @@
 // deadlock/unset-key: a process waits for a key of a store that no process sets. Knows the keys that are
-// written in the program, and is silent where one of those that are set is not known.
+// written in the program and, by the runs of the ranks, those made of the rank; is silent where one that is
+// set is not known.
+#include "rules/deadlock/match.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
+#include <tuple>
 
 namespace stepzero::rules {
 
@@ -42,41 +46,102 @@ bool add_keys(const OperationEvent& event, std::set<std::string>& keys) {
   return true;
 }
 
-void check(const Record& record, Report& report) {
+// The keys that are set and asked for in a run.
+struct Keys {
   std::set<std::string> set;
+  bool known = true;  // there are no others
   std::vector<const OperationEvent*> asked;
-  bool known = true, any = false;
+};
+
+Keys keys_in(const Record& record) {
+  Keys keys;
   visit_roots(record, [&](const Event& event) {
     if (event.kind != interpreter::EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
     if (operation.row->operation == Operation::store_set) {
-      any = true;
-      known = add_keys(operation, set) && known;
+      keys.known = add_keys(operation, keys.set) && keys.known;
     } else if (operation.row->operation == Operation::store_asked) {
-      asked.push_back(&operation);
+      keys.asked.push_back(&operation);
     } else if (operation.row->operation == Operation::unseen && !operation.arguments.empty() &&
         operation.arguments[0].is(Kind::tuple)) {
       // Whoever is handed a store may set any key.
       for (const Value& given : operation.arguments[0].as<values::Tuple>()->items)
-        known = known &&
+        keys.known = keys.known &&
             !(given.is(Kind::instance) && given.as<Instance>()->native &&
                 given.as<Instance>()->native->path.starts_with("torch.distributed.") &&
                 given.as<Instance>()->native->path.ends_with("Store"));
     }
   });
-  if (!known || !any) return;
-  Once once;
-  for (const OperationEvent* event : asked) {
-    std::set<std::string> keys;
-    if (!add_keys(*event, keys) || event->expected) continue;
-    const auto missing = std::ranges::find_if(
-        keys, [&](const std::string& key) { return !set.contains(key); });
-    if (missing == keys.end() || !once(event->place)) continue;
-    std::string list;
-    for (const std::string& key : set) list += (list.empty() ? "" : ", ") + code(key);
+  return keys;
+}
+
+// A key that is asked for and not set; empty: there is none, or it is not known.
+std::string missing_in(const OperationEvent& asked, const std::set<std::string>& set) {
+  std::set<std::string> keys;
+  if (asked.expected || !add_keys(asked, keys)) return {};
+  const auto missing = std::ranges::find_if(keys, [&](const std::string& key) { return !set.contains(key); });
+  return missing == keys.end() ? std::string() : *missing;
+}
+
+std::string listed(const std::set<std::string>& keys) {
+  std::string list;
+  for (const std::string& key : keys) list += (list.empty() ? "" : ", ") + code(key);
+  return list;
+}
+
+// Keys that are made of the rank are known in the runs of each rank. What is missing in a job of two ranks
+// and in one of three is set by nobody.
+void check_by_ranks(const Record& record, const Keys& own, Report& report) {
+  JobExplorer* const jobs = record.as_rank ? compare_ranks(record).worlds.get() : nullptr;
+  if (!jobs) return;
+  // By place: the path of the file, and the bytes in it.
+  using Spot = std::tuple<std::string, std::uint32_t, std::uint32_t>;
+  const auto spot = [](const Record& of, const OperationEvent& event) {
+    const syntax::Span span = of.span(event.place);
+    return Spot{of.chunk(event.place).path, span.begin, span.end};
+  };
+  struct Missing {
+    int rank;
+    std::string key, set;
+  };
+  const auto missing_with = [&](int world) -> std::map<Spot, Missing> {
+    std::set<std::string> set;
+    std::vector<Keys> ranks;
+    for (int rank = 0; rank < world; ++rank) {
+      ranks.push_back(keys_in(jobs->of(rank, world)));
+      if (!ranks.back().known || jobs->of(rank, world).out_of_budget) return {};
+      set.merge(std::set(ranks.back().set));
+    }
+    std::map<Spot, Missing> found;
+    for (int rank = 0; rank < world && !set.empty(); ++rank)
+      for (const OperationEvent* asked : ranks[static_cast<std::size_t>(rank)].asked)
+        if (const std::string key = missing_in(*asked, set); !key.empty())
+          found.try_emplace(spot(jobs->of(rank, world), *asked), Missing{rank, key, listed(set)});
+    return found;
+  };
+  const auto of_two = missing_with(2), of_three = of_two.empty() ? of_two : missing_with(3);
+  for (const OperationEvent* event : own.asked) {
+    const auto at = of_two.find(spot(record, *event));
+    if (at == of_two.end() || !of_three.contains(at->first)) continue;
     report.add(Severity::warning, event->place, event->calls,
-        "This waits for the key " + code(*missing) +
-            ", which no process sets: it ends with a timeout. The program sets " + list +
+        "Rank " + std::to_string(at->second.rank) + " waits here for the key " + code(at->second.key) +
+            ", which no process sets: it ends with a timeout. Two processes set " + at->second.set +
+            ". Set the key on the rank that it is named after, or ask for one of those.");
+  }
+}
+
+void check(const Record& record, Report& report) {
+  const Keys keys = keys_in(record);
+  if (keys.asked.empty()) return;
+  if (!keys.known) return check_by_ranks(record, keys, report);
+  if (keys.set.empty()) return;
+  Once once;
+  for (const OperationEvent* event : keys.asked) {
+    const std::string missing = missing_in(*event, keys.set);
+    if (missing.empty() || !once(event->place)) continue;
+    report.add(Severity::warning, event->place, event->calls,
+        "This waits for the key " + code(missing) +
+            ", which no process sets: it ends with a timeout. The program sets " + listed(keys.set) +
             ". Set the key, or ask for one of those.");
   }
 }
@@ -99,7 +164,7 @@ extern constexpr Rule unset_key = complete({
              "else:\n"
              "    address = store.get(\"address\")\n",
     .silent =
-        "Programs in which a key is set that is not known, as one made of the rank; stores that are handed to code that is not seen; programs that set no key.",
+        "Programs in which a key is set that is not known; keys made of the rank that some process of a small job sets; stores that are handed to code that is not seen; programs that set no key.",
     .fix = "None: which of the two names is meant is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,

@@ -51,6 +51,9 @@ std::optional<Added> added_by(const Record& record, const OperationEvent& kept) 
     });
   }
   if (!target || !added.value) return std::nullopt;
+  // `outputs += [logits]` adds the one item.
+  if (!added.sum && added.value->kind == ExprKind::list && as<ListExpr>(*added.value).elements.size() == 1)
+    added.value = as<ListExpr>(*added.value).elements[0];
   added.into = text(*target);
   added.what = text(*added.value);
   if (added.into.size() > 60 || added.what.size() > 60 || added.what.find('\n') != std::string::npos)

@@ -51,11 +51,15 @@ void check(const Record& record, Report& report) {
     const auto way = enclosing(*record.chunk(place).statement(), place.span);
     if (way.empty() || way.back().stmt->kind != StmtKind::assign) continue;
     const auto& assign = as<AssignStmt>(*way.back().stmt);
-    if (assign.targets.size() != 1 || assign.targets[0]->kind != ExprKind::name ||
-        assign.value->kind != ExprKind::call || assign.value->span != place.span)
-      continue;
+    if (assign.targets.size() != 1 || assign.targets[0]->kind != ExprKind::name) continue;
     const Name name = as<NameExpr>(*assign.targets[0]).id;
-    const auto& call = as<CallExpr>(*assign.value);
+    // `out = first if out is None else torch.cat([out, first])`: the other side begins.
+    const Expr* joins = assign.value;
+    if (joins->kind == ExprKind::conditional && reads(*as<ConditionalExpr>(*joins).test, name))
+      joins = as<ConditionalExpr>(*joins).body->span == place.span ? as<ConditionalExpr>(*joins).body
+                                                                   : as<ConditionalExpr>(*joins).orelse;
+    if (joins->kind != ExprKind::call || joins->span != place.span) continue;
+    const auto& call = as<CallExpr>(*joins);
     const Expr* list = call.arguments.empty() ? nullptr : call.arguments[0];
     if (!list || (list->kind != ExprKind::list && list->kind != ExprKind::tuple)) continue;
     const auto items = list->kind == ExprKind::list ? as<ListExpr>(*list).elements

@@ -115,6 +115,25 @@ Among among(const Op& op, const TensorState& state, int depth) {
     found.in_order = false;
     return found;
   }
+  // The number around them, where there is some room for it.
+  case OpSemantics::padded: {
+    if (made->states.empty() || !made->states[0] || made->states[0]->dtype != state.dtype ||
+        op.s.compare(Compare::gt, op.product(state.shape.dims), op.product(made->states[0]->shape.dims)) !=
+            Answer::yes)
+      return {};
+    Among found = among(op, *made->states[0], depth + 1);
+    found.in_order = found.each = false;
+    const auto& names = made->row->parameters;
+    for (std::size_t i = 0; i < names.size() && i < made->arguments.size(); ++i) {
+      const Value given = op.run.resolve(made->arguments[i]);
+      if (names[i].text() == "mode" && given && !(given.is(Kind::string) && given.text() == "constant"))
+        return found;
+      if (names[i].text() != "value") continue;
+      if (!given || given.is(Kind::none)) found.rows.push_back({Number{op.s.constant(0)}});
+      if (given.is(Kind::integer)) found.rows.push_back({Number{given.integer()}});
+    }
+    return found;
+  }
   case OpSemantics::picked:
     if (made->states.empty() || !made->states[0] || made->states.size() > 2 ||
         !made->row->path.ends_with("__getitem__"))

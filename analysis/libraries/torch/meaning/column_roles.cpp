@@ -106,6 +106,11 @@ bool is_left_over(const Op& op, const TensorState& wide) {
   for (int way = 0; at && at->made && way < longest_way; ++way) {
     const TensorState* before = given_to(*at);
     const OpSemantics by = semantics_of(*at->made->row);
+    // So it was made, as data of one channel or of sequences of one: `torch.randn(n, 1, d)`.
+    if (!before && at->made->listed.empty() && !at->made->self &&
+        std::ranges::none_of(at->made->states, [](const TensorState* each) { return each != nullptr; }))
+      return at->shape.dims[0].origin && at->shape.dims[1].origin &&
+          at->shape.dims[0].origin->place == at->shape.dims[1].origin->place;
     if (!before || !before->shape.rank_known) return false;
     const auto& dims = before->shape.dims;
     if (dims.size() == wide.shape.dims.size() && op.value(dims[1]) == 1) {
@@ -119,6 +124,41 @@ bool is_left_over(const Op& op, const TensorState& wide) {
             by == OpSemantics::norm);
   }
   return false;
+}
+
+// A loss of each sample: what a function makes that can reduce it, and did not.
+bool is_loss(const TensorState& state) {
+  const TensorState* at = &state;
+  for (int way = 0; at && at->made && way < longest_way; ++way, at = given_to(*at)) {
+    const auto& parameters = at->made->row->parameters;
+    if (std::ranges::any_of(parameters, [](syntax::Name each) { return each.text() == "reduction"; }))
+      return true;
+    if (!only_arranges(semantics_of(*at->made->row))) return false;
+  }
+  return false;
+}
+
+// One number for each sample meets the last dimension of what has the samples in its first: [16] and [16,
+// 16], where two sizes that were decided apart are equal by chance. The parameters, that of the samples' own
+// last.
+std::optional<std::pair<std::string_view, std::string_view>> met_by_chance(const Op& op) {
+  if (op.call.row.parameters.size() < 2) return std::nullopt;
+  const std::string_view names_of[] = {op.call.row.parameters[0].text(), op.call.row.parameters[1].text()};
+  for (const int own : {0, 1}) {
+    const TensorState *row = op.tensor(names_of[own]), *wide = op.tensor(names_of[1 - own]);
+    if (!row || !wide || !row->shape.rank_known || !wide->shape.rank_known || row->shape.dims.size() != 1 ||
+        wide->shape.dims.size() < 2)
+      continue;
+    const Dim &samples = row->shape.dims[0], &first = wide->shape.dims.front(),
+              &last = wide->shape.dims.back();
+    if (!samples.origin || samples.origin != first.origin || !last.origin ||
+        last.origin->place == samples.origin->place)
+      continue;
+    const auto size = op.value(samples);
+    if (size && *size > 1 && op.value(first) == size && op.value(last) == size)
+      return std::pair{names_of[1 - own], names_of[own]};
+  }
+  return std::nullopt;
 }
 
 // The two operands as parameters, the wider one first; nothing where they are none of the kind.
@@ -212,6 +252,20 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
   }
   case ColumnRole::begins: {
     const auto operands = crossed_operands(op);
+    if (const auto by_chance = operands ? std::nullopt : met_by_chance(op)) {
+      const auto [wide, row] = *by_chance;
+      const Dim &samples = op.shape(row).dims[0], &last = op.shape(wide).dims.back();
+      op.warn(ProblemKind::suspicious_broadcast,
+          op.name(row) + " has one number for each of the " + op.words(samples) + " of " + op.name(wide) +
+              " " + op.words(op.shape(wide)) +
+              " along its first dimension, and is combined with the last: they fit only because both sizes are " +
+              op.words(samples) + " here",
+          {samples, last});
+      std::string suffix = ".unsqueeze(-1)";
+      for (std::size_t i = 2; i < op.shape(wide).dims.size(); ++i) suffix += ".unsqueeze(-1)";
+      op.cure_append(row, suffix, false, "Write " + op.plain_name(row) + suffix);
+      return;
+    }
     if (!operands) return keep();
     const auto [column, row] = *operands;
     const TensorState *a = op.tensor(column), *b = op.tensor(row);
@@ -228,7 +282,7 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
           "Squeeze " + op.plain_name(column) + " to " + values::shape_text(op.s, b->shape));
       return;
     }
-    const bool told = is_trained(*a) != is_trained(*b) ||
+    const bool told = is_trained(*a) != is_trained(*b) || (!compares && is_loss(*a) != is_loss(*b)) ||
         (is_difference && !is_trained(*a) && is_predicted(op, *a) != is_predicted(op, *b)) ||
         (compares && is_chosen(*a) != is_chosen(*b));
     if (!told) return;

@@ -234,12 +234,32 @@ void rolled(Op& op, Value made) {
         content->numbers[static_cast<std::size_t>(i)];
   op.hold_numbers(made, std::move(numbers));
 }
+void hold_extent(Op& op, Value made, Int low, Int high, bool met, bool drawn_from, std::string_view what);
+
+// Of many numbers the bounds, and that of the one that is put around them.
+void padded_within(Op& op, Value made) {
+  const values::Extent* extent = extent_among(op, op.argument("input"));
+  const TensorState* state = op.tensor(made);
+  if (!extent || !state || !is_integral(state->dtype) || op.text("mode") != "constant") return;
+  const Value filling = op.argument("value");
+  const auto number = numbers_of(op, filling ? filling : op.run.heap().integer(0), state->dtype);
+  if (!number || number->size() != 1 || !number->front().integer) return;
+  const Int around = number->front().integer;
+  const auto bound = [&](Int own, Compare beyond) -> Int {
+    const Answer further = op.s.compare(beyond, around, own);
+    return further == Answer::unknown ? nullptr : further == Answer::yes ? around : own;
+  };
+  const Int low = bound(extent->low, Compare::lt), high = bound(extent->high, Compare::gt);
+  hold_extent(
+      op, made, low, high, extent->met && low == extent->low && high == extent->high, false, extent->what);
+}
 void padded(Op& op, Value made) {
   const Content* content = op.content(op.argument("input"));
   const auto sizes = op.integers("pad");
   const TensorState* state = op.tensor(made);
-  if (!content || content->is_scalar || !sizes || sizes->size() != 2 || (*sizes)[0] < 0 || (*sizes)[1] < 0 ||
-      !state || op.text("mode") != "constant")
+  if (!content) return padded_within(op, made);
+  if (content->is_scalar || !sizes || sizes->size() != 2 || (*sizes)[0] < 0 || (*sizes)[1] < 0 || !state ||
+      op.text("mode") != "constant")
     return;
   const Value filling = op.argument("value");
   const auto number = numbers_of(op, filling ? filling : op.run.heap().integer(0), state->dtype);
@@ -256,7 +276,12 @@ void padded(Op& op, Value made) {
 void unfolded(Op& op, Value made) {
   const Content* content = op.content(op.argument("input"));
   const auto size = op.integer("size"), step = op.integer("step");
-  if (!content || content->is_scalar || !size || !step || *size < 1 || *step < 1) return;
+  if (!size || !step || *size < 1 || *step < 1) return;
+  // In windows that begin one behind the other all numbers are found again.
+  if (const values::Extent* extent = content ? nullptr : extent_among(op, op.argument("input")))
+    return hold_extent(op, made, extent->low, extent->high, extent->met && *step == 1,
+        extent->drawn && *step == 1, extent->what);
+  if (!content || content->is_scalar) return;
   Numbers numbers;
   const auto length = static_cast<std::int64_t>(content->numbers.size());
   for (std::int64_t from = 0; from + *size <= length; from += *step)

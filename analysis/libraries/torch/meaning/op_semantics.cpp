@@ -65,6 +65,7 @@ constexpr Named senses[] = {
     {"triu", OpSemantics::masked},
     {"expand", OpSemantics::repeated},
     {"expand_as", OpSemantics::repeated},
+    {"pad", OpSemantics::padded},
     {"repeat", OpSemantics::repeated},
     {"repeat_interleave", OpSemantics::repeated},
     {"tile", OpSemantics::repeated},

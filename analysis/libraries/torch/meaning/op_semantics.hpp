@@ -18,6 +18,7 @@ enum class OpSemantics : std::uint8_t {
   copied,      // the numbers of the second, written into the first: copy_
   masked,      // some of the numbers replaced: masked_fill, triu
   repeated,    // the same numbers, some of them several times: expand, repeat
+  padded,      // the same numbers, and one number around them: pad
   add,
   sub,
   mul,

@@ -309,12 +309,14 @@ void note_state(Call& call) {
     keep(call, state_on,
         parameter->device ? Value::of(Kind::device, parameter->device) : call.run.heap().boolean(false));
 }
-// load_state_dict(): its tensors go to where the parameters are. Plain descent keeps none.
+// Plain descent keeps no state; what a class of the program does is its own.
+bool keeps_state(Call& call) {
+  return call.self.is(Kind::instance) && object(call).native && !object(call).cls &&
+      (object(call).native->path != "torch.optim.SGD" || kept(call, values::OptimizerState::momentum));
+}
+// load_state_dict(): its tensors go to where the parameters are.
 Value put_state(Call& call) {
-  if (!call.self.is(Kind::instance) || !object(call).native || object(call).cls) return Value::none();
-  const bool plain = object(call).native->path == "torch.optim.SGD" &&
-      !kept(call, values::OptimizerState::momentum);
-  if (!plain) note_state(call);
+  if (keeps_state(call)) note_state(call);
   return Value::none();
 }
 // A state that stayed where the parameters were is of no use to them where they are now.
@@ -331,6 +333,12 @@ void judge_state(Call& call) {
       std::string(parameter->device->text) +
       "` now: \"Expected all tensors to be on the same device\". Move the model first, and give the optimizer its state after that";
   event->overridable = !known;
+}
+
+// The first step makes the state, beside the parameters. One that comes before all gradients makes none.
+void note_first_step(Call& call) {
+  if (call.self.is(Kind::instance) && !kept(call, state_on) && keeps_state(call) && call.run.own_gradients())
+    note_state(call);
 }
 
 Value argument_called(Call& call, std::string_view name) {
@@ -464,6 +472,7 @@ Value optimizer_step(Call& call) {
   call.run.heap().note_write(nullptr);
   judge_captured(call);
   judge_state(call);
+  note_first_step(call);
   const Value closure = call.run.resolve(call.at(0));
   if (closure.is(Kind::function) || closure.is(Kind::bound)) return call.run.call(closure, {}, call.place);
   return Value::none();
