@@ -122,10 +122,10 @@ bool may_be_zero(Interpreter& run, Value value, bool in_try) {
   if (!value.is(Kind::integer) && !(value.is(Kind::unknown) && !value.as<values::Unknown>()->state.value))
     return false;
   if (const auto known = run.to_constant(value)) return *known == 0;
-  if (run.heap().is_external(value)) return false;
+  const bool counts = value.is(Kind::integer) && run.symbols().lower(value.integer()).value_or(-1) == 0;
+  if (run.heap().is_external(value)) return in_try && counts;
   const Sharing sharing = run.heap().sharing(value);
   if (sharing == Sharing::local) return in_try;
-  const bool counts = value.is(Kind::integer) && run.symbols().lower(value.integer()).value_or(-1) == 0;
   return counts && (run.as_rank() || sharing == Sharing::divergent);
 }
 }  // namespace

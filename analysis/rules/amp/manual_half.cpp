@@ -1,7 +1,6 @@
 // amp/manual-half: a model that was turned into float16 is trained, or tensors are cast by hand inside
 // autocast.
 #include "rules/amp/autocast.hpp"
-#include "rules/digits.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/parts.hpp"
@@ -38,30 +37,16 @@ bool is_half(Value module) {
   return any || (converted.is(Kind::dtype) && converted.dtype() == Dtype::float16);
 }
 
-// What else goes wrong with this optimizer, and with a scaler where there is one.
-std::string more_about(const Record& record, const TrainingRoot& scene, Value optimizer) {
-  std::string text;
-  for (const TrainingEvent& each : scene.all) {
-    const OperationEvent& event = *each.event;
-    if (event.row->operation == Operation::optimizer_made && event.self.object() == optimizer.object()) {
-      const Value eps = argument(event, "eps");
-      constexpr double least = 6e-8;  // of what float16 tells from 0
-      const bool vanishes = eps.is(Kind::real) && eps.real() < least;
-      if (vanishes)
-        text = ", " + std::string(event.row->path.substr(event.row->path.rfind('.') + 1)) + "'s eps of " +
-            in_digits(eps.real()) + " is 0";
-    }
-  }
-  (void)record;
+// What else goes wrong where a scaler is used.
+std::string more_about(const TrainingRoot& scene) {
   const bool scales = std::any_of(scene.all.begin(), scene.all.end(), [](const TrainingEvent& each) {
     return each.event->row->operation == Operation::scaler_step ||
         each.event->row->operation == Operation::unscale;
   });
-  if (scales) text += ", and the GradScaler raises \"Attempting to unscale FP16 gradients\"";
-  return text;
+  return scales ? ", and the GradScaler raises \"Attempting to unscale FP16 gradients\"" : "";
 }
 
-void look_for_models(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
+void look_for_models(const TrainingRoot& scene, Report& report, Once& once) {
   for (const TrainingEvent& half : scene.all) {
     const OperationEvent& event = *half.event;
     if (event.row->operation != Operation::halved || !event.self.is(Kind::instance) || !is_half(event.self))
@@ -80,8 +65,7 @@ void look_for_models(const Record& record, const TrainingRoot& scene, Report& re
       if (fed == scene.all.end() || !once(event.place)) continue;
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
           "The parameters become `float16` and are trained in it: steps below a 2,000th of a weight are lost" +
-              more_about(record, scene, optimizer) +
-              ". Keep them in `float32`, and compute under `autocast`.");
+              more_about(scene) + ". Keep them in `float32`, and compute under `autocast`.");
       if (finding) report.relate(*finding, step.event->place, "they are stepped here");
       break;
     }
@@ -124,7 +108,7 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const TrainingRoot& scene : Training::of(record).scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
-    look_for_models(record, scene, report, once);
+    look_for_models(scene, report, once);
     look_for_tensors(record, scene, report, once);
   }
 }

@@ -576,6 +576,10 @@ bool Search::Pair::by_exit(const Exit& way) {
   if (exit->kind == ExitKind::raise) {
     // Who raises again means to end the job. What raises by what is not known here may not raise at all.
     if (handling) return search.refuse();
+    // What says that something is wrong says it on every rank that comes to look: it ends the job.
+    if (exit->fails &&
+        std::ranges::any_of(exit->turns, [&](std::size_t turn) { return decisions[turn].open; }))
+      return search.refuse();
     for (const std::size_t turn : exit->turns) mismatch.certain = mismatch.certain && !decisions[turn].open;
   }
   mismatch.cause = handling ? Cause::handler : Cause::exit;

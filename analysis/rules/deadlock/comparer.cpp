@@ -209,6 +209,7 @@ bool never_is_there(const Mismatch& mismatch) {
 void Comparer::Found::add(const Mismatch& mismatch) {
   const Key key{static_cast<int>(mismatch.cause), mismatch.key};
   worlds[key].insert(mismatch.world);
+  smallest.try_emplace(key, mismatch);
   made_for[key].insert(mismatch.made_for);
   const auto [it, fresh] = by_key.try_emplace(key, mismatch);
   if (fresh) order.push_back(key);
@@ -226,8 +227,12 @@ void Comparer::tell_of_few(const Found& found) {
 }
 
 void Comparer::tell(const Root& root, Found& found, const Found::Key& key, bool of_several_sizes) {
-  Mismatch& mismatch = found.by_key.at(key);
   const std::set<int>& worlds = found.worlds[key];
+  // Numbers of iterations that differ in jobs of every size are told of ranks that each of them has.
+  if (key.first == static_cast<int>(Cause::rounds) && !fine_.contains(key.second) &&
+      static_cast<int>(worlds.size()) == found.explored)
+    found.by_key.at(key) = found.smallest.at(key);
+  Mismatch& mismatch = found.by_key.at(key);
   if (is_told_by_handler(found, mismatch) || is_told_of_group(found, mismatch)) return;
   // The same in jobs of all sizes: it is made for another.
   if (mismatch.made_for && of_several_sizes && found.made_for[key].size() == 1 &&

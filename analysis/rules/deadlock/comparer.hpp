@@ -33,8 +33,8 @@ private:
   // What is wrong in the jobs of one root, by cause and key.
   struct Found {
     using Key = std::pair<int, int>;
-    std::map<Key, Mismatch> by_key;
-    std::map<Key, std::set<int>> worlds;  // sizes of the jobs that have it
+    std::map<Key, Mismatch> by_key, smallest;  // of the largest job that has it, and of the smallest
+    std::map<Key, std::set<int>> worlds;       // sizes of the jobs that have it
     std::map<Key, std::set<std::optional<std::int64_t>>> made_for;
     std::vector<Key> order;
     bool complete = true;  // the smallest job was followed on all its ways

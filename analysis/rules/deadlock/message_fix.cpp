@@ -38,7 +38,9 @@ public:
     if (!source_.slice(lines_).ends_with('\n')) return {};
     texts_[0] = std::string(source_.text(block[at]->span));
     texts_[1] = std::string(source_.text(block[at + 1]->span));
-    std::vector<Fix> fixes = {in_one_batch()};
+    std::vector<Fix> fixes;
+    // Both at once need a buffer each.
+    if (first_.tensor != second_.tensor) fixes.push_back(in_one_batch());
     if (first_.peer == second_.peer) fixes.push_back(lower_rank_first());
     return fixes;
   }
@@ -86,14 +88,19 @@ private:
       return dist + ".P2POp(" + dist + (message.event->row->message->sends ? ".isend, " : ".irecv, ") +
           message.tensor + ", " + message.peer + message.more + ")";
     };
-    std::string name = "request";
     const std::string& whole = record_.chunk(mismatch_.place).module->text->bytes();
-    for (int i = 2; whole.find(name) != std::string::npos; ++i) name = "request_" + std::to_string(i);
+    const auto unused = [&](const std::string& word) {
+      std::string name = word;
+      for (int i = 2; whole.find(name) != std::string::npos; ++i) name = word + "_" + std::to_string(i);
+      return name;
+    };
+    const std::string name = unused("request"), list = unused("messages");
     Fix fix;
     fix.title = "Send and receive in one batch";
     fix.edits.push_back({{source_.path(), lines_},
-        indent_ + "for " + name + " in " + dist + ".batch_isend_irecv([" + operation(first_) + ", " +
-            operation(second_) + "]):" + end + indent_ + step_ + name + ".wait()" + end});
+        indent_ + list + " = [" + operation(first_) + ", " + operation(second_) + "]" + end + indent_ +
+            "for " + name + " in " + dist + ".batch_isend_irecv(" + list + "):" + end + indent_ + step_ +
+            name + ".wait()" + end});
     return fix;
   }
   Fix lower_rank_first() const {

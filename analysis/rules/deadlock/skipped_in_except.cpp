@@ -1,15 +1,19 @@
 // deadlock/skipped-in-except: an exception of one rank that makes it skip a collective, or enter one alone.
 // Told where the runs of small worlds (see match.hpp) have a rank whose try ends otherwise than that of the
 // others.
+#include "rules/deadlock/job_view.hpp"
 #include "rules/deadlock/match.hpp"
 #include "rules/deadlock/runs.hpp"
 #include "rules/rule.hpp"
+#include "rules/shape/blocks.hpp"
 #include "values/internal_rows.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace stepzero::rules {
 
@@ -122,13 +126,35 @@ bool swallows(const Record& record, const Block& handler, const Failure& failure
       (last.kind != EventKind::exit || static_cast<const ExitEvent&>(last).exit != ExitKind::raise);
 }
 
+// The tries behind which the process communicates again, in order or in another iteration; all of them in a
+// function that nobody calls. Behind others it ends.
+std::set<const AttemptEvent*> tries_behind_which_more_comes(const Root& root) {
+  std::set<const AttemptEvent*> found;
+  std::vector<const AttemptEvent*> open;  // tries that lie behind
+  const std::function<void(const Block&, bool)> walk = [&](const Block& block, bool repeated) {
+    for (const Event* event : block.events) {
+      if (event->kind == EventKind::operation && static_cast<const OperationEvent*>(event)->row->collective) {
+        found.insert(open.begin(), open.end());
+        open.clear();
+      }
+      const bool repeats = repeated || event->kind == EventKind::loop || root.function;
+      for (const Block* inner : blocks_of(*event)) walk(*inner, repeats);
+      if (event->kind != EventKind::attempt) continue;
+      if (repeats)
+        found.insert(static_cast<const AttemptEvent*>(event));
+      else
+        open.push_back(static_cast<const AttemptEvent*>(event));
+    }
+  };
+  walk(root.block, false);
+  return found;
+}
+
 // The other way round: a collective in the try, behind what may fail on one rank alone.
 void tell_of_bodies(const Record& record, Report& report) {
   const auto& found = compare_ranks(record).found;
   std::set<std::pair<std::uint32_t, std::uint32_t>> told;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::attempt) return;
-    const auto& attempt = static_cast<const AttemptEvent&>(event);
+  const auto look = [&](const AttemptEvent& attempt) {
     if (!attempt.raised || record.symbols.sharing(attempt.raised) == symbolic::Sharing::uniform) return;
     const OperationEvent* entered = first_collective(attempt.body, false);
     const auto failure = entered ? first_failure(record, attempt.body, entered) : std::nullopt;
@@ -143,13 +169,15 @@ void tell_of_bodies(const Record& record, Report& report) {
         }))
       return;
     if (!told.insert({entered->place.chunk, entered->place.span.begin}).second) return;
-    const std::string name(entered->row->collective->name);
-    if (Finding* finding = report.add(Severity::information, entered->place, entered->calls,
-            "A rank whose `try` fails alone goes on without this " + std::string(without_article(name)) +
-                ", and the others wait in it forever. Let all ranks enter it after the `try`, with a flag that tells who failed."))
+    Finding* finding = report.add(Severity::information, entered->place, entered->calls,
+        "A rank whose `try` fails alone goes on without this " + call_text(entered->row->collective->name) +
+            ", and the others wait in it forever. Let all ranks enter it after the `try`, with a flag that tells who failed.");
+    if (finding)
       report.relate(*finding, failure->place,
           failure->of_file ? "this may fail on one rank alone" : "this may be raised on one rank alone");
-  });
+  };
+  for (const auto& root : record.roots)
+    for (const AttemptEvent* attempt : tries_behind_which_more_comes(*root)) look(*attempt);
 }
 
 void check(const Record& record, Report& report) {

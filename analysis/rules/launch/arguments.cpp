@@ -4,6 +4,7 @@
 #include "rules/launch/argument_words.hpp"
 #include "rules/launch/dataclasses.hpp"
 #include "rules/launch/numbers.hpp"
+#include "rules/launch/pins.hpp"
 
 #include <algorithm>
 #include <set>
@@ -21,9 +22,9 @@ std::string quoted(const std::string& text) { return '"' + text + '"'; }
 
 class Reading {
 public:
-  Reading(
-      const LaunchLine& line, const ScriptOptions& options, const std::string& path, DocumentReport& report)
-      : line_(line), options_(options), path_(path), report_(report), words_(line.arguments) {}
+  Reading(const DocumentInput& input, const LaunchLine& line, const ScriptOptions& options,
+      const std::string& path, DocumentReport& report)
+      : input_(input), line_(line), options_(options), path_(path), report_(report), words_(line.arguments) {}
 
   void run() {
     // HfArgumentParser: a file that holds the arguments.
@@ -344,6 +345,8 @@ private:
   }
   // Scripts are written for one version: once for all of them.
   void tell_former() {
+    std::erase_if(
+        former_, [&](const auto& each) { return is_kept_below(input_, "transformers", each.second->since); });
     if (former_.empty()) return;
     std::string listed, since;
     for (const auto& [flag, old] : former_) {
@@ -507,6 +510,7 @@ private:
     if (!option.where.path.empty()) report_.relate(finding, option.where, "declared here");
   }
 
+  const DocumentInput& input_;
   const LaunchLine& line_;
   const ScriptOptions& options_;
   const std::string& path_;
@@ -527,9 +531,9 @@ private:
 
 }  // namespace
 
-void judge_arguments(
-    const LaunchLine& line, const ScriptOptions& options, const std::string& path, DocumentReport& report) {
-  Reading(line, options, path, report).run();
+void judge_arguments(const DocumentInput& input, const LaunchLine& line, const ScriptOptions& options,
+    const std::string& path, DocumentReport& report) {
+  Reading(input, line, options, path, report).run();
 }
 
 std::vector<std::string_view> beginnings(const ScriptOptions& options, std::string_view flag) {

@@ -6,6 +6,7 @@
 #include "rules/launch/variables.hpp"
 #include "rules/rule.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace stepzero::rules {
@@ -16,6 +17,19 @@ namespace {
 
 using namespace launch;
 using documents::Setting;
+
+// Does the script set what shows that the variable is on for a reason: the network by hand, where the other
+// network is switched off?
+bool is_meant(const Setting& setting, const documents::Script& script) {
+  const KnownVariable* known = find_variable(setting.name);
+  if (!known || known->meant_with.empty()) return false;
+  const auto sets = [&](const std::vector<Setting>& settings) {
+    return std::ranges::any_of(
+        settings, [&](const Setting& other) { return other.name == known->meant_with; });
+  };
+  return sets(script.exports) ||
+      std::ranges::any_of(script.commands, [&](const auto& command) { return sets(command.environment); });
+}
 
 void judge(const Setting& setting, DocumentReport& report) {
   const documents::Word& value = setting.value;
@@ -54,7 +68,8 @@ void judge_together(
 void check_document(const DocumentInput& input, DocumentReport& report) {
   std::set<std::uint32_t> judged;
   const auto once = [&](const Setting& setting) {
-    if (setting.name_span.end > setting.name_span.begin && judged.insert(setting.name_span.begin).second)
+    if (setting.name_span.end > setting.name_span.begin && !is_meant(setting, input.document.script) &&
+        judged.insert(setting.name_span.begin).second)
       judge(setting, report);
   };
   for (const Setting& setting : input.document.script.exports) once(setting);

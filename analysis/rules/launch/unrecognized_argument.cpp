@@ -121,7 +121,7 @@ void judge_script(
   const ScriptOptions options = options_of_script(input.sources, path, input.read);
   if (!options.closed && !options.takes_more) return;
   if (!options.of_click && options.closed) judge_local_rank(input, line, options, path, report);
-  judge_arguments(line, options, path, report);
+  judge_arguments(input, line, options, path, report);
   judge_trainer_arguments(line, options, report);
 }
 

@@ -11,9 +11,10 @@ namespace stepzero::rules::launch {
 
 struct KnownVariable {
   std::string_view name;
-  std::string_view choices;  // "OFF|INFO|DETAIL"; empty: not checked
-  std::string_view instead;  // its name since it was renamed
-  std::string_view left_on;  // why it should not stay switched on; empty: it may
+  std::string_view choices;          // "OFF|INFO|DETAIL"; empty: not checked
+  std::string_view instead;          // its name since it was renamed
+  std::string_view left_on;          // why it should not stay switched on; empty: it may
+  std::string_view meant_with = {};  // a variable beside which it is meant to be on
 };
 const KnownVariable* find_variable(std::string_view name);
 std::vector<std::string_view> variable_names();

@@ -26,6 +26,14 @@ bool is_short(const ForStmt& loop) {
           as<IntegerExpr>(*call.arguments[0]).value >= few);
 }
 
+// The elements of a tensor are few: the crops of an image, the levels of a pyramid.
+bool goes_through_tensor(const Record& record, std::uint32_t chunk, const ForStmt& loop) {
+  return std::ranges::any_of(record.facts, [&](const interpreter::Fact& fact) {
+    return fact.place.chunk == chunk && fact.place.span == loop.iterable->span &&
+        (fact.tensor || fact.value.is(values::Kind::tensor));
+  });
+}
+
 bool reads(const Expr& expr, Name name) {
   bool found = false;
   for_each_expression(expr, [&](const Expr& each) {
@@ -87,7 +95,7 @@ void check(const Record& record, Report& report) {
         for (const Expr* target : as<AssignStmt>(other).targets) used = used || reads(*target, name);
       });
     }
-    if (used || !once(place)) continue;
+    if (used || goes_through_tensor(record, place.chunk, *loop) || !once(place)) continue;
     Finding* finding = report.add(Severity::information, place, each.made->calls,
         "Each iteration copies all that " + code(std::string(name.text())) +
             " holds so far to add one more tensor. Append to a list, and join it once after the loop.");

@@ -98,7 +98,7 @@ void check(const Record& record, Report& report) {
       const OperationEvent& creation = *(*from)->event;
       const Value generator = argument(creation, "generator"), device = argument(creation, "device");
       if (on_device(creation.made) || (generator && !generator.is(Kind::none)) ||
-          (device && !device.is(Kind::none)) || !once(event.place))
+          (device && !device.is(Kind::none)) || !record.in_file(event.place) || !once(event.place))
         continue;
       Finding* finding = report.add(Severity::information, event.place, event.calls,
           "Every step creates this tensor on the CPU and waits while it is copied to the GPU. Create it there: pass `device=` to the call that creates it" +

@@ -1,0 +1,76 @@
+#include "rules/launch/pins.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace stepzero::rules::launch {
+
+namespace {
+
+constexpr std::string_view requirements[] = {
+    "requirements.txt", "pyproject.toml", "setup.py", "setup.cfg", "environment.yml", "environment.yaml"};
+constexpr int most_folders = 8;  // around the document
+
+bool is_of_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+      c == '.' || c == '/';
+}
+
+// Of "4.37.2" the first two numbers.
+std::pair<long, long> numbers_of(std::string_view text) {
+  const std::string version(text.substr(0, text.find_first_not_of("0123456789.")));
+  char* end = nullptr;
+  const long major = std::strtol(version.c_str(), &end, 10);
+  return {major, *end == '.' ? std::strtol(end + 1, nullptr, 10) : 0};
+}
+
+// What the text says of the package: is it kept below the version? Nothing: it does not name the package.
+std::optional<bool> says(std::string_view text, std::string_view package, std::pair<long, long> version) {
+  std::optional<bool> below;
+  for (std::size_t at = text.find(package); at != std::string_view::npos; at = text.find(package, at + 1)) {
+    if (at > 0 && is_of_name(text[at - 1])) continue;
+    std::string_view rest = text.substr(at + package.size());
+    rest = rest.substr(0, rest.find_first_of("\n\"'#;"));
+    if (!rest.empty() && is_of_name(rest.front())) continue;
+    below = below.value_or(false);
+    // "transformers[torch]>=4.30,<4.40"
+    for (std::size_t sign = rest.find_first_of("=<~"); sign != std::string_view::npos;
+        sign = rest.find_first_of("=<~", sign)) {
+      const bool at_least = sign > 0 && (rest[sign - 1] == '>' || rest[sign - 1] == '!');
+      const std::size_t digits = std::min(rest.find_first_not_of("=<~ ", sign), rest.size());
+      const bool excludes = rest.substr(sign, digits - sign).find('=') == std::string_view::npos;
+      const auto bound = numbers_of(rest.substr(digits));
+      if (!at_least && digits < rest.size() && rest[digits] >= '0' && rest[digits] <= '9')
+        below = *below || (excludes ? bound <= version : bound < version);
+      sign = digits;
+    }
+  }
+  return below;
+}
+
+}  // namespace
+
+bool is_kept_below(const DocumentInput& input, std::string_view package, std::string_view version) {
+  const auto wanted = numbers_of(version);
+  std::string folder = input.path;
+  for (int i = 0; i < most_folders; ++i) {
+    const std::size_t slash = folder.rfind('/');
+    if (slash == std::string::npos || slash == 0) return false;
+    folder.resize(slash);
+    for (const std::string_view name : requirements) {
+      const std::string path = folder + "/" + std::string(name);
+      input.read.insert(path);
+      const auto module = input.sources.is_file(path) ? input.sources.module(path) : nullptr;
+      if (const auto below = module ? says(module->text->bytes(), package, wanted) : std::nullopt)
+        return *below;
+    }
+    const auto& roots = input.sources.roots();
+    if (std::find(roots.begin(), roots.end(), folder) != roots.end()) return false;
+  }
+  return false;
+}
+
+}  // namespace stepzero::rules::launch
