@@ -207,6 +207,51 @@ std::string instructions(std::string_view text) {
   return script;
 }
 
+// A text of several lines of which YAML makes one: the breaks between lines of one indentation are blanks. An
+// empty line, or one that is further in, keeps its break.
+std::string folded(std::string_view text) {
+  std::string made(text);
+  const auto depth = [&](std::size_t line) { return text.find_first_not_of(' ', line) - line; };
+  const auto is_empty = [&](std::size_t line) {
+    const std::size_t first = text.find_first_not_of(" \r", line);
+    return first == std::string_view::npos || text[first] == '\n';
+  };
+  std::size_t line = text.starts_with('\n') ? 1 : 0;
+  const std::size_t usual = line == 1 ? depth(line) : std::string_view::npos;
+  for (std::size_t end = text.find('\n', line); end != std::string_view::npos; end = text.find('\n', line)) {
+    const std::size_t next = end + 1;
+    const bool further = usual != std::string_view::npos && (depth(line) > usual || depth(next) > usual);
+    if (next < text.size() && !is_empty(line) && !is_empty(next) && !further) made[end] = ' ';
+    line = next;
+  }
+  return made;
+}
+
+// The text that YAML reads, each byte where it is written: nothing where an escape stands for another byte.
+std::string text_of(std::string_view written) {
+  const std::string_view inner = written.size() < 2 ? "" : written.substr(1, written.size() - 2);
+  std::size_t from = 0;
+  std::string made;
+  switch (written.front()) {
+  case '|':
+    from = std::min(written.find('\n'), written.size());
+    made = written.substr(from);
+    break;
+  case '>':
+    from = std::min(written.find('\n'), written.size());
+    made = folded(written.substr(from));
+    break;
+  case '"':
+    if (inner.find('\\') == std::string_view::npos) from = 1, made = folded(inner);
+    break;
+  case '\'':
+    if (inner.find('\'') == std::string_view::npos) from = 1, made = folded(inner);
+    break;
+  default: made = folded(written);
+  }
+  return std::string(from, ' ') + made;
+}
+
 // The texts under `run:` of the steps, as they stand there.
 std::string steps(std::string_view text, const Node& root) {
   std::string script = blanked(text);
@@ -217,13 +262,8 @@ std::string steps(std::string_view text, const Node& root) {
     for (const Node& step : list->items) {
       const Node* run = step.at("run");
       if (!run || !run->is(Node::Kind::text) || run->span.end <= run->span.begin) continue;
-      std::string_view written = text.substr(run->span.begin, run->span.end - run->span.begin);
-      std::size_t from = 0;
-      if (written.starts_with('|'))
-        from = std::min(written.find('\n'), written.size());
-      else if (written.starts_with('>') || written.starts_with('"') || written.starts_with('\''))
-        continue;
-      written.substr(from).copy(script.data() + run->span.begin + from, written.size() - from);
+      const std::string read = text_of(text.substr(run->span.begin, run->span.end - run->span.begin));
+      read.copy(script.data() + run->span.begin, read.size());
       any = true;
     }
   }

@@ -2,6 +2,8 @@
 #include "documents/inline_script.hpp"
 #include "documents/shell_walk.hpp"
 
+#include <cctype>
+#include <charconv>
 #include <iterator>
 
 namespace stepzero::documents {
@@ -11,12 +13,15 @@ constexpr int most_nested_calls = 4;  // of functions
 }
 
 void Walk::list(TSNode node, int depth) {
+  std::string_view condition;
   for (std::uint32_t i = 0; i < ts_node_child_count(node); ++i) {
     const TSNode child = ts_node_child(node, i);
     if (written(child) == "||") {
       const Variables otherwise = variables_;
       ++branches_;
-      for (++i; i < ts_node_child_count(node); ++i) statement(ts_node_child(node, i), depth + 1);
+      behind(condition, [&] {
+        for (++i; i < ts_node_child_count(node); ++i) statement(ts_node_child(node, i), depth + 1);
+      });
       --branches_;
       if (!ended_) join(otherwise);
       ended_ = false;
@@ -24,11 +29,12 @@ void Walk::list(TSNode node, int depth) {
     }
     if (!ts_node_is_named(child)) continue;
     if (i == 0) {
+      condition = written(child);
       statement(child, depth + 1);
       continue;
     }
     const Variables otherwise = variables_;
-    statement(child, depth + 1);
+    behind(condition, [&] { statement(child, depth + 1); });
     for (auto& [name, variable] : variables_)
       if (const auto found = otherwise.find(name); found == otherwise.end() || !(found->second == variable))
         variable.by_default = true;
@@ -176,11 +182,126 @@ void Walk::names_set(TSNode node, std::set<std::string_view>& names) const {
     names_set(ts_node_named_child(node, i), names);
 }
 
+std::string Walk::conditions_of(TSNode node) const {
+  std::string all;
+  for (std::uint32_t i = 0; i < ts_node_child_count(node); ++i) {
+    const TSNode child = ts_node_child(node, i);
+    if (type_of(child) == "elif_clause") all += conditions_of(child);
+    if (type_of(child) == "then") break;
+    if (ts_node_is_named(child)) all += written(child);
+  }
+  for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i)
+    if (const TSNode child = ts_node_named_child(node, i); type_of(child) == "elif_clause")
+      all += conditions_of(child);
+  return all;
+}
+
+namespace {
+
+// `{0..3}` and `$(seq 0 3)`: the numbers, where they are written out.
+std::optional<std::pair<int, int>> range_of(std::string_view text) {
+  const auto number = [](std::string_view digits) -> std::optional<int> {
+    int made = 0;
+    const auto [stop, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), made);
+    return failure == std::errc() && stop == digits.data() + digits.size() ? std::optional(made) : std::nullopt;
+  };
+  std::optional<int> first, last;
+  if (text.starts_with('{') && text.ends_with('}')) {
+    text = text.substr(1, text.size() - 2);
+    const std::size_t dots = std::min(text.find(".."), text.size());
+    first = number(text.substr(0, dots));
+    last = number(text.substr(std::min(dots + 2, text.size())));
+  } else if (text.starts_with("$(seq ") && text.ends_with(')')) {
+    text = text.substr(6, text.size() - 7);
+    const std::size_t blank = text.find(' ');
+    first = blank == std::string_view::npos ? std::optional(1) : number(text.substr(0, blank));
+    last = number(blank == std::string_view::npos ? text : text.substr(blank + 1));
+  }
+  return first && last ? std::optional(std::pair(*first, *last)) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Variable> Walk::values_of(TSNode loop) {
+  constexpr std::size_t most_rounds = 32;
+  if (type_of(loop) != "for_statement" || !written(loop).starts_with("for")) return std::nullopt;
+  Variable made;
+  for (std::uint32_t i = 0; i < ts_node_child_count(loop); ++i) {
+    const char* field = ts_node_field_name_for_child(loop, i);
+    if (!field || std::string_view(field) != "value") continue;
+    const TSNode value = ts_node_child(loop, i);
+    const std::string_view text = written(value);
+    if (const auto range = range_of(text)) {
+      if (range->second < range->first || range->second - range->first >= static_cast<int>(most_rounds))
+        return std::nullopt;
+      for (int each = range->first; each <= range->second; ++each)
+        for (Chars& item = made.items.emplace_back(); const char c : std::to_string(each))
+          item.add(c, ts_node_start_byte(value));
+      continue;
+    }
+    // What the names of files decide, or a command.
+    if (text.find_first_of("*?[{`~") != std::string_view::npos && text.find("${") == std::string_view::npos)
+      return std::nullopt;
+    Expansion expansion(text_, variables_);
+    expansion.add(span_of(value));
+    for (Chars& word : expansion.take()) {
+      if (!word.is_known() || word.text.find_first_of("*?[{~") != std::string::npos) return std::nullopt;
+      made.items.push_back(std::move(word));
+    }
+    made.by_default = made.by_default || expansion.by_default();
+  }
+  if (made.items.empty() || made.items.size() > most_rounds) return std::nullopt;
+  return made;
+}
+
+bool Walk::names_variable(std::string_view text, std::string_view name) {
+  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !is_letter(text[at - 1])) && (end == text.size() || !is_letter(text[end]))) return true;
+  }
+  return false;
+}
+
+bool Walk::leaves_early(TSNode node) const {
+  if (type_of(node) == "command" && (written(node).starts_with("break") || written(node).starts_with("continue")))
+    return true;
+  for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i)
+    if (leaves_early(ts_node_named_child(node, i))) return true;
+  return false;
+}
+
+bool Walk::rounds(TSNode node, const std::set<std::string_view>& names, int depth) {
+  constexpr int most_in_all = 128;
+  const TSNode variable = ts_node_child_by_field_name(node, "variable", 8),
+               body = ts_node_child_by_field_name(node, "body", 4);
+  if (ts_node_is_null(variable) || ts_node_is_null(body) || leaves_early(body)) return false;
+  const std::optional<Variable> values = values_of(node);
+  const int before = rounds_;
+  if (!values || before * static_cast<int>(values->items.size()) > most_in_all) return false;
+  rounds_ *= static_cast<int>(values->items.size());
+  const std::size_t outer = set_in_rounds_.size();
+  set_in_rounds_.insert(set_in_rounds_.end(), names.begin(), names.end());
+  for (const Chars& value : values->items) {
+    Variable made;
+    made.items = {value};
+    made.by_default = values->by_default;
+    made.name_span = span_of(variable);
+    assign(std::string(written(variable)), std::move(made));
+    statements(body, depth + 1);
+    ended_ = false;
+  }
+  set_in_rounds_.resize(outer);
+  rounds_ = before;
+  return true;
+}
+
 void Walk::loop(TSNode node, int depth) {
   std::set<std::string_view> names;
   names_set(node, names);
   if (const TSNode variable = ts_node_child_by_field_name(node, "variable", 8); !ts_node_is_null(variable))
     names.insert(written(variable));
+  if (rounds(node, names, depth)) return;
   for (const std::string_view name : names) {
     Variable& variable = variables_[std::string(name)];
     forget(variable);

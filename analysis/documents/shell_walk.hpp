@@ -62,7 +62,7 @@ private:
     if (depth > deepest || script_.commands.size() > most_commands) return;
     const std::string_view type = type_of(node);
     if (type == "comment") {
-      if (branches_ == 0 || std::find(comments_.begin(), comments_.end(), span_of(node)) == comments_.end())
+      if ((branches_ == 0 && rounds_ == 1) || std::find(comments_.begin(), comments_.end(), span_of(node)) == comments_.end())
         comments_.push_back(span_of(node));
     } else if (type == "command") {
       command(node);
@@ -76,9 +76,9 @@ private:
             found != variables_.end())
           forget(found->second);
     } else if (type == "if_statement") {
-      choice(node, depth);
+      behind(conditions_of(node), [&] { choice(node, depth); });
     } else if (type == "case_statement") {
-      cases(node, depth);
+      behind(subject_of(node), [&] { cases(node, depth); });
     } else if (type == "for_statement" || type == "while_statement" || type == "c_style_for_statement") {
       loop(node, depth);
     } else if (type == "subshell") {
@@ -105,6 +105,13 @@ private:
         type != "heredoc_redirect") {
       statements(node, depth + 1);
     }
+  }
+
+  // The text from `if` to `then`, of all ways; what `case` compares.
+  std::string conditions_of(TSNode node) const;
+  std::string_view subject_of(TSNode node) const {
+    const TSNode value = ts_node_child_by_field_name(node, "value", 5);
+    return ts_node_is_null(value) ? std::string_view() : written(value);
   }
 
   // `a && b`: what follows may not run; it does where all goes well.
@@ -259,7 +266,7 @@ private:
         made.environment.push_back(setting(std::string(written(name)), value));
       } else if (type != "comment" && !type.ends_with("redirect")) {
         add_word(span_of(child), written_words);
-      } else if (type == "comment") {
+      } else if (type == "comment" && rounds_ == 1) {
         comments_.push_back(span_of(child));
       }
     }
@@ -331,8 +338,34 @@ private:
 
   void names_set(TSNode node, std::set<std::string_view>& names) const;
 
-  // What it sets is not known in it.
+  // Round for round where the text names all values; else what it sets is not known in it.
   void loop(TSNode node, int depth);
+  bool rounds(TSNode node, const std::set<std::string_view>& names, int depth);
+  // The values that the variable of the loop takes; nothing if not all are in the text.
+  std::optional<Variable> values_of(TSNode loop);
+  bool leaves_early(TSNode node) const;
+
+  // Does the name stand in the text as a word?
+  static bool names_variable(std::string_view text, std::string_view name);
+
+  // Runs `body` behind a condition. One that asks what the rounds of a loop differ in chooses among them: what
+  // they set is not known behind it.
+  template <class Body> void behind(std::string_view condition, const Body& body) {
+    const bool chooses = std::any_of(set_in_rounds_.begin(), set_in_rounds_.end(),
+        [&](std::string_view name) { return names_variable(condition, name); });
+    if (!chooses) return body();
+    std::vector<std::pair<std::string_view, std::pair<Variable, int>>> kept;
+    for (const std::string_view name : set_in_rounds_)
+      if (const auto found = variables_.find(name); found != variables_.end()) {
+        kept.push_back({name, {found->second, times_set_[found->first]}});
+        forget(found->second);
+      }
+    body();
+    for (auto& [name, before] : kept)
+      if (const auto found = variables_.find(name);
+          found != variables_.end() && times_set_[found->first] == before.second)
+        found->second = std::move(before.first);
+  }
 
   std::string_view text_;
   Script& script_;
@@ -347,6 +380,8 @@ private:
       for_caller_;  // what the locals of a function hide
   int calls_ = 0;
   std::string folder_;
+  std::vector<std::string_view> set_in_rounds_;  // by loops that are walked round for round
+  int rounds_ = 1;                               // of all loops around, multiplied
   int branches_ = 0, errors_ = 0, branches_at_call_ = 0, sourced_ = 0;
   bool ended_ = false;  // the way ends the script
 };

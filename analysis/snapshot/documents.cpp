@@ -81,6 +81,11 @@ Result analyze_document(const program::Sources& sources, const std::string& path
             std::tie(b.where.span.begin, b.where.span.end, b.rule);
       });
   result.read.assign(read.begin(), read.end());
+  // A command that runs several times is told of once.
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::string, std::string>> told;
+  std::erase_if(result.findings, [&](const rules::Finding& each) {
+    return !told.emplace(each.where.span.begin, each.where.span.end, each.rule, each.message).second;
+  });
   if (options.on_findings) options.on_findings(result);
   return result;
 }

@@ -244,6 +244,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   };
   const std::vector<LaunchLine> lines = launch_lines(input.document.script);
   std::vector<Job> behind;  // those that still run where the next begins
+  const documents::ShellCommand* last = nullptr;
   const std::string_view text = input.document.text->bytes();
   for (const LaunchLine& line : lines) {
     check_port(line, report);
@@ -252,6 +253,11 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     check_nodes(line, report);
     check_srun(input, line, report);
     check_alone(input, line, report);
+    if (last && std::any_of(last, line.command, [](const documents::ShellCommand& each) {
+          return !each.words.empty() && each.words.front().text == "wait";
+        }))
+      behind.clear();
+    last = line.command;
     if (line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) continue;
     if (!line.is_whole || line.command->is_conditional || !line.wrapper.empty() || line.has("standalone") ||
         line.has("rdzv_endpoint") || line.has("rdzv_backend"))
