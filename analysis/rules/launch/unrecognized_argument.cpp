@@ -3,6 +3,7 @@
 #include "rules/documents/check.hpp"
 #include "rules/launch/arguments.hpp"
 #include "rules/launch/hydra.hpp"
+#include "rules/launch/lightning_cli.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/launch/slurm_options.hpp"
 #include "rules/launch/trainer_arguments.hpp"
@@ -118,6 +119,7 @@ void judge_local_rank(const DocumentInput& input, const LaunchLine& line, const 
 void judge_script(
     const DocumentInput& input, const LaunchLine& line, const std::string& path, DocumentReport& report) {
   judge_overrides(input, line, path, report);
+  judge_lightning_cli(input, line, path, report);
   const ScriptOptions options = options_of_script(input.sources, path, input.read);
   if (!options.closed && !options.takes_more) return;
   if (!options.of_click && options.closed) judge_local_rank(input, line, options, path, report);
