@@ -122,7 +122,10 @@ std::string_view teller_of(const Record& record, const ProblemEvent& problem) {
       problem.node->kind == syntax::ExprKind::subscript)
     return "call/no-key";
   if (!problem.row) return {};
-  if (problem.row->path == values::InternalRow::data_file) return "config/missing-key";
+  // A default that is taken, which the rule asks about itself.
+  if (problem.row->path == values::InternalRow::data_file)
+    return problem.operands.empty() ? "config/missing-key" : "config/missing-key of get";
+  if (problem.row->path == "deepspeed.initialize") return "deepspeed/engine";
   if (problem.row->path == "transformers.TrainingArguments.$deepspeed") return "deepspeed/hf-mismatch";
   if (problem.row->path == "transformers.TrainingArguments" ||
       problem.row->path == "transformers.Seq2SeqTrainingArguments" ||

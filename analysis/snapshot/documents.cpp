@@ -4,6 +4,7 @@
 #include "rules/launch/program_commands.hpp"
 #include "rules/launch/scripts.hpp"
 #include "snapshot/suppress.hpp"
+#include "snapshot/why_document.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -56,6 +57,7 @@ Result analyze_document(const program::Sources& sources, const std::string& path
   if (is_named) role = rules::role_named(result.named_as = options.named_as(), document);
   if (role == rules::Role::nothing) {
     result.not_checked = why_nothing_is_read(document);
+    if (options.why_line) result.why = {"Nothing is read of the file: " + result.not_checked + "."};
     return result;
   }
   const rules::DocumentInput input{path, document, role, is_named, sources, read};
@@ -80,6 +82,7 @@ Result analyze_document(const program::Sources& sources, const std::string& path
         return std::tie(a.where.span.begin, a.where.span.end, a.rule) <
             std::tie(b.where.span.begin, b.where.span.end, b.rule);
       });
+  if (options.why_line) result.why = why_silent(input, result.findings, options.why_line);
   result.read.assign(read.begin(), read.end());
   // A command that runs several times is told of once.
   std::set<std::tuple<std::uint32_t, std::uint32_t, std::string, std::string>> told;

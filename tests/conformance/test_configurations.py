@@ -221,3 +221,35 @@ def test_a_launch_line_makes_a_file_a_configuration(start, tmp_path):
     assert "deepspeed/unknown-key" in [each["code"] for each in client.diagnostics(uri)]
     keys = client.call("textDocument/completion", {"textDocument": {"uri": uri}, "position": position(0, 1)})
     assert "train_batch_size" in [item["label"] for item in keys]
+
+
+def test_keys_of_trainers_and_of_hydra_are_explained_and_completed(start, tmp_path):
+    client = start()
+    client.initialize(CAPABILITIES)
+
+    def hover(uri, line, column):
+        found = client.call("textDocument/hover", {"textDocument": {"uri": uri}, "position": position(line, column)})
+        return found["contents"]["value"] if found else ""
+
+    def labels(uri, line, column):
+        return {item["label"] for item in client.call("textDocument/completion", {"textDocument": {"uri": uri}, "position": position(line, column)})}
+
+    arguments = (tmp_path / "args.yaml").as_uri()
+    client.open(arguments, "output_dir: out\nper_device_train_batch_size: 4\ngradient_checkpointing: true\nsave_strategy: s\nmax_steps: 10\nwar\n", language="yaml")
+    assert "effective batch" in hover(arguments, 1, 5) and "transformers" in hover(arguments, 1, 5)
+    assert "less memory" in hover(arguments, 2, 5)
+    assert "steps" in labels(arguments, 3, 16)
+    assert "warmup_steps" in labels(arguments, 5, 3) and "max_steps" not in labels(arguments, 5, 3)
+
+    lightning = (tmp_path / "config.yaml").as_uri()
+    client.open(lightning, "seed_everything: 1\nmodel:\n  width: 8\ntrainer:\n  max_epochs: 3\n  precision: bf16-mixed\n  devices: 8\n  accu\n", language="yaml")
+    client.change(lightning, 2, "seed_everything: 1\nmodel:\n  width: 8\ntrainer:\n  max_epochs: 3\n  precision: bf16-mixed\n  devices: 8\n")
+    assert "loss scale" in hover(lightning, 5, 4)
+    client.change(lightning, 3, "seed_everything: 1\nmodel:\n  width: 8\ntrainer:\n  max_epochs: 3\n  precision: bf16-mixed\n  devices: 8\n  accu\n")
+    assert "accumulate_grad_batches" in labels(lightning, 7, 6)
+
+    hydra = (tmp_path / "conf" / "train.yaml").as_uri()
+    client.open(hydra, "defaults:\n  - model: small\n  - _self_\noptimizer:\n  _target_: torch.optim.AdamW\n  lr: 0.1\n", language="yaml")
+    assert "composed" in hover(hydra, 0, 2) and "Hydra" in hover(hydra, 0, 2)
+    assert "instantiate" in hover(hydra, 4, 4)
+    assert hover(hydra, 5, 2) == ""

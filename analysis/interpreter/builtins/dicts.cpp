@@ -4,6 +4,7 @@
 #include "interpreter/builtins/keys_view.hpp"
 #include "interpreter/classes/set_on_self.hpp"
 #include "interpreter/statements/from_file.hpp"
+#include "syntax/spelling.hpp"
 
 #include <algorithm>
 
@@ -207,7 +208,31 @@ Value items(const BuiltinCall& call) {
   return list_of(call, [&](Value key, Value value) { return call.heap().tuple({key, value}); });
 }
 
+// `get` of a key that the file has not, where it has one of nearly the same name: rules ask who reads that one.
+void note_missing_key(const BuiltinCall& call) {
+  constexpr std::size_t shortest = 5, farthest = 2;
+  const values::Instance* file = file_of(*call.self.as<values::Dict>());
+  const values::DictState& state = state_of(call);
+  const Value key = call.run.resolve(call.first);
+  if (!file || state.open || !key.is(Kind::string) || key.text().size() < shortest) return;
+  Value near;
+  for (const auto& [known, value] : state.items) {
+    if (!known.is(Kind::string) || known.text() == key.text()) return;
+    if (letters_between(key.text(), known.text()) <= farthest) near = known;
+  }
+  const Value path = file->attributes.value(Name(values::FileState::path));
+  if (!near || !path.is(Kind::string)) return;
+  ProblemEvent* event = call.run.problem_at(values::ProblemKind::undeclared, call.where, nullptr,
+      "`" + std::string(path.text()) + "` has no key `" + std::string(key.text()) +
+          "`, so that `get` gives its default. It has `" + std::string(near.text()) +
+          "`, which nothing reads.");
+  event->overridable = true;
+  event->operands = {near};
+  event->row = call.run.library().find(std::string(file_origin));
+}
+
 Value get(const BuiltinCall& call) {
+  if (call.first) note_missing_key(call);
   return call.first ? call.run.dict_get(call.self, call.first, call.second ? call.second : Value::none())
                     : Value{};
 }

@@ -1,6 +1,8 @@
 // DeepSpeed. Read in the source of 0.19 and asked: tests/frameworks.
 #include "interpreter/launch.hpp"
 #include "libraries/frameworks/frameworks.hpp"
+#include "libraries/torch/distributed/wrapping.hpp"
+#include "libraries/torch/nn/modules.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -19,14 +21,56 @@ Value item_of(Call& call, Value dict, std::string_view wanted) {
     if (key.is(Kind::string) && key.text() == wanted) return value;
   return {};
 }
+// `args.deepspeed_config`, as a known launch gives it.
+Value named_by_arguments(Call& call) {
+  const Value arguments = option(call, "args");
+  const Instance* parsed = arguments.is(Kind::instance) ? arguments.as<Instance>() : nullptr;
+  const values::Slot* slot = parsed && call.run.launch() ? parsed->attributes.find(Name("deepspeed_config"))
+                                                         : nullptr;
+  return slot ? call.run.resolve(slot->value) : Value{};
+}
 // What the engine is configured with: a dict, or the file that is named, where the run can see it.
 Value configuration(Call& call) {
-  for (const std::string_view name : {"config", "config_params"}) {
-    const Value given = option(call, name);
+  for (const Value& given : {option(call, "config"), option(call, "config_params"), named_by_arguments(call)}) {
     if (given.is(Kind::dict)) return given;
     if (given.is(Kind::string)) return call.run.data_of_file(given.text(), program::DataFormat::json);
   }
   return {};
+}
+// deepspeed.add_config_arguments(parser): two more options, and the parser itself.
+Value adds_arguments(Call& call) {
+  const Value parser = call.run.resolve(call.at(0));
+  if (!parser.is(Kind::instance)) return unknown_of(call);
+  const auto add = [&](std::string_view flag, std::vector<std::pair<Name, Value>> options) {
+    interpreter::Arguments given;
+    given.positional.push_back(call.run.heap().string(flag));
+    given.keywords = std::move(options);
+    call.run.call(call.run.attribute(parser, Name("add_argument"), call.place), std::move(given), call.place);
+  };
+  add("--deepspeed", {{Name("default"), call.run.heap().boolean(false)},
+                         {Name("action"), call.run.heap().string("store_true")}});
+  add("--deepspeed_config", {{Name("default"), Value::none()}});
+  return parser;
+}
+// It takes one configuration, and asserts that it is given one.
+void judge_count(Call& call) {
+  if (call.spread) return;
+  const Value named = named_by_arguments(call);
+  const auto is_given = [&](std::string_view name) {
+    const Value given = option(call, name);
+    return given.is(Kind::dict) || given.is(Kind::string);
+  };
+  const auto is_missing = [&](std::string_view name) {
+    const Value given = option(call, name);
+    return !given || given.is(Kind::none);
+  };
+  if (named.is(Kind::string) && (is_given("config") || is_given("config_params")))
+    call.run.problem(values::ProblemKind::argument, call)->text =
+        "This launch names a configuration, `--deepspeed_config " + std::string(named.text()) +
+        "`, and the call hands over another: DeepSpeed takes one, and asserts it: \"we were given deepspeed configs in the deepspeed arguments and deepspeed.initialize() function call\". Leave one of them out.";
+  else if (named.is(Kind::none) && is_missing("config") && is_missing("config_params") && call.rest.size() < 8)
+    call.run.problem(values::ProblemKind::argument, call)->text =
+        "Neither this launch nor the call names a configuration: \"DeepSpeed requires --deepspeed_config to specify configuration file\". Pass `config=`, or launch with `--deepspeed_config`.";
 }
 // Is it there on some ways only, such as the precision that an option chooses?
 bool is_somewhere(Call& call, Value value) {
@@ -85,6 +129,30 @@ bool has_no_optimizer(Call& call, Value configured) {
     return !item.first.is(Kind::string) || item.first.text() == "optimizer";
   });
 }
+// The engine converts the model to the precision that it is configured for, norms and buffers as well.
+void convert(Call& call, Value model, Value configured) {
+  const auto asked = [&](std::string_view section) {
+    const Value table = item_of(call, configured, section);
+    if (!table) return symbolic::Answer::no;
+    const Value enabled = item_of(call, table, "enabled");
+    if (!enabled) return table.is(Kind::dict) ? symbolic::Answer::no : symbolic::Answer::unknown;
+    return enabled.is(Kind::string) ? symbolic::Answer::unknown
+                                    : call.run.symbols().decide(call.run.truth(enabled));
+  };
+  configured = call.run.resolve(configured);
+  const bool is_seen = configured.is(Kind::dict) && !values::Heap::dict_state(configured)->open &&
+      !item_of(call, configured, "torch_autocast") && !item_of(call, configured, "amp") &&
+      !item_of(call, item_of(call, configured, "fp16"), "auto_cast") &&
+      !item_of(call, configured, "data_types");
+  const symbolic::Answer half = asked("fp16"),
+                         brain = item_of(call, configured, "bfloat16") ? asked("bfloat16") : asked("bf16");
+  if (is_seen && half == symbolic::Answer::yes && brain == symbolic::Answer::no)
+    call_row(call, model, "torch.nn.Module.$in_float16");
+  else if (is_seen && brain == symbolic::Answer::yes && half == symbolic::Answer::no)
+    call_row(call, model, "torch.nn.Module.$in_bfloat16");
+  else if (!is_seen || half != symbolic::Answer::no || brain != symbolic::Answer::no)
+    lose_dtypes(call.run, model);
+}
 Value engine_optimizer(Call& call) {
   keep(call, values::OptimizerState::parameters, call.at(0));
   return {};
@@ -96,6 +164,7 @@ Value deepspeed_initialize(Call& call) {
   // Of ZeRO-3 the forward communicates, too.
   std::optional<std::int64_t> stage;
   std::optional<bool> saves_whole;
+  judge_count(call);
   const Value configured = configuration(call);
   if (const Value zero = item_of(call, configured, "zero_optimization")) {
     if (const Value given = item_of(call, zero, "stage")) stage = call.run.to_constant(given);
@@ -119,6 +188,10 @@ Value deepspeed_initialize(Call& call) {
   if (const Value model = option(call, "model"); model.is(Kind::instance)) {
     keep(call.run, *engine, values::EngineState::model, model);
     keep(call.run, *model.as<Instance>(), values::EngineState::engine, Value::of(Kind::instance, engine));
+    if (call.run.is_a(model, "torch.nn.Module")) {
+      convert(call, model, configured);
+      if (stage != 3) call.run.set_attribute(Value::of(Kind::instance, engine), Name("module"), model);
+    }
   }
   Value optimizer = option(call, "optimizer");
   if (!optimizer || optimizer.is(Kind::none)) {
@@ -276,6 +349,9 @@ std::vector<Row> deepspeed_rows() {
       row("deepspeed.DeepSpeedEngine", class_, "*arguments, **options", nullptr),
       row("deepspeed.$Optimizer", class_, "params, *more, **options", engine_optimizer,
           "torch.optim.Optimizer", Operation::optimizer_made),
+      row("deepspeed.add_config_arguments", function, "parser", adds_arguments),
+      row("deepspeed.DeepSpeedEngine.__call__", method, "*arguments, **options", wrapped_forward),
+      row("deepspeed.DeepSpeedEngine.forward", method, "*arguments, **options", wrapped_forward),
       row("deepspeed.DeepSpeedEngine.zero_grad", method, "", engine_zero_grad),
       row("deepspeed.DeepSpeedEngine.global_rank", property, "", role_value<Role::rank>),
       row("deepspeed.DeepSpeedEngine.local_rank", property, "", role_value<Role::local_rank>),

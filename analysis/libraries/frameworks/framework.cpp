@@ -190,4 +190,21 @@ std::vector<Row> framework_rows() {
   return rows;
 }
 
+void ArgumentMistakes::tell(Call& call) const {
+  for (const Mistake& mistake : found_) {
+    // What the call made is blamed by the last one: the others are no consequence of the first.
+    const bool is_last = &mistake == &found_.back();
+    Call told{call.run, *mistake.row, is_last ? call.self : Value{},
+        is_last ? call.arguments : std::vector<Value>{}, {}, {}, {}, call.spread, call.expr, call.node,
+        call.place};
+    if (is_last) told.rest = call.rest, told.options = call.options;
+    interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::argument, told);
+    event->text = mistake.text;
+    event->overridable = !mistake.is_certain;
+    if (!call.expr) continue;
+    for (const syntax::Keyword& each : call.expr->keywords)
+      if (each.name.text() == mistake.name) event->place = {call.place.chunk, each.span};
+  }
+}
+
 }  // namespace stepzero::libraries

@@ -75,6 +75,24 @@ Value call_row(Call& call, Value self, std::string_view path);
 // Is it given, and surely not None? Unknown where that depends on what is not seen.
 symbolic::Answer is_given(Call& call, Value value);
 
+// What one call refuses of its arguments: all of it is told, each where the argument is written.
+class ArgumentMistakes {
+public:
+  // `told_of`: the row that the problem is one of, which chooses the rule.
+  void add(std::string name, std::string text, bool is_certain, const Row& told_of) {
+    found_.push_back({std::move(name), std::move(text), is_certain, &told_of});
+  }
+  void tell(Call& call) const;
+
+private:
+  struct Mistake {
+    std::string name, text;
+    bool is_certain;
+    const Row* row;
+  };
+  std::vector<Mistake> found_;
+};
+
 // The trainer calls the hooks of models, data modules and callbacks: what these hold afterwards is not known.
 Value trains(Call& call);
 Value evaluates(Call& call);

@@ -33,14 +33,10 @@ LightningSetting setting(Call& call, std::string_view name, Value value) {
 Value trainer_made(Call& call) {
   std::vector<LightningSetting> settings;
   for (const auto& [name, value] : call.options) settings.push_back(setting(call, name.text(), value));
-  for (const LightningMistake& mistake : mistakes_of_lightning(settings)) {
-    interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::argument, call);
-    event->text = mistake.text;
-    event->overridable = !mistake.is_certain || mistake.is_former;
-    if (call.expr)
-      for (const syntax::Keyword& each : call.expr->keywords)
-        if (each.name.text() == settings[mistake.at].name) event->place = {call.place.chunk, each.span};
-  }
+  ArgumentMistakes found;
+  for (const LightningMistake& mistake : mistakes_of_lightning(settings))
+    found.add(settings[mistake.at].name, mistake.text, mistake.is_certain && !mistake.is_former, call.row);
+  found.tell(call);
   return {};
 }
 Value lightning_strategy(Call& call) {

@@ -3,6 +3,7 @@
 // transformers 5.23.
 #include "libraries/frameworks/trainer_settings.hpp"
 
+#include "libraries/frameworks/frameworks.hpp"
 #include "libraries/frameworks/training_arguments.hpp"
 #include "values/kept.hpp"
 
@@ -29,21 +30,12 @@ TrainingSetting setting(Call& call, std::string_view name, Value value) {
   return made;
 }
 
-// The argument as it is written, which is where the mistake stands.
-void tell(Call& call, std::string_view name, std::string text, bool is_certain) {
-  interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::argument, call);
-  event->text = std::move(text);
-  event->overridable = !is_certain;
-  if (!call.expr) return;
-  for (const syntax::Keyword& each : call.expr->keywords)
-    if (each.name.text() == name) event->place = {call.place.chunk, each.span};
-}
-
 void judge(Call& call, const std::vector<TrainingSetting>& settings, bool of_sequences, bool all_seen,
-    bool names, std::string_view file = {}) {
+    bool names, ArgumentMistakes& found, std::string_view file = {}) {
   for (const TrainingMistake& mistake : mistakes_of_training(settings, of_sequences, all_seen, names))
-    tell(call, settings[mistake.at].name,
-        (file.empty() ? "" : "`" + std::string(file) + "`: ") + mistake.text, mistake.is_certain);
+    found.add(settings[mistake.at].name,
+        (file.empty() ? "" : "`" + std::string(file) + "`: ") + mistake.text, mistake.is_certain,
+        call.row);
 }
 
 // ---------------------------------------------------------------- DeepSpeed's configuration
@@ -52,6 +44,7 @@ struct Pair {
   std::string_view argument;
   std::vector<std::string_view> keys;  // where the configuration has it
   double otherwise = 0;                // the argument's default
+  bool only_given = false;             // the default is computed; so is what is not above 0
 };
 // As HfTrainerDeepSpeedConfig.trainer_config_process compares them.
 const std::vector<Pair>& pairs() {
@@ -65,6 +58,8 @@ const std::vector<Pair>& pairs() {
       {"fp16", {"fp16", "enabled"}},
       {"bf16", {"bf16", "enabled"}},
       {"learning_rate", {"scheduler", "params", "warmup_max_lr"}, 5e-5},
+      {"warmup_steps", {"scheduler", "params", "warmup_num_steps"}, 0, true},
+      {"max_steps", {"scheduler", "params", "total_num_steps"}, 0, true},
   };
   return all;
 }
@@ -83,7 +78,8 @@ std::string shown(const TrainingSetting& one) {
   return text;
 }
 
-void judge_configuration(Call& call, const std::vector<TrainingSetting>& settings, bool all_seen) {
+void judge_configuration(
+    Call& call, const std::vector<TrainingSetting>& settings, bool all_seen, ArgumentMistakes& found_in) {
   const Value named = call.run.resolve(option(call, "deepspeed"));
   const Value configured =
       named.is(Kind::string) ? call.run.data_of_file(named.text(), program::DataFormat::json) : named;
@@ -98,7 +94,8 @@ void judge_configuration(Call& call, const std::vector<TrainingSetting>& setting
     const bool is_truth = pair.argument == "fp16" || pair.argument == "bf16";
     if (there.kind != (is_truth ? TrainingSetting::Kind::truth : TrainingSetting::Kind::number)) continue;
     const auto given = found(pair.argument);
-    if (given == settings.end() && !all_seen) continue;
+    if (given == settings.end() && (!all_seen || pair.only_given)) continue;
+    if (pair.only_given && (given->number < 1 || there.number < 1)) continue;
     if (is_truth && found(std::string(pair.argument) + "_full_eval") != settings.end()) continue;
     TrainingSetting here{std::string(pair.argument), there.kind, false, pair.otherwise};
     if (given != settings.end()) here = *given;
@@ -108,13 +105,10 @@ void judge_configuration(Call& call, const std::vector<TrainingSetting>& setting
     for (const std::string_view part : pair.keys) key += (key.empty() ? "" : ".") + std::string(part);
     const std::string written = "`" + std::string(pair.argument) + "=" + shown(here) + "`" +
         (given == settings.end() ? ", which is the default," : "");
-    Call inner{call.run, *call.run.library().find("transformers.TrainingArguments.$deepspeed"), call.self,
-        call.arguments, call.rest, call.options, call.given, call.spread, call.expr, call.node, call.place,
-        call.behind};
-    tell(inner, given == settings.end() ? "deepspeed" : pair.argument,
+    found_in.add(given == settings.end() ? "deepspeed" : std::string(pair.argument),
         written + " is not what the configuration says of `" + key + "`, which is " + shown(there) +
             ": the Trainer refuses configurations that mismatch its arguments. Write \"auto\" there, and it fills the value in",
-        true);
+        true, *call.run.library().find("transformers.TrainingArguments.$deepspeed"));
   }
 }
 
@@ -124,8 +118,10 @@ template <bool of_sequences> Value made(Call& call) {
   std::vector<TrainingSetting> settings;
   for (const auto& [name, value] : call.options) settings.push_back(setting(call, name.text(), value));
   const bool all_seen = !call.spread && call.rest.size() <= 1;
-  judge(call, settings, of_sequences, all_seen, true);
-  judge_configuration(call, settings, all_seen);
+  ArgumentMistakes found;
+  judge(call, settings, of_sequences, all_seen, true, found);
+  judge_configuration(call, settings, all_seen, found);
+  found.tell(call);
   return {};
 }
 
@@ -200,12 +196,14 @@ template <program::DataFormat format> Value parsed_file(Call& call) {
   const std::string name(file.text().substr(file.text().rfind('/') + 1));
   Call inner{call.run, *call.run.library().find("transformers.TrainingArguments"), call.self, call.arguments,
       call.rest, call.options, call.given, call.spread, call.expr, call.node, call.place, call.behind};
-  judge(inner, settings, all.of_sequences, true, false, name);
+  ArgumentMistakes found;
+  judge(inner, settings, all.of_sequences, true, false, found, name);
   if (strict && all.all_seen && !unused.empty())
-    tell(inner, {},
+    found.add({},
         "`" + name + "` has " + unused +
             ", which no class of this parser takes: \"Some keys are not used by the HfArgumentParser\". Correct the file, or pass `allow_extra_keys=True`",
-        true);
+        true, inner.row);
+  found.tell(inner);
   return unknown;
 }
 

@@ -171,6 +171,16 @@ private:
       const bool renames = !old->instead.empty() && old->instead.find('=') == std::string_view::npos &&
           old->instead != "accelerator_config" && old->instead != "fsdp_config" &&
           old->instead != "warmup_steps";
+      // What it takes today it took then.
+      const TrainingArgument* today = renames ? training_argument(old->instead, of_sequences_) : nullptr;
+      const TrainingSetting& one = settings_[i];
+      if (today && one.kind == Kind::text && !today->choices.empty() && !is_choice(today->choices, one.text)) {
+        found_.push_back({i, {},
+            "`" + name + "` is not \"" + one.text + "\": ValueError. It is one of " + listed(today->choices) +
+                ", and since transformers " + std::string(old->since) + " `" + std::string(old->instead) + "`",
+            {}, true});
+        return;
+      }
       found_.push_back({i, {},
           "Since transformers " + std::string(old->since) + " the Trainer's arguments have no `" + name +
               "`: TypeError" +

@@ -203,12 +203,40 @@ void tell_of_field(Call& call, Value whole, std::string text) {
   event->overridable = completed;
   event->row = call.run.library().find(std::string(interpreter::file_origin));
 }
+Value referred(Call& call, Value whole, std::string_view text, int depth = 0);
+// "${data.root}/train": each name in turn; a text where all of them are texts or integers.
+Value interpolated(Call& call, Value whole, std::string_view text, int depth) {
+  std::string made;
+  bool is_known = true;
+  while (!text.empty()) {
+    const auto begin = std::min(text.find("${"), text.size());
+    made += text.substr(0, begin);
+    text.remove_prefix(begin);
+    if (text.empty()) break;
+    const auto end = text.find('}');
+    // One name in another.
+    if (end == std::string_view::npos || text.substr(2, end).find("${") < end - 2) return not_seen(call);
+    const Value part = call.run.resolve(referred(call, whole, text.substr(0, end + 1), depth));
+    text.remove_prefix(end + 1);
+    const auto number = part.is(Kind::integer) ? call.run.to_constant(part) : std::nullopt;
+    if (part.is(Kind::string))
+      made += part.text();
+    else if (number)
+      made += std::to_string(*number);
+    else
+      is_known = false;
+  }
+  return is_known ? call.run.heap().string(made) : not_seen(call);
+}
+
 // What "${model.width}" names in the whole configuration, as it is now.
-Value referred(Call& call, Value whole, std::string_view text, int depth = 0) {
-  if (depth > 8 || !text.starts_with("${") || text.find('}') != text.size() - 1) return not_seen(call);
+Value referred(Call& call, Value whole, std::string_view text, int depth) {
+  if (depth > 8) return not_seen(call);
+  if (!text.starts_with("${") || text.find('}') != text.size() - 1) return interpolated(call, whole, text, depth + 1);
   std::string_view path = text.substr(2, text.size() - 3);
   // A resolver, "${oc.env:HOME}", an item of a list, and what counts from the field itself.
-  if (path.find_first_of(":[") != std::string_view::npos || path.starts_with('.')) return not_seen(call);
+  if (path.find_first_of(":[") != std::string_view::npos || path.starts_with('.') || path.starts_with("hydra."))
+    return not_seen(call);
   Value found = call.run.resolve(whole);
   while (!path.empty()) {
     const auto dot = std::min(path.find('.'), path.size());
@@ -224,7 +252,7 @@ Value referred(Call& call, Value whole, std::string_view text, int depth = 0) {
       const bool is_closed = !holder.open && fields.is(Kind::dict) &&
           !values::Heap::dict_state(fields)->open &&
           call.run.dict_get(fields, call.run.heap().string(name), Value::none()).is(Kind::none);
-      if (is_closed && depth == 0)
+      if (is_closed && depth <= 1)
         tell_of_field(call, whole,
             "`" + std::string(text) + "` names a key that the configuration has not: InterpolationKeyError");
       return not_seen(call);

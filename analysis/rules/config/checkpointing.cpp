@@ -1,5 +1,6 @@
 // config/checkpointing: activation checkpointing that loses gradients, or refuses its arguments.
 #include "rules/rule.hpp"
+#include "rules/training/parts.hpp"
 #include "rules/training/training.hpp"
 
 #include <algorithm>
@@ -80,6 +81,43 @@ void offer(const OperationEvent& event, Report& report, Finding& finding) {
       {{report.location({event.place.chunk, {last, last}}), ", use_reentrant=False"}}});
 }
 
+// A layer in the function that draws at random in training; null if there is none.
+const values::Object* drops(Value function) {
+  if (!function.is(Kind::instance)) return nullptr;
+  Parts parts;
+  parts.add(function);
+  for (const values::Object* object : parts.found) {
+    const auto* layer = dynamic_cast<const Instance*>(object);
+    if (!layer || !layer->native || layer->native->path.find("Dropout") == std::string_view::npos) continue;
+    const Value p = layer->attributes.value(syntax::Name("p"));
+    const bool is_off = (p.is(Kind::real) && p.real() == 0) || p.is(Kind::integer);
+    if (!is_off) return layer;
+  }
+  return nullptr;
+}
+
+bool keeps_no_state(const syntax::CallExpr& call) {
+  return std::any_of(call.keywords.begin(), call.keywords.end(), [](const syntax::Keyword& each) {
+    return each.name.text() == "preserve_rng_state" && each.value->kind == syntax::ExprKind::boolean &&
+        !static_cast<const syntax::BooleanExpr&>(*each.value).value;
+  });
+}
+
+// The recomputation draws other numbers than the forward did.
+void check_drawn(const OperationEvent& event, Report& report, Once& once) {
+  if (!keeps_no_state(*event.expr) || event.arguments.empty()) return;
+  const values::Object* layer = drops(event.arguments.front());
+  if (!layer || !once(event.place)) return;
+  Finding* finding = report.add(Severity::warning, event.place, event.calls,
+      "With `preserve_rng_state=False` the recomputation drops other activations than the forward did: the gradients belong to another pass than the loss. Leave the argument out, or take the dropout out of the function.");
+  if (!finding) return;
+  if (layer->born) report.relate(*finding, layer->born, "the dropout");
+  for (const syntax::Keyword& each : event.expr->keywords)
+    if (each.name.text() == "preserve_rng_state")
+      finding->fixes.push_back({"Preserve the state of the random numbers", true,
+          {{report.location({event.place.chunk, each.value->span}), "True"}}});
+}
+
 void check(const Record& record, Report& report) {
   Once once;
   visit_roots(record, [&](const Event& each) {
@@ -87,6 +125,7 @@ void check(const Record& record, Report& report) {
     const auto& event = static_cast<const OperationEvent&>(each);
     if (event.row->operation != Operation::recomputed || !event.expr || !is_called_by_name(*event.expr))
       return;
+    check_drawn(event, report, once);
     const Way way = way_of(*event.expr);
     if (way == Way::other) return;
     Finding* finding = nullptr;
@@ -117,7 +156,8 @@ extern constexpr Rule checkpointing = complete({
     .why =
         "`torch.utils.checkpoint.checkpoint` takes its reentrant way unless `use_reentrant=False` is passed. That way it sees only inputs that require a gradient: "
         "where the first block is given data, or the output of a frozen embedding, its result has no gradient, and the parameters inside are never trained. "
-        "It also refuses keyword arguments for the function, and `context_fn` (asked of PyTorch 2.13).",
+        "It also refuses keyword arguments for the function, and `context_fn` (asked of PyTorch 2.13). Both ways set the random numbers back before they compute again; with `preserve_rng_state=False` dropout draws "
+        "another mask in the backward than in the forward.",
     .wrong = "x = batch[\"input\"]\nx = checkpoint(self.block, x, use_reentrant=True)\n",
     .right = "x = batch[\"input\"]\nx = checkpoint(self.block, x, use_reentrant=False)\n",
     .silent =

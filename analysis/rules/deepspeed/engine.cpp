@@ -1,6 +1,9 @@
 // deepspeed/engine: a step of the loop that the engine of DeepSpeed cannot make, or makes itself.
-#include "rules/report.hpp"
+#include "rules/deepspeed/program.hpp"
+#include "rules/deepspeed/sections.hpp"
 #include "rules/rule.hpp"
+#include "rules/report.hpp"
+#include "rules/specialised.hpp"
 #include "rules/training/parts.hpp"
 #include "rules/training/training.hpp"
 #include "values/kept.hpp"
@@ -111,6 +114,58 @@ void check_backwards(const Record& record, Report& report) {
   }
 }
 
+// Does each round of the loop come to the event that comes to the other one?
+bool in_each_round(const TrainingRoot& scene, const TrainingEvent& event, const TrainingEvent& other) {
+  const LoopEvent* loop = event.loops.back();
+  const auto times = [&](const TrainingEvent& one) {
+    return std::count_if(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+      return each.event->place == one.event->place && each.event->row == one.event->row && each.in(loop);
+    });
+  };
+  if (loop->unrolled && times(event) != times(other)) return false;
+  return std::all_of(event.turns.begin(), event.turns.end(), [&](const Turn& turn) {
+    return std::any_of(other.turns.begin(), other.turns.end(),
+        [&](const Turn& each) { return each.branch == turn.branch && each.yes == turn.yes; });
+  });
+}
+
+// The engine clears the gradients itself, where a window of accumulation ends: a program that clears them before
+// each backward keeps those of the last micro-batch alone. From stage 2 on they lie in buffers of the engine,
+// which this does not clear.
+void check_clearing(const Record& record, Report& report) {
+  Once once;
+  for (const TrainingRoot& scene : Training::of(record).scenes()) {
+    const auto is_own_step = [&](const TrainingEvent& clear) {
+      return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+        return is_engine_step(*each.event) && each.event->place == clear.event->place;
+      });
+    };
+    for (const TrainingEvent& clear : scene.all) {
+      const bool of_engine = clear.event->row->path == "deepspeed.DeepSpeedEngine.zero_grad";
+      if ((!of_engine && clear.event->row->operation != Operation::zero_grad) || clear.loops.empty() ||
+          !clear.event->self.is(Kind::instance))
+        continue;
+      const Value engine = of_engine ? clear.event->self
+                                     : attribute(clear.event->self, values::EngineState::engine);
+      const auto root = engine.is(Kind::instance) ? deepspeed::configuration_of(record, engine) : std::nullopt;
+      if (!root || is_own_step(clear)) continue;
+      const auto steps = deepspeed::integer(root->at("gradient_accumulation_steps")),
+                 stage = root->find("zero_optimization") ? deepspeed::stage_of(*root) : std::optional(0L);
+      const auto backward = std::find_if(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+        return each.event->row->path == engine_steps[0] && each.event->self.object() == engine.object() &&
+            !each.loops.empty() && each.loops.back() == clear.loops.back();
+      });
+      if (!steps || *steps < 2 || !stage || *stage > 1 || backward == scene.all.end()) continue;
+      if (!in_each_round(scene, clear, *backward) || !once(clear.event->place)) continue;
+      Finding* finding = report.add(Severity::warning, clear.event->place, clear.event->calls,
+          "The engine of DeepSpeed accumulates " + std::to_string(*steps) +
+              " micro-batches and clears the gradients itself after the last one. This clears them before: only the last micro-batch of each window is trained on, with 1/" +
+              std::to_string(*steps) + " of its gradient. Remove it.");
+      if (finding) report.relate(*finding, backward->event->place, "the engine's backward of each micro-batch");
+    }
+  }
+}
+
 // `save_16bit_model` of stage 3 saves nothing unless the configuration lets it gather.
 void check_saves(const Record& record, Report& report) {
   Once once;
@@ -177,10 +232,13 @@ void check(const Record& record, Report& report) {
     report.add(Severity::error, event.place, event.calls,
         "The engine has no optimizer: neither is one handed to `deepspeed.initialize`, nor does the configuration name one. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\"");
   });
+  report_specialised(
+      record, report, deepspeed_engine.id, [](const ProblemEvent& problem) { return problem.text; });
   check_steps(record, report);
   check_states(record, report);
   check_backwards(record, report);
   check_saves(record, report);
+  check_clearing(record, report);
   if (std::none_of(
           engines.begin(), engines.end(), [&](Value engine) { return shares_gradients(record, engine); }))
     return;

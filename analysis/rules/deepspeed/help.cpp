@@ -2,6 +2,7 @@
 #include "rules/launch/help.hpp"
 #include "rules/config/accelerate_help.hpp"
 #include "rules/config/torchtitan.hpp"
+#include "rules/config/trainer_help.hpp"
 #include "rules/deepspeed/sections.hpp"
 
 namespace stepzero::rules {
@@ -72,7 +73,7 @@ std::optional<KeyHelp> key_help(Role role, const Document& document, std::uint32
   if (role == Role::script) return launch::word_help(document, offset);
   if (role == Role::accelerate) return accelerate::help(document, offset);
   if (role == Role::torchtitan) return torchtitan::help(document, offset);
-  if (role != Role::deepspeed) return found;
+  if (role != Role::deepspeed) return trainer_help::help(role, document, offset);
   each_section(document.root, [&](std::string_view section, const Node& table) {
     for (const Field& field : table.fields)
       if (field.key_span.begin <= offset && offset < field.key_span.end)
@@ -85,7 +86,7 @@ std::vector<KeyChoice> key_choices(Role role, const Document& document, std::uin
   std::vector<KeyChoice> choices;
   if (role == Role::accelerate) return accelerate::choices(document, offset);
   if (role == Role::torchtitan) return torchtitan::choices(document, offset);
-  if (role != Role::deepspeed) return choices;
+  if (role != Role::deepspeed) return trainer_help::choices(role, document, offset);
   // The innermost table around the place; within a value there is nothing to choose.
   std::string section;
   const Node* around = nullptr;

@@ -109,6 +109,35 @@ void judge_default(const LaunchLine& line, std::string_view name, const Field& f
       {"Write \"auto\" in the configuration", false, {{{path, field.value.span}, "\"auto\""}}});
 }
 
+// The batch of all processes, which the Trainer computes and compares.
+void judge_whole_batch(const LaunchLine& line, const Node& root, const std::string& path, DocumentReport& report) {
+  const Field* field = root.find("train_batch_size");
+  const std::int64_t whole = field ? integer(&field->value).value_or(0) : 0;
+  const std::int64_t processes = line.processes_per_node().value_or(0), nodes = line.nodes().value_or(0);
+  Word each, steps;
+  const Word* given = argument(line, "per_device_train_batch_size", each);
+  const Word* accumulated = argument(line, "gradient_accumulation_steps", steps);
+  const std::int64_t size = given ? launch::to_number(each.text).value_or(0) : 0,
+                     windows = accumulated ? launch::to_number(steps.text).value_or(0) : 1;
+  constexpr std::int64_t most = 100'000;
+  const auto counts = [](std::int64_t number) { return number > 0 && number < most; };
+  if (whole <= 0 || !counts(processes) || !counts(nodes) || !counts(size) || !counts(windows) ||
+      line.has("hostfile") || line.has("include") || line.has("exclude") || !line.is_whole)
+    return;
+  const std::int64_t world = processes * nodes;
+  if (whole == world * size * windows) return;
+  // The script may have another default for the steps of accumulation.
+  const bool sure = accumulated && !each.by_default && !steps.by_default && !given->by_default;
+  Finding& finding = report.add(sure ? Severity::error : Severity::warning, each.written,
+      std::to_string(world) + " processes × " + std::to_string(size) + " samples × " + std::to_string(windows) +
+          (windows == 1 ? " step" : " steps") + " of accumulation are " + std::to_string(world * size * windows) +
+          ", and `" + path.substr(path.rfind('/') + 1) + "` says `train_batch_size` is " + std::to_string(whole) +
+          ": the Trainer refuses configurations that mismatch its arguments. Write \"auto\" there, and it fills the value in");
+  report.relate(finding, {path, field->value.span}, "the configuration says so here");
+  finding.fixes.push_back(
+      {"Write \"auto\" in the configuration", false, {{{path, field->value.span}, "\"auto\""}}});
+}
+
 void check_document(const DocumentInput& input, DocumentReport& report) {
   for (const LaunchLine& line : launch::launch_lines(input.document.script)) {
     Word file;
@@ -119,6 +148,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
         input.sources, input.path, line.command->folder, file.text, false, input.read);
     const auto configured = path ? input.other(*path) : std::nullopt;
     if (!configured || configured->is_broken) continue;
+    judge_whole_batch(line, configured->root, *path, report);
     for (const Pair& pair : pairs()) {
       const Field* field = field_at(configured->root, pair.keys);
       Word given;

@@ -2,6 +2,9 @@
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
 #include "rules/rule.hpp"
+#include "rules/amp/autocast.hpp"
+#include "rules/training/parts.hpp"
+#include "values/kept.hpp"
 #include "rules/training/training.hpp"
 
 #include <algorithm>
@@ -73,9 +76,39 @@ void check_scalers(const Record& record, Report& report) {
     }
 }
 
+// Since DeepSpeed 0.17 the engine turns torch's autocast off inside of its forward (autocast_if_enabled).
+void check_autocast(const Record& record, Report& report) {
+  Once once;
+  visit_roots(record, [&](const interpreter::Event& event) {
+    if (event.kind != interpreter::EventKind::operation) return;
+    const auto& forward = static_cast<const interpreter::OperationEvent&>(event);
+    if (!forward.row || forward.row->operation != values::Operation::forward ||
+        !forward.self.is(values::Kind::instance))
+      return;
+    const Value engine = attribute(forward.self, values::EngineState::engine);
+    const auto root = engine.is(values::Kind::instance) ? configuration_of(record, engine) : std::nullopt;
+    if (!root || root->find("torch_autocast") || root->find("amp")) return;
+    const auto region = autocast_around(record, forward.around);
+    if (!region || region->enabled != symbolic::Answer::yes || !once(region->around->place)) return;
+    const bool has_own = enabled(*root, "fp16") || enabled(*root, "bf16") || enabled(*root, "bfloat16");
+    const auto may_have = [&](std::string_view section) {
+      return root->find(section) && !enabled(*root, section) &&
+          truth(root->at(section)->at("enabled")) != std::optional(false);
+    };
+    if (!has_own && (may_have("fp16") || may_have("bf16") || may_have("bfloat16"))) return;
+    Finding* finding = report.add(has_own ? Severity::information : Severity::warning, region->around->place,
+        event.calls,
+        has_own
+            ? "The engine of DeepSpeed computes in the precision of its configuration, and turns torch's autocast off inside of its forward: this region has no effect on the model. Remove it, or configure `torch_autocast` instead of `fp16` and `bf16`."
+            : "The engine of DeepSpeed turns torch's autocast off inside of its forward, and its configuration asks for no precision: the model computes in float32. Enable `bf16`, or `torch_autocast`, in the configuration.");
+    if (finding) report.relate(*finding, forward.place, "the engine's forward");
+  });
+}
+
 void check(const Record& record, Report& report) {
   check_program(record, report, deepspeed_precision, judge);
   check_scalers(record, report);
+  check_autocast(record, report);
 }
 
 }  // namespace
@@ -87,7 +120,8 @@ extern constexpr Rule deepspeed_precision = complete({
         "DeepSpeed's configuration asks for two precisions at once, or for float16 without a scaled loss",
     .why =
         "\"bfloat16 and fp16 modes cannot be simultaneously enabled\": DeepSpeed asserts it where it reads the configuration. With float16 the "
-        "loss has to be scaled, or gradients below 6e-8 are lost.",
+        "loss has to be scaled, or gradients below 6e-8 are lost. The engine makes its precision itself: it scales the loss, so that a GradScaler beside it "
+        "scales twice, and since version 0.17 it turns `torch.autocast` off inside of its forward unless `torch_autocast` is configured.",
     .wrong =
         "{\n  \"train_batch_size\": 32,\n  \"fp16\": {\"enabled\": true},\n  \"bf16\": {\"enabled\": true}\n}\n",
     .right = "{\n  \"train_batch_size\": 32,\n  \"bf16\": {\"enabled\": true}\n}\n",

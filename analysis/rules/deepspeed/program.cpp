@@ -166,6 +166,15 @@ void check_program(const Record& record, Report& report, const Rule& rule,
   });
 }
 
+std::optional<Node> configuration_of(const Record& record, Value engine) {
+  if (!engine.is(Kind::instance)) return std::nullopt;
+  const Value config = attribute(engine, values::EngineState::config);
+  if (!config.is(Kind::dict)) return std::nullopt;
+  Reading reading(record, record.path);
+  Node root = reading.node(config, {});
+  return reading.is_whole ? std::optional(std::move(root)) : std::nullopt;
+}
+
 void check_batch_of_launch(const Record& record, Report& report) {
   each_configured(record, [&](const Configured& one) {
     const auto world = record.number(attribute(one.engine, values::EngineState::processes));

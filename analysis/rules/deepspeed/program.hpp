@@ -5,10 +5,14 @@
 #include "rules/documents/check.hpp"
 #include "rules/report.hpp"
 
+#include <optional>
+
 namespace stepzero::rules::deepspeed {
 
 void check_program(const Record& record, Report& report, const Rule& rule,
     void (*judge)(const Document& document, DocumentReport& report));
+// The configuration of an engine, where the run knows all of it.
+std::optional<Node> configuration_of(const Record& record, values::Value engine);
 // The batch sizes against the processes of a known launch.
 void check_batch_of_launch(const Record& record, Report& report);
 

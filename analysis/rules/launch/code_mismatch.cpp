@@ -18,8 +18,8 @@ using documents::Word;
 using syntax::Expr;
 using syntax::ExprKind;
 
-// code: the program's argument counts. refused: the constructor raises.
-enum class Then : std::uint8_t { code, refused };
+// code: the program's argument counts. launch: that of the launch does. refused: the constructor raises.
+enum class Then : std::uint8_t { code, launch, refused };
 
 struct Pair {
   Launcher launcher;
@@ -32,6 +32,9 @@ struct Pair {
 // AcceleratorState of accelerate 1.15; _argument_from_env of lightning.fabric 2.6.
 constexpr Pair pairs[] = {
     {Launcher::accelerate, "mixed_precision", "Accelerator", "mixed_precision", "", Then::code},
+    // Under DeepSpeed the launch writes it into the environment, which Accelerator reads before its argument.
+    {Launcher::accelerate, "gradient_accumulation_steps", "Accelerator", "gradient_accumulation_steps", "",
+        Then::launch},
     {Launcher::fabric, "precision", "Fabric", "precision", "", Then::refused},
     {Launcher::fabric, "devices", "Fabric", "devices", "auto", Then::refused},
     {Launcher::fabric, "num_nodes", "Fabric", "num_nodes", "1", Then::refused},
@@ -89,10 +92,22 @@ std::optional<Said> said_by_launch(
   const auto path = script_file(
       input.sources, input.path, line.command->folder, file->text, false, input.read);
   const auto document = path ? input.other(*path) : std::nullopt;
-  const Field* field = document && !document->is_broken ? document->root.find(option) : nullptr;
-  return field && field->value.is(Node::Kind::text)
-      ? std::optional(Said{field->value.text, {*path, field->value.span}, file->by_default})
-      : std::nullopt;
+  if (!document || document->is_broken) return std::nullopt;
+  const Node* of_deepspeed = document->root.at("deepspeed_config");
+  const Field* field = document->root.find(option);
+  if (!field && of_deepspeed) field = of_deepspeed->find(option);
+  if (!field) return std::nullopt;
+  Said said{field->value.text, {*path, field->value.span}, file->by_default};
+  if (field->value.is(Node::Kind::integer)) said.text = std::to_string(field->value.integer);
+  return field->value.is(Node::Kind::text) || field->value.is(Node::Kind::integer) ? std::optional(said)
+                                                                                   : std::nullopt;
+}
+
+// Does the launch, or the configuration that it names, ask accelerate for DeepSpeed?
+bool uses_deepspeed(const DocumentInput& input, const LaunchLine& line) {
+  if (line.has("use_deepspeed")) return true;
+  const auto type = said_by_launch(input, line, "distributed_type");
+  return type && type->text == "DEEPSPEED";
 }
 
 void tell(const LaunchLine& line, const Pair& pair, const Said& launch, const Said& code,
@@ -108,6 +123,9 @@ void tell(const LaunchLine& line, const Pair& pair, const Said& launch, const Sa
       pair.then == Then::refused
           ? what +
               ": Fabric refuses two values, \"it conflicts with the value set through the CLI\". Remove one of them"
+          : pair.then == Then::launch
+          ? what +
+              ": with DeepSpeed the number of the launch counts, and the program's is passed over without a word. Make them one"
           : what + ": the argument in the program counts, and the launch is passed over. Remove one of them");
   report.relate(finding, code.where, "the program says it here");
   if (launch.where.path != path)
@@ -148,7 +166,8 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
         input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
     if (!script) continue;
     for (const Pair& pair : pairs) {
-      if (pair.launcher != line.launcher) continue;
+      if (pair.launcher != line.launcher || (pair.then == Then::launch && !uses_deepspeed(input, line)))
+        continue;
       const auto code = said_in_code(input, *script, pair);
       const auto launch = code ? said_by_launch(input, line, pair.option) : std::nullopt;
       if (launch && launch->text != code->text && code->text != pair.otherwise)

@@ -21,7 +21,8 @@ using documents::Word;
 enum class Trainer : std::uint8_t { megatron, torchtitan };
 // multiple: the one is divisible by the product of the others. at_least: it is as large as the other. apart:
 // not both are given. together: the one needs the other. gone: it is refused, whatever is given besides.
-enum class Asks : std::uint8_t { multiple, at_least, apart, together, gone };
+// exactly: it is the product of the others, of which the second is given.
+enum class Asks : std::uint8_t { multiple, exactly, at_least, apart, together, gone };
 
 struct Demand {
   Trainer trainer;
@@ -90,6 +91,9 @@ constexpr Demand demands[] = {
     {Trainer::torchtitan, Asks::multiple, "world",
         "parallelism.data-parallel-replicate-degree parallelism.data-parallel-shard-degree parallelism.context-parallel-degree parallelism.tensor-parallel-degree parallelism.pipeline-parallel-degree",
         "comm.mode", "Invalid parallel dims"},
+    {Trainer::torchtitan, Asks::exactly, "world",
+        "parallelism.data-parallel-replicate-degree parallelism.data-parallel-shard-degree parallelism.context-parallel-degree parallelism.tensor-parallel-degree parallelism.pipeline-parallel-degree",
+        "comm.mode", "Invalid parallel dims"},
 };
 
 // Options that only Megatron has under these names, of which every launch of it gives several.
@@ -111,12 +115,13 @@ struct Given {
   std::optional<Word> value;
   std::optional<double> number;
   bool by_default = false;
+  std::optional<Location> in_file;  // it stands in the configuration that the launch names
 };
 
 // What the command line says, by the names of options; the last of each counts.
 class Sizes {
 public:
-  explicit Sizes(const LaunchLine& line) {
+  Sizes(const DocumentInput& input, const LaunchLine& line) {
     const std::vector<Word>& words = line.arguments;
     for (std::size_t i = 0; i < words.size(); ++i) {
       is_open_ = is_open_ || words[i].text.find(documents::Chars::words) != std::string::npos;
@@ -142,6 +147,7 @@ public:
       given_[std::move(name)] = std::move(made);
     }
     add_world(line);
+    add_file(input, line);
   }
 
   const Given* find(std::string_view name) const {
@@ -158,6 +164,7 @@ public:
     return any;
   }
   bool is_open() const { return is_open_; }
+  bool has_file() const { return has_file_; }  // all that the command line does not say
 
 private:
   static std::optional<double> number_of(const std::string& text) {
@@ -182,7 +189,35 @@ private:
     given_["world"] = std::move(made);
   }
 
+  // `[parallelism]` of the TOML that torchtitan is launched with: the command line comes before it.
+  void add_file(const DocumentInput& input, const LaunchLine& line) {
+    const Given* named = find("job.config-file");
+    if (!named || !named->value || !named->value->is_known() || !named->value->text.ends_with(".toml")) return;
+    const Word file = *named->value;
+    const auto path = script_file(
+        input.sources, input.path, line.command->folder, file.text, false, input.read);
+    const auto document = path ? input.other(*path) : std::nullopt;
+    const Node* degrees = document && !document->is_broken ? document->root.at("parallelism") : nullptr;
+    if (!degrees || !degrees->is(Node::Kind::table)) return;
+    has_file_ = true;
+    for (const Field& field : degrees->fields) {
+      if (!field.value.is(Node::Kind::integer)) continue;
+      std::string name = "parallelism." + field.key;
+      std::replace(name.begin(), name.end(), '_', '-');
+      Given made;
+      made.flag = file;
+      made.flag.text = field.key;
+      made.value = file;
+      made.value->text = std::to_string(field.value.integer);
+      made.number = static_cast<double>(field.value.integer);
+      made.by_default = file.by_default;
+      made.in_file = Location{*path, field.value.span};
+      given_.try_emplace(std::move(name), std::move(made));
+    }
+  }
+
   std::map<std::string, Given> given_;
+  bool has_file_ = false;
   bool is_open_ = false;  // options may be given besides that are not known
 };
 
@@ -212,7 +247,8 @@ public:
       const Given* one = sizes_.find(demand.one);
       if (!one) continue;
       switch (demand.asks) {
-      case Asks::multiple: judge_multiple(demand, *one); break;
+      case Asks::multiple:
+      case Asks::exactly: judge_multiple(demand, *one); break;
       case Asks::at_least:
         if (const Given* other = sizes_.find(demand.others);
             other && one->number && other->number && *one->number < *other->number)
@@ -259,6 +295,11 @@ private:
     return std::fmod(*world->number, of_model) == 0 ? std::optional(*world->number / of_model) : std::nullopt;
   }
 
+  static std::string_view second_of(std::string_view list) {
+    list.remove_prefix(std::min(list.find(' '), list.size() - 1) + 1);
+    return list.substr(0, list.find(' '));
+  }
+
   void judge_multiple(const Demand& demand, const Given& one) {
     if (!is_count(&one)) return;
     double product = 1;
@@ -287,11 +328,17 @@ private:
       if (*size->number > 1) take(*size->number, "`" + size->flag.text + "`");
     });
     // A factor of one divides everything; so does what an earlier demand has told of.
-    if (!is_known || given.empty() || product <= 1 || std::fmod(*one.number, product) == 0 ||
-        (count < 2 && demand.others.find(' ') != std::string_view::npos && told_.contains(demand.one)))
+    const bool exactly = demand.asks == Asks::exactly;
+    if (exactly && (sizes_.is_open() || !sizes_.has_file() || !is_count(sizes_.find(second_of(demand.others))))) return;
+    const bool fits = exactly ? *one.number == product : product <= 1 || std::fmod(*one.number, product) == 0;
+    if (!is_known || given.empty() || fits ||
+        (!exactly && count < 2 && demand.others.find(' ') != std::string_view::npos && told_.contains(demand.one)))
       return;
     if (demand.one == "seq-length" && count < 2) return;
     if (!told_.insert(demand.one).second) return;
+    if (exactly)
+      return tell(demand, one, given,
+          named(demand.one, one) + " are not the " + shown(product) + " that the degrees of parallelism multiply to");
     tell(demand, one, given,
         named(demand.one, one) + (demand.one == "world" ? " are" : " is") + " not divisible by " + factors +
             (count > 1 ? " = " + numbers + " = " + shown(product) : " = " + numbers));
@@ -313,6 +360,7 @@ private:
             (sizes_.is_open() ? ", unless the words that are not known say otherwise" : ""));
     const auto relate = [&](const Given& given, const std::string& text) {
       const Word& word = given.value ? *given.value : given.flag;
+      if (given.in_file) return report_.relate(finding, *given.in_file, text);
       if (word.written != where.written) report_.relate(finding, word.written, text);
     };
     if (&at != &one) relate(one, "the processes of the job");
@@ -349,7 +397,7 @@ std::optional<Trainer> trainer_of(const DocumentInput& input, const LaunchLine& 
 
 void check_document(const DocumentInput& input, DocumentReport& report) {
   for (const LaunchLine& line : launch_lines(input.document.script)) {
-    const Sizes sizes(line);
+    const Sizes sizes(input, line);
     if (const auto trainer = trainer_of(input, line, sizes)) Judgment(*trainer, sizes, report).run();
   }
 }

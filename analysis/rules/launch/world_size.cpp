@@ -59,6 +59,31 @@ void check_visible(const DocumentInput& input, const LaunchLine& line, DocumentR
   report.relate(finding, visible->value.written, "the GPUs that are visible");
 }
 
+// DeepSpeed's launcher takes the devices by number or by name, and refuses both.
+void check_resources(const LaunchLine& line, DocumentReport& report) {
+  if (line.launcher != Launcher::deepspeed) return;
+  const auto given = [&](std::string_view name) {
+    const auto found = std::find_if(line.options.rbegin(), line.options.rend(), [&](const GivenOption& each) {
+      return each.option && each.option->name == "--" + std::string(name);
+    });
+    return found == line.options.rend() ? nullptr : &*found;
+  };
+  for (const std::string_view number : {"num_gpus", "num_nodes"})
+    for (const std::string_view filter : {"include", "exclude"}) {
+      const GivenOption *counted = given(number), *named = given(filter);
+      if (!counted || !named || !named->value || !counted->value) continue;
+      const auto count = to_number(counted->value->text);
+      if (!count || *count <= 0 || named->value->text.empty() || !named->value->is_known()) continue;
+      const bool sure = !counted->value->by_default && !named->value->by_default && !counted->flag.by_default &&
+          !named->flag.by_default;
+      Finding& finding = report.add(sure ? Severity::error : Severity::warning, counted->flag.written,
+          "`--" + std::string(number) + "` and `--" + std::string(filter) +
+              "` exclude each other: deepspeed ends with \"Cannot specify num_nodes/gpus with include/exclude\". Leave one of them out");
+      report.relate(finding, named->flag.written, "the devices are named here");
+      return;
+    }
+}
+
 void check_nodes(const LaunchLine& line, const Slurm& slurm, DocumentReport& report) {
   if (line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) return;
   const auto nodes = line.nodes(), processes = line.processes_per_node();
@@ -145,6 +170,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   const Slurm slurm = read_slurm(input.document);
   for (const LaunchLine& line : launch_lines(input.document.script)) {
     check_visible(input, line, report);
+    check_resources(line, report);
     check_nodes(line, slurm, report);
     check_allocation(line, slurm, report);
     check_placement(input, line, report);

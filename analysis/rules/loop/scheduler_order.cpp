@@ -200,14 +200,8 @@ const Window* ignores_windows(
   return nullptr;
 }
 
-// More steps than the cycle has, all of them known.
-std::optional<std::int64_t> overrun(const Record& record, const Steps& scheduler, std::int64_t& total) {
-  const OperationEvent& made = *scheduler.made->event;
-  const auto steps = record.number(argument_of(made, "total_steps"));
-  const auto epochs = record.number(argument_of(made, "epochs")),
-             per_epoch = record.number(argument_of(made, "steps_per_epoch"));
-  if (!steps && !(epochs && per_epoch)) return std::nullopt;
-  total = steps ? *steps : *epochs * *per_epoch;
+// How often it steps in all, where every round of every loop is known.
+std::optional<std::int64_t> steps_in_all(const Record& record, const Steps& scheduler) {
   std::int64_t count = 0;
   for (const TrainingEvent* step : scheduler.steps) {
     if (step->in_handler || step->in_attempt) return std::nullopt;
@@ -224,7 +218,30 @@ std::optional<std::int64_t> overrun(const Record& record, const Steps& scheduler
     }
     count += times;
   }
-  return count > total ? std::optional(count) : std::nullopt;
+  return count;
+}
+
+// More steps than the cycle has, all of them known.
+std::optional<std::int64_t> overrun(const Record& record, const Steps& scheduler, std::int64_t& total) {
+  const OperationEvent& made = *scheduler.made->event;
+  const auto steps = record.number(argument_of(made, "total_steps"));
+  const auto epochs = record.number(argument_of(made, "epochs")),
+             per_epoch = record.number(argument_of(made, "steps_per_epoch"));
+  if (!steps && !(epochs && per_epoch)) return std::nullopt;
+  total = steps ? *steps : *epochs * *per_epoch;
+  const auto count = steps_in_all(record, scheduler);
+  return count && *count > total ? count : std::nullopt;
+}
+
+// A cosine that is at its end long before the last step, and comes back up.
+std::optional<std::int64_t> comes_back_up(const Record& record, const Steps& scheduler, std::int64_t& period) {
+  const OperationEvent& made = *scheduler.made->event;
+  const auto given = made.row->path.ends_with("CosineAnnealingLR") ? record.number(argument_of(made, "T_max"))
+                                                                   : std::nullopt;
+  if (!given || *given < 2) return std::nullopt;
+  period = *given;
+  const auto count = steps_in_all(record, scheduler);
+  return count && *count >= 2 * period ? count : std::nullopt;
 }
 
 void judge(const Record& record, const TrainingRoot& scene, const Steps& scheduler,
@@ -300,6 +317,16 @@ void judge(const Record& record, const TrainingRoot& scene, const Steps& schedul
     if (!finding) return;
     report.relate(*finding, made.place, "made for one epoch");
     report.relate(*finding, epochs->place, "the loop over the epochs");
+    return;
+  }
+  if (const auto count = comes_back_up(record, scheduler, total)) {
+    if (!once(event.place)) return;
+    Finding* finding = report.add(Severity::information, event.place, event.calls,
+        code(name + ".step()") + " is called " + std::to_string(*count) + " times, and the cosine is at its end after " +
+            std::to_string(total) + ": the learning rate rises again, and is back at its start after " +
+            std::to_string(2 * total) +
+            ". Pass all steps as `T_max`, or take CosineAnnealingWarmRestarts if it is to start anew.");
+    if (finding) report.relate(*finding, made.place, "T_max is " + std::to_string(total));
     return;
   }
   if (const Window* window = ignores_windows(record, all, scheduler, marks)) {

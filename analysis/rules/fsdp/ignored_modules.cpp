@@ -1,0 +1,87 @@
+// fsdp/ignored-modules: parameters that FullyShardedDataParallel leaves alone, and that are trained all the same.
+#include "rules/fsdp/wraps.hpp"
+#include "rules/list.hpp"
+#include "rules/training/parts.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using namespace fsdp;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+// The modules that are handed over as a list, a tuple or a set of them.
+std::vector<Value> modules_in(Value given) {
+  std::vector<Value> found;
+  if (given.is(Kind::list) && !values::Heap::list_state(given)->open)
+    found = values::Heap::list_state(given)->items;
+  else if (given.is(Kind::tuple))
+    found = given.as<values::Tuple>()->items;
+  std::erase_if(found, [](Value each) { return !each.is(Kind::instance); });
+  return found;
+}
+
+bool is_trained(const Parts& parts) {
+  return std::any_of(parts.found.begin(), parts.found.end(), [](const Object* object) {
+    const auto* tensor = dynamic_cast<const values::Tensor*>(object);
+    return tensor && tensor->role == values::TensorRole::parameter &&
+        tensor->now()->requires_grad == values::Known::yes;
+  });
+}
+
+void check(const Record& record, Report& report) {
+  Once once;
+  for (const TrainingRoot& scene : Training::of(record).scenes()) {
+    // Who reduces gradients by hand, or wraps a part in DDP, may reduce these.
+    const bool reduces = std::any_of(scene.all.begin(), scene.all.end(), [](const TrainingEvent& each) {
+      return each.event->row->operation == Operation::collective && !each.loops.empty() &&
+          each.event->row->path.starts_with("torch.distributed.") &&
+          each.event->row->path.find("fsdp") == std::string_view::npos;
+    });
+    if (reduces || scene.handed_over || by_hand(scene, static_cast<const LoopEvent*>(nullptr))) continue;
+    for (const Wrap& wrap : wraps_in(scene)) {
+      if (wrap.in_place) continue;
+      for (const Value ignored : modules_in(wrap.option("ignored_modules"))) {
+        Parts parts;
+        parts.add(ignored);
+        if (!is_trained(parts)) continue;
+        const auto step = std::find_if(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+          if (each.event->row->operation != Operation::optimizer_made || each.event->arguments.empty())
+            return false;
+          const Value module = module_of_parameters(each.event->arguments.front());
+          return module && (module.object() == wrap.event->self.object() || module.object() == wrap.module.object());
+        });
+        if (step == scene.all.end() || !once(wrap.event->place)) continue;
+        Finding* finding = report.add(Severity::warning, wrap.event->place, wrap.event->calls,
+            "`FullyShardedDataParallel` neither shards nor reduces the parameters of `ignored_modules`, and this optimizer trains them: each rank steps along its own gradients, and the ranks drift apart. Freeze them, reduce their gradients yourself, or let FSDP have them.");
+        if (finding) report.relate(*finding, step->event->place, "the optimizer has the parameters of the whole model");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+constexpr Rule fsdp_ignored_modules = complete({
+    .id = "fsdp/ignored-modules",
+    .severity = Severity::warning,
+    .summary = "parameters of ignored modules are trained, and no rank tells the others their gradients",
+    .why =
+        "What `ignored_modules` names stays whole on every rank, and `FullyShardedDataParallel` leaves its gradients alone: no reduction takes place. Where an optimizer trains it, each rank "
+        "learns from its own batches only, the copies drift apart, and a checkpoint holds that of one rank. Nothing fails.",
+    .wrong =
+        "model = FullyShardedDataParallel(net, ignored_modules=[net.head])\noptimizer = torch.optim.AdamW(model.parameters())\n",
+    .right =
+        "for p in net.head.parameters():\n    p.requires_grad_(False)\nmodel = FullyShardedDataParallel(net, ignored_modules=[net.head])\n",
+    .silent =
+        "Frozen modules; optimizers that are made of other parameters; programs with collectives in their loop, which may reduce the gradients themselves.",
+    .fix = "None: whether they are meant to be trained cannot be seen.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+}  // namespace stepzero::rules
