@@ -22,7 +22,7 @@ const configuration = `{
   "zero_optimization": {"stage": 2}
 }
 `;
-const script = "deepspeed --num_gpu 2 train.py\n";
+const script = "deepspeed --nun_gpus 2 train.py\n";
 
 describe("a configuration beside its program", { timeout: 400_000 }, () => {
   let editor;
