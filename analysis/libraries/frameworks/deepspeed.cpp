@@ -346,11 +346,10 @@ const std::deque<Hidden>& hidden() {
 std::vector<Row> deepspeed_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
-      row("deepspeed.DeepSpeedEngine", class_, "*arguments, **options", nullptr),
+      row("deepspeed.DeepSpeedEngine", class_, "*arguments, **options", nullptr, "torch.nn.Module"),
       row("deepspeed.$Optimizer", class_, "params, *more, **options", engine_optimizer,
           "torch.optim.Optimizer", Operation::optimizer_made),
       row("deepspeed.add_config_arguments", function, "parser", adds_arguments),
-      row("deepspeed.DeepSpeedEngine.__call__", method, "*arguments, **options", wrapped_forward),
       row("deepspeed.DeepSpeedEngine.forward", method, "*arguments, **options", wrapped_forward),
       row("deepspeed.DeepSpeedEngine.zero_grad", method, "", engine_zero_grad),
       row("deepspeed.DeepSpeedEngine.global_rank", property, "", role_value<Role::rank>),

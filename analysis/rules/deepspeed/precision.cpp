@@ -85,7 +85,8 @@ void check_autocast(const Record& record, Report& report) {
     if (!forward.row || forward.row->operation != values::Operation::forward ||
         !forward.self.is(values::Kind::instance))
       return;
-    const Value engine = attribute(forward.self, values::EngineState::engine);
+    const bool is_engine = static_cast<bool>(attribute(forward.self, values::EngineState::config));
+    const Value engine = is_engine ? forward.self : attribute(forward.self, values::EngineState::engine);
     const auto root = engine.is(values::Kind::instance) ? configuration_of(record, engine) : std::nullopt;
     if (!root || root->find("torch_autocast") || root->find("amp")) return;
     const auto region = autocast_around(record, forward.around);
