@@ -114,7 +114,7 @@ std::shared_ptr<const program::Data> FileSources::data(
     const std::string& path, program::DataFormat format) const {
   if (overlay_) {
     if (const auto open = overlay_->find(path); open != overlay_->end())
-      return open->second ? read_data(open->second->text->bytes(), format) : nullptr;
+      return open->second ? read_data(path, open->second->text->bytes(), format) : nullptr;
   }
   {
     const std::lock_guard lock(mutex_);
@@ -122,7 +122,7 @@ std::shared_ptr<const program::Data> FileSources::data(
   }
   std::shared_ptr<const program::Data> data;
   if (const auto stamp = file_stamp(path); stamp && stamp->size <= largest_configuration)
-    if (const ReadText read = read_text(path); read.text) data = read_data(*read.text, format);
+    if (const ReadText read = read_text(path); read.text) data = read_data(path, *read.text, format);
   const std::lock_guard lock(mutex_);
   return data_.try_emplace({path, format}, std::move(data)).first->second;
 }

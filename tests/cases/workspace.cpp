@@ -21,7 +21,7 @@ std::shared_ptr<const program::Data> Workspace::data(
   const auto text = path.size() > root.size() + 1 && path.starts_with(root) ? texts_.find(title_of(path))
                                                                             : texts_.end();
   return text == texts_.end() || text->first.ends_with(".py") ? nullptr
-                                                              : server::read_data(text->second, format);
+                                                              : server::read_data(path, text->second, format);
 }
 
 bool Workspace::is_folder(const std::string& path) const {

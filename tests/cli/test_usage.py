@@ -195,3 +195,21 @@ def test_why_ranks_are_silent(stepzero, write):
     said = stepzero("check", "--why-silent", "ranks.py:6").text
     assert "torch.distributed.barrier: in the call of save (line 9), if `rank == 0` (divergent) (line 5)" in said
     assert "Ranks: told here" in said
+
+
+def test_why_a_line_of_a_script_or_a_configuration_is_silent(stepzero, write):
+    write("train.py", 'import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument("--lr")\nparser.parse_args()\n')
+    write("run.sh", "#!/bin/bash\nLR=$1\ntorchrun --nproc_per_node 2 train.py --lr $LR\necho done\npython other.py --any\n")
+    said = stepzero("check", "--why-silent", "run.sh:3").text
+    assert "The file is read as a script." in said
+    assert "The command launches with torchrun." in said
+    assert "An argument is not known: `…`" in said
+    assert "takes 1 options and no others" in said
+    assert "The command `echo` launches no program of Python." in stepzero("check", "--why-silent", "run.sh:4").text
+    assert "No file `other.py` was found" in stepzero("check", "--why-silent", "run.sh:5").text
+    write("ds_config.json", '{\n  "train_batch_size": 8,\n  "zero_optimization": {"stage": 2},\n  "gradient_clip": 1\n}\n')
+    said = stepzero("check", "--why-silent", "ds_config.json:2").text
+    assert "The file is read as a configuration of DeepSpeed." in said
+    assert "The key `train_batch_size` holds an integer, and is one that is known." in said
+    write("any.yaml", "width: 3\n")
+    assert "Nothing is read of the file" in stepzero("check", "--why-silent", "any.yaml:1").text

@@ -118,6 +118,10 @@ private:
   std::optional<std::size_t> index(std::string_view name) const {
     for (std::size_t i = settings_.size(); i-- > 0;)
       if (settings_[i].name == name) return i;
+    // Under the name that it had: in the versions that know it, it is set.
+    for (std::size_t i = settings_.size(); i-- > 0;)
+      if (const FormerArgument* old = former_training_argument(settings_[i].name); old && old->instead == name)
+        return i;
     return std::nullopt;
   }
   const TrainingSetting* setting(std::string_view name) const {

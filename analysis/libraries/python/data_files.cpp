@@ -174,6 +174,15 @@ template <DataFormat format> Value loaded(Call& call) {
   return hook && !call.run.resolve(hook).is(Kind::none) ? hooked(call, data, hook) : data;
 }
 
+// toml.load takes the path itself, or a file.
+Value loaded_by_name(Call& call) {
+  const Value path = path_text(call.run, call.at(0));
+  const Value data = path && path.text().ends_with(".toml") && call.options.empty()
+      ? call.run.data_of_file(path.text(), DataFormat::json)
+      : Value{};
+  return data ? data : not_seen(call);
+}
+
 // Is it a field that has to be given, and was not?
 bool is_to_be_given(Value value) { return value.is(Kind::string) && value.text() == "???"; }
 bool is_reference(Value value) {
@@ -508,6 +517,9 @@ std::vector<Row> data_file_rows() {
       row(values::InternalRow::data_file, class_, "", nullptr),
       row("json.load", function, "fp, **options", loaded<DataFormat::json>),
       row("json.loads", function, "s, **options", loaded<DataFormat::json>),
+      row("tomllib.load", function, "fp, **options", loaded<DataFormat::json>),
+      row("tomli.load", function, "fp, **options", loaded<DataFormat::json>),
+      row("toml.load", function, "f, **options", loaded_by_name),
       row("yaml.safe_load", function, "stream", loaded<DataFormat::yaml>),
       row("yaml.full_load", function, "stream", loaded<DataFormat::yaml>),
       row("yaml.load", function, "stream, *more, **options", loaded<DataFormat::yaml>),

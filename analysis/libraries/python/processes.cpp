@@ -13,6 +13,9 @@ namespace stepzero::libraries {
 
 namespace {
 
+constexpr std::string_view meeting_row = "os.environ.$meeting";  // where the ranks meet, of each its own
+
+
 constexpr std::int64_t last_port = 65535;
 
 // What Python calls a value that is no text; empty where it may be some.
@@ -187,6 +190,15 @@ void judge_variable(Call& call, std::string_view key, Value value) {
         .operands = {value};
     return;
   }
+  // Rules say whether it is set in the processes that meet, or before there are any.
+  if (const symbolic::Sharing sharing = value ? call.run.heap().sharing(value) : symbolic::Sharing::uniform;
+      key == "MASTER_PORT" && (sharing == symbolic::Sharing::divergent || sharing == symbolic::Sharing::local)) {
+    Call meeting{call.run, *call.run.library().find(meeting_row), {}, {}, {}, {}, {}, false,
+        call.expr, call.node, call.place};
+    interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::process_text, meeting);
+    event->overridable = true;
+    if (sharing == symbolic::Sharing::local) event->operands = {value};
+  }
   if (key == "MASTER_PORT" && value.is(Kind::string))
     if (const auto number = number_of(value.text()); number && (*number > last_port || *number < 0))
       // The group may be made without this variable.
@@ -201,6 +213,7 @@ std::vector<Row> process_rows() {
   std::vector<Row> rows = {
       row("os.environ.__setitem__", function, "key, value", set_variable),
       row("os.environ.update", function, "*arguments, **options", set_variables),
+      row(meeting_row, function, "", nothing),
       row("os.putenv", function, "key, value", set_variable),
       row("signal.signal", function, "signalnum, handler", handler_set),
       row("torch.distributed.Store", class_, "", nullptr),

@@ -17,7 +17,7 @@ namespace stepzero::libraries {
 namespace {
 
 // Libraries whose names are never looked for among the files of the program. The first ones are Python's own.
-constexpr std::array<std::string_view, 92> libraries = {
+constexpr std::array<std::string_view, 95> libraries = {
     "os",
     "sys",
     "math",
@@ -106,6 +106,9 @@ constexpr std::array<std::string_view, 92> libraries = {
     "tokenizers",
     "sentencepiece",
     "yaml",
+    "tomllib",
+    "tomli",
+    "toml",
     "omegaconf",
     "hydra",
     "functorch",

@@ -47,6 +47,26 @@ std::vector<std::string> literals_of(std::string_view type) {
   return found;
 }
 
+// The texts under "choices" of `metadata={…}`; none if something else stands there.
+std::vector<std::string> choices_in(const Expr* metadata) {
+  std::vector<std::string> found;
+  if (!metadata || metadata->kind != ExprKind::dict) return found;
+  for (const DictItem& item : static_cast<const DictExpr&>(*metadata).items) {
+    if (!item.key || item.key->kind != ExprKind::string ||
+        static_cast<const StringExpr&>(*item.key).value != "choices")
+      continue;
+    const List<const Expr*> elements = item.value->kind == ExprKind::list
+        ? static_cast<const ListExpr&>(*item.value).elements
+        : item.value->kind == ExprKind::tuple ? static_cast<const TupleExpr&>(*item.value).elements
+                                              : List<const Expr*>();
+    for (const Expr* each : elements) {
+      if (each->kind != ExprKind::string) return {};
+      found.emplace_back(static_cast<const StringExpr&>(*each).value);
+    }
+  }
+  return found;
+}
+
 void add_field(const DataField& field, ScriptOptions& into) {
   const std::string type = plain_type(field.type);
   DeclaredOption& made = into.options.emplace_back();
@@ -60,6 +80,7 @@ void add_field(const DataField& field, ScriptOptions& into) {
   made.type = type == "int" || type == "float" ? type : "";
   made.arity = type == "int" || type == "float" || type == "str" ? Arity::one : Arity::unknown;
   if (made.choices = literals_of(type); !made.choices.empty()) made.arity = Arity::one;
+  if (made.choices.empty() && made.type.empty()) made.choices = field.choices;
   made.has_default = field.has_default;
   made.is_required = !field.has_default && made.takes_one();
   if (type != "bool" || !field.is_true) return;
@@ -240,6 +261,7 @@ void collect_class(const ClassStmt& cls, const std::string& path, std::string_vi
           : call.function->kind == ExprKind::attribute &&
               static_cast<const AttributeExpr&>(*call.function).attribute.text() == "field";
       field.has_default = given || keyword(call, "default_factory") || spread || !is_field;
+      field.choices = choices_in(keyword(call, "metadata"));
       value = given;
     } else {
       field.has_default = value != nullptr;

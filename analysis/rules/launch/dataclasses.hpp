@@ -14,6 +14,7 @@ namespace stepzero::rules::launch {
 struct DataField {
   std::string name, type;  // the annotation, as it is written
   bool has_default = false, is_true = false;
+  std::vector<std::string> choices;  // of `metadata`, which HfArgumentParser hands to argparse
   Location where;
 };
 struct DataClass {

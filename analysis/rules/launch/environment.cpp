@@ -1,6 +1,7 @@
 // launch/environment: what another process is handed is no text, or no port.
 #include "interpreter/calls/noted_at.hpp"
 #include "rules/launch/program_environment.hpp"
+#include "rules/launch/program_rendezvous.hpp"
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "values/kept.hpp"
@@ -27,7 +28,9 @@ bool is_read_as_text(const Record& record, const ProblemEvent& problem) {
 void check(const Record& record, Report& report) {
   launch::check_program_environment(record, report);
   visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
-    if (problem.problem != values::ProblemKind::process_text || is_read_as_text(record, problem)) return;
+    if (problem.problem != values::ProblemKind::process_text || is_read_as_text(record, problem) ||
+        launch::is_of_meeting(problem))
+      return;
     std::string message = problem.text;
     const auto given = qualify(record, problem, root, Severity::error, message);
     if (Finding* finding = given ? report.add(*given, problem.place, problem.calls, message) : nullptr)

@@ -44,7 +44,8 @@ public:
     const std::string_view text = module ? std::string_view(module->text->bytes()) : std::string_view();
     const bool is_of_argparse = text.find("HfArgumentParser") == std::string_view::npos &&
         text.find("click.") == std::string_view::npos && text.find("tyro.cli(") == std::string_view::npos &&
-        text.find("Fire(") == std::string_view::npos && text.find("typer") == std::string_view::npos;
+        text.find("Fire(") == std::string_view::npos && text.find("typer") == std::string_view::npos &&
+        text.find("jsonargparse") == std::string_view::npos;
     while (!waiting_.empty() && seen_.size() < most_modules &&
         !(open_ && is_of_argparse && hf_classes_.empty())) {
       const std::string next = waiting_.back();
@@ -196,7 +197,7 @@ private:
       imports_tyro_ = imports_tyro_ || first.text() == "tyro";
       imports_simple_ = imports_simple_ || first.text() == "simple_parsing";
       reads_signature_ = reads_signature_ ||
-          (is_main_ && (first.text() == "fire" || first.text() == "typer"));
+          (is_main_ && (first.text() == "fire" || first.text() == "typer" || first.text() == "jsonargparse"));
       if (is_one_of(first.text(), other_readers)) open_ = true;
     };
     if (stmt.kind == StmtKind::import) {

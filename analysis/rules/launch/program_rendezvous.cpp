@@ -1,7 +1,9 @@
 #include "rules/launch/program_rendezvous.hpp"
 
 #include "rules/launch/declarations.hpp"
+#include "rules/shape/operator_problem.hpp"
 #include "rules/source.hpp"
+#include "rules/training/training.hpp"
 
 #include <algorithm>
 #include <map>
@@ -142,90 +144,76 @@ const Expr* argument(const CallExpr& call, std::string_view name, std::size_t pl
 }
 bool is_none(const Expr* expr) { return !expr || expr->kind == ExprKind::none; }
 
-// The functions that the file has spawned.
-std::vector<const FunctionStmt*> spawned(const File& file) {
-  std::vector<const FunctionStmt*> found;
-  for (const FoundCall& each : file.calls)
-    if (is_spawn(*each.call))
-      if (const FunctionStmt* function = file.function(argument(*each.call, "fn", 0)))
-        found.push_back(function);
-  return found;
+// The call of `spawn` by whose function the run came here; nowhere if it did not.
+Place spawn_of(const Record& record, const interpreter::CallSite* calls) {
+  for (; calls; calls = calls->outer)
+    if (record.text(calls->place).find("spawn(") != std::string_view::npos) return calls->place;
+  return {};
 }
 
-// Another value in each process: the rank, or a draw.
-bool differs(const Expr& value, const FunctionStmt& function) {
-  bool found = false;
-  const std::string_view rank = function.parameters->list.empty() ? std::string_view()
-                                                                  : function.parameters->list[0].name.text();
-  for_each_expression(value, [&](const Expr& expr) {
-    if (expr.kind == ExprKind::name && !rank.empty() && as<NameExpr>(expr).id.text() == rank) found = true;
-    if (expr.kind != ExprKind::call) return;
-    const std::string_view name = last_name(*as<CallExpr>(expr).function);
-    if (name == "randint" || name == "randrange") found = true;
+// A port that is another one for each rank, or that each process draws itself.
+void check_ports(const Record& record, Report& report) {
+  visit_problems(record, [&](const interpreter::ProblemEvent& problem, const interpreter::Root& root) {
+    if (!is_of_meeting(problem)) return;
+    const Place spawn = spawn_of(record, problem.calls);
+    // Before there are processes it is drawn once.
+    if (!problem.operands.empty() && !spawn) return;
+    std::string message =
+        "Each process takes another `MASTER_PORT`, so the ranks never meet: rank 0 listens at its own port, and the others wait at theirs until the time limit. Choose the port once, before the processes are started, and hand it to all of them.";
+    const auto severity = qualify(record, problem, root, Severity::warning, message);
+    Finding* finding =
+        severity ? report.add(Severity::warning, problem.place, problem.calls, std::move(message)) : nullptr;
+    if (finding && spawn) report.relate(*finding, spawn, "the processes are started here");
   });
-  return found;
 }
 
-// os.environ["MASTER_PORT"] = …, in the function that each process runs.
-void check_ports(const Record& record, const std::vector<const FunctionStmt*>& functions, Report& report) {
-  for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
-    const auto& chunk = record.chunks[i];
-    if (chunk.path != record.path || !chunk.statement()) continue;
-    for_each_statement(*chunk.chunk->stmt, [&](const Stmt& stmt) {
-      if (stmt.kind != StmtKind::assign || as<AssignStmt>(stmt).targets.size() != 1) return;
-      const Expr& target = *as<AssignStmt>(stmt).targets[0];
-      if (target.kind != ExprKind::subscript || last_name(*as<SubscriptExpr>(target).object) != "environ" ||
-          literal(as<SubscriptExpr>(target).index) != "MASTER_PORT")
-        return;
-      const auto around = std::find_if(functions.begin(), functions.end(), [&](const FunctionStmt* each) {
-        return each->span.begin <= stmt.span.begin && stmt.span.end <= each->span.end &&
-            std::any_of(
-                each->body.begin(), each->body.end(), [&](const Stmt* inner) { return inner == &stmt; });
-      });
-      if (around == functions.end() || !differs(*as<AssignStmt>(stmt).value, **around)) return;
-      report.add(Severity::warning, {i, as<AssignStmt>(stmt).value->span}, nullptr,
-          "Each process takes another `MASTER_PORT`, so the ranks never meet: rank 0 listens at its own port, and the others wait at theirs until the time limit. Choose the port once, before `spawn`, and hand it to all of them.");
-    });
+const Expr* keyword_of(const interpreter::OperationEvent& event, std::string_view name) {
+  return event.expr ? keyword(*event.expr, name) : nullptr;
+}
+
+void check_group(const File& file, const interpreter::OperationEvent& event, const Record& record, Report& report) {
+  const Value method = event.arguments.size() > 1 ? event.arguments[1] : Value{};
+  const std::string text(method.is(values::Kind::string) ? method.text() : std::string_view());
+  const Expr *rank = keyword_of(event, "rank"), *world = keyword_of(event, "world_size"),
+             *store = keyword_of(event, "store");
+  if (!event.expr || spreads(*event.expr)) return;
+  if ((text.starts_with("tcp://") || text.starts_with("file://")) && text.find('?') == std::string::npos &&
+      (!rank || !world) && event.expr->arguments.size() <= 2) {
+    report.add(Severity::error, event.place, event.calls,
+        "`init_method=\"" + text + "\"` reads nothing from the environment: without `" +
+            (rank           ? "world_size"
+                    : world ? "rank"
+                            : "rank=` and `world_size") +
+            "=` this raises ValueError, \"" + (rank ? "world size" : "rank") + " parameter missing\". Pass " +
+            (rank || world ? "it" : "both") + ", or leave `init_method` out under torchrun.");
+    return;
   }
+  // Started by spawn, the processes have what the program sets, and nothing else.
+  const bool of_environment = !method || method.is(values::Kind::none) || text == "env://";
+  if (!of_environment || !is_none(store) || !rank || !world || !spawn_of(record, event.calls)) return;
+  const bool sets = file.mentions("MASTER_") || file.mentions("environ.update") || file.mentions("dotenv") ||
+      file.mentions("environ |=");
+  if (sets) return;
+  report.add(Severity::warning, event.place, event.calls,
+      "Nothing in this program sets `MASTER_ADDR` and `MASTER_PORT`, and `spawn` does not either: unless the shell exports them, this raises ValueError, \"environment variable MASTER_ADDR expected, but not set\". Set both before `init_process_group`, or pass `init_method=\"tcp://localhost:29500\"`.");
 }
 
 }  // namespace
 
+bool is_of_meeting(const interpreter::ProblemEvent& problem) {
+  return problem.row && problem.row->path == "os.environ.$meeting";
+}
+
 void check_program_rendezvous(const Record& record, Report& report) {
   const File file(record);
-  const std::vector<const FunctionStmt*> functions = spawned(file);
-  check_ports(record, functions, report);
-  for (const FoundCall& each : file.calls) {
-    if (!is_group_made(*each.call) || spreads(*each.call)) continue;
-    const CallExpr& call = *each.call;
-    const Expr* method = argument(call, "init_method", 1);
-    const std::string_view text = literal(method);
-    const Expr *rank = keyword(call, "rank"), *world = keyword(call, "world_size"),
-               *store = keyword(call, "store");
-    const Place place{each.chunk, call.span};
-    if ((text.starts_with("tcp://") || text.starts_with("file://")) &&
-        text.find('?') == std::string_view::npos && (!rank || !world) && call.arguments.size() <= 2) {
-      report.add(Severity::error, place, nullptr,
-          "`init_method=\"" + std::string(text) + "\"` reads nothing from the environment: without `" +
-              (rank           ? "world_size"
-                      : world ? "rank"
-                              : "rank=` and `world_size") +
-              "=` this raises ValueError, \"" + (rank ? "world size" : "rank") +
-              " parameter missing\". Pass " + (rank || world ? "it" : "both") +
-              ", or leave `init_method` out under torchrun.");
-      continue;
-    }
-    // Started by spawn, the processes have what the program sets, and nothing else.
-    const bool of_environment = is_none(method) || text == "env://";
-    const bool is_spawned = each.function &&
-        std::find(functions.begin(), functions.end(), each.function) != functions.end();
-    if (!of_environment || !is_none(store) || !is_spawned || !rank || !world) continue;
-    const bool sets = file.mentions("MASTER_") || file.mentions("environ.update") ||
-        file.mentions("dotenv") || file.mentions("environ |=");
-    if (sets) continue;
-    report.add(Severity::warning, place, nullptr,
-        "Nothing in this program sets `MASTER_ADDR` and `MASTER_PORT`, and `spawn` does not either: unless the shell exports them, this raises ValueError, \"environment variable MASTER_ADDR expected, but not set\". Set both before `init_process_group`, or pass `init_method=\"tcp://localhost:29500\"`.");
-  }
+  check_ports(record, report);
+  Once once;
+  visit_roots(record, [&](const interpreter::Event& each) {
+    if (each.kind != interpreter::EventKind::operation) return;
+    const auto& event = static_cast<const interpreter::OperationEvent&>(each);
+    if (event.row && event.row->path == "torch.distributed.init_process_group" && once(event.place))
+      check_group(file, event, record, report);
+  });
 }
 
 void check_spawned(const Record& record, Report& report) {

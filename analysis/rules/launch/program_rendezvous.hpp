@@ -6,6 +6,8 @@
 
 namespace stepzero::rules::launch {
 
+// Is it a port that each process takes for itself? Rules of the environment leave it to this one.
+bool is_of_meeting(const interpreter::ProblemEvent& problem);
 void check_program_rendezvous(const Record& record, Report& report);
 // The processes that `spawn` starts, against those that the group is told of and what its function takes.
 void check_spawned(const Record& record, Report& report);

@@ -1,4 +1,4 @@
-// As Python Fire 0.7 and Typer 0.15 make options of parameters.
+// As Python Fire 0.7, Typer 0.15 and jsonargparse 4 make options of parameters.
 #include "rules/launch/signatures.hpp"
 
 #include "rules/launch/declarations.hpp"
@@ -70,13 +70,14 @@ void SignatureOptions::function(
 bool SignatureOptions::call(const CallExpr& call) {
   const std::string_view name = last_name(*call.function);
   if (name == "add_typer") is_open_ = true;
+  const bool runs_jsonargparse = name == "auto_cli" || name == "CLI";
   const bool runs_fire = name == "Fire",
              runs_typer = name == "run" && call.function->kind == ExprKind::attribute &&
       last_name(*as<AttributeExpr>(*call.function).object) == "typer";
-  if (!runs_fire && !runs_typer) return false;
+  if (!runs_fire && !runs_typer && !runs_jsonargparse) return false;
   const bool is_function = call.arguments.size() == 1 && call.arguments[0]->kind == ExprKind::name &&
       call.keywords.empty();
-  made_of_.emplace_back(runs_fire ? Way::fire : Way::typer,
+  made_of_.emplace_back(runs_fire ? Way::fire : runs_typer ? Way::typer : Way::jsonargparse,
       is_function ? std::string(last_name(*call.arguments[0])) : std::string());
   return true;
 }
@@ -88,7 +89,9 @@ bool SignatureOptions::add() {
   made_.one_parser = made_.of_click = true;
   made_.of_fire = made_of_.front().first == Way::fire;
   made_.closed = !is_open_ && found != functions_.end() &&
-      (made_of_.front().first == Way::fire ? add_fire(found->second) : add_typer(found->second));
+      (made_of_.front().first == Way::fire        ? add_fire(found->second)
+              : made_of_.front().first == Way::typer ? add_typer(found->second)
+                                                     : add_jsonargparse(found->second));
   return true;
 }
 
@@ -107,6 +110,27 @@ bool SignatureOptions::add_fire(const Function& function) {
   }
   for (const char* own :
       {"--help", "--h", "--verbose", "--trace", "--interactive", "--separator", "--completion"}) {
+    DeclaredOption& made = made_.options.emplace_back();
+    made.flags = {own};
+    made.arity = Arity::unknown;
+    made.ends = true;
+  }
+  return true;
+}
+
+// What has no default is given by its place; classes have options of their own.
+bool SignatureOptions::add_jsonargparse(const Function& function) {
+  constexpr std::string_view plain[] = {"int", "float", "str", "bool", "Optional[int]", "Optional[float]",
+      "Optional[str]", "int | None", "float | None", "str | None", "Path", "List[int]", "list[int]", "List[str]", "list[str]"};
+  for (const Parameter& each : function.parameters) {
+    if (each.takes_all || std::find(std::begin(plain), std::end(plain), each.type) == std::end(plain)) return false;
+    DeclaredOption& made = made_.options.emplace_back();
+    made.where = each.where;
+    made.flags = {(each.otherwise ? "--" : "") + each.name};
+    made.arity = Arity::unknown;
+    made.has_default = each.otherwise != nullptr;
+  }
+  for (const char* own : {"--config", "--print_config", "--help"}) {
     DeclaredOption& made = made_.options.emplace_back();
     made.flags = {own};
     made.arity = Arity::unknown;

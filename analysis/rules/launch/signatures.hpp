@@ -1,5 +1,5 @@
 // Programs whose command line is the signature of a function: `fire.Fire(main)`, `typer.run(main)`,
-// `@app.command()`.
+// `@app.command()`, `jsonargparse.CLI(main)`.
 #pragma once
 
 #include "rules/launch/parsers.hpp"
@@ -23,7 +23,7 @@ public:
   bool add();
 
 private:
-  enum class Way : unsigned char { fire, typer };
+  enum class Way : unsigned char { fire, typer, jsonargparse };
   struct Parameter {
     std::string name, type;
     const syntax::Expr* otherwise = nullptr;
@@ -36,6 +36,7 @@ private:
   };
   bool add_fire(const Function& function);
   bool add_typer(const Function& function);
+  bool add_jsonargparse(const Function& function);
 
   ScriptOptions& made_;
   std::map<std::string, Function> functions_;
