@@ -81,6 +81,79 @@ std::vector<Int> picked(const Record& record, const std::vector<Int>& strides, V
   return made;
 }
 
+std::vector<Int> find(const Record& record, const TensorState& state, int depth);
+
+// Operators that go through their operands element by element: their result lies in memory in the order of
+// these.
+constexpr std::string_view element_by_element =
+    " relu ReLU sigmoid Sigmoid tanh Tanh exp expm1 exp2 sqrt rsqrt reciprocal gelu GELU silu SiLU mish Mish hardswish Hardswish hardsigmoid Hardsigmoid "
+    "softplus Softplus log log2 log10 log1p sin cos abs square erf clamp clamp_min clamp_max hardtanh Hardtanh relu6 ReLU6 elu ELU celu CELU selu SELU "
+    "leaky_relu LeakyReLU pow mul div add sub rsub neg addcmul addcdiv lerp maximum minimum where masked_fill dropout Dropout "
+    "to type type_as float double half bfloat16 clone zeros_like ones_like empty_like full_like rand_like randn_like ";
+
+bool is_element_by_element(std::string_view name) {
+  const auto at = element_by_element.find(" " + std::string(name) + " ");
+  return at != std::string_view::npos;
+}
+
+// Which of two dimensions lies closer together in the operands? As TensorIterator asks: the first operand that
+// has an answer. Nullopt: it is not known.
+std::optional<bool> lies_closer(symbolic::Context& s, const std::vector<std::vector<Int>>& operands,
+    const Shape& shape, std::size_t a, std::size_t b) {
+  for (const std::vector<Int>& strides : operands) {
+    const Int x = strides[a], y = strides[b];
+    if (s.value(x) == 0 || s.value(y) == 0) continue;
+    if (x == y) {
+      const auto sizes = s.compare(symbolic::Compare::gt, shape.dims[a].size, shape.dims[b].size);
+      if (sizes == symbolic::Answer::unknown) return std::nullopt;
+      if (sizes == symbolic::Answer::yes) return false;
+      continue;
+    }
+    const auto less = s.compare(symbolic::Compare::lt, x, y);
+    if (less == symbolic::Answer::unknown) return std::nullopt;
+    return less == symbolic::Answer::yes;
+  }
+  return a > b;
+}
+
+// Dense, in the order of its operands.
+std::vector<Int> of_operands(const Record& record, const TensorState& state, int depth) {
+  symbolic::Context& s = record.symbols;
+  const Shape& shape = state.shape;
+  const std::size_t rank = shape.dims.size();
+  const std::vector<Int> in_order = dense(s, shape);
+  std::vector<std::vector<Int>> operands;
+  for (const TensorState* each : state.made->states) {
+    if (!each || !each->shape.rank_known || each->shape.dims.size() > rank || in_order.empty()) continue;
+    const std::vector<Int> strides = find(record, *each, depth + 1);
+    if (strides.size() != each->shape.dims.size()) return in_order;
+    std::vector<Int> spread(rank - strides.size(), s.constant(0));
+    for (std::size_t i = 0; i < strides.size(); ++i) {
+      const Int size = each->shape.dims[i].size;
+      spread.push_back(size && s.value(size) == 1 ? s.constant(0) : strides[i]);
+    }
+    operands.push_back(std::move(spread));
+  }
+  if (std::ranges::all_of(operands, [&](const auto& strides) { return strides == in_order; })) return in_order;
+  // From the dimension that lies closest together to the one that lies farthest apart.
+  std::vector<std::size_t> order(rank);
+  for (std::size_t i = 0; i < rank; ++i) order[i] = rank - 1 - i;
+  for (std::size_t i = 1; i < rank; ++i)
+    for (std::size_t at = i; at > 0; --at) {
+      const auto closer = lies_closer(s, operands, shape, order[at], order[at - 1]);
+      if (!closer) return in_order;
+      if (!*closer) break;
+      std::swap(order[at], order[at - 1]);
+    }
+  std::vector<Int> strides(rank);
+  Int step = s.constant(1);
+  for (const std::size_t place : order) {
+    strides[place] = step;
+    step = s.mul(step, shape.dims[place].size);
+  }
+  return strides;
+}
+
 std::vector<Int> behind_view(const Record& record, const TensorState& state, int depth);
 
 std::vector<Int> find(const Record& record, const TensorState& state, int depth) {
@@ -92,9 +165,48 @@ std::vector<Int> find(const Record& record, const TensorState& state, int depth)
   if (state.made && state.shape.dims.size() == 3 && state.made->part == 0 && is_recurrent(*state.made) &&
       setting_is_on(record, *state.made, "batch_first"))
     return swapped(record.symbols, state.shape, 0, 1);
-  if (!state.made || depth > 16 || !shares_memory(record, *state.made, &state))
-    return dense(record.symbols, state.shape);
-  return behind_view(record, state, depth);
+  if (!state.made || depth > 16) return dense(record.symbols, state.shape);
+  if (shares_memory(record, *state.made, &state)) return behind_view(record, state, depth);
+  return is_element_by_element(libraries::operator_name(*state.made->row))
+      ? of_operands(record, state, depth)
+      : dense(record.symbols, state.shape);
+}
+
+// Along dimensions that one element is repeated in, there is no step.
+std::vector<Int> repeated(
+    symbolic::Context& s, const Shape& from, const std::vector<Int>& strides, const Shape& to) {
+  if (to.dims.size() < strides.size()) return {};
+  const std::size_t more = to.dims.size() - strides.size();
+  std::vector<Int> made(more, s.constant(0));
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    const Int before = from.dims[i].size, now = to.dims[more + i].size;
+    if (!before || !now) return {};
+    made.push_back(before == now ? strides[i] : s.constant(0));
+  }
+  return made;
+}
+
+// Numbers that are given as one tuple, or one behind the other.
+std::vector<Value> given_numbers(const Record& record, Value first, Value more) {
+  first = decided(record, first);
+  if (first.is(Kind::tuple)) return first.as<values::Tuple>()->items;
+  if (first.is(Kind::list)) return values::Heap::list_state(first)->items;
+  std::vector<Value> all{first};
+  more = decided(record, more);
+  if (more.is(Kind::tuple))
+    all.insert(all.end(), more.as<values::Tuple>()->items.begin(), more.as<values::Tuple>()->items.end());
+  return all;
+}
+
+std::vector<Int> permuted(
+    const Record& record, const std::vector<Int>& strides, const std::vector<Value>& given) {
+  std::vector<Int> made;
+  for (const Value& each : given) {
+    const auto at = axis(record, each, strides.size());
+    if (!at) return {};
+    made.push_back(strides[*at]);
+  }
+  return made;
 }
 
 std::vector<Int> behind_view(const Record& record, const TensorState& state, int depth) {
@@ -126,6 +238,36 @@ std::vector<Int> behind_view(const Record& record, const TensorState& state, int
   if (is({"t", "T", "mT"}) && rank >= 2) {
     std::swap(strides[rank - 1], strides[rank - 2]);
     return name == "T" && rank > 2 ? std::vector<Int>{} : strides;
+  }
+  if (is({"expand", "expand_as", "broadcast_to"}))
+    return repeated(record.symbols, from.shape, strides, state.shape);
+  if (name == "permute") {
+    std::vector<Int> made_so = permuted(
+        record, strides, given_numbers(record, argument(made, "dims"), argument(made, "more")));
+    return made_so.size() == rank ? made_so : std::vector<Int>{};
+  }
+  if (name == "unsqueeze") {
+    const auto at = axis(record, argument(made, "dim"), rank + 1);
+    if (!at) return {};
+    strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(*at),
+        *at < rank && from.shape.dims[*at].size
+            ? record.symbols.mul(strides[*at], from.shape.dims[*at].size)
+            : record.symbols.constant(1));
+    return strides;
+  }
+  if (name == "squeeze") {
+    std::vector<Int> left;
+    const auto at = axis(record, argument(made, "dim"), rank);
+    for (std::size_t i = 0; i < rank; ++i)
+      if (at ? i != *at || state.shape.dims.size() == rank
+             : !from.shape.dims[i].size || record.symbols.value(from.shape.dims[i].size) != 1)
+        left.push_back(strides[i]);
+    return left.size() == state.shape.dims.size() ? left : std::vector<Int>{};
+  }
+  if (name == "view_as_real") {
+    for (Int& each : strides) each = record.symbols.mul(each, record.symbols.constant(2));
+    strides.push_back(record.symbols.constant(1));
+    return strides;
   }
   if (name == "__getitem__") {
     std::vector<Int> left = picked(record, strides, argument(made, "index"));
