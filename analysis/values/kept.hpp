@@ -311,8 +311,8 @@ struct UnknownState {
       "$looked_at";                                      // present: globals of the module were looked at
   static constexpr std::string_view chosen = "$chosen";  // what the program chose a device by
   static constexpr std::string_view size = "$size";  // present: a layer took it for a size, so it is a number
-  // A tuple: the two operands of the arithmetic that gave it, and whether that is a float where they are
-  // numbers. Where they turn out to be numbers, it is one.
+  // A tuple: the two operands of the arithmetic that gave it, whether that is a float where they are numbers,
+  // and the operator (a syntax::BinaryOp). Where they turn out to be numbers, it is one.
   static constexpr std::string_view calculated = "$calculated";
 };
 

@@ -1,7 +1,7 @@
 // config/effective-batch: what the configuration says of the batch is not what the program trains on.
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/loaders.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
@@ -64,7 +64,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule effective_batch = complete({
+extern constexpr Rule effective_batch = complete({
     .id = "config/effective-batch",
     .severity = Severity::warning,
     .summary = "the configuration counts other batches than the program trains on",

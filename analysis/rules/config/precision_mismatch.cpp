@@ -3,7 +3,7 @@
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -125,7 +125,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-constexpr Rule precision_mismatch = complete({
+extern constexpr Rule precision_mismatch = complete({
     .id = "config/precision-mismatch",
     .severity = Severity::warning,
     .summary = "a job asks its GPUs for a precision that they have not",
@@ -141,7 +141,6 @@ constexpr Rule precision_mismatch = complete({
     .check = check_no_run,
 });
 
-extern const DocumentCheck precision_mismatch_check;
-const DocumentCheck precision_mismatch_check = {&precision_mismatch, Role::script, check_document};
+extern constexpr DocumentCheck precision_mismatch_check = {&precision_mismatch, Role::script, check_document};
 
 }  // namespace stepzero::rules

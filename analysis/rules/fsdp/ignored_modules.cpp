@@ -1,6 +1,6 @@
 // fsdp/ignored-modules: parameters that FullyShardedDataParallel leaves alone, and that are trained all the same.
 #include "rules/fsdp/wraps.hpp"
-#include "rules/list.hpp"
+#include "rules/rule.hpp"
 #include "rules/training/parts.hpp"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-constexpr Rule fsdp_ignored_modules = complete({
+extern constexpr Rule fsdp_ignored_modules = complete({
     .id = "fsdp/ignored-modules",
     .severity = Severity::warning,
     .summary = "parameters of ignored modules are trained, and no rank tells the others their gradients",
