@@ -7,6 +7,7 @@
 #include "values/shape_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace stepzero::rules {
@@ -48,10 +49,10 @@ void check(const Record& record, Report& report) {
   const auto parts = parts_of_wholes(record);
   const bool any = std::ranges::any_of(parts, [](const auto& each) { return each.second.size() > 1; });
   if (!any) return;
-  std::map<std::pair<std::uint32_t, syntax::Span>, Value> values;
+  std::map<std::array<std::uint32_t, 3>, Value> values;
   for (const Fact& fact : record.facts)
     if (fact.role == Fact::Role::expression && whole_of(fact.value))
-      values[{fact.place.chunk, fact.place.span}] = fact.value;
+      values[{fact.place.chunk, fact.place.span.begin, fact.place.span.end}] = fact.value;
   Once once;
   for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
     const syntax::Stmt* root = record.chunks[i].path == record.path ? record.chunks[i].statement() : nullptr;
@@ -60,7 +61,7 @@ void check(const Record& record, Report& report) {
       if (stmt.kind != syntax::StmtKind::assign) return;
       for (const syntax::Expr* target : syntax::as<syntax::AssignStmt>(stmt).targets) {
         const syntax::Expr* part = part_written(*target);
-        const auto value = part ? values.find({i, part->span}) : values.end();
+        const auto value = part ? values.find({i, part->span.begin, part->span.end}) : values.end();
         if (value == values.end()) continue;
         const auto all = parts.find(whole_of(value->second));
         if (all == parts.end() || all->second.size() < 2 || !once({i, target->span})) continue;

@@ -1,8 +1,8 @@
 // deepspeed/engine: a step of the loop that the engine of DeepSpeed cannot make, or makes itself.
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
-#include "rules/rule.hpp"
 #include "rules/report.hpp"
+#include "rules/rule.hpp"
 #include "rules/specialised.hpp"
 #include "rules/training/parts.hpp"
 #include "rules/training/training.hpp"
@@ -11,6 +11,8 @@
 #include <algorithm>
 
 namespace stepzero::rules {
+
+extern const Rule deepspeed_engine;
 
 using namespace interpreter;
 using values::Kind;
@@ -129,9 +131,9 @@ bool in_each_round(const TrainingRoot& scene, const TrainingEvent& event, const 
   });
 }
 
-// The engine clears the gradients itself, where a window of accumulation ends: a program that clears them before
-// each backward keeps those of the last micro-batch alone. From stage 2 on they lie in buffers of the engine,
-// which this does not clear.
+// The engine clears the gradients itself, where a window of accumulation ends: a program that clears them
+// before each backward keeps those of the last micro-batch alone. From stage 2 on they lie in buffers of the
+// engine, which this does not clear.
 void check_clearing(const Record& record, Report& report) {
   Once once;
   for (const TrainingRoot& scene : Training::of(record).scenes()) {
@@ -147,7 +149,8 @@ void check_clearing(const Record& record, Report& report) {
         continue;
       const Value engine = of_engine ? clear.event->self
                                      : attribute(clear.event->self, values::EngineState::engine);
-      const auto root = engine.is(Kind::instance) ? deepspeed::configuration_of(record, engine) : std::nullopt;
+      const auto root = engine.is(Kind::instance) ? deepspeed::configuration_of(record, engine)
+                                                  : std::nullopt;
       if (!root || is_own_step(clear)) continue;
       const auto steps = deepspeed::integer(root->at("gradient_accumulation_steps")),
                  stage = root->find("zero_optimization") ? deepspeed::stage_of(*root) : std::optional(0L);
@@ -161,7 +164,8 @@ void check_clearing(const Record& record, Report& report) {
           "The engine of DeepSpeed accumulates " + std::to_string(*steps) +
               " micro-batches and clears the gradients itself after the last one. This clears them before: only the last micro-batch of each window is trained on, with 1/" +
               std::to_string(*steps) + " of its gradient. Remove it.");
-      if (finding) report.relate(*finding, backward->event->place, "the engine's backward of each micro-batch");
+      if (finding)
+        report.relate(*finding, backward->event->place, "the engine's backward of each micro-batch");
     }
   }
 }

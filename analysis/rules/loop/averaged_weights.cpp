@@ -164,12 +164,74 @@ std::vector<Average> averages_of(const Record& record) {
   return found;
 }
 
+// The module that the tensor is any weight of; null of a tensor that is known.
+const Object* home_of(const Tensor& weights) {
+  const TensorState* state = weights.any_of ? weights.now() : nullptr;
+  constexpr int most_writes = 16;
+  for (int way = 0; state && state->made && way < most_writes; ++way) {
+    if (!writes(*state->made)) return state->made->self.object();
+    state = input(*state->made);
+  }
+  return nullptr;
+}
+
+bool belong_together(const Object* one, const Object* other) {
+  if (one == other) return true;
+  Parts of_one, of_other;
+  of_one.add(as_value(one));
+  of_other.add(as_value(other));
+  return of_one.found.contains(other) || of_other.found.contains(one);
+}
+
 // Who trains which tensor, and what takes a state while training goes on.
 struct Trained {
-  std::map<const Object*, const OperationEvent*> by;  // the tensor, and where its optimizer is made
+  // The tensor, or the module of which not all is known, and where its optimizer is made.
+  std::map<const Object*, const OperationEvent*> by;
   std::set<const Object*> loaded;
-  bool complete = true;  // the tensors of every optimizer are known
+  bool complete = true;  // what every optimizer has is known
+
+  // Of one of them, or of a module that one is a part of, or that is a part of one.
+  const OperationEvent* optimizer_of(const Tensor& weights) const {
+    if (const auto found = by.find(&weights); found != by.end()) return found->second;
+    const Object* home = home_of(weights);
+    if (!home) return nullptr;
+    for (const auto& [trained, optimizer] : by)
+      if (dynamic_cast<const Tensor*>(trained) == nullptr && belong_together(trained, home)) return optimizer;
+    return nullptr;
+  }
 };
+
+// What an optimizer was given: tensors, and modules.
+void add_given(Value given, const OperationEvent& optimizer, Trained& found, int depth = 0) {
+  constexpr int deepest = 6;
+  const auto add = [&](Value part) { add_given(part, optimizer, found, depth + 1); };
+  if (depth > deepest) return;
+  switch (given.kind) {
+  case Kind::tensor: {
+    const Object* home = home_of(*given.as<Tensor>());
+    found.by.emplace(home ? home : given.object(), &optimizer);
+    return;
+  }
+  case Kind::instance:
+    if (const Value of = attribute(given.object(), values::OptimizerState::of); of.object())
+      found.by.emplace(of.object(), &optimizer);
+    else
+      found.complete = false;
+    return;
+  case Kind::tuple:
+    for (const Value& item : given.as<values::Tuple>()->items) add(item);
+    return;
+  case Kind::list:
+    for (const Value& item : values::Heap::list_state(given)->items) add(item);
+    if (values::Heap::list_state(given)->open) add(values::Heap::list_state(given)->rest);
+    return;
+  case Kind::dict:
+    for (const auto& [key, item] : values::Heap::dict_state(given)->items)
+      if (!key.is(Kind::string) || key.text() == "params") add(item);
+    return;
+  default: found.complete = false;
+  }
+}
 
 // The function or class whose statements hold the place; null for the file's own.
 const syntax::Stmt* function_around(const Record& record, Place place) {
@@ -202,9 +264,9 @@ void add_trained(const Record& record, const Root& root, Trained& found) {
     if (made.row->operation != Operation::optimizer_made) return;
     makers.insert(function_around(record, made.place));
     const Value tensors = attribute(made.self.object(), values::LoaderState::tensors);
-    found.complete = found.complete && tensors.is(Kind::tuple);
-    if (!tensors.is(Kind::tuple)) return;
-    for (const Value& tensor : tensors.as<values::Tuple>()->items) found.by.emplace(tensor.object(), &made);
+    add_given(
+        tensors.is(Kind::tuple) ? tensors : attribute(made.self.object(), values::OptimizerState::parameters),
+        made, found);
   });
   if (root.owner)
     visit(root.block, [&](const Event& event) {
@@ -214,27 +276,34 @@ void add_trained(const Record& record, const Root& root, Trained& found) {
 
 std::string percent(double part) { return in_digits(100 * part) + " %"; }
 
+// What stands for the weights: the tensor, or its module.
+const Object* subject(const Tensor& weights) {
+  const Object* home = home_of(weights);
+  return home ? home : &weights;
+}
+
 void check(const Record& record, Report& report) {
   const std::vector<Average> averages = averages_of(record);
   if (averages.empty()) return;
   std::set<const Object*> written;
-  for (const Average& each : averages) written.insert(each.into);
+  for (const Average& each : averages) written.insert(subject(*each.into));
   Trained optimizers;
   for (const auto& root : record.roots) add_trained(record, *root, optimizers);
   Once once;
   for (const Average& each : averages) {
-    const auto optimizer = optimizers.by.find(each.into);
-    const bool from_trained = optimizers.by.contains(each.from);
-    if (optimizers.complete && optimizer != optimizers.by.end() && !from_trained &&
-        !written.contains(each.from) && !optimizers.loaded.contains(each.from)) {
+    const OperationEvent* optimizer = optimizers.optimizer_of(*each.into);
+    const bool from_trained = optimizers.optimizer_of(*each.from);
+    const Object* source = subject(*each.from);
+    if (optimizers.complete && optimizer && !from_trained && !written.contains(source) &&
+        !optimizers.loaded.contains(source)) {
       if (!once(each.write->place)) continue;
       Finding* finding = report.add(Severity::warning, each.write->place, each.write->calls,
           "This moving average is written into weights that an optimizer trains, and nothing ever changes the weights that it is taken from: the average never moves, and the trained weights are pulled back to it. Swap the two networks.");
       if (!finding) continue;
-      report.relate(*finding, optimizer->second->place, "the optimizer that trains the weights written to");
+      report.relate(*finding, optimizer->place, "the optimizer that trains the weights written to");
       report.relate_calls(*finding, each.write->calls);
     } else if (each.kept && each.taken && *each.kept > 0 && *each.kept <= least_kept &&
-        (optimizer == optimizers.by.end() || from_trained)) {
+        (!optimizer || from_trained)) {
       if (!once(each.write->place)) continue;
       Finding* finding = report.add(Severity::warning, each.write->place, each.write->calls,
           "This moving average keeps " + percent(*each.kept) + " of its weights and takes " +

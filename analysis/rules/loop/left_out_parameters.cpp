@@ -56,6 +56,92 @@ std::string class_of(const Instance& layer) {
   return layer.native ? std::string(layer.native->path.substr(layer.native->path.rfind('.') + 1)) : "layer";
 }
 
+// The parts of a model, or of what trains it, by name.
+std::vector<std::pair<std::string, const Instance*>> parts_by_name(const Instance& whole) {
+  std::vector<std::pair<std::string, const Instance*>> found;
+  for (const auto& [name, slot] : whole.attributes.entries())
+    if (slot->value.is(Kind::instance) && !name.text().starts_with('$'))
+      found.emplace_back(std::string(name.text()), slot->value.as<Instance>());
+  return found;
+}
+
+// Of the layers of a loss those that belong to the part: how many an optimizer has, and how many are to be
+// trained and are in none.
+struct Reached {
+  std::size_t taken = 0, left = 0, others = 0;
+};
+Reached reached_of(
+    const Instance& part, const values::TensorState& loss, const std::set<const Object*>& taken) {
+  Parts parts;
+  parts.add(Value::of(Kind::instance, &part));
+  Reached reached;
+  for (const Object* source : loss.graph) {
+    const auto* layer = dynamic_cast<const Instance*>(source);
+    if (!layer || !parts.found.contains(layer)) continue;
+    const Share share = share_of(*layer, taken);
+    ++(share.taken > 0 ? reached.taken : share.left.empty() ? reached.others : reached.left);
+  }
+  return reached;
+}
+
+// Was it given weights from elsewhere, as a network that a loss compares by? Its state was loaded, or it was
+// put into evaluation mode.
+bool may_be_loaded(const Record& record, const Instance& part) {
+  bool found = false;
+  visit_roots(record, [&](const Event& event) {
+    if (found || event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    const Operation what = operation.row->operation;
+    if (what != Operation::state_put && what != Operation::eval_mode) return;
+    Parts parts;
+    parts.add(operation.self);
+    found = operation.self.object() == &part || (what == Operation::state_put && parts.found.contains(&part));
+  });
+  return found;
+}
+
+// The one part that no optimizer has anything of, where it has several of the others. Who trains one part
+// alone leaves the rest as it is.
+std::optional<std::string> left_part(const Record& record, const Instance& whole,
+    const values::TensorState& loss, const std::set<const Object*>& taken) {
+  std::size_t in = 0;
+  std::optional<std::string> left;
+  for (const auto& [name, part] : parts_by_name(whole)) {
+    const Reached reached = reached_of(*part, loss, taken);
+    if (reached.taken > 0) ++in;
+    if (reached.taken > 0 || reached.left == 0) continue;
+    if (left || reached.others > 0 || may_be_loaded(record, *part)) return std::nullopt;
+    left = name;
+  }
+  return in > 1 ? left : std::nullopt;
+}
+
+void look_for_part(
+    const TrainingRoot& scene, const std::set<const Object*>& taken, Report& report, Once& once) {
+  std::set<const Instance*> wholes;
+  for (const TrainingEvent& each : scene.all)
+    if (each.event->row->operation == Operation::forward && each.event->self.is(Kind::instance))
+      wholes.insert(each.event->self.as<Instance>());
+  for (const TrainingEvent& backward : scene.all) {
+    const values::TensorState* loss = backward.event->row->operation == Operation::backward &&
+            !backward.loops.empty() && repeats(*backward.loops.back())
+        ? backward.event->self_state()
+        : nullptr;
+    if (!loss) continue;
+    for (const Instance* whole : wholes) {
+      const auto part = left_part(report.record(), *whole, *loss, taken);
+      const auto made = std::ranges::find_if(scene.all,
+          [](const TrainingEvent& each) { return each.event->row->operation == Operation::optimizer_made; });
+      if (!part || !once(made->event->place)) continue;
+      Finding* finding = report.add(Severity::information, made->event->place, made->event->calls,
+          "The optimizer has parameters of the other parts of the model and none of " + code(*part) +
+              ", which the loss goes through: it stays as it was made. Add its parameters, or freeze it to say so.");
+      if (!finding) continue;
+      report.relate(*finding, backward.event->place, "the loss");
+    }
+  }
+}
+
 void look_at(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
   if (scene.handed_over || scene.root->truncated || scene.optimizers.empty() ||
       std::ranges::any_of(scene.optimizers,
@@ -63,6 +149,7 @@ void look_at(const Record& record, const TrainingRoot& scene, Report& report, On
     return;
   const auto taken = taken_by_all(scene);
   if (!taken || taken->empty()) return;
+  look_for_part(scene, *taken, report, once);
   for (const TrainingEvent& backward : scene.all) {
     const values::TensorState* loss = backward.event->row->operation == Operation::backward &&
             !backward.loops.empty() && repeats(*backward.loops.back())
@@ -108,7 +195,7 @@ void check(const Record& record, Report& report) {
 extern constexpr Rule left_out_parameters = complete({
     .id = "loop/left-out-parameters",
     .severity = Severity::warning,
-    .summary = "parameters fell between the groups of the optimizer",
+    .summary = "parameters that the loss trains are in no optimizer, though those beside them are",
     .why =
         "Parameters are put into groups by their names or their number of dimensions, so that weight decay spares biases and norms. A parameter that fits none of the conditions is in no group: its gradient is computed and never applied, `zero_grad` of the optimizer does not clear it, and nothing fails.",
     .wrong =
@@ -120,7 +207,7 @@ extern constexpr Rule left_out_parameters = complete({
         "plain = [p for p in model.parameters() if p.ndim < 2]\n"
         "optimizer = torch.optim.AdamW([{\"params\": decayed}, {\"params\": plain, \"weight_decay\": 0.0}])\n",
     .silent =
-        "Frozen parameters; whole layers that no optimizer has, as the trunk under a trained head; programs that train one kind of parameter alone, as the biases; optimizers whose parameters are not known.",
+        "Frozen parameters; a model of which one part alone is trained, as the head on a trunk, or of which a part was loaded or put into evaluation mode, as a network that a loss compares by; programs that train one kind of parameter alone, as the biases; optimizers whose parameters are not known.",
     .fix = "None: which group is meant is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,

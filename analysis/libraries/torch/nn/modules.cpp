@@ -255,34 +255,43 @@ Tensors tensors_of(Interpreter& run, Value module, bool buffers) {
   return found;
 }
 }  // namespace
-Value unseen_weights(Call& call, values::TensorRole role) {
+Value unseen_weights(Call& call, Value module, values::TensorRole role) {
+  auto* producer = call.run.heap().make<values::Producer>();
+  producer->born = call.place;
+  producer->row = &call.row;
+  producer->self = module;
+  producer->calls = call.run.site();
   TensorState state;
   state.sharing = Sharing::unseen;
   state.external = true;
+  state.made = producer;
   const Value made = result(call, std::move(state));
   made.as<Tensor>()->role = role;
   made.as<Tensor>()->any_of = true;
   return made;
 }
 namespace {
+// Those of a module of which not all is known are any of them.
+template <bool with_names> Value any_weights(Call& call, Value module, values::TensorRole role) {
+  values::Heap& heap = call.run.heap();
+  const Value one = unseen_weights(call, module, role);
+  return heap.open_list(with_names ? heap.tuple({heap.unknown("", Sharing::uniform, call.place), one}) : one);
+}
 Value parameters_list(Call& call) {
   const Value of = kept(call, values::OptimizerState::of);
-  if (!call.run.is_a(of, module_class))
-    return call.run.heap().open_list(unseen_weights(call, values::TensorRole::parameter));
-  const Tensors found = tensors_of(call.run, of, false);
-  return listed(call, found.list, found.complete, [&](const Part& part) { return part.module; });
+  const Tensors found = call.run.is_a(of, module_class) ? tensors_of(call.run, of, false)
+                                                        : Tensors{{}, false};
+  if (!found.complete) return any_weights<false>(call, of, values::TensorRole::parameter);
+  return listed(call, found.list, true, [&](const Part& part) { return part.module; });
 }
 template <bool buffers, bool with_names> Value tensors(Call& call) {
-  if (!call.self.is(Kind::instance)) {
-    values::Heap& heap = call.run.heap();
-    const Value one = unseen_weights(
-        call, buffers ? values::TensorRole::buffer : values::TensorRole::parameter);
-    return heap.open_list(
-        with_names ? heap.tuple({heap.unknown("", Sharing::uniform, call.place), one}) : one);
-  }
-  const Tensors found = tensors_of(call.run, call.self, buffers);
-  return listed(call, found.list, found.complete,
-      [&](const Part& part) { return with_names ? named(call, part) : part.module; });
+  const Tensors found = call.self.is(Kind::instance) ? tensors_of(call.run, call.self, buffers)
+                                                     : Tensors{{}, false};
+  if (!found.complete)
+    return any_weights<with_names>(
+        call, call.self, buffers ? values::TensorRole::buffer : values::TensorRole::parameter);
+  return listed(
+      call, found.list, true, [&](const Part& part) { return with_names ? named(call, part) : part.module; });
 }
 // Of a module of which not all is known, what is known is set.
 Value set_trained(Call& call) {

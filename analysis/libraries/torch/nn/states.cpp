@@ -297,7 +297,7 @@ Value state_dict(Call& call) {
   const bool plain = !call.spread && call.rest.empty() &&
       std::ranges::all_of(call.options, [](const auto& each) { return each.first.text() == "keep_vars"; });
   if (!plain || !call.self.is(Kind::instance) || !call.run.is_a(call.self, module_class))
-    return call.run.heap().dict({}, true, unseen_weights(call, values::TensorRole::parameter));
+    return call.run.heap().dict({}, true, unseen_weights(call, call.self, values::TensorRole::parameter));
   return as_dict(call, named_tensors(call.run, call.self, false));
 }
 
