@@ -8,6 +8,7 @@
 #include "values/shape_text.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace stepzero::rules {
 
@@ -51,10 +52,33 @@ std::vector<std::string_view> keys_of(const CheckpointRoot& desk, const Object* 
   return found;
 }
 
+// The saves that write what a load reads: by the path or, where the paths cannot be compared, by the keys
+// that are read of it, if there are several.
+std::vector<const FileUse*> written_for(
+    const Record& record, const CheckpointRoot& desk, const FileUse& load) {
+  auto saves = writers(record, desk, path_of(record, load));
+  if (!saves.empty()) return saves;
+  std::set<std::string_view> read;
+  for (const FileUse& each : desk.reads)
+    if (each.event->self == load.event->result && !each.event->arguments.empty() &&
+        each.event->arguments[0].is(Kind::string))
+      read.insert(each.event->arguments[0].text());
+  if (read.size() < 2) return saves;
+  for (const FileUse& save : desk.saves) {
+    const Value object = saved_object(save);
+    if (!object.is(Kind::dict)) continue;
+    std::set<std::string_view> keys;
+    for (const auto& [name, item] : values::Heap::dict_state(object)->items)
+      if (name.is(Kind::string)) keys.insert(name.text());
+    if (std::ranges::includes(keys, read)) saves.push_back(&save);
+  }
+  return saves;
+}
+
 void look_at_part(const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& put,
     const Loaded& from, Once& once) {
   const Object* own = put.event->self.object();
-  const auto saves = writers(record, desk, path_of(record, *from.load));
+  const auto saves = written_for(record, desk, *from.load);
   const FileUse *taken = nullptr, *written = nullptr;
   for (const FileUse* save : saves) {
     // Objects of another root are others in any case.

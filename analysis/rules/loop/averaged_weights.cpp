@@ -251,12 +251,23 @@ void add_loaded(const Event& event, Trained& found) {
   found.loaded.insert(parts.found.begin(), parts.found.end());
 }
 
+bool trains(const LoopEvent& loop) {
+  bool found = false;
+  for (const Block& round : loop.rounds)
+    visit(round, [&](const Event& event) {
+      const auto* operation = event.kind == EventKind::operation ? static_cast<const OperationEvent*>(&event)
+                                                                 : nullptr;
+      found = found || (operation && operation->row->operation == Operation::backward);
+    });
+  return found;
+}
+
 // Methods of an object that nobody makes are called in any order, again and again: all but what happens where
 // its optimizers are made.
 void add_trained(const Record& record, const Root& root, Trained& found) {
   std::set<const syntax::Stmt*> makers;
   visit(root.block, [&](const Event& event) {
-    if (event.kind == EventKind::loop)
+    if (event.kind == EventKind::loop && trains(static_cast<const LoopEvent&>(event)))
       for (const Block& round : static_cast<const LoopEvent&>(event).rounds)
         visit(round, [&](const Event& inner) { add_loaded(inner, found); });
     if (event.kind != EventKind::operation) return;
