@@ -37,6 +37,11 @@ bool swaps_last(const Record& record, const Producer& made) {
   return std::min(*one, *other) == ndim - 2 && std::max(*one, *other) == ndim - 1;
 }
 
+// No tensor, or one without dimensions.
+bool is_number(const TensorState* state) {
+  return !state || (state->shape.rank_known && state->shape.dims.empty());
+}
+
 // The dimension along which it normalizes, counted from the left.
 std::optional<std::size_t> normalized_along(const Record& record, const Producer& made) {
   const Value dim = argument(made, "dim");
@@ -63,6 +68,14 @@ std::optional<Unit> unit_of(const Record& record, const TensorState* operand) {
       return Unit{&made, axis};
     }
     case OpSemantics::same: break;
+    case OpSemantics::mul:
+    case OpSemantics::div: {
+      // By a number, such as a temperature.
+      const bool second = is_number(input(made, 1)), first = is_number(input(made, 0));
+      if (!second && !first) return std::nullopt;
+      operand = input(made, second ? 0 : 1);
+      continue;
+    }
     case OpSemantics::reordered:
       if (!swaps_last(record, made)) return std::nullopt;
       swapped = !swapped;

@@ -1,0 +1,147 @@
+// loop/epoch-mean: means of batches are added up and divided by the number of samples. Knows the two by the
+// runs: what the loss averages over, and of what the length is taken.
+#include "rules/rule.hpp"
+#include "rules/source.hpp"
+#include "rules/training/training.hpp"
+#include "values/shape_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace stepzero::rules {
+
+using values::code;
+
+using namespace interpreter;
+using namespace syntax;
+using values::Kind;
+
+namespace {
+
+// Values of expressions, by their place.
+class Seen {
+public:
+  explicit Seen(const Record& record) {
+    for (const Fact& fact : record.facts)
+      if (fact.role == Fact::Role::expression)
+        facts_[{fact.place.chunk, fact.place.span.begin, fact.place.span.end}].push_back(&fact);
+  }
+  std::vector<const Fact*> at(std::uint32_t chunk, const Expr& expr) const {
+    const auto found = facts_.find({chunk, expr.span.begin, expr.span.end});
+    return found == facts_.end() ? std::vector<const Fact*>{} : found->second;
+  }
+
+private:
+  std::map<std::array<std::uint32_t, 3>, std::vector<const Fact*>> facts_;
+};
+
+// `loss.item()`, `float(loss)`: the tensor; null if it is something else.
+const Expr* tensor_read(const Expr& value) {
+  if (value.kind != ExprKind::call) return nullptr;
+  const auto& call = as<CallExpr>(value);
+  if (call.function->kind == ExprKind::attribute && call.arguments.empty() &&
+      as<AttributeExpr>(*call.function).attribute.text() == "item")
+    return as<AttributeExpr>(*call.function).object;
+  const bool converts = call.function->kind == ExprKind::name &&
+      as<NameExpr>(*call.function).id.text() == "float" && call.arguments.size() == 1;
+  return converts ? call.arguments[0] : nullptr;
+}
+
+// Is it the mean of a loss over a batch, in each run?
+bool is_mean(const std::vector<const Fact*>& facts) {
+  return !facts.empty() && std::ranges::all_of(facts, [](const Fact* fact) {
+    const values::Producer* made = fact->tensor ? fact->tensor->made : nullptr;
+    if (!made || !fact->tensor->shape.rank_known || !fact->tensor->shape.dims.empty()) return false;
+    const auto* layer = made->self.is(Kind::instance) ? made->self.as<Instance>() : nullptr;
+    const bool is_loss = made->row->loss ||
+        (layer && layer->native && layer->native->row && layer->native->row->loss);
+    Value reduction = layer ? layer->attributes.value(Name("reduction")) : Value{};
+    for (std::size_t i = 0; i < made->row->parameters.size() && i < made->arguments.size(); ++i)
+      if (made->row->parameters[i].text() == "reduction" && made->arguments[i])
+        reduction = made->arguments[i];
+    return is_loss && (!reduction || (reduction.is(Kind::string) && reduction.text() == "mean"));
+  });
+}
+
+// `len(data)` of a data set, in each run: of samples, not of batches.
+bool counts_samples(const Seen& seen, std::uint32_t chunk, const Expr& expr) {
+  if (expr.kind != ExprKind::call) return false;
+  const auto& call = as<CallExpr>(expr);
+  if (call.function->kind != ExprKind::name || as<NameExpr>(*call.function).id.text() != "len" ||
+      call.arguments.size() != 1)
+    return false;
+  const Expr& of = *call.arguments[0];
+  const auto facts = seen.at(chunk, of);
+  const bool all = !facts.empty() && std::ranges::all_of(facts, [](const Fact* fact) {
+    const auto* data = fact->value.is(Kind::instance) ? fact->value.as<Instance>() : nullptr;
+    return data && data->native && data->native->path.starts_with("torch.utils.data.") &&
+        data->native->path.ends_with("Dataset");
+  });
+  return all || (of.kind == ExprKind::attribute && as<AttributeExpr>(of).attribute.text() == "dataset");
+}
+
+void look_at(const Record& record, const Seen& seen, std::uint32_t chunk, const Stmt& within, Report& report,
+    Once& once) {
+  const auto text = [&](const Expr& expr) { return record.text({chunk, expr.span}); };
+  std::map<std::string_view, const Stmt*> added;  // what is added up, and where
+  for_each_statement(within, [&](const Stmt& stmt) {
+    if (stmt.kind != StmtKind::aug_assign || as<AugAssignStmt>(stmt).op != BinaryOp::add) return;
+    const auto& sum = as<AugAssignStmt>(stmt);
+    const Expr* tensor = tensor_read(*sum.value);
+    const auto [entry, is_new] = added.emplace(text(*sum.target), &stmt);
+    // Another sum into the same name is another thing.
+    if (!tensor || !is_mean(seen.at(chunk, *tensor)) || (!is_new && entry->second != &stmt))
+      entry->second = nullptr;
+  });
+  const auto tell = [&](const Expr& total, const Expr& by, Span where) {
+    const auto found = added.find(text(total));
+    if (found == added.end() || !found->second || !counts_samples(seen, chunk, by) || !once({chunk, where}))
+      return;
+    Finding* finding = report.add(Severity::information, {chunk, where}, nullptr,
+        code(std::string(found->first)) +
+            " adds up the means of batches, and is divided by the number of samples: what comes out is smaller by the size of a batch. Divide by the number of batches, or add `loss.item() * len(batch)`.");
+    if (finding) report.relate(*finding, {chunk, found->second->span}, "added up here");
+  };
+  for_each_expression(within, [&](const Expr& expr) {
+    if (expr.kind == ExprKind::binary && as<BinaryExpr>(expr).op == BinaryOp::div)
+      tell(*as<BinaryExpr>(expr).left, *as<BinaryExpr>(expr).right, expr.span);
+  });
+  for_each_statement(within, [&](const Stmt& stmt) {
+    if (stmt.kind == StmtKind::aug_assign && as<AugAssignStmt>(stmt).op == BinaryOp::div)
+      tell(*as<AugAssignStmt>(stmt).target, *as<AugAssignStmt>(stmt).value, stmt.span);
+  });
+}
+
+void check(const Record& record, Report& report) {
+  const Seen seen(record);
+  Once once;
+  for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
+    const Stmt* root = record.chunks[i].path == record.path ? record.chunks[i].statement() : nullptr;
+    if (!root) continue;
+    for_each_statement(*root, [&](const Stmt& stmt) {
+      if (stmt.kind == StmtKind::function) look_at(record, seen, i, stmt, report, once);
+    });
+  }
+}
+
+}  // namespace
+
+extern constexpr Rule epoch_mean = complete({
+    .id = "loop/epoch-mean",
+    .severity = Severity::information,
+    .summary = "means of batches are added up and divided by the number of samples",
+    .why =
+        "A loss averages over its batch. The sum of these means over an epoch, divided by the number of samples, is the mean divided by the size of a batch: it changes with `batch_size`, and thresholds of early stopping that were chosen for one size do not hold for another.",
+    .wrong = "total += loss.item()\n"
+             "mean = total / len(loader.dataset)\n",
+    .right = "total += loss.item() * len(x)\n"
+             "mean = total / len(loader.dataset)\n",
+    .silent =
+        "Losses with `reduction=\"sum\"`; sums that are divided by the number of batches, `len(loader)`; losses that are not seen.",
+    .fix = "None: either of the two may be meant.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+}  // namespace stepzero::rules
