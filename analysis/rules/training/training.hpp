@@ -117,6 +117,8 @@ bool makes_gradients(const Record& record, const TrainingRoot& scene, const Oper
 bool clears_gradient(const Record& record, const OperationEvent& event);
 // Does a method of a gradient only change what is there: `mul_`?
 bool only_changes(std::string_view method);
+// Is it done in a method of an optimizer of the program's own? Then it is a part of its step.
+bool in_optimizer(const OperationEvent& event);
 // The object as a value.
 Value as_value(const Object* object);
 
