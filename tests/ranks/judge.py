@@ -32,6 +32,7 @@ HEADING = """\
 #   other NAME RULE                … at the line of the bug, but of another rule
 #   alarm NAME/FILE:LINE RULE      an error or warning of the deadlock family where there is no bug
 #   unproven NAME RULE             an error where PyTorch ran wrong.py to its end
+#   unshown NAME RULE              an error of which `stepzero schedule` shows nothing
 """
 FAMILY = "deadlock/"
 KINDS = ("found", "other", "elsewhere", "missed")
@@ -51,6 +52,20 @@ def checked(stepzero, files, folder):
         if finding["rule"].startswith(FAMILY):
             found.setdefault(finding["path"].removeprefix("./"), []).append(finding)
     return found
+
+
+def shown(stepzero, files, folder):
+    """The files whose schedule says that something goes wrong."""
+    done = subprocess.run([stepzero, "schedule", "--format", "json", *files], cwd=folder, capture_output=True, timeout=600)
+    if done.returncode != 0:
+        raise RuntimeError(f"stepzero schedule: status {done.returncode}: {done.stderr.decode(errors='replace')}")
+
+    def tells(node):
+        return (node.get("kind") in ("hang", "unmatched") or (node.get("kind") == "step" and bool(node.get("problem")))
+                or any(tells(inner) for inner in node.get("steps", [])))
+
+    return {file["path"].removeprefix("./") for file in json.loads(done.stdout)["files"]
+            if any(tells(part) for part in file["schedules"])}
 
 
 def lines_of(finding):
@@ -112,6 +127,9 @@ def judge(stepzero, names=()):
     files = [f"{name}/{file}" for name in bugs for file in ("right.py", "wrong.py") if (record.PROGRAMS / name / file).exists()]
     found = checked(stepzero, files, record.PROGRAMS)
     libraries = of_uncalled(stepzero, bugs)
+    proven = [file for file in files if file.endswith("/wrong.py") and any(
+        finding["severity"] == "error" and "does not exist" not in finding["message"] for finding in found.get(file, []))]
+    told = shown(stepzero, proven, record.PROGRAMS) if proven else set()
     table, complaints, alarms = {}, {}, Counter()
     for name, bug in bugs.items():
         for file, findings in (("right.py", found.get(f"{name}/right.py", [])), ("uncalled.py", libraries.get(name, []))):
@@ -124,6 +142,8 @@ def judge(stepzero, names=()):
             kind, said = judge_wrong(name, bug, found.get(f"{name}/wrong.py", []))
             table.setdefault(bug["rule"], Counter())[kind] += 1
             complaints.update(said)
+            if f"{name}/wrong.py" in proven and f"{name}/wrong.py" not in told:
+                complaints[f"unshown {name} {bug['rule']}"] = "an error, and the schedule shows nothing wrong"
     return table, alarms, len(bugs), complaints
 
 

@@ -23,19 +23,9 @@ Value argument(const OperationEvent& event, int index) {
       : Value{};
 }
 
-// Inside Join, ranks that have ended answer for themselves.
-bool is_joined(const OperationEvent& event) {
-  for (const Around* around = event.around; around; around = around->outer) {
-    if (!around->manager.is(Kind::instance)) continue;
-    const auto* native = around->manager.as<values::Instance>()->native;
-    if (native && native->row && native->row->covers == values::Covers::join) return true;
-  }
-  return false;
-}
-
 // Does the call communicate at all?
 bool happens(const OperationEvent& event, const values::CollectiveInfo& info) {
-  if (info.joins && is_joined(event)) return false;
+  if (info.joins && Acts::joined_by(event)) return false;
   if (info.only_if >= 0) {
     const Value asked = argument(event, info.only_if);
     if (!asked.is(Kind::boolean) || event.row->collective != &info) return false;
@@ -84,6 +74,16 @@ std::optional<std::int64_t> product_of(const symbolic::Context& symbols, std::sp
 }
 
 }  // namespace
+
+// Inside Join, ranks that have ended answer for themselves.
+const Around* Acts::joined_by(const OperationEvent& event) {
+  for (const Around* around = event.around; around; around = around->outer) {
+    if (!around->manager.is(Kind::instance)) continue;
+    const auto* native = around->manager.as<values::Instance>()->native;
+    if (native && native->row && native->row->covers == values::Covers::join) return around;
+  }
+  return nullptr;
+}
 
 bool Acts::wanted(const OperationEvent& event) {
   return event.row->operation == Operation::unseen_communication || event.row->operation == Operation::slow ||

@@ -18,6 +18,8 @@ public:
 
   // Is it communication that this rank takes part in?
   static bool communicates(const OperationEvent& event);
+  // The `with Join(…)` around it, in which ranks that have ended answer for themselves; null: there is none.
+  static const interpreter::Around* joined_by(const OperationEvent& event);
   // … or something that matters to those who wait for it?
   static bool wanted(const OperationEvent& event);
   // What the ranks enter there, as it is told.

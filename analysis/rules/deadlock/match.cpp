@@ -59,11 +59,25 @@ bool communicates(const Root& root) {
   return any;
 }
 
+// Is there a `with Join(…)`, for ranks of which some end before others, around what it does not answer for
+// them?
+static bool joins_uneven_ranks(const Record& record) {
+  bool any = false;
+  visit_roots(record, [&](const Event& event) {
+    if (any || event.kind != interpreter::EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    any = operation.row->collective && !operation.row->collective->joins && operation.around &&
+        Acts::joined_by(operation);
+  });
+  return any;
+}
+
 bool may_part(const Record& record) {
   // Who never asks for a rank has all ranks do the same, but for what they decide by data of their own.
   const bool asks = record.roles[static_cast<int>(symbolic::Role::rank)] ||
       record.roles[static_cast<int>(symbolic::Role::local_rank)];
-  if (!asks && !decides_by_own_data(record) && !starts_requests(record)) return false;
+  if (!asks && !decides_by_own_data(record) && !starts_requests(record) && !joins_uneven_ranks(record))
+    return false;
   return std::any_of(
       record.roots.begin(), record.roots.end(), [](const auto& root) { return communicates(*root); });
 }

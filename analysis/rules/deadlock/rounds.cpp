@@ -1,6 +1,7 @@
 #include "rules/deadlock/rounds.hpp"
 
 #include "rules/deadlock/collective_simulator.hpp"
+#include "rules/deadlock/comm_events.hpp"
 
 #include <algorithm>
 
@@ -132,12 +133,24 @@ bool uneven_for_some(const JobView& story, Mismatch& mismatch) {
   return false;
 }
 
+namespace {
+// Does the loop stand in a `with Join(…)`, which is there for ranks of which some end before others, and is
+// the call none of what Join answers for them?
+bool is_for_uneven_rounds(const CommEvent& act, const Round& round, const LoopRun& loop) {
+  if (!act.event || !act.info || act.info->joins || !loop.stands_for_many || loop.count || !round.loop)
+    return false;
+  const interpreter::Around* join = Acts::joined_by(*act.event);
+  return join && join->place.chunk == round.loop->place.chunk &&
+      join->place.span.begin < round.loop->place.span.begin;
+}
+}  // namespace
+
 bool by_own_data(const JobView& story, Mismatch& mismatch) {
   for (const CommEvent& act : story.trace(0).acts) {
     if (act.what != CommEvent::What::collective || act.members.size() < 2) continue;
     for (const Round& round : act.rounds) {
       const LoopRun* loop = run_of(story.trace(0), round);
-      if (!loop || !loop->local) continue;
+      if (!loop || !(loop->local || is_for_uneven_rounds(act, round, *loop))) continue;
       mismatch.cause = Cause::rounds;
       mismatch.certain = false;
       mismatch.by_surprise = true;

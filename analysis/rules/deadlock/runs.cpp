@@ -156,7 +156,9 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
     switch (event->kind) {
     case EventKind::operation: {
       const auto& operation = static_cast<const OperationEvent&>(*event);
-      here = Acts::wanted(operation);
+      // Who meets by the keys of a store communicates, too, though nobody waits in that for all others.
+      here = Acts::wanted(operation) || operation.row->operation == values::Operation::store_set ||
+          operation.row->operation == values::Operation::store_asked;
       if (works_on_files(operation) && event->place) {
         const auto own = [&](const Value& value) {
           return value && !main_.heap.is_external(value) &&

@@ -128,20 +128,20 @@ bool swallows(const Record& record, const Block& handler, const Failure& failure
 
 // The tries behind which the process communicates again, in order or in another iteration; all of them in a
 // function that nobody calls. Behind others it ends.
-std::set<const AttemptEvent*> tries_behind_which_more_comes(const Root& root) {
-  std::set<const AttemptEvent*> found;
+std::vector<const AttemptEvent*> tries_behind_which_more_comes(const Root& root) {
+  std::vector<const AttemptEvent*> found;
   std::vector<const AttemptEvent*> open;  // tries that lie behind
   const std::function<void(const Block&, bool)> walk = [&](const Block& block, bool repeated) {
     for (const Event* event : block.events) {
       if (event->kind == EventKind::operation && static_cast<const OperationEvent*>(event)->row->collective) {
-        found.insert(open.begin(), open.end());
+        found.insert(found.end(), open.begin(), open.end());
         open.clear();
       }
       const bool repeats = repeated || event->kind == EventKind::loop || root.function;
       for (const Block* inner : blocks_of(*event)) walk(*inner, repeats);
       if (event->kind != EventKind::attempt) continue;
       if (repeats)
-        found.insert(static_cast<const AttemptEvent*>(event));
+        found.push_back(static_cast<const AttemptEvent*>(event));
       else
         open.push_back(static_cast<const AttemptEvent*>(event));
     }

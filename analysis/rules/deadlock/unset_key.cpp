@@ -132,9 +132,12 @@ void check_by_ranks(const Record& record, const Keys& own, Report& report) {
 
 void check(const Record& record, Report& report) {
   const Keys keys = keys_in(record);
-  if (keys.asked.empty()) return;
-  if (!keys.known) return check_by_ranks(record, keys, report);
-  if (keys.set.empty()) return;
+  // Keys that are not known here are made of the rank, if anything tells them.
+  Keys of_ranks;
+  for (const OperationEvent* event : keys.asked)
+    if (std::set<std::string> asked; !keys.known || !add_keys(*event, asked)) of_ranks.asked.push_back(event);
+  if (!of_ranks.asked.empty()) check_by_ranks(record, of_ranks, report);
+  if (!keys.known || keys.set.empty()) return;
   Once once;
   for (const OperationEvent* event : keys.asked) {
     const std::string missing = missing_in(*event, keys.set);

@@ -131,6 +131,15 @@ bool steps_anyway(const TrainingEvent& step) {
   });
 }
 
+// Its value where all that may be given to the program is its default: `def train(loader, epochs=90)`.
+std::optional<std::int64_t> value_by_defaults(const Record& record, symbolic::Int size) {
+  std::vector<symbolic::Assignment> defaults;
+  for (const symbolic::Int atom : atoms_of(record, size))
+    if (const auto* info = record.symbols.atom_info(atom); info && info->usual)
+      defaults.push_back({atom, *info->usual});
+  return record.symbols.value(record.symbols.substitute(size, defaults));
+}
+
 // Its numbers are epochs, and it steps in the loop over batches.
 const LoopEvent* steps_per_batch(const Record& record, const Steps& scheduler, const Marks& all) {
   const LoopEvent* epochs = nullptr;
@@ -153,10 +162,10 @@ const LoopEvent* steps_per_batch(const Record& record, const Steps& scheduler, c
   }
   const std::vector<symbolic::Int>& marks = all.at;
   const bool whole = all.of != Marks::Of::changes;
-  const auto known = s.value(length);
+  const auto known = value_by_defaults(record, length);
   const std::set<symbolic::Int> names = atoms_of(record, length);
   for (const symbolic::Int mark : marks) {
-    const auto at = s.value(mark);
+    const auto at = value_by_defaults(record, mark);
     if (at && *at < 2) return nullptr;
     if (whole) {
       if (!same_size(record, mark, length) && !same_size_at_first(record, mark, length)) return nullptr;

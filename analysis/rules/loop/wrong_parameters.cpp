@@ -31,6 +31,18 @@ const Object* module_of(Value optimizer) {
   return of ? of->value.object() : nullptr;
 }
 
+// Whose parameters it was given in a list of those that are not known one by one, some of them left out.
+const Object* module_of_list(Value optimizer) {
+  const values::Slot* parameters = optimizer.is(Kind::instance)
+      ? optimizer.as<Instance>()->attributes.find(syntax::Name(values::OptimizerState::parameters))
+      : nullptr;
+  if (!parameters || !(parameters->value.is(Kind::list) || parameters->value.is(Kind::iterator)))
+    return nullptr;
+  const Value any = values::Heap::list_state(parameters->value)->rest;
+  const values::TensorState* one = any.is(Kind::tensor) ? any.as<values::Tensor>()->now() : nullptr;
+  return one && one->made ? one->made->self.object() : nullptr;
+}
+
 // Does the optimizer step in one of the loops? Of other loops' gradients it need not know.
 bool steps_in(const TrainingRoot& scene, const std::vector<const LoopEvent*>& loops, Value optimizer) {
   return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
@@ -222,7 +234,9 @@ void look_for_adapted(const Record& record, const TrainingRoot& scene, Report& r
     for (std::size_t i = 0; i < at; ++i) {
       const TrainingEvent& made = scene.all[i];
       if (made.event->row->operation != Operation::optimizer_made || !made.turns.empty() ||
-          !made.loops.empty() || module_of(made.event->self) != adapts.arguments[0].object())
+          !made.loops.empty() ||
+          (module_of(made.event->self) != adapts.arguments[0].object() &&
+              module_of_list(made.event->self) != adapts.arguments[0].object()))
         continue;
       const auto step = std::find_if(scene.all.begin() + static_cast<std::ptrdiff_t>(at), scene.all.end(),
           [&](const TrainingEvent& each) {

@@ -139,10 +139,10 @@ std::vector<Row> file_rows() {
           "sklearn.feature_extraction.text.TfidfVectorizer", "sklearn.feature_selection.SelectKBest"})
     rows.push_back(row(path, class_, "*arguments, **options", nullptr, "sklearn.$Estimator"));
   // What programs call the models that they train, and the devices.
-  for (const std::string_view path :
-      {"$model.model", "$model.net", "$model.network", "$model.generator", "$model.discriminator",
-          "$model.encoder", "$model.decoder", "$model.classifier", "$model.backbone", "$model.policy",
-          "$model.netG", "$model.netD", "$device.device", "$device.cuda_device", "$device.torch_device"})
+  for (const std::string_view path : {"$model.model", "$model.net", "$model.network", "$model.generator",
+           "$model.discriminator", "$model.encoder", "$model.decoder", "$model.classifier", "$model.backbone",
+           "$model.policy", "$model.netG", "$model.netD", "$model.lm", "$model.llm", "$model.unet",
+           "$device.device", "$device.cuda_device", "$device.torch_device"})
     rows.push_back(row(path, constant, "", nullptr));
   for (const std::string_view path : {"tokenizers.ByteLevelBPETokenizer", "tokenizers.BertWordPieceTokenizer",
            "tokenizers.CharBPETokenizer", "tokenizers.SentencePieceBPETokenizer"})

@@ -323,6 +323,8 @@ Value put_state(Call& call) {
 void judge_state(Call& call) {
   const Value on = call.self.is(Kind::instance) ? kept(call, state_on) : Value{};
   const TensorState* parameter = on ? first_parameter(call) : nullptr;
+  // On some way alone it has a state: nothing is known of that.
+  if (!on.is(Kind::device) && !on.is(Kind::boolean)) return;
   if (!parameter || !parameter->device || !parameter->device->text.starts_with("cuda")) return;
   const std::string_view text = on.is(Kind::device) ? on.as<values::Device>()->text : std::string_view{};
   if (text.starts_with("cuda")) return;

@@ -36,6 +36,10 @@ Value backward(Call& call) {
       own ? std::optional(call.run.as_rank() ? Sharing::local : loss->sharing) : std::nullopt);
   return Value::none();
 }
+// The stream in which the GPU works here: none that the program made.
+Value some_stream(Call& call) {
+  return Value::of(Kind::instance, call.run.make_native("torch.cuda.Stream", call.place));
+}
 // A shape is a tuple.
 Value size_made(Call& call) {
   const Value given = call.run.resolve(call.at(0));
@@ -314,7 +318,18 @@ std::vector<Row> training_rows() {
       row("torch.cuda.get_device_properties", function, "device=None", own_device),
       row("torch.cuda.mem_get_info", function, "device=None", own_device),
       row("torch.cuda.set_device", function, "device", nothing),
-      row("torch.cuda.synchronize", function, "device=None", nothing),
+      // What was started in a stream is waited for. The class of a `with` is told by its kind.
+      row("torch.cuda.synchronize", function, "device=None", nothing, {}, Operation::poll),
+      row("torch.cuda.Stream", class_, "device=None, priority=0, **options", nullptr),
+      row("torch.cuda.Stream.wait_stream", method, "stream", nothing, {}, Operation::poll),
+      row("torch.cuda.Stream.wait_event", method, "event", nothing, {}, Operation::poll),
+      row("torch.cuda.Stream.synchronize", method, "", nothing, {}, Operation::poll),
+      row("torch.cuda.current_stream", function, "device=None", some_stream),
+      row("torch.cuda.default_stream", function, "device=None", some_stream),
+      row("torch.cuda.stream", class_, "stream", nullptr, {}, Operation::poll),
+      row("torch.cuda.Event", class_, "enable_timing=False, blocking=False, interprocess=False", nullptr),
+      row("torch.cuda.Event.wait", method, "stream=None", nothing, {}, Operation::poll),
+      row("torch.cuda.Event.synchronize", method, "", nothing, {}, Operation::poll),
       row("torch.cuda.empty_cache", function, "", nothing),
       row("torch.manual_seed", function, "seed", seeded),
       row("torch.cuda.manual_seed", function, "seed", seeded),
