@@ -106,11 +106,6 @@ bool is_left_over(const Op& op, const TensorState& wide) {
   for (int way = 0; at && at->made && way < longest_way; ++way) {
     const TensorState* before = given_to(*at);
     const OpSemantics by = semantics_of(*at->made->row);
-    // So it was made, as data of one channel or of sequences of one: `torch.randn(n, 1, d)`.
-    if (!before && at->made->listed.empty() && !at->made->self &&
-        std::ranges::none_of(at->made->states, [](const TensorState* each) { return each != nullptr; }))
-      return at->shape.dims[0].origin && at->shape.dims[1].origin &&
-          at->shape.dims[0].origin->place == at->shape.dims[1].origin->place;
     if (!before || !before->shape.rank_known) return false;
     const auto& dims = before->shape.dims;
     if (dims.size() == wide.shape.dims.size() && op.value(dims[1]) == 1) {
