@@ -203,7 +203,8 @@ std::optional<std::pair<int, int>> range_of(std::string_view text) {
   const auto number = [](std::string_view digits) -> std::optional<int> {
     int made = 0;
     const auto [stop, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), made);
-    return failure == std::errc() && stop == digits.data() + digits.size() ? std::optional(made) : std::nullopt;
+    return failure == std::errc() && stop == digits.data() + digits.size() ? std::optional(made)
+                                                                           : std::nullopt;
   };
   std::optional<int> first, last;
   if (text.starts_with('{') && text.ends_with('}')) {
@@ -264,7 +265,8 @@ bool Walk::names_variable(std::string_view text, std::string_view name) {
 }
 
 bool Walk::leaves_early(TSNode node) const {
-  if (type_of(node) == "command" && (written(node).starts_with("break") || written(node).starts_with("continue")))
+  if (type_of(node) == "command" &&
+      (written(node).starts_with("break") || written(node).starts_with("continue")))
     return true;
   for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i)
     if (leaves_early(ts_node_named_child(node, i))) return true;

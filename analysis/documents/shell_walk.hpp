@@ -62,7 +62,8 @@ private:
     if (depth > deepest || script_.commands.size() > most_commands) return;
     const std::string_view type = type_of(node);
     if (type == "comment") {
-      if ((branches_ == 0 && rounds_ == 1) || std::find(comments_.begin(), comments_.end(), span_of(node)) == comments_.end())
+      if ((branches_ == 0 && rounds_ == 1) ||
+          std::find(comments_.begin(), comments_.end(), span_of(node)) == comments_.end())
         comments_.push_back(span_of(node));
     } else if (type == "command") {
       command(node);
@@ -348,8 +349,8 @@ private:
   // Does the name stand in the text as a word?
   static bool names_variable(std::string_view text, std::string_view name);
 
-  // Runs `body` behind a condition. One that asks what the rounds of a loop differ in chooses among them: what
-  // they set is not known behind it.
+  // Runs `body` behind a condition. One that asks what the rounds of a loop differ in chooses among them:
+  // what they set is not known behind it.
   template <class Body> void behind(std::string_view condition, const Body& body) {
     const bool chooses = std::any_of(set_in_rounds_.begin(), set_in_rounds_.end(),
         [&](std::string_view name) { return names_variable(condition, name); });

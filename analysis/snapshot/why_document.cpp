@@ -33,16 +33,15 @@ std::string shown(const Word& word) {
   std::string text;
   for (const char c : word.text)
     text += c == documents::Chars::hole || c == documents::Chars::words ? std::string("…")
-        : c == documents::Chars::own                                   ? std::string(".")
-                                                                       : std::string(1, c);
+        : c == documents::Chars::own                                    ? std::string(".")
+                                                                        : std::string(1, c);
   return "`" + text + "`";
 }
 
 class Why {
 public:
   Why(const rules::DocumentInput& input, std::uint32_t line)
-      : input_(input),
-        text_(*input.document.text),
+      : input_(input), text_(*input.document.text),
         span_{text_.line_start(line - 1), text_.line_start(line)} {}
 
   std::vector<std::string> tell(const std::vector<rules::Finding>& told) {
@@ -101,18 +100,21 @@ private:
     }
     if (!line.is_whole) say("In front of the script stand words that are not known.");
     if (!line.script) return say("Which script it launches is not seen.");
-    if (!line.script->is_known()) return say("Which script it launches is not known: " + shown(*line.script) + ".");
+    if (!line.script->is_known())
+      return say("Which script it launches is not known: " + shown(*line.script) + ".");
     const auto files = rules::launch::script_files(
         input_.sources, input_.path, line.command->folder, line.script->text, line.is_module, input_.read);
-    if (files.empty()) return say("No file " + shown(*line.script) + " was found: nothing is said of its arguments.");
+    if (files.empty())
+      return say("No file " + shown(*line.script) + " was found: nothing is said of its arguments.");
     if (files.size() > 1)
       say("Several files may be meant by " + shown(*line.script) + ": only what all refuse is told.");
     for (const std::string& file : files) {
       const auto options = rules::launch::options_of_script(input_.sources, file, input_.read);
       say("`" + file + "` " +
-          (options.closed           ? "takes " + std::to_string(options.options.size()) + " options and no others."
-                  : options.takes_more ? "passes over options that it does not declare."
-                                       : "may take options that are not seen: its arguments are not judged."));
+          (options.closed ? "takes " + std::to_string(options.options.size()) + " options and no others."
+                  : options.takes_more
+                  ? "passes over options that it does not declare."
+                  : "may take options that are not seen: its arguments are not judged."));
     }
   }
 

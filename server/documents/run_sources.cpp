@@ -33,7 +33,8 @@ std::shared_ptr<const syntax::Module> RunSources::module(const std::string& path
 
 std::shared_ptr<const program::Data> RunSources::data(
     const std::string& path, program::DataFormat format) const {
-  if (const auto state = open(path); state.module) return read_data(path, state.module->text->bytes(), format);
+  if (const auto state = open(path); state.module)
+    return read_data(path, state.module->text->bytes(), format);
   return files_.data(path, format);
 }
 

@@ -8,8 +8,8 @@
 
 namespace stepzero::server {
 
-// Null if the text is nothing of the format, or holds more than any configuration does. All readers of TOML make
-// the same of it, and no other format has its name: there the path says what it is.
+// Null if the text is nothing of the format, or holds more than any configuration does. All readers of TOML
+// make the same of it, and no other format has its name: there the path says what it is.
 std::shared_ptr<const program::Data> read_data(
     std::string_view path, std::string_view text, program::DataFormat format);
 

@@ -22,7 +22,8 @@ program::Data data_of(const documents::Node& node) {
     break;
   case In::table:
     made.kind = Out::table;
-    for (const documents::Field& field : node.fields) made.fields.emplace_back(field.key, data_of(field.value));
+    for (const documents::Field& field : node.fields)
+      made.fields.emplace_back(field.key, data_of(field.value));
     break;
   case In::unknown: made.kind = Out::unknown; break;
   }

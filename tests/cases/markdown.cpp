@@ -45,8 +45,8 @@ Info read_info(std::string_view words, std::uint32_t line) {
     const std::string word(words.substr(0, end));
     words.remove_prefix(std::min(end, words.size()));
     if (first) {
-      if (word != "python" && word != "json" && word != "yaml" && word != "toml" &&
-          word != "bash" && word != "make" && word != "docker")
+      if (word != "python" && word != "json" && word != "yaml" && word != "toml" && word != "bash" &&
+          word != "make" && word != "docker")
         return info;
       info.python = true;
     } else if (word == "after-fix")

@@ -208,7 +208,8 @@ Value items(const BuiltinCall& call) {
   return list_of(call, [&](Value key, Value value) { return call.heap().tuple({key, value}); });
 }
 
-// `get` of a key that the file has not, where it has one of nearly the same name: rules ask who reads that one.
+// `get` of a key that the file has not, where it has one of nearly the same name: rules ask who reads that
+// one.
 void note_missing_key(const BuiltinCall& call) {
   constexpr std::size_t shortest = 5, farthest = 2;
   const values::Instance* file = file_of(*call.self.as<values::Dict>());

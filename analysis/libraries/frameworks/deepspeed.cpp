@@ -31,7 +31,8 @@ Value named_by_arguments(Call& call) {
 }
 // What the engine is configured with: a dict, or the file that is named, where the run can see it.
 Value configuration(Call& call) {
-  for (const Value& given : {option(call, "config"), option(call, "config_params"), named_by_arguments(call)}) {
+  for (const Value& given :
+      {option(call, "config"), option(call, "config_params"), named_by_arguments(call)}) {
     if (given.is(Kind::dict)) return given;
     if (given.is(Kind::string)) return call.run.data_of_file(given.text(), program::DataFormat::json);
   }
@@ -47,8 +48,9 @@ Value adds_arguments(Call& call) {
     given.keywords = std::move(options);
     call.run.call(call.run.attribute(parser, Name("add_argument"), call.place), std::move(given), call.place);
   };
-  add("--deepspeed", {{Name("default"), call.run.heap().boolean(false)},
-                         {Name("action"), call.run.heap().string("store_true")}});
+  add("--deepspeed",
+      {{Name("default"), call.run.heap().boolean(false)},
+          {Name("action"), call.run.heap().string("store_true")}});
   add("--deepspeed_config", {{Name("default"), Value::none()}});
   return parser;
 }
@@ -68,7 +70,8 @@ void judge_count(Call& call) {
     call.run.problem(values::ProblemKind::argument, call)->text =
         "This launch names a configuration, `--deepspeed_config " + std::string(named.text()) +
         "`, and the call hands over another: DeepSpeed takes one, and asserts it: \"we were given deepspeed configs in the deepspeed arguments and deepspeed.initialize() function call\". Leave one of them out.";
-  else if (named.is(Kind::none) && is_missing("config") && is_missing("config_params") && call.rest.size() < 8)
+  else if (named.is(Kind::none) && is_missing("config") && is_missing("config_params") &&
+      call.rest.size() < 8)
     call.run.problem(values::ProblemKind::argument, call)->text =
         "Neither this launch nor the call names a configuration: \"DeepSpeed requires --deepspeed_config to specify configuration file\". Pass `config=`, or launch with `--deepspeed_config`.";
 }

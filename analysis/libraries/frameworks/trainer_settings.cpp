@@ -33,9 +33,8 @@ TrainingSetting setting(Call& call, std::string_view name, Value value) {
 void judge(Call& call, const std::vector<TrainingSetting>& settings, bool of_sequences, bool all_seen,
     bool names, ArgumentMistakes& found, std::string_view file = {}) {
   for (const TrainingMistake& mistake : mistakes_of_training(settings, of_sequences, all_seen, names))
-    found.add(settings[mistake.at].name,
-        (file.empty() ? "" : "`" + std::string(file) + "`: ") + mistake.text, mistake.is_certain,
-        call.row);
+    found.add(settings[mistake.at].name, (file.empty() ? "" : "`" + std::string(file) + "`: ") + mistake.text,
+        mistake.is_certain, call.row);
 }
 
 // ---------------------------------------------------------------- DeepSpeed's configuration

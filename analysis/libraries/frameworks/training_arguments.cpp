@@ -120,7 +120,8 @@ private:
       if (settings_[i].name == name) return i;
     // Under the name that it had: in the versions that know it, it is set.
     for (std::size_t i = settings_.size(); i-- > 0;)
-      if (const FormerArgument* old = former_training_argument(settings_[i].name); old && old->instead == name)
+      if (const FormerArgument* old = former_training_argument(settings_[i].name);
+          old && old->instead == name)
         return i;
     return std::nullopt;
   }
@@ -178,10 +179,12 @@ private:
       // What it takes today it took then.
       const TrainingArgument* today = renames ? training_argument(old->instead, of_sequences_) : nullptr;
       const TrainingSetting& one = settings_[i];
-      if (today && one.kind == Kind::text && !today->choices.empty() && !is_choice(today->choices, one.text)) {
+      if (today && one.kind == Kind::text && !today->choices.empty() &&
+          !is_choice(today->choices, one.text)) {
         found_.push_back({i, {},
             "`" + name + "` is not \"" + one.text + "\": ValueError. It is one of " + listed(today->choices) +
-                ", and since transformers " + std::string(old->since) + " `" + std::string(old->instead) + "`",
+                ", and since transformers " + std::string(old->since) + " `" + std::string(old->instead) +
+                "`",
             {}, true});
         return;
       }

@@ -241,10 +241,12 @@ Value interpolated(Call& call, Value whole, std::string_view text, int depth) {
 // What "${model.width}" names in the whole configuration, as it is now.
 Value referred(Call& call, Value whole, std::string_view text, int depth) {
   if (depth > 8) return not_seen(call);
-  if (!text.starts_with("${") || text.find('}') != text.size() - 1) return interpolated(call, whole, text, depth + 1);
+  if (!text.starts_with("${") || text.find('}') != text.size() - 1)
+    return interpolated(call, whole, text, depth + 1);
   std::string_view path = text.substr(2, text.size() - 3);
   // A resolver, "${oc.env:HOME}", an item of a list, and what counts from the field itself.
-  if (path.find_first_of(":[") != std::string_view::npos || path.starts_with('.') || path.starts_with("hydra."))
+  if (path.find_first_of(":[") != std::string_view::npos || path.starts_with('.') ||
+      path.starts_with("hydra."))
     return not_seen(call);
   Value found = call.run.resolve(whole);
   while (!path.empty()) {

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::string_view meeting_row = "os.environ.$meeting";  // where the ranks meet, of each its own
 
-
 constexpr std::int64_t last_port = 65535;
 
 // What Python calls a value that is no text; empty where it may be some.
@@ -192,9 +191,10 @@ void judge_variable(Call& call, std::string_view key, Value value) {
   }
   // Rules say whether it is set in the processes that meet, or before there are any.
   if (const symbolic::Sharing sharing = value ? call.run.heap().sharing(value) : symbolic::Sharing::uniform;
-      key == "MASTER_PORT" && (sharing == symbolic::Sharing::divergent || sharing == symbolic::Sharing::local)) {
-    Call meeting{call.run, *call.run.library().find(meeting_row), {}, {}, {}, {}, {}, false,
-        call.expr, call.node, call.place};
+      key == "MASTER_PORT" &&
+      (sharing == symbolic::Sharing::divergent || sharing == symbolic::Sharing::local)) {
+    Call meeting{call.run, *call.run.library().find(meeting_row), {}, {}, {}, {}, {}, false, call.expr,
+        call.node, call.place};
     interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::process_text, meeting);
     event->overridable = true;
     if (sharing == symbolic::Sharing::local) event->operands = {value};

@@ -25,16 +25,17 @@ std::optional<Micro> micro_batch(const Record& record, Value engine, const Node&
   if (const auto micro = integer(root.at("train_micro_batch_size_per_gpu")))
     return Micro{*micro, "`train_micro_batch_size_per_gpu` is " + std::to_string(*micro)};
   const auto whole = integer(root.at("train_batch_size")),
-             steps = root.find("gradient_accumulation_steps") ? integer(root.at("gradient_accumulation_steps"))
-                                                               : std::optional<std::int64_t>(1);
+             steps = root.find("gradient_accumulation_steps")
+      ? integer(root.at("gradient_accumulation_steps"))
+      : std::optional<std::int64_t>(1);
   const Value kept_processes = attribute(engine, values::EngineState::processes);
   const auto processes = kept_processes ? record.number(kept_processes) : std::nullopt;
   if (!whole || !steps || !processes || *steps <= 0 || *processes <= 0 || *whole % (*steps * *processes) != 0)
     return std::nullopt;
   const std::int64_t size = *whole / (*steps * *processes);
   return Micro{size,
-      "`train_batch_size` is " + std::to_string(*whole) + ", which leaves " + std::to_string(size) + " for each of " +
-          std::to_string(*processes) + (*processes == 1 ? " process" : " processes") +
+      "`train_batch_size` is " + std::to_string(*whole) + ", which leaves " + std::to_string(size) +
+          " for each of " + std::to_string(*processes) + (*processes == 1 ? " process" : " processes") +
           (*steps > 1 ? " in each of " + std::to_string(*steps) + " steps of accumulation" : "")};
 }
 
@@ -42,7 +43,8 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const TrainingRoot& scene : Training::of(record).scenes()) {
     for (const TrainingEvent& backward : scene.all) {
-      if (backward.event->row->path != "deepspeed.DeepSpeedEngine.backward" || backward.loops.empty()) continue;
+      if (backward.event->row->path != "deepspeed.DeepSpeedEngine.backward" || backward.loops.empty())
+        continue;
       const TrainingLoop loop{&scene, backward.loops.back(), &backward, &backward, {}};
       const Value engine = backward.event->self;
       const auto root = deepspeed::configuration_of(record, engine);
@@ -53,8 +55,9 @@ void check(const Record& record, Report& report) {
         const auto micro = size ? micro_batch(record, engine, *root) : std::nullopt;
         if (!micro || micro->size <= 0 || micro->size == *size || !once(reading.made->place)) continue;
         Finding* finding = report.add(Severity::warning, reading.made->place, reading.made->calls,
-            "Each micro-batch has " + std::to_string(*size) + " samples, and DeepSpeed's configuration counts " +
-                std::to_string(micro->size) + ": " + micro->said +
+            "Each micro-batch has " + std::to_string(*size) +
+                " samples, and DeepSpeed's configuration counts " + std::to_string(micro->size) + ": " +
+                micro->said +
                 ". The learning rate and the logs are then those of another batch. Make them one.");
         if (finding) report.relate(*finding, backward.event->place, "the engine trains on these batches");
       }

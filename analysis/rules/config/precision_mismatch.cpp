@@ -1,5 +1,5 @@
-// config/precision-mismatch: a job asks its GPUs for a precision that they have not, or GPUs of several kinds for
-// one.
+// config/precision-mismatch: a job asks its GPUs for a precision that they have not, or GPUs of several kinds
+// for one.
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
@@ -16,12 +16,12 @@ using namespace launch;
 using documents::Word;
 
 // Kinds of GPUs as SLURM is asked for them, older than Ampere: NVIDIA's table of compute capabilities.
-constexpr std::string_view without_bfloat16[] = {"k80", "m40", "m60", "p4", "p40", "p100", "v100", "v100s", "t4",
-    "titanv", "titanxp", "titanrtx", "gtx1080", "gtx1080ti", "rtx2080", "rtx2080ti", "rtx5000", "rtx6000turing",
-    "rtx8000", "quadrortx8000", "2080ti", "1080ti", "2080"};
-constexpr std::string_view with_bfloat16[] = {"a2", "a10", "a10g", "a16", "a30", "a40", "a100", "a800", "a4000",
-    "a5000", "a6000", "rtxa5000", "rtxa6000", "l4", "l40", "l40s", "h100", "h200", "h800", "h20", "gh200", "b100",
-    "b200", "gb200", "rtx3090", "rtx4090", "3090", "4090"};
+constexpr std::string_view without_bfloat16[] = {"k80", "m40", "m60", "p4", "p40", "p100", "v100", "v100s",
+    "t4", "titanv", "titanxp", "titanrtx", "gtx1080", "gtx1080ti", "rtx2080", "rtx2080ti", "rtx5000",
+    "rtx6000turing", "rtx8000", "quadrortx8000", "2080ti", "1080ti", "2080"};
+constexpr std::string_view with_bfloat16[] = {"a2", "a10", "a10g", "a16", "a30", "a40", "a100", "a800",
+    "a4000", "a5000", "a6000", "rtxa5000", "rtxa6000", "l4", "l40", "l40s", "h100", "h200", "h800", "h20",
+    "gh200", "b100", "b200", "gb200", "rtx3090", "rtx4090", "3090", "4090"};
 
 bool is_one_of(std::string_view kind, const auto& list) {
   return std::find(std::begin(list), std::end(list), kind) != std::end(list);
@@ -81,7 +81,8 @@ const Word* asks_for_bfloat16(const LaunchLine& line) {
         : i + 1 < line.arguments.size()                 ? line.arguments[i + 1].text
                                                         : std::string();
     if (flag == "--bf16" && value != "False" && value != "false" && value != "0") return &word;
-    const bool is_precision = flag.find("precision") != std::string::npos || flag.find("dtype") != std::string::npos;
+    const bool is_precision = flag.find("precision") != std::string::npos ||
+        flag.find("dtype") != std::string::npos;
     if (is_precision && (value.starts_with("bf16") || value == "bfloat16")) return &word;
   }
   return nullptr;
@@ -102,12 +103,18 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     if (older != kinds.end()) {
       const Word* asked = asks_for_bfloat16(line);
       const bool by_script = !asked && script &&
-          mentions(input.sources, *script, {"dtype=torch.bfloat16", "bf16=True", "\"bf16-mixed\"", "mixed_precision=\"bf16\""}, input.read) &&
-          !mentions(input.sources, *script, {"is_bf16_supported", "get_device_capability", "torch.float16", "torch.half", "fp16", "\"float16\""}, input.read);
+          mentions(input.sources, *script,
+              {"dtype=torch.bfloat16", "bf16=True", "\"bf16-mixed\"", "mixed_precision=\"bf16\""},
+              input.read) &&
+          !mentions(input.sources, *script,
+              {"is_bf16_supported", "get_device_capability", "torch.float16", "torch.half", "fp16",
+                  "\"float16\""},
+              input.read);
       if (asked || by_script) {
         Finding& finding = report.add(Severity::warning, asked ? asked->written : line.script->written,
             upper(older->name) + " has no units for bfloat16, which " +
-                (asked ? "this launch asks for" : "`" + script->substr(script->rfind('/') + 1) + "` computes in") +
+                (asked ? "this launch asks for"
+                       : "`" + script->substr(script->rfind('/') + 1) + "` computes in") +
                 ": PyTorch emulates it, several times slower than float16, and the Trainer of transformers may refuse it. Use fp16 with a loss scale there");
         report.relate(finding, older->where, "the job asks for " + upper(older->name) + " here");
         return;

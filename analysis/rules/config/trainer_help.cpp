@@ -17,86 +17,124 @@ using Meaning = std::array<std::string_view, 2>;
 // In our words, with what helps where memory or time is short.
 constexpr Meaning of_lightning[] = {
     {"accelerator", "What computes. `auto` takes a GPU where there is one."},
-    {"strategy", "How the processes share the work: `ddp` copies the model to each, `fsdp` and `deepspeed_stage_3` shard it where it does not fit."},
-    {"devices", "Devices of each node: a number, a list of indices, or `auto`. Each is a process with batches of its own."},
+    {"strategy",
+        "How the processes share the work: `ddp` copies the model to each, `fsdp` and `deepspeed_stage_3` shard it where it does not fit."},
+    {"devices",
+        "Devices of each node: a number, a list of indices, or `auto`. Each is a process with batches of its own."},
     {"num_nodes", "Machines of the job. The launcher, or SLURM, has to start as many."},
-    {"precision", "`bf16-mixed` halves the memory of activations and needs no loss scale on GPUs from Ampere on; `16-mixed` scales the loss; `bf16-true` keeps the weights in bfloat16, too."},
-    {"max_epochs", "Epochs after which the training ends; -1 for no end. Without it and `max_steps` Lightning takes 1000."},
-    {"max_steps", "Steps of the optimizer after which the training ends, whatever `max_epochs` says; -1 for no end."},
-    {"accumulate_grad_batches", "Batches that make one step: `devices × num_nodes × batch_size` times this is the effective batch. More of them with smaller batches keep it and need less memory."},
-    {"gradient_clip_val", "What the gradients are clipped to, by their norm unless `gradient_clip_algorithm` says `value`."},
+    {"precision",
+        "`bf16-mixed` halves the memory of activations and needs no loss scale on GPUs from Ampere on; `16-mixed` scales the loss; `bf16-true` keeps the weights in bfloat16, too."},
+    {"max_epochs",
+        "Epochs after which the training ends; -1 for no end. Without it and `max_steps` Lightning takes 1000."},
+    {"max_steps",
+        "Steps of the optimizer after which the training ends, whatever `max_epochs` says; -1 for no end."},
+    {"accumulate_grad_batches",
+        "Batches that make one step: `devices × num_nodes × batch_size` times this is the effective batch. More of them with smaller batches keep it and need less memory."},
+    {"gradient_clip_val",
+        "What the gradients are clipped to, by their norm unless `gradient_clip_algorithm` says `value`."},
     {"gradient_clip_algorithm", "`norm` clips all gradients together, `value` each number on its own."},
-    {"limit_train_batches", "A share of each epoch as a number up to 1.0, or a number of batches as an integer: `1` is one batch, `1.0` all."},
-    {"limit_val_batches", "A share of the validation as a number up to 1.0, or a number of batches as an integer."},
-    {"val_check_interval", "How often within an epoch it is validated: a share as a number up to 1.0, or a number of batches as an integer."},
+    {"limit_train_batches",
+        "A share of each epoch as a number up to 1.0, or a number of batches as an integer: `1` is one batch, `1.0` all."},
+    {"limit_val_batches",
+        "A share of the validation as a number up to 1.0, or a number of batches as an integer."},
+    {"val_check_interval",
+        "How often within an epoch it is validated: a share as a number up to 1.0, or a number of batches as an integer."},
     {"check_val_every_n_epoch", "How often it is validated, in epochs; null counts batches across epochs."},
-    {"overfit_batches", "Trains on these few batches alone, to see whether the model can learn them by heart."},
+    {"overfit_batches",
+        "Trains on these few batches alone, to see whether the model can learn them by heart."},
     {"fast_dev_run", "Runs one batch of everything and writes no logs and no checkpoints."},
     {"log_every_n_steps", "How often is logged. Each time the GPU is waited for."},
     {"num_sanity_val_steps", "Batches of validation before the training, to see that it runs."},
     {"enable_checkpointing", "Keeps a checkpoint of the last epoch unless a ModelCheckpoint says otherwise."},
-    {"deterministic", "Takes operators that give the same result each time, which are slower; raises where there is none."},
-    {"benchmark", "Lets cuDNN choose the fastest convolution: faster where all inputs have one size, slower where they differ."},
+    {"deterministic",
+        "Takes operators that give the same result each time, which are slower; raises where there is none."},
+    {"benchmark",
+        "Lets cuDNN choose the fastest convolution: faster where all inputs have one size, slower where they differ."},
     {"detect_anomaly", "Looks for the operator that made a NaN. Much slower: for looking for mistakes only."},
-    {"sync_batchnorm", "Computes the statistics of BatchNorm over all processes: for small batches per process."},
+    {"sync_batchnorm",
+        "Computes the statistics of BatchNorm over all processes: for small batches per process."},
     {"use_distributed_sampler", "Gives each process its own part of the data; without it all see the same."},
     {"profiler", "Measures what takes the time."},
     {"inference_mode", "Validates without anything that a backward would need."},
     {"default_root_dir", "Where logs and checkpoints are written."},
-    {"callbacks", "What is called at certain moments: checkpoints, early stopping, the learning rate in the logs."},
+    {"callbacks",
+        "What is called at certain moments: checkpoints, early stopping, the learning rate in the logs."},
     {"logger", "Where the logs go; false for nowhere."},
 };
 constexpr Meaning of_transformers[] = {
     {"output_dir", "Where checkpoints are written."},
-    {"per_device_train_batch_size", "Samples of each process in one micro-batch. The effective batch is this times `gradient_accumulation_steps` times the processes: where memory is short, make this smaller and that larger."},
+    {"per_device_train_batch_size",
+        "Samples of each process in one micro-batch. The effective batch is this times `gradient_accumulation_steps` times the processes: where memory is short, make this smaller and that larger."},
     {"per_device_eval_batch_size", "Samples of each process in one batch of the evaluation."},
-    {"gradient_accumulation_steps", "Micro-batches that make one step. More of them with a smaller `per_device_train_batch_size` keep the effective batch and need less memory."},
-    {"gradient_checkpointing", "Computes the activations of each layer again in the backward: about a third more time for much less memory. It turns the model's cache off."},
-    {"gradient_checkpointing_kwargs", "`{\"use_reentrant\": false}` also trains where the inputs require no gradient, as with adapters."},
-    {"bf16", "Trains in bfloat16 under autocast: half the memory of activations, no loss scale; GPUs from Ampere on."},
+    {"gradient_accumulation_steps",
+        "Micro-batches that make one step. More of them with a smaller `per_device_train_batch_size` keep the effective batch and need less memory."},
+    {"gradient_checkpointing",
+        "Computes the activations of each layer again in the backward: about a third more time for much less memory. It turns the model's cache off."},
+    {"gradient_checkpointing_kwargs",
+        "`{\"use_reentrant\": false}` also trains where the inputs require no gradient, as with adapters."},
+    {"bf16",
+        "Trains in bfloat16 under autocast: half the memory of activations, no loss scale; GPUs from Ampere on."},
     {"fp16", "Trains in float16 under autocast with a scaled loss: for GPUs without bfloat16."},
-    {"tf32", "Lets matrix products of float32 use the tensor cores of GPUs from Ampere on: faster, with fewer digits."},
+    {"tf32",
+        "Lets matrix products of float32 use the tensor cores of GPUs from Ampere on: faster, with fewer digits."},
     {"learning_rate", "The highest rate of the schedule. It belongs to the effective batch."},
     {"lr_scheduler_type", "How the rate goes from `learning_rate` to the end."},
     {"warmup_steps", "Steps in which the rate rises; a number below 1 is a share of all steps."},
     {"warmup_ratio", "The share of all steps in which the rate rises."},
     {"num_train_epochs", "Epochs; `max_steps` comes before it."},
-    {"max_steps", "Steps of the optimizer after which the training ends, whatever the epochs say; -1 for the epochs."},
-    {"optim", "`adamw_torch_fused` is the fastest; `adamw_8bit` and `adafactor` keep less state where memory is short."},
+    {"max_steps",
+        "Steps of the optimizer after which the training ends, whatever the epochs say; -1 for the epochs."},
+    {"optim",
+        "`adamw_torch_fused` is the fastest; `adamw_8bit` and `adafactor` keep less state where memory is short."},
     {"weight_decay", "Of all parameters but biases and norms."},
     {"max_grad_norm", "The norm that the gradients are clipped to; 0 for none."},
-    {"torch_compile", "Compiles the model: the first steps take minutes, the others are faster. Leave it off while inputs change their sizes, or while you look for a mistake."},
-    {"dataloader_num_workers", "Processes that load data beside the training, for each process of the job; 0 loads between the steps."},
+    {"torch_compile",
+        "Compiles the model: the first steps take minutes, the others are faster. Leave it off while inputs change their sizes, or while you look for a mistake."},
+    {"dataloader_num_workers",
+        "Processes that load data beside the training, for each process of the job; 0 loads between the steps."},
     {"dataloader_pin_memory", "Keeps batches in memory that the GPU copies from without waiting."},
-    {"auto_find_batch_size", "Halves the batch until it fits into memory: then `gradient_accumulation_steps` is no more what it was."},
-    {"torch_empty_cache_steps", "Gives unused memory back every so many steps: less memory at the peak, and about a tenth more time."},
+    {"auto_find_batch_size",
+        "Halves the batch until it fits into memory: then `gradient_accumulation_steps` is no more what it was."},
+    {"torch_empty_cache_steps",
+        "Gives unused memory back every so many steps: less memory at the peak, and about a tenth more time."},
     {"eval_strategy", "When is evaluated. With `load_best_model_at_end` it is what `save_strategy` is."},
     {"save_strategy", "When a checkpoint is written."},
     {"save_total_limit", "Checkpoints that are kept; the oldest go."},
-    {"save_only_model", "Leaves out the optimizer's state: smaller checkpoints, which cannot be resumed from."},
-    {"load_best_model_at_end", "Loads the best checkpoint of those that were evaluated when the training ends."},
-    {"deepspeed", "A configuration of DeepSpeed. What it says has to be what the arguments say, or \"auto\"."},
+    {"save_only_model",
+        "Leaves out the optimizer's state: smaller checkpoints, which cannot be resumed from."},
+    {"load_best_model_at_end",
+        "Loads the best checkpoint of those that were evaluated when the training ends."},
+    {"deepspeed",
+        "A configuration of DeepSpeed. What it says has to be what the arguments say, or \"auto\"."},
     {"fsdp", "Shards the model: `full_shard auto_wrap`, with `fsdp_config`."},
-    {"ddp_find_unused_parameters", "Looks after each forward for parameters without a gradient: needed where some are unused, else it costs time."},
-    {"use_liger_kernel", "Fused kernels of the usual language models: less memory for the loss over a large vocabulary."},
+    {"ddp_find_unused_parameters",
+        "Looks after each forward for parameters without a gradient: needed where some are unused, else it costs time."},
+    {"use_liger_kernel",
+        "Fused kernels of the usual language models: less memory for the loss over a large vocabulary."},
     {"report_to", "Where the logs go: `none`, `wandb`, `tensorboard`."},
     {"seed", "Of everything that is drawn at random."},
-    {"resume_from_checkpoint", "The script hands it to `trainer.train`; the Trainer itself does not read it."},
-    {"remove_unused_columns", "Drops columns that the model's forward does not take: set it to false where a collator needs them."},
+    {"resume_from_checkpoint",
+        "The script hands it to `trainer.train`; the Trainer itself does not read it."},
+    {"remove_unused_columns",
+        "Drops columns that the model's forward does not take: set it to false where a collator needs them."},
     {"group_by_length", "Puts samples of about one length into a batch: less padding."},
 };
 constexpr Meaning of_hydra[] = {
-    {"defaults", "The list of configurations that this one is composed of, in order; `_self_` stands for this file itself."},
-    {"_target_", "The class or function that `hydra.utils.instantiate` calls with the other keys of this table as arguments."},
+    {"defaults",
+        "The list of configurations that this one is composed of, in order; `_self_` stands for this file itself."},
+    {"_target_",
+        "The class or function that `hydra.utils.instantiate` calls with the other keys of this table as arguments."},
     {"_partial_", "Makes `instantiate` give a `functools.partial` instead of calling."},
     {"_recursive_", "False leaves tables inside of this one as they are."},
-    {"_convert_", "Whether lists and tables are handed over as OmegaConf's (`none`) or as plain ones (`partial`, `all`)."},
+    {"_convert_",
+        "Whether lists and tables are handed over as OmegaConf's (`none`) or as plain ones (`partial`, `all`)."},
     {"_args_", "Arguments by their place."},
     {"hydra", "What Hydra itself reads: the folder of a run, sweeps, logging."},
 };
 
 const Meaning* meaning_of(const auto& list, std::string_view name) {
-  const auto found = std::find_if(std::begin(list), std::end(list), [&](const Meaning& each) { return each[0] == name; });
+  const auto found = std::find_if(
+      std::begin(list), std::end(list), [&](const Meaning& each) { return each[0] == name; });
   return found == std::end(list) ? nullptr : &*found;
 }
 
@@ -113,8 +151,10 @@ std::string listed(std::string_view choices) {
   return text;
 }
 
-std::string text_of(std::string_view name, std::string_view detail, const Meaning* meaning, std::string_view reader) {
-  std::string text = "`" + std::string(name) + "`" + (detail.empty() ? "" : ": " + std::string(detail)) + "\n\n";
+std::string text_of(
+    std::string_view name, std::string_view detail, const Meaning* meaning, std::string_view reader) {
+  std::string text = "`" + std::string(name) + "`" + (detail.empty() ? "" : ": " + std::string(detail)) +
+      "\n\n";
   if (meaning) text += std::string((*meaning)[1]) + "\n\n";
   return text + std::string(reader);
 }
@@ -127,7 +167,10 @@ std::string help_of_lightning(std::string_view name) {
 }
 std::string detail_of_transformers(const libraries::TrainingArgument& argument) {
   if (!argument.choices.empty()) return listed(argument.choices);
-  return argument.type == "int" ? "an integer" : argument.type == "float" ? "a number" : argument.takes == "optional" ? "a truth value" : "";
+  return argument.type == "int"      ? "an integer"
+      : argument.type == "float"     ? "a number"
+      : argument.takes == "optional" ? "a truth value"
+                                     : "";
 }
 std::string help_of_transformers(std::string_view name, const libraries::TrainingArgument& argument) {
   return text_of(name, detail_of_transformers(argument), meaning_of(of_transformers, name),
@@ -145,10 +188,12 @@ std::optional<KeyHelp> help_of_hydra(const Node& node, std::uint32_t offset, boo
     if (holds(field.key_span, offset)) {
       const Meaning* meaning = meaning_of(of_hydra, field.key);
       const bool is_of_top = field.key == "defaults" || field.key == "hydra";
-      if (!meaning || (is_of_top && (!is_top || (field.key == "defaults" && !field.value.is(Node::Kind::list)))))
+      if (!meaning ||
+          (is_of_top && (!is_top || (field.key == "defaults" && !field.value.is(Node::Kind::list)))))
         return std::nullopt;
       return KeyHelp{field.key_span,
-          text_of(field.key, "", meaning, "Read by Hydra: [its documentation](https://hydra.cc/docs/intro/).")};
+          text_of(
+              field.key, "", meaning, "Read by Hydra: [its documentation](https://hydra.cc/docs/intro/).")};
     }
     if (auto found = help_of_hydra(field.value, offset, false)) return found;
   }
@@ -174,7 +219,8 @@ std::optional<KeyHelp> help(Role role, const Document& document, std::uint32_t o
       if (holds(field.key_span, offset))
         if (const auto* argument = libraries::training_argument(field.key, true))
           return KeyHelp{field.key_span, help_of_transformers(field.key, *argument)};
-  return document.language == documents::Language::yaml ? help_of_hydra(document.root, offset, true) : std::nullopt;
+  return document.language == documents::Language::yaml ? help_of_hydra(document.root, offset, true)
+                                                        : std::nullopt;
 }
 
 std::vector<KeyChoice> choices(Role role, const Document& document, std::uint32_t offset) {
@@ -183,7 +229,8 @@ std::vector<KeyChoice> choices(Role role, const Document& document, std::uint32_
   const std::string_view text = document.text->bytes();
   std::uint32_t begin = 0;
   const std::string_view line = line_at(text, offset, begin);
-  const std::size_t indent = std::min<std::size_t>(std::min(line.find_first_not_of(' '), line.size()), offset - begin);
+  const std::size_t indent = std::min<std::size_t>(
+      std::min(line.find_first_not_of(' '), line.size()), offset - begin);
   // The table that the line lies in, by its indentation: what is being typed may be no YAML.
   std::string section;
   for (std::uint32_t at = begin; at > 0 && indent > 0 && section.empty();) {

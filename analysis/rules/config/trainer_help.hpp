@@ -1,5 +1,5 @@
-// What is shown and completed at the keys of files that a Trainer reads: Lightning's, that of transformers, and
-// what Hydra itself reads of a file.
+// What is shown and completed at the keys of files that a Trainer reads: Lightning's, that of transformers,
+// and what Hydra itself reads of a file.
 #pragma once
 
 #include "rules/documents/check.hpp"

@@ -110,7 +110,8 @@ void judge_default(const LaunchLine& line, std::string_view name, const Field& f
 }
 
 // The batch of all processes, which the Trainer computes and compares.
-void judge_whole_batch(const LaunchLine& line, const Node& root, const std::string& path, DocumentReport& report) {
+void judge_whole_batch(
+    const LaunchLine& line, const Node& root, const std::string& path, DocumentReport& report) {
   const Field* field = root.find("train_batch_size");
   const std::int64_t whole = field ? integer(&field->value).value_or(0) : 0;
   const std::int64_t processes = line.processes_per_node().value_or(0), nodes = line.nodes().value_or(0);
@@ -129,9 +130,10 @@ void judge_whole_batch(const LaunchLine& line, const Node& root, const std::stri
   // The script may have another default for the steps of accumulation.
   const bool sure = accumulated && !each.by_default && !steps.by_default && !given->by_default;
   Finding& finding = report.add(sure ? Severity::error : Severity::warning, each.written,
-      std::to_string(world) + " processes × " + std::to_string(size) + " samples × " + std::to_string(windows) +
-          (windows == 1 ? " step" : " steps") + " of accumulation are " + std::to_string(world * size * windows) +
-          ", and `" + path.substr(path.rfind('/') + 1) + "` says `train_batch_size` is " + std::to_string(whole) +
+      std::to_string(world) + " processes × " + std::to_string(size) + " samples × " +
+          std::to_string(windows) + (windows == 1 ? " step" : " steps") + " of accumulation are " +
+          std::to_string(world * size * windows) + ", and `" + path.substr(path.rfind('/') + 1) +
+          "` says `train_batch_size` is " + std::to_string(whole) +
           ": the Trainer refuses configurations that mismatch its arguments. Write \"auto\" there, and it fills the value in");
   report.relate(finding, {path, field->value.span}, "the configuration says so here");
   finding.fixes.push_back(

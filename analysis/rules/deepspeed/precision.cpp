@@ -1,11 +1,11 @@
 // deepspeed/precision: the configuration asks for two precisions at once.
+#include "rules/amp/autocast.hpp"
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
 #include "rules/rule.hpp"
-#include "rules/amp/autocast.hpp"
 #include "rules/training/parts.hpp"
-#include "values/kept.hpp"
 #include "rules/training/training.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,5 @@
-// fsdp/ignored-modules: parameters that FullyShardedDataParallel leaves alone, and that are trained all the same.
+// fsdp/ignored-modules: parameters that FullyShardedDataParallel leaves alone, and that are trained all the
+// same.
 #include "rules/fsdp/wraps.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/parts.hpp"
@@ -53,12 +54,14 @@ void check(const Record& record, Report& report) {
           if (each.event->row->operation != Operation::optimizer_made || each.event->arguments.empty())
             return false;
           const Value module = module_of_parameters(each.event->arguments.front());
-          return module && (module.object() == wrap.event->self.object() || module.object() == wrap.module.object());
+          return module &&
+              (module.object() == wrap.event->self.object() || module.object() == wrap.module.object());
         });
         if (step == scene.all.end() || !once(wrap.event->place)) continue;
         Finding* finding = report.add(Severity::warning, wrap.event->place, wrap.event->calls,
             "`FullyShardedDataParallel` neither shards nor reduces the parameters of `ignored_modules`, and this optimizer trains them: each rank steps along its own gradients, and the ranks drift apart. Freeze them, reduce their gradients yourself, or let FSDP have them.");
-        if (finding) report.relate(*finding, step->event->place, "the optimizer has the parameters of the whole model");
+        if (finding)
+          report.relate(*finding, step->event->place, "the optimizer has the parameters of the whole model");
       }
     }
   }

@@ -120,12 +120,11 @@ void tell(const LaunchLine& line, const Pair& pair, const Said& launch, const Sa
       ", and `" + name + "` makes `" + call + "`";
   Finding& finding = report.add(
       pair.then == Then::refused && !launch.by_default ? Severity::error : Severity::warning, at,
-      pair.then == Then::refused
-          ? what +
+      pair.then == Then::refused ? what +
               ": Fabric refuses two values, \"it conflicts with the value set through the CLI\". Remove one of them"
           : pair.then == Then::launch
           ? what +
-              ": with DeepSpeed the number of the launch counts, and the program's is passed over without a word. Make them one"
+              ": with DeepSpeed the number of the launch counts, and the program's is ignored. Use one number in both"
           : what + ": the argument in the program counts, and the launch is passed over. Remove one of them");
   report.relate(finding, code.where, "the program says it here");
   if (launch.where.path != path)

@@ -50,7 +50,8 @@ public:
     for (const Item& item : module->items)
       if (item.chunk->stmt)
         for_each_expression(*item.chunk->stmt, [&](const Expr& expr) {
-          if (expr.kind != ExprKind::call || last_name(*as<CallExpr>(expr).function) != "LightningCLI") return;
+          if (expr.kind != ExprKind::call || last_name(*as<CallExpr>(expr).function) != "LightningCLI")
+            return;
           is_only = is_only && !found;
           found = &as<CallExpr>(expr);
         });
@@ -79,7 +80,8 @@ private:
       for (const Item& item : module->items) {
         if (!item.chunk->stmt) continue;
         for_each_statement(*item.chunk->stmt, [&](const Stmt& stmt) {
-          for (std::string& each : imported_by(sources_, stmt, path, read_)) waiting.push_back(std::move(each));
+          for (std::string& each : imported_by(sources_, stmt, path, read_))
+            waiting.push_back(std::move(each));
           if (stmt.kind != StmtKind::class_) return;
           const auto& cls = as<ClassStmt>(stmt);
           const auto [known, is_new] = classes_.try_emplace(
@@ -111,7 +113,8 @@ private:
       into.where = {known.path, {function.span.begin + known.offset, function.span.begin + known.offset + 3}};
       bool is_self = true;
       for (const syntax::Parameter& each : function.parameters->list) {
-        if (each.kind == ParameterKind::var_keyword || each.kind == ParameterKind::var_positional) return false;
+        if (each.kind == ParameterKind::var_keyword || each.kind == ParameterKind::var_positional)
+          return false;
         if (!is_self) into.parameters.emplace_back(each.name.text());
         is_self = false;
       }
@@ -121,7 +124,8 @@ private:
     if (!known.cls->decorators.empty() || known.cls->bases.size() != 1) return false;
     const std::string_view base = last_name(*known.cls->bases[0]);
     if (base == "LightningModule" || base == "LightningDataModule") {
-      into.where = {known.path, {known.cls->span.begin + known.offset, known.cls->span.begin + known.offset + 5}};
+      into.where = {
+          known.path, {known.cls->span.begin + known.offset, known.cls->span.begin + known.offset + 5}};
       return true;
     }
     return add_parameters(std::string(base), into, depth + 1);
@@ -220,13 +224,13 @@ private:
     for (const LightningMistake& mistake : libraries::mistakes_of_lightning(settings)) {
       const Given& flag = *flags[mistake.at];
       const std::string& name = settings[mistake.at].name;
-      const Severity severity = mistake.is_former      ? Severity::information
+      const Severity severity = mistake.is_former        ? Severity::information
           : mistake.is_certain && !flag.flag->by_default ? Severity::error
                                                          : Severity::warning;
       std::string message = mistake.text;
       if (mistake.of_name && !mistake.is_former)
-        message = "LightningCLI makes its options of the Trainer's arguments, and the Trainer has no `" + name +
-            "`: it ends over `--trainer." + name + "`" +
+        message = "LightningCLI makes its options of the Trainer's arguments, and the Trainer has no `" +
+            name + "`: it ends over `--trainer." + name + "`" +
             (mistake.meant.empty() ? "" : ". `" + std::string(mistake.meant) + "` looks meant");
       Finding& finding = report_.add(
           severity, mistake.of_name || !flag.value ? flag.flag->written : flag.value->written, message + ".");
@@ -299,7 +303,8 @@ private:
 
 void judge_lightning_cli(
     const DocumentInput& input, const LaunchLine& line, const std::string& script, DocumentReport& report) {
-  if (const auto cli = Program(input.sources, input.read).cli(script)) Judgment(input, line, *cli, report).run();
+  if (const auto cli = Program(input.sources, input.read).cli(script))
+    Judgment(input, line, *cli, report).run();
 }
 
 }  // namespace stepzero::rules::launch

@@ -192,7 +192,8 @@ private:
   // `[parallelism]` of the TOML that torchtitan is launched with: the command line comes before it.
   void add_file(const DocumentInput& input, const LaunchLine& line) {
     const Given* named = find("job.config-file");
-    if (!named || !named->value || !named->value->is_known() || !named->value->text.ends_with(".toml")) return;
+    if (!named || !named->value || !named->value->is_known() || !named->value->text.ends_with(".toml"))
+      return;
     const Word file = *named->value;
     const auto path = script_file(
         input.sources, input.path, line.command->folder, file.text, false, input.read);
@@ -329,16 +330,20 @@ private:
     });
     // A factor of one divides everything; so does what an earlier demand has told of.
     const bool exactly = demand.asks == Asks::exactly;
-    if (exactly && (sizes_.is_open() || !sizes_.has_file() || !is_count(sizes_.find(second_of(demand.others))))) return;
+    if (exactly &&
+        (sizes_.is_open() || !sizes_.has_file() || !is_count(sizes_.find(second_of(demand.others)))))
+      return;
     const bool fits = exactly ? *one.number == product : product <= 1 || std::fmod(*one.number, product) == 0;
     if (!is_known || given.empty() || fits ||
-        (!exactly && count < 2 && demand.others.find(' ') != std::string_view::npos && told_.contains(demand.one)))
+        (!exactly && count < 2 && demand.others.find(' ') != std::string_view::npos &&
+            told_.contains(demand.one)))
       return;
     if (demand.one == "seq-length" && count < 2) return;
     if (!told_.insert(demand.one).second) return;
     if (exactly)
       return tell(demand, one, given,
-          named(demand.one, one) + " are not the " + shown(product) + " that the degrees of parallelism multiply to");
+          named(demand.one, one) + " are not the " + shown(product) +
+              " that the degrees of parallelism multiply to");
     tell(demand, one, given,
         named(demand.one, one) + (demand.one == "world" ? " are" : " is") + " not divisible by " + factors +
             (count > 1 ? " = " + numbers + " = " + shown(product) : " = " + numbers));

@@ -171,7 +171,8 @@ const Expr* keyword_of(const interpreter::OperationEvent& event, std::string_vie
   return event.expr ? keyword(*event.expr, name) : nullptr;
 }
 
-void check_group(const File& file, const interpreter::OperationEvent& event, const Record& record, Report& report) {
+void check_group(
+    const File& file, const interpreter::OperationEvent& event, const Record& record, Report& report) {
   const Value method = event.arguments.size() > 1 ? event.arguments[1] : Value{};
   const std::string text(method.is(values::Kind::string) ? method.text() : std::string_view());
   const Expr *rank = keyword_of(event, "rank"), *world = keyword_of(event, "world_size"),

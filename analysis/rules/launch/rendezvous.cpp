@@ -146,9 +146,8 @@ void check_nodes(const LaunchLine& line, DocumentReport& report) {
 
 // What knows SLURM, MPI or files, or hands the processes on to a framework or to others.
 constexpr std::string_view knows_others[] = {"SLURM", "submitit", "hostlist", "mpi4py", "OMPI_", "PMI_",
-    "rank=", "store=", "environ[\"RANK\"] =", "environ['RANK'] =", "setdefault(\"RANK\"",
-    "environ.update", "mp.spawn", "subprocess", "accelerate", "lightning", "deepspeed", "Trainer", "ray.",
-    "composer"};
+    "rank=", "store=", "environ[\"RANK\"] =", "environ['RANK'] =", "setdefault(\"RANK\"", "environ.update",
+    "mp.spawn", "subprocess", "accelerate", "lightning", "deepspeed", "Trainer", "ray.", "composer"};
 bool knows_other_ways(const DocumentInput& input, const std::string& path) {
   // `env://` is what stands where nothing is given.
   if (mentions(input.sources, path, {"init_method"}, input.read) &&

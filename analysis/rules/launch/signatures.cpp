@@ -77,7 +77,9 @@ bool SignatureOptions::call(const CallExpr& call) {
   if (!runs_fire && !runs_typer && !runs_jsonargparse) return false;
   const bool is_function = call.arguments.size() == 1 && call.arguments[0]->kind == ExprKind::name &&
       call.keywords.empty();
-  made_of_.emplace_back(runs_fire ? Way::fire : runs_typer ? Way::typer : Way::jsonargparse,
+  made_of_.emplace_back(runs_fire ? Way::fire
+          : runs_typer            ? Way::typer
+                                  : Way::jsonargparse,
       is_function ? std::string(last_name(*call.arguments[0])) : std::string());
   return true;
 }
@@ -89,7 +91,7 @@ bool SignatureOptions::add() {
   made_.one_parser = made_.of_click = true;
   made_.of_fire = made_of_.front().first == Way::fire;
   made_.closed = !is_open_ && found != functions_.end() &&
-      (made_of_.front().first == Way::fire        ? add_fire(found->second)
+      (made_of_.front().first == Way::fire           ? add_fire(found->second)
               : made_of_.front().first == Way::typer ? add_typer(found->second)
                                                      : add_jsonargparse(found->second));
   return true;
@@ -121,9 +123,11 @@ bool SignatureOptions::add_fire(const Function& function) {
 // What has no default is given by its place; classes have options of their own.
 bool SignatureOptions::add_jsonargparse(const Function& function) {
   constexpr std::string_view plain[] = {"int", "float", "str", "bool", "Optional[int]", "Optional[float]",
-      "Optional[str]", "int | None", "float | None", "str | None", "Path", "List[int]", "list[int]", "List[str]", "list[str]"};
+      "Optional[str]", "int | None", "float | None", "str | None", "Path", "List[int]", "list[int]",
+      "List[str]", "list[str]"};
   for (const Parameter& each : function.parameters) {
-    if (each.takes_all || std::find(std::begin(plain), std::end(plain), each.type) == std::end(plain)) return false;
+    if (each.takes_all || std::find(std::begin(plain), std::end(plain), each.type) == std::end(plain))
+      return false;
     DeclaredOption& made = made_.options.emplace_back();
     made.where = each.where;
     made.flags = {(each.otherwise ? "--" : "") + each.name};

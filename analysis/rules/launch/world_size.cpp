@@ -74,8 +74,8 @@ void check_resources(const LaunchLine& line, DocumentReport& report) {
       if (!counted || !named || !named->value || !counted->value) continue;
       const auto count = to_number(counted->value->text);
       if (!count || *count <= 0 || named->value->text.empty() || !named->value->is_known()) continue;
-      const bool sure = !counted->value->by_default && !named->value->by_default && !counted->flag.by_default &&
-          !named->flag.by_default;
+      const bool sure = !counted->value->by_default && !named->value->by_default &&
+          !counted->flag.by_default && !named->flag.by_default;
       Finding& finding = report.add(sure ? Severity::error : Severity::warning, counted->flag.written,
           "`--" + std::string(number) + "` and `--" + std::string(filter) +
               "` exclude each other: deepspeed ends with \"Cannot specify num_nodes/gpus with include/exclude\". Leave one of them out");

@@ -243,7 +243,8 @@ std::optional<std::int64_t> overrun(const Record& record, const Steps& scheduler
 }
 
 // A cosine that is at its end long before the last step, and comes back up.
-std::optional<std::int64_t> comes_back_up(const Record& record, const Steps& scheduler, std::int64_t& period) {
+std::optional<std::int64_t> comes_back_up(
+    const Record& record, const Steps& scheduler, std::int64_t& period) {
   const OperationEvent& made = *scheduler.made->event;
   const auto given = made.row->path.ends_with("CosineAnnealingLR") ? record.number(argument_of(made, "T_max"))
                                                                    : std::nullopt;
@@ -331,10 +332,10 @@ void judge(const Record& record, const TrainingRoot& scene, const Steps& schedul
   if (const auto count = comes_back_up(record, scheduler, total)) {
     if (!once(event.place)) return;
     Finding* finding = report.add(Severity::information, event.place, event.calls,
-        code(name + ".step()") + " is called " + std::to_string(*count) + " times, and the cosine is at its end after " +
-            std::to_string(total) + ": the learning rate rises again, and is back at its start after " +
-            std::to_string(2 * total) +
-            ". Pass all steps as `T_max`, or take CosineAnnealingWarmRestarts if it is to start anew.");
+        code(name + ".step()") + " is called " + std::to_string(*count) +
+            " times, and the cosine is at its end after " + std::to_string(total) +
+            ": the learning rate rises again, and is back at its start after " + std::to_string(2 * total) +
+            ". Pass all steps as `T_max`, or use CosineAnnealingWarmRestarts to restart it.");
     if (finding) report.relate(*finding, made.place, "T_max is " + std::to_string(total));
     return;
   }
