@@ -9,6 +9,7 @@
 #include "values/kept.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace stepzero::rules {
 
@@ -36,6 +37,28 @@ bool shares_gradients(const Record& record, Value engine) {
       symbolic::Answer::yes;
 }
 
+// Do both stand on one way through the loop, or may they?
+bool on_one_way(const TrainingEvent& one, const TrainingEvent& other) {
+  return std::none_of(one.turns.begin(), one.turns.end(), [&](const Turn& turn) {
+    return std::any_of(other.turns.begin(), other.turns.end(),
+        [&](const Turn& each) { return each.branch == turn.branch && each.yes != turn.yes; });
+  });
+}
+
+// The steps that stand on another way than one of the engine's: the program chooses between the two.
+std::set<std::pair<std::uint32_t, std::uint32_t>> chosen_steps(const Record& record) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> found;
+  for (const TrainingRoot& scene : Training::of(record).scenes())
+    for (const TrainingEvent& step : scene.all) {
+      if (step.event->row->operation != Operation::optimizer_step) continue;
+      const bool is_chosen = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
+        return is_engine_step(*other.event) && !on_one_way(step, other);
+      });
+      if (is_chosen) found.insert({step.event->place.chunk, step.event->place.span.begin});
+    }
+  return found;
+}
+
 // A step of the optimizer that the program makes itself, beside those that the engine makes in
 // `engine.step()`.
 void check_steps(const Record& record, Report& report) {
@@ -45,6 +68,7 @@ void check_steps(const Record& record, Report& report) {
     const auto& operation = static_cast<const OperationEvent&>(event);
     if (operation.row && operation.row->path == engine_steps[1]) of_engine.push_back(event.place);
   });
+  const auto chosen = chosen_steps(record);
   Once once;
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::operation) return;
@@ -54,7 +78,8 @@ void check_steps(const Record& record, Report& report) {
         // Where the program chooses between an engine and a loop of its own, it is of neither for sure.
         !attribute(operation.self, values::EngineState::engine).is(Kind::instance))
       return;
-    if (std::find(of_engine.begin(), of_engine.end(), event.place) != of_engine.end() || !once(event.place))
+    if (std::find(of_engine.begin(), of_engine.end(), event.place) != of_engine.end() ||
+        chosen.contains({event.place.chunk, event.place.span.begin}) || !once(event.place))
       return;
     report.add(Severity::warning, event.place, event.calls,
         std::string(
@@ -62,14 +87,6 @@ void check_steps(const Record& record, Report& report) {
             (of_engine.empty()
                     ? "A step of its own leaves them out, and under ZeRO finds no gradients: call `engine.step()`"
                     : "This is a second step beside it: take it out"));
-  });
-}
-
-// Do both stand on one way through the loop, or may they?
-bool on_one_way(const TrainingEvent& one, const TrainingEvent& other) {
-  return std::none_of(one.turns.begin(), one.turns.end(), [&](const Turn& turn) {
-    return std::any_of(other.turns.begin(), other.turns.end(),
-        [&](const Turn& each) { return each.branch == turn.branch && each.yes != turn.yes; });
   });
 }
 

@@ -155,7 +155,9 @@ extern constexpr Rule too_large = complete({
     .silent =
         "Programs without the setting `gpu-memory`; models on the CPU, or on several devices; models that FSDP, DeepSpeed or another library divides, and optimizers that ZeRO does: `stepzero memory --world` speaks of those. Sizes that the program leaves open count as 1.",
     .fix =
-        "None: a smaller batch, checkpointing, a smaller type or more GPUs are the user's choice. The message says what checkpointing would spare.",
+        "None: what to give up is the user's choice. Where the activations are too large: a smaller batch with as many more steps of accumulation trains on the same effective batch; autocast to bfloat16 halves them; "
+        "checkpointing keeps the inputs of the blocks alone, for about a third more time, and the message says what it would spare. Where parameters, gradients and state are too large: an optimizer with 8-bit state, "
+        "adapters instead of all weights, or FSDP and ZeRO, which share them out among the GPUs. While you look for the place, leave `torch.compile` off: its first steps hide where the memory goes.",
     .fix_kind = FixKind::none,
     .check = check,
 });
