@@ -96,8 +96,8 @@ bool is_element_by_element(std::string_view name) {
   return at != std::string_view::npos;
 }
 
-// Which of two dimensions lies closer together in the operands? As TensorIterator asks: the first operand that
-// has an answer. Nullopt: it is not known.
+// Which of two dimensions lies closer together in the operands? As TensorIterator asks: the first operand
+// that has an answer. Nullopt: it is not known.
 std::optional<bool> lies_closer(symbolic::Context& s, const std::vector<std::vector<Int>>& operands,
     const Shape& shape, std::size_t a, std::size_t b) {
   for (const std::vector<Int>& strides : operands) {
@@ -134,7 +134,8 @@ std::vector<Int> of_operands(const Record& record, const TensorState& state, int
     }
     operands.push_back(std::move(spread));
   }
-  if (std::ranges::all_of(operands, [&](const auto& strides) { return strides == in_order; })) return in_order;
+  if (std::ranges::all_of(operands, [&](const auto& strides) { return strides == in_order; }))
+    return in_order;
   // From the dimension that lies closest together to the one that lies farthest apart.
   std::vector<std::size_t> order(rank);
   for (std::size_t i = 0; i < rank; ++i) order[i] = rank - 1 - i;
@@ -250,9 +251,8 @@ std::vector<Int> behind_view(const Record& record, const TensorState& state, int
     const auto at = axis(record, argument(made, "dim"), rank + 1);
     if (!at) return {};
     strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(*at),
-        *at < rank && from.shape.dims[*at].size
-            ? record.symbols.mul(strides[*at], from.shape.dims[*at].size)
-            : record.symbols.constant(1));
+        *at < rank && from.shape.dims[*at].size ? record.symbols.mul(strides[*at], from.shape.dims[*at].size)
+                                                : record.symbols.constant(1));
     return strides;
   }
   if (name == "squeeze") {

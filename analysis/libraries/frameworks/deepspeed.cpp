@@ -192,14 +192,15 @@ Value deepspeed_initialize(Call& call) {
     keep(call.run, *engine, values::EngineState::model, model);
     keep(call.run, *model.as<Instance>(), values::EngineState::engine, Value::of(Kind::instance, engine));
     if (call.run.is_a(model, "torch.nn.Module")) {
-      // Of an engine that is one of several ways to train, such as backends that a program chooses from, it is
-      // not known which one runs the model.
+      // Of an engine that is one of several ways to train, such as backends that a program chooses from, it
+      // is not known which one runs the model.
       const bool is_only = !call.run.assumption();
       if (is_only)
         convert(call, model, configured);
       else
         lose_dtypes(call.run, model);
-      if (stage != 3 && is_only) call.run.set_attribute(Value::of(Kind::instance, engine), Name("module"), model);
+      if (stage != 3 && is_only)
+        call.run.set_attribute(Value::of(Kind::instance, engine), Name("module"), model);
     }
   }
   Value optimizer = option(call, "optimizer");

@@ -20,7 +20,8 @@ struct Parts {
 };
 Parts parts_of(Interpreter& run, const Instance& module);
 
-// Any one of the parameters or buffers of a module that is not seen; the module is the `self` of its Producer.
+// Any one of the parameters or buffers of a module that is not seen; the module is the `self` of its
+// Producer.
 Value unseen_weights(Call& call, Value module, values::TensorRole role);
 // `grad_writes` of a parameter that requires a gradient: as long as no unseen code had its module.
 constexpr std::uint64_t trained_for_certain = ~std::uint64_t{0};
