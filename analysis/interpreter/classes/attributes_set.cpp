@@ -4,6 +4,7 @@
 #include "interpreter/classes/lacking_attributes.hpp"
 #include "interpreter/classes/module_attributes.hpp"
 #include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/paths/speculation.hpp"
 #include "interpreter/roots/hooks.hpp"
 #include "interpreter/roots/presumed.hpp"
 #include "values/internal_rows.hpp"
@@ -251,19 +252,27 @@ Answer Interpreter::Attribute::is_in_library_class(
   return object.cls && is_whole ? Answer::no : Answer::unknown;
 }
 
-// It may answer by another name; that it fails is played out.
+// It may answer by another name; that it fails is tried out, and has not happened.
 Answer Interpreter::Attribute::is_given_by_hook(values::Instance& object, Value self) {
   const Value hook = object.cls && !name.text().starts_with("__")
       ? run.find_in_order(object.cls->order, Name("__getattribute__"))
       : Value{};
   if (!hook.is(Kind::function) || run.active_[hook.as<values::Function>()] != 0 || run.killed_)
     return Answer::no;
+  Block dropped;
+  Block* const around = std::exchange(run.block_, run.block_ ? &dropped : nullptr);
+  Answer answer = Answer::no;
   ++run.catching_;
-  const Value found = run.resolve(run.call(
-      run.bind_method(hook, self, object.cls, {}), {{run.heap().string(name.text())}, {}, false}, {}));
+  {
+    const Speculation trial(run, Speculation::Of::trial);
+    const Value found = run.resolve(run.call(
+        run.bind_method(hook, self, object.cls, {}), {{run.heap().string(name.text())}, {}, false}, {}));
+    const bool failed = std::exchange(run.killed_, false) || !found;
+    if (!failed) answer = found.is(Kind::unknown) ? Answer::unknown : Answer::yes;
+  }
   --run.catching_;
-  if (std::exchange(run.killed_, false) || !found) return Answer::no;
-  return found.is(Kind::unknown) ? Answer::unknown : Answer::yes;
+  run.block_ = around;
+  return answer;
 }
 
 }  // namespace stepzero::interpreter
