@@ -84,12 +84,14 @@ def questions(name):
         yield f"{name}: {fact['member']} tells ranks apart", text, "deadlock" if first != second else "silent"
 
 
-def diagnose(texts):
+def diagnose(texts, environment=None):
+    """What is said of each program; `environment`: a virtual environment whose packages are read, or None."""
+    variables = {**os.environ, "VIRTUAL_ENV": str(environment)} if environment else None
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder, f"q{at}.py") for at in range(len(texts))]
         for path, text in zip(paths, texts):
             path.write_text(text)
-        seen = subprocess.run([STEPZERO, "check", "--format", "json", folder], capture_output=True, text=True, check=False)
+        seen = subprocess.run([STEPZERO, "check", "--format", "json", folder], capture_output=True, text=True, check=False, env=variables)
         if seen.returncode not in (0, 1):
             sys.exit(seen.stderr)
         found = {path.name: [] for path in paths}
@@ -98,11 +100,11 @@ def diagnose(texts):
     return [found[path.name] for path in paths]
 
 
-def complaints(names):
+def complaints(names, environment=None):
     asked = [each for name in names for each in questions(name)]
     count = {"deadlock": 0, "silent": 0, "perhaps": 0}
     wrong = []
-    for (what, text, expected), said in zip(asked, diagnose([text for _, text, _ in asked])):
+    for (what, text, expected), said in zip(asked, diagnose([text for _, text, _ in asked], environment)):
         count[expected] += 1
         loud = [each for each in said if each["severity"] == "error" or (each["severity"] == "warning" and each["rule"].startswith("deadlock/"))]
         deadlocks = [each for each in loud if each["rule"].startswith("deadlock/")]

@@ -22,6 +22,14 @@ def test_says_what_the_framework_does(name):
     assert sum(count.values()) >= 30
 
 
+@pytest.mark.parametrize("name", ["trainer"])
+def test_says_the_same_where_the_package_is_installed_and_read(name):
+    python = record.python_with_frameworks()
+    if not python:
+        pytest.skip("the frameworks are not installed: run `make oracle`")
+    assert judge.complaints([name], Path(python).parent.parent)[0] == judge.complaints([name])[0]
+
+
 @pytest.mark.parametrize("name", record.NAMES)
 def test_facts_are_of_every_question(name):
     """A probe that was changed was asked again."""
