@@ -228,8 +228,11 @@ void Account::add_peak(StepAccount& step) {
     all.sort_by(statements);
   }
   step.peak = peak_of(all, timed_nodes(all, step), step.standing, options_);
-  // The peak may be another where what is kept is more.
-  if (!step.complete || step.saved.at_least()) step.peak.bytes.miss();
+  // The peak may be another where what is kept is more, or where a backward of the program's own makes what
+  // is not seen.
+  if (!step.complete || step.saved.at_least() ||
+      std::ranges::any_of(all.nodes(), [](const Node& node) { return is_own_function(*node.made); }))
+    step.peak.bytes.miss();
 }
 
 void Account::find_reach() {

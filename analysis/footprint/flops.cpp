@@ -6,6 +6,8 @@
 #include "values/kept.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <map>
 
 namespace stepzero::footprint {
 
@@ -25,6 +27,36 @@ const TensorState* weight_of(const Graph& graph, const Producer& made) {
   return own.is(Kind::tensor) ? own.as<values::Tensor>()->now() : nullptr;
 }
 
+// Of two operands: one multiplication for each combination of all indices. Null: not known.
+Int combinations_of_einsum(const Graph& graph, const Producer& made) {
+  symbolic::Context& s = graph.record().symbols;
+  const Value equation = decided(graph.record(), argument(made, "equation"));
+  std::vector<const TensorState*> operands;
+  for (const auto* list : {&made.states, &made.listed})
+    for (const TensorState* each : *list)
+      if (each) operands.push_back(each);
+  if (!equation.is(Kind::string) || operands.size() != 2) return nullptr;
+  const std::string_view text = equation.text();
+  std::map<char, Int> sizes;
+  std::size_t at = 0, axis = 0;
+  for (const char c : text.substr(0, text.find("->"))) {
+    if (c == ' ') continue;
+    if (c == ',') {
+      ++at, axis = 0;
+      continue;
+    }
+    if (!std::isalpha(static_cast<unsigned char>(c)) || at > 1 || !operands[at]->shape.rank_known ||
+        axis >= operands[at]->shape.dims.size())
+      return nullptr;
+    const Int size = operands[at]->shape.dims[axis++].size;
+    if (!size) return nullptr;
+    if (Int& known = sizes[c]; !known || s.value(known) == 1) known = size;
+  }
+  Int all = s.constant(1);
+  for (const auto& [letter, size] : sizes) all = s.mul(all, size);
+  return all;
+}
+
 }  // namespace
 
 Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
@@ -36,8 +68,8 @@ Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
   };
   const TensorState* first = made.states.empty() ? nullptr : made.states[0];
   // Products whose factors are not told apart here.
-  if (is({"Transformer", "einsum", "LSTMCell", "GRUCell", "RNNCell", "bilinear", "Bilinear"})) unknown = true;
-  if (unknown || node.results.empty() || !first) return nullptr;
+  if (is({"Transformer", "LSTMCell", "GRUCell", "RNNCell", "bilinear", "Bilinear", "apply"})) unknown = true;
+  if (unknown || node.results.empty() || (!first && name != "einsum")) return nullptr;
   const Int results = elements(s, node.results[0]->shape);
   const auto twice = [&](Int count, Int inner) -> Int {
     if (!count || !inner) {
@@ -48,6 +80,7 @@ Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
   };
   if (is({"linear", "Linear", "matmul", "mm", "bmm", "NonDynamicallyQuantizableLinear"}))
     return twice(results, last_size(first));
+  if (name == "einsum") return twice(combinations_of_einsum(graph, made), s.constant(1));
   if (is({"addmm", "baddbmm"}))
     return twice(results, last_size(made.states.size() > 1 ? made.states[1] : nullptr));
   const bool transposed = name.find("ranspose") != std::string_view::npos;
@@ -124,6 +157,43 @@ Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
     return all;
   }
   return nullptr;
+}
+
+Int backward_flops(const Graph& graph, const Node& node, Int forward, bool& unknown) {
+  const Producer& made = *node.made;
+  symbolic::Context& s = graph.record().symbols;
+  if (node.results.empty() || !graph.requires_grad(*node.results[0])) return nullptr;
+  if (is_own_function(made)) unknown = true;
+  if (!forward) return nullptr;
+  const std::string_view name = libraries::operator_name(*made.row);
+  // A fused attention: four products, and the scores again. With a mask there may be no such kernel, and the
+  // scores are kept.
+  if (name == "scaled_dot_product_attention" && operand(made, "attn_mask")) {
+    unknown = true;
+    return s.mul(forward, s.constant(2));
+  }
+  if (name == "scaled_dot_product_attention") return s.floordiv(s.mul(forward, s.constant(5)), s.constant(2));
+  std::int64_t factors = 0;
+  const auto add = [&](const TensorState* each) { factors += each && graph.requires_grad(*each); };
+  const Instance* layer = layer_of(made);
+  if (const TensorState* weight = weight_of(graph, made)) {
+    add(made.states.empty() ? nullptr : made.states[0]);
+    add(weight);
+  } else if (layer) {
+    // Made of several products; whether the first of them hands on a gradient depends on its input.
+    add(made.states.empty() ? nullptr : made.states[0]);
+    ++factors;
+    unknown = true;
+  } else {
+    for (const auto* list : {&made.states, &made.listed})
+      for (const TensorState* each : *list) add(each);
+    // What is added to the product is no factor.
+    if ((name == "addmm" || name == "baddbmm") && !made.states.empty() && made.states[0] &&
+        graph.requires_grad(*made.states[0]))
+      --factors;
+    if (factors > 2) unknown = true;
+  }
+  return factors > 0 ? s.mul(forward, s.constant(std::min<std::int64_t>(factors, 2))) : nullptr;
 }
 
 }  // namespace stepzero::footprint

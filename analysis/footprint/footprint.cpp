@@ -165,17 +165,41 @@ private:
     made.steps.push_back(std::move(step));
   }
 
+  // Of a checkpointed region, until all is there again that its backward needs: the last operation that keeps
+  // what it is given does not run.
+  Int flops_again(const Graph& graph, const std::vector<Node>& region) const {
+    std::size_t end = region.size();
+    while (end > 0 && saved_by(graph, region[end - 1], options_.device).kept.empty()) --end;
+    Int sum = s_.constant(0);
+    for (std::size_t i = 0; i + 1 < end; ++i) {
+      bool unknown = false;
+      if (const Int flops = forward_flops(graph, region[i], unknown)) sum = s_.add(sum, flops);
+    }
+    return sum;
+  }
+
   void count_flops(const interpreter::OperationEvent& backward, Step& step) {
     const Graph all(record_, *backward.self_state(), account_.held(), options_.device, true);
-    step.flops_at_least = !all.complete();
+    step.flops_at_least = step.backward_flops_at_least = !all.complete();
+    const auto number = [&](Int flops, bool& at_least) -> std::int64_t {
+      Bytes sum;
+      if (flops) sum.add(s_, flops);
+      if (!sum.open_names(s_, options_.settings).empty()) at_least = true;
+      return sum.number(s_, options_.settings);
+    };
     const auto count = [&](const auto& self, const std::vector<Node>& nodes) -> void {
       for (const Node& node : nodes) {
         bool unknown = false;
-        Bytes sum;
-        if (const Int flops = forward_flops(all, node, unknown)) sum.add(s_, flops);
-        step.flops += sum.number(s_, options_.settings);
-        if (!sum.open_names(s_, options_.settings).empty() || unknown) step.flops_at_least = true;
-        if (is_checkpoint(*node.made)) self(self, all.region(node));
+        const Int flops = forward_flops(all, node, unknown);
+        step.flops += number(flops, step.flops_at_least);
+        step.flops_at_least = step.flops_at_least || unknown;
+        step.backward_flops += number(
+            backward_flops(all, node, flops, unknown), step.backward_flops_at_least);
+        step.backward_flops_at_least = step.backward_flops_at_least || unknown;
+        if (!is_checkpoint(*node.made)) continue;
+        const std::vector<Node> region = all.region(node);
+        self(self, region);
+        step.backward_flops += number(flops_again(all, region), step.backward_flops_at_least);
       }
     };
     count(count, all.nodes());

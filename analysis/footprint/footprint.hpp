@@ -84,8 +84,9 @@ struct Step {
   Amount inputs;                     // of it, what came in from outside: batches
   std::vector<std::string> unknown;  // operators of which nothing is known
   std::int64_t operations = 0;
-  std::int64_t flops = 0;  // of the forward
-  bool flops_at_least = false;
+  std::int64_t flops = 0;           // of the forward
+  std::int64_t backward_flops = 0;  // with what checkpointed regions compute again
+  bool flops_at_least = false, backward_flops_at_least = false;
   // The peak of a step that is not the first.
   Amount peak;
   std::string moment;  // "forward", "backward", "optimizer"

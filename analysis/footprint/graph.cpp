@@ -89,6 +89,7 @@ Value setting(const Record& record, const Producer& made, std::string_view name)
 }
 
 bool is_checkpoint(const Producer& made) { return made.row->path.starts_with("torch.utils.checkpoint."); }
+bool is_own_function(const Producer& made) { return made.row->path == "torch.autograd.Function.apply"; }
 
 bool is_idle_dropout(const Record& record, const Producer& made) {
   if (!among(libraries::operator_name(*made.row), dropouts)) return false;
@@ -228,7 +229,7 @@ void Graph::walk(const TensorState& from, std::vector<Node>& into,
     Open open{state, {}};
     for (const TensorState* each : state->made->states)
       if (each) open.inputs.push_back(each);
-    if (!is_checkpoint(*state->made))
+    if (!is_checkpoint(*state->made) && !is_own_function(*state->made))
       for (const TensorState* each : state->made->listed)
         if (each) open.inputs.push_back(each);
     stack.push_back(std::move(open));

@@ -99,6 +99,8 @@ Value setting(const Record& record, const Producer& made, std::string_view name)
 // it was given?
 bool shares_memory(const Record& record, const Producer& made, const TensorState* result);
 bool is_checkpoint(const Producer& made);
+// Of a function whose backward is the program's own: `listed` is what it keeps.
+bool is_own_function(const Producer& made);
 // A dropout outside training, or of a probability of 0.
 bool is_idle_dropout(const Record& record, const Producer& made);
 

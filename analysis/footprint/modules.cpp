@@ -1,6 +1,7 @@
 #include "footprint/modules.hpp"
 
 #include "footprint/built_layers.hpp"
+#include "footprint/reparametrized.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -130,6 +131,15 @@ public:
           tree.modules[at].own.push_back(std::move(each));
         }
       }
+    if (const auto computed = computed_weight(record_, module)) {
+      if (auto held = held_for_weight(record_, module, *computed, path))
+        for (Held& each : *held) {
+          each.copies *= copies;
+          tree.modules[at].own.push_back(std::move(each));
+        }
+      else
+        tree.complete = false;
+    }
     const bool parts = each_part(
         record_, module, [&](std::string_view name, const Instance& part, std::int64_t each) {
           add(part, inside(name), depth + 1, copies * each);

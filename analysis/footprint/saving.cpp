@@ -45,6 +45,7 @@ Saving saved_by(const Graph& graph, const Node& node, Device device) {
     keep_word(keeper, rest.substr(0, space));
     rest = space == std::string_view::npos ? std::string_view{} : rest.substr(space + 1);
   }
+  keeper.computing_of_weight();
   return saving;
 }
 

@@ -28,5 +28,7 @@ std::optional<std::string_view> saving_rule(std::string_view operator_name);
 // Floating-point operations of the forward, as torch.utils.flop_counter counts them; null where it counts
 // none, or a size is not known.
 Int forward_flops(const Graph& graph, const Node& node, bool& unknown);
+// … and of the backward, by those of the forward: as many for each factor that has a gradient.
+Int backward_flops(const Graph& graph, const Node& node, Int forward, bool& unknown);
 
 }  // namespace stepzero::footprint

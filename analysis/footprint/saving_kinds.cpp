@@ -1,5 +1,6 @@
 #include "footprint/saving_kinds.hpp"
 
+#include "footprint/reparametrized.hpp"
 #include "footprint/strides.hpp"
 #include "values/kept.hpp"
 
@@ -90,12 +91,35 @@ void Keeper::keep_result(const TensorState& state) {
 void Keeper::operand(std::string_view parameter) {
   const TensorState* state = tensor(parameter);
   if (!state) return;
+  // One that is computed in each forward is nobody else's.
+  if (const Instance* layer = layer_of(made); layer && parameter == "weight")
+    if (const auto computed = computed_weight(graph.record(), *layer)) {
+      extra(elements(s, state->shape), dtype(*state), "computed weight");
+      if (!computed->weight) unknown();
+      return;
+    }
   // What is written over is copied first.
   const bool writes = made.row->variant != values::Variant::plain || flag("inplace");
   if (writes && state == first())
     extra(elements(s, state->shape), dtype(*state), "copy");
   else
     keep(*state);
+}
+
+void Keeper::computing_of_weight() {
+  const Instance* layer = layer_of(made);
+  const auto computed = layer ? computed_weight(graph.record(), *layer) : std::nullopt;
+  if (!computed) return;
+  if (!computed->weight) return unknown();
+  const TensorState& weight = *computed->weight->now();
+  if (!graph.requires_grad(weight)) return;
+  if (computed->lengths) extra(elements(s, *computed->lengths), dtype(weight), "lengths of the weight");
+  if (!computed->rows) return;
+  const Value training = attribute(graph.record(), *layer, values::ModuleState::training);
+  // In training the vectors go on, and copies are kept.
+  if (!training.is(Kind::boolean) || s.decide(training.condition()) != symbolic::Answer::no)
+    for (const Int size : {computed->rows, computed->columns}) extra(size, dtype(weight), "singular vector");
+  extra(s.constant(1), dtype(weight), "singular value");
 }
 
 namespace {
@@ -145,6 +169,9 @@ void keep_feature_noise(Keeper& keeper) {
   keeper.extra(count, keeper.dtype(), "mask");
 }
 void keep_indices(Keeper& keeper) {
+  // Where the program has them they are the second result.
+  for (const TensorState* result : keeper.node.results)
+    if (result->made->part == 1) return keeper.keep_result(*result);
   keeper.extra(elements(keeper.s, keeper.result().shape), Dtype::int64, "indices");
 }
 
@@ -169,6 +196,9 @@ void keep_rows(Keeper& keeper) {
     keeper.extra(leading(keeper, normalized(keeper)), statistics(keeper), what);
 }
 void keep_row(Keeper& keeper) {
+  // On the CPU it is put together from other operators, and the weight's gradient needs what it multiplies.
+  if (keeper.device == Device::cpu && keeper.tensor("weight"))
+    keeper.extra(elements(keeper.s, keeper.result().shape), keeper.dtype(), "normalized");
   keeper.extra(leading(keeper, normalized(keeper)), statistics(keeper), "deviation");
 }
 void keep_lengths(Keeper& keeper) {
@@ -295,7 +325,17 @@ void keep_region(Keeper& keeper) {
     if (state) keeper.keep(*state);
 }
 
+void keep_own(Keeper& keeper) {
+  if (!is_own_function(keeper.made) || keeper.made.arguments.empty()) return keeper.unknown();
+  for (const TensorState* state : keeper.made.listed)
+    if (state)
+      keeper.keep(*state);
+    else
+      keeper.keep_result(keeper.result());
+}
+
 constexpr SpecialKind kinds[] = {
+    {"own", keep_own},
     {"operands", keep_operands},
     {"result", keep_result},
     {"either", keep_either},

@@ -46,6 +46,8 @@ public:
   void keep_result(const TensorState& state);
   // Numbers that nobody else holds.
   void extra(Int count, Dtype dtype, std::string_view what);
+  // Of a layer whose weight is computed from other tensors.
+  void computing_of_weight();
   void unknown() { into_.known = false; }
 
 private:

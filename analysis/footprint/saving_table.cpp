@@ -84,8 +84,9 @@ constexpr Keeping table[] = {
     {"embedding Embedding", "input"},
     {"embedding_bag EmbeddingBag", "input"},
     {"__getitem__", "index"},
-    {"gather take_along_dim index_select take index_fill index_copy scatter scatter_add index_add index_put scatter_reduce",
+    {"gather take_along_dim index_select take index_fill scatter scatter_add index_put scatter_reduce",
         "index"},
+    {"index_add index_copy", "index source<source"},
     {"repeat_interleave", ""},
     {"one_hot argmax argmin argsort eq ne lt le gt ge isnan isinf isfinite isclose nonzero bincount searchsorted bucketize",
         ""},
@@ -131,6 +132,7 @@ constexpr Keeping table[] = {
         "operands"},
     // Computed again in the backward.
     {"checkpoint", "region"},
+    {"apply", "own"},
 };
 
 constexpr Temporaries temporaries[] = {

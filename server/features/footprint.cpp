@@ -71,10 +71,14 @@ public:
     if (step.lines.size() > most_lines)
       text += "    and " + std::to_string(step.lines.size() - most_lines) + " other lines\n";
     for (const std::string& unknown : step.unknown) text += "  not known: what " + unknown + " keeps\n";
-    if (step.flops)
-      text += "  " + filled("forward", 34) + " " +
-          padded(rounded(static_cast<double>(step.flops) / 1e9, "GFLOP"), 10) +
-          (step.flops_at_least ? " at least" : "") + "\n";
+    const auto flops_row = [&](const char* what, std::int64_t flops, bool at_least) {
+      if (flops)
+        text += "  " + filled(what, 34) + " " +
+            padded(rounded(static_cast<double>(flops) / 1e9, "GFLOP"), 10) + (at_least ? " at least" : "") +
+            "\n";
+    };
+    flops_row("forward", step.flops, step.flops_at_least);
+    flops_row("backward", step.backward_flops, step.backward_flops_at_least);
     row("peak, in the " + step.moment, step.peak, place(step.peak_where));
     if (!step.advice.empty()) text += "  " + step.advice + "\n";
     shown = 0;

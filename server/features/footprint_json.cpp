@@ -63,7 +63,8 @@ public:
     made["lines"] = lines(step.lines);
     if (!step.advice.empty()) made["advice"] = step.advice;
     if (!step.unknown.empty()) made["unknown"] = step.unknown;
-    made["flops"] = {{"forward", step.flops}, {"at_least", step.flops_at_least}};
+    made["flops"] = {{"forward", step.flops}, {"at_least", step.flops_at_least},
+        {"backward", step.backward_flops}, {"backward_at_least", step.backward_flops_at_least}};
     Json& peak = made["peak"] = amount(step.peak);
     peak["moment"] = step.moment;
     place(peak, step.peak_where);

@@ -71,7 +71,8 @@ def said(path, *options, device="cpu"):
         add("state", optimizer["state"])
     if whole["steps"]:
         add("saved", whole["steps"][-1]["saved"])
-        facts["flops"] = whole["steps"][-1]["flops"]["forward"]
+        facts["flops"], facts["backward_flops"] = (whole["steps"][-1]["flops"][part] for part in ("forward", "backward"))
+        facts["flops_bound"] = whole["steps"][-1]["flops"]["backward_at_least"]
         facts["unknown"] = whole["steps"][-1].get("unknown", [])
         facts["whole"] = max(step["peak"]["bytes"] for step in whole["steps"])
         facts["bound"] = any(step["peak"].get("at_least") for step in whole["steps"])

@@ -3,7 +3,7 @@
 
 Of every program in programs/, which is run: the bytes of its parameters, buffers and of the optimizer's state after the step, what
 autograd keeps until the backward (torch.autograd.graph.saved_tensors_hooks, each storage once, those of parameters and buffers left out),
-and the floating-point operations of the forward (torch.utils.flop_counter).
+and the floating-point operations of the forward and of the backward (torch.utils.flop_counter).
 
 Of every builder of torchvision (its Python source as Debian installs it, run by the first oracle): its parameters and buffers, and for
 classification models what a step of two sizes keeps. Tensors there have no numbers: models are built on the meta device, and steps run in
@@ -72,21 +72,31 @@ def modules():
     return [each for each in gc.get_objects() if isinstance(each, torch.nn.Module)]
 
 
+def optimizers():
+    import torch
+    return [each for each in gc.get_objects() if isinstance(each, torch.optim.Optimizer)]
+
+
 def run(text):
     """What one step of the program takes."""
     import torch
-    from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
+    from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
 
     def attention(query, key, value, *more, **options):
         return sdpa_flop_count(query, key, value)
 
+    def attention_backward(gradient, query, key, value, *more, **options):
+        return sdpa_backward_flop_count(gradient, query, key, value)
 
+    before = {id(each.state) for each in optimizers()}
     facts, saved, found = {}, Saved(), types.SimpleNamespace(counter=None)
     backward, step = torch.Tensor.backward, torch.optim.Optimizer.profile_hook_step
 
     def stop(self, *arguments, **options):
         if found.counter:
             facts["flops"] = found.counter.get_total_flops()
+            backward(self, *arguments, **options)
+            facts["backward_flops"] = found.counter.get_total_flops() - facts["flops"]
             raise StopIteration
         # Of the whole program: those of the modules that it still has.
         held = {}
@@ -108,11 +118,13 @@ def run(text):
                 facts["numbers"] = facts.get("numbers", 0) + sum(each.numel() for each in model.parameters())
                 facts["parameters"] = facts.get("parameters", 0) + size(model.parameters())
                 facts["buffers"] = facts.get("buffers", 0) + size(model.buffers())
-        for each in {id(each): each for each in names.values() if isinstance(each, torch.optim.Optimizer)}.values():
-            facts["state"] = facts.get("state", 0) + size(value for state in each.state.values() for value in state.values() if isinstance(value, torch.Tensor))
+        # A trainer has its optimizer for itself, and a wrapper of one has the same state.
+        for each in {id(each.state): each.state for each in optimizers() if id(each.state) not in before}.values():
+            facts["state"] = facts.get("state", 0) + size(value for state in each.values() for value in state.values() if isinstance(value, torch.Tensor))
         names.clear()
         gc.collect()
-        with FlopCounterMode(display=False, custom_mapping={torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: attention}) as found.counter:
+        with FlopCounterMode(display=False, custom_mapping={torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: attention,
+                                                            torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: attention_backward}) as found.counter:
             try:
                 exec(compile(text, "program", "exec"), {"__name__": "__main__"})
             except StopIteration:
@@ -169,6 +181,8 @@ def step(build, batch, side):
 
 def main():
     oracles.enter(oracles.FIRST)
+    # Folders of tests that are called like packages are none.
+    sys.path[:] = [each for each in sys.path if each != str(HERE.parent)]
     import torch
 
     warnings.simplefilter("ignore")

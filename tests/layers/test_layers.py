@@ -117,7 +117,7 @@ def test_types_are_told_apart():
 
 # Keys of state that the engine keeps, and rows that no name of a library stands for, are declared in two headers and named by their constants.
 DECLARED = re.compile(r'static constexpr (?:std::string_view|KeyPrefix) (\w+)\s*(?:=|\{)\s*"(\$[^"]*)"')
-HEADERS = ("analysis/values/kept.hpp", "analysis/values/internal_rows.hpp")
+HEADERS = ("analysis/values/kept.hpp", "analysis/values/kept_by_packages.hpp", "analysis/values/internal_rows.hpp")
 KEY = re.compile(r'"(\$[A-Za-z_][^"]*)"')
 NOT_KEYS = ("analysis/documents",)  # the variables of shells
 

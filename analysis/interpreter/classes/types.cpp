@@ -241,6 +241,12 @@ Answer Interpreter::InstanceOf::answer() {
         ? Answer::yes
         : Answer::unknown;
   if (type.is(Kind::class_)) return of_class(*type.as<values::Class>());
+  // One of two types, and the answer is the same for both.
+  if (type.is(Kind::choice)) {
+    const auto* choice = type.as<values::Choice>();
+    const Answer answer = run.is_instance(value, choice->yes);
+    return answer == run.is_instance(value, choice->no) ? answer : Answer::unknown;
+  }
   // numpy.float32, numpy.bool_: single numbers are of them, tensors with a dimension are not.
   if (type.is(Kind::dtype) && value.is(Kind::tensor))
     return tensor_has_dimension() ? Answer::no : Answer::unknown;

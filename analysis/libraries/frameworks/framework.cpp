@@ -1,4 +1,5 @@
 // What the files of training frameworks share.
+#include "libraries/frameworks/counted_steps.hpp"
 #include "libraries/frameworks/frameworks.hpp"
 #include "libraries/torch/distributed/wrapping.hpp"
 #include "libraries/torch/meaning/saved.hpp"
@@ -7,6 +8,7 @@
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/classes/set_on_self.hpp"
 #include "values/kept.hpp"
+#include "values/kept_by_packages.hpp"
 
 namespace stepzero::libraries {
 
@@ -85,6 +87,14 @@ Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evalu
   const bool model = given.is(Kind::instance) && call.run.is_a(given, "torch.nn.Module") &&
       !call.run.is_a(given, wrapper) && !evaluated;
   if (given.is(Kind::instance) && call.run.is_a(given, "torch.nn.Module")) lose_devices(call.run, given);
+  // One process sends nothing, and its model is the model itself.
+  if (counts_a_step(call) && model && !shards && !kept(call, told_precision)) return item;
+  // Who counts what a step takes follows the batches.
+  if (counts_a_step(call) && given.is(Kind::instance) && !given.as<Instance>()->cls &&
+      call.run.is_a(given, "torch.utils.data.DataLoader")) {
+    keep(call.run, *given.as<Instance>(), values::PreparedState::moves, call.run.heap().boolean(true));
+    return item;
+  }
   item = call.run.heap().external("", call.place);
   if (!model && !wrappers.shuffled.empty() && !kept(call, values::AcceleratorState::loads_otherwise) &&
       is_shuffled(call.run, given)) {

@@ -1,6 +1,8 @@
 // Lightning's Trainer and modules. Read in the source of 2.6 and asked: tests/frameworks.
+#include "libraries/frameworks/counted_steps.hpp"
 #include "libraries/frameworks/frameworks.hpp"
 #include "libraries/frameworks/lightning_arguments.hpp"
+#include "values/kept_by_packages.hpp"
 
 namespace stepzero::libraries {
 
@@ -37,7 +39,13 @@ Value trainer_made(Call& call) {
   for (const LightningMistake& mistake : mistakes_of_lightning(settings))
     found.add(settings[mistake.at].name, mistake.text, mistake.is_certain && !mistake.is_former, call.row);
   found.tell(call);
+  if (const Value precision = option(call, "precision"))
+    keep(call, values::TrainerState::precision, precision);
   return {};
+}
+Value fits(Call& call) {
+  if (counts_a_step(call)) step_of_lightning(call);
+  return trains(call);
 }
 Value lightning_strategy(Call& call) {
   return Value::of(Kind::instance, call.run.make_native("pytorch_lightning.Strategy", call.place));
@@ -57,7 +65,7 @@ const std::deque<Hidden>& hidden() {
           {.name = "trainer.save_checkpoint",
               .hidden = true,
               .because = "it gathers sharded states and ends in a barrier"}},
-      {"pytorch_lightning.Trainer.fit", "*arguments, **options", trains,
+      {"pytorch_lightning.Trainer.fit", "*arguments, **options", fits,
           {.name = "trainer.fit", .hidden = true, .because = runs_everywhere}, RowKind::method,
           Operation::framework},
       {"pytorch_lightning.Trainer.validate", "*arguments, **options", evaluates,

@@ -1,4 +1,5 @@
 // The Trainer of transformers. Read in the source of 5.23 and asked: tests/frameworks.
+#include "libraries/frameworks/counted_steps.hpp"
 #include "libraries/frameworks/frameworks.hpp"
 #include "libraries/frameworks/trainer_settings.hpp"
 
@@ -46,7 +47,12 @@ Value trainer_made(Call& call) {
       for (const syntax::Keyword& each : call.expr->keywords)
         if (each.name.text() == text) event->place = {call.place.chunk, each.span};
   }
+  keep_trainer(call);
   return moves_modules(call);
+}
+Value trained(Call& call) {
+  if (counts_a_step(call)) step_of_trainer(call);
+  return trains(call);
 }
 
 // Whether the flag is set is what the call is told.
@@ -54,7 +60,7 @@ constexpr std::string_view each_own_flag = "each process reads its own flag, and
 
 const std::deque<Hidden>& hidden() {
   static const std::deque<Hidden> list = {
-      {"transformers.Trainer.train", "*arguments, **options", trains,
+      {"transformers.Trainer.train", "*arguments, **options", trained,
           {.name = "trainer.train", .hidden = true, .because = runs_everywhere}, RowKind::method,
           Operation::framework},
       {"transformers.Trainer.evaluate", "*arguments, **options", evaluates,

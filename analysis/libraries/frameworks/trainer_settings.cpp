@@ -3,6 +3,7 @@
 // transformers 5.23.
 #include "libraries/frameworks/trainer_settings.hpp"
 
+#include "libraries/frameworks/counted_steps.hpp"
 #include "libraries/frameworks/frameworks.hpp"
 #include "libraries/frameworks/training_arguments.hpp"
 #include "values/kept.hpp"
@@ -121,6 +122,7 @@ template <bool of_sequences> Value made(Call& call) {
   judge(call, settings, of_sequences, all_seen, true, found);
   judge_configuration(call, settings, all_seen, found);
   found.tell(call);
+  keep_training_arguments(call);
   return {};
 }
 

@@ -130,6 +130,7 @@ Value settings(Call& call) {
   return Value::of(values::Kind::instance, call.run.make_native("transformers.$settings", call.place));
 }
 Value nothing(Call&) { return Value::none(); }
+Value no(Call& call) { return call.run.heap().boolean(false); }
 Value yes(Call& call) { return call.run.heap().boolean(true); }
 // Is a package installed, and in which version? The same answer each time.
 Value package_found(Call& call) {
@@ -156,6 +157,8 @@ std::vector<values::Row> package_rows() {
       row("transformers.utils.import_utils._is_package_available", function, "pkg_name, return_version=False",
           package_found),
       row("transformers.utils.import_utils.is_torch_available", function, "", yes),
+      // Of a graph, which nobody does while a program runs by itself.
+      row("transformers.utils.import_utils.is_tracing", function, "tensor=None", no),
       row("transformers.integrations.hub_kernels.is_kernel", function, "attn_implementation", names_kernel),
       row("transformers.generation.configuration_utils.GenerationConfig.from_model_config", function,
           "*arguments, **options", settings),

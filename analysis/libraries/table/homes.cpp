@@ -79,6 +79,20 @@ constexpr std::array prefixes = {
     Prefix{"torchmetrics.text.", "torchmetrics."},
     Prefix{"accelerate.accelerator.", "accelerate."},
     Prefix{"accelerate.state.", "accelerate."},
+    Prefix{"torchvision.transforms.transforms.", "torchvision.transforms."},
+    Prefix{"torchvision.transforms.autoaugment.", "torchvision.transforms."},
+    Prefix{"torchvision.transforms.v2.", "torchvision.transforms."},
+    Prefix{"torchvision.datasets.mnist.", "torchvision.datasets."},
+    Prefix{"torchvision.datasets.usps.", "torchvision.datasets."},
+    Prefix{"torchvision.datasets.cifar.", "torchvision.datasets."},
+    Prefix{"torchvision.datasets.svhn.", "torchvision.datasets."},
+    Prefix{"torchvision.datasets.stl10.", "torchvision.datasets."},
+    Prefix{"torchvision.datasets.eurosat.", "torchvision.datasets."},
+    Prefix{"torchvision.datasets.folder.", "torchvision.datasets."},
+    Prefix{"torchvision.datasets.imagenet.", "torchvision.datasets."},
+    Prefix{"torchvision.datasets.flowers102.", "torchvision.datasets."},
+    Prefix{"torchvision.datasets.food101.", "torchvision.datasets."},
+    Prefix{"torchvision.datasets.fakedata.", "torchvision.datasets."},
 };
 
 struct Alias {

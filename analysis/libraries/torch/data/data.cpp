@@ -4,11 +4,14 @@
 #include "interpreter/paths/speculation.hpp"
 #include "libraries/numpy/arrays.hpp"
 #include "libraries/python/generators.hpp"
+#include "libraries/torch/data/batches.hpp"
+#include "libraries/torch/data/pictures.hpp"
 #include "libraries/torch/nn/layer.hpp"
 
 #include "syntax/spelling.hpp"
 #include "values/devices.hpp"
 #include "values/kept.hpp"
+#include "values/kept_by_packages.hpp"
 #include "values/shape_text.hpp"
 
 #include <cmath>
@@ -81,7 +84,7 @@ Sample sample_of(Interpreter& run, Value dataset, values::Place place, int depth
   }
   if (const Value inner = kept(run, dataset, values::LoaderState::dataset))
     return sample_of(run, inner, place, depth + 1);
-  if (!dataset.as<Instance>()->cls) return {};
+  if (!dataset.as<Instance>()->cls && !kept(run, dataset, values::PictureState::sizes)) return {};
   const Value known = kept(run, dataset, values::LoaderState::sample),
               at = kept(run, dataset, values::LoaderState::sample_index);
   if (known) return {known, at.is(Kind::integer) ? at.integer() : nullptr};
@@ -477,6 +480,7 @@ Value loader_iter(Call& call) {
       (void)on_host(run, batch, true);
   }
   if (!collating && is_dealt(call)) note_dealt(run, batch);
+  if (kept(run, call.self, values::PreparedState::moves)) batch = moved_batch(run, batch, call.place);
   return run.heap().open_list(batch, trips);
 }
 Value loader_len(Call& call) {
@@ -664,6 +668,34 @@ Value joined(Call& call) {
   if (a && b) keep(call.run, both, values::LoaderState::length, Value::of(call.run.symbols().add(a, b)));
   return both;
 }
+}  // namespace
+
+Value moved_batch(Interpreter& run, Value batch, values::Place place, int depth) {
+  batch = run.resolve(batch);
+  if (depth > 4) return batch;
+  if (const TensorState* state = batch.is(Kind::tensor) ? tensor_state(run, batch) : nullptr) {
+    TensorState there = *state;
+    there.device = nullptr;
+    return run.heap().tensor(std::move(there), place);
+  }
+  if (batch.is(Kind::tuple) || batch.is(Kind::list)) {
+    const auto items = run.elements(batch, place);
+    if (!items) return batch;
+    std::vector<Value> made;
+    for (const Value& item : *items) made.push_back(moved_batch(run, item, place, depth + 1));
+    return batch.is(Kind::tuple) ? run.heap().tuple(std::move(made)) : run.heap().list(std::move(made));
+  }
+  if (batch.is(Kind::dict) && !values::Heap::dict_state(batch)->open) {
+    std::vector<std::pair<Value, Value>> items;
+    for (const auto& [key, value] : values::Heap::dict_state(batch)->items)
+      items.emplace_back(key, moved_batch(run, value, place, depth + 1));
+    return run.heap().dict(std::move(items));
+  }
+  return batch;
+}
+
+namespace {
+
 Value default_collate(Call& call) {
   const Value samples = call.run.resolve(call.at(0));
   const auto items = call.run.elements(samples, call.place);
@@ -683,7 +715,7 @@ Value default_collate(Call& call) {
 std::vector<Row> data_rows() {
   using enum RowKind;
   constexpr std::string_view base = "torch.utils.data.Dataset";
-  return {
+  std::vector<Row> rows = {
       row("torch.utils.data.DataLoader", class_,
           "dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None, pin_memory=False, drop_last=False, timeout=0, "
           "worker_init_fn=None, multiprocessing_context=None, generator=None, *, prefetch_factor=None, persistent_workers=False, pin_memory_device='', in_order=True",
@@ -731,6 +763,9 @@ std::vector<Row> data_rows() {
       row("torch.utils.data._utils.collate.default_collate", function, "batch", default_collate),
       row("torch.utils.data.dataloader.default_collate", function, "batch", default_collate),
   };
+  const std::vector<Row> pictures = picture_rows();
+  rows.insert(rows.end(), pictures.begin(), pictures.end());
+  return rows;
 }
 
 }  // namespace stepzero::libraries

@@ -663,6 +663,8 @@ std::vector<Row> module_rows() {
       row("torch.compiler.is_compiling", function, "", never),
       row("torch._dynamo.disable", function, "fn=None, **options", seen_through),
       row("torch._dynamo.is_compiling", function, "", never),
+      row("torch.compiler.is_exporting", function, "", never),
+      row("torch.cuda.is_current_stream_capturing", function, "", never),
       row("torch.fx.wrap", function, "fn", first_argument),
       row("torch.fx._symbolic_trace.is_fx_tracing", function, "", never),
       row("torch._assert", function, "condition, message", nothing),

@@ -6,6 +6,7 @@
 #include "libraries/torch/nn/modules.hpp"
 #include "values/devices.hpp"
 #include "values/kept.hpp"
+#include "values/kept_by_packages.hpp"
 
 #include <unordered_set>
 
@@ -383,6 +384,37 @@ void hold_parameters(Op& op) {
   }
 }
 
+namespace {
+// Notes that the layer's weight is computed from others, and how.
+template <const std::string_view& how> Value computes_weight(Call& call) {
+  const Value module = call.run.resolve(call.at(0));
+  if (!module.is(Kind::instance)) return module;
+  auto& layer = *module.as<Instance>();
+  const Value name = call.run.resolve(call.at(1)), given = call.run.resolve(call.arguments.back());
+  const bool is_usual = how != values::ReparametrizedState::otherwise && name.is(Kind::string) &&
+      name.text() == "weight";
+  const bool turned = call.run.is_a(module, "torch.nn.ConvTranspose1d") ||
+      call.run.is_a(module, "torch.nn.ConvTranspose2d") || call.run.is_a(module, "torch.nn.ConvTranspose3d");
+  const std::int64_t usual = how != values::ReparametrizedState::by_spectrum ? -1 : turned ? 1 : 0;
+  if (is_usual && given.is(Kind::integer))
+    keep(call.run, layer, how, given);
+  else if (is_usual && (!given || given.is(Kind::none)))
+    keep(call.run, layer, how, Value::of(call.run.symbols().constant(usual)));
+  else
+    keep(call.run, layer, values::ReparametrizedState::otherwise, call.run.heap().boolean(true));
+  return module;
+}
+Value holds_weight(Call& call) {
+  const Value module = call.run.resolve(call.at(0));
+  using State = values::ReparametrizedState;
+  if (module.is(Kind::instance))
+    for (const std::string_view how : {State::by_length, State::by_spectrum, State::otherwise})
+      if (kept(call.run, *module.as<Instance>(), how))
+        keep(call.run, *module.as<Instance>(), how, Value::none());
+  return module;
+}
+}  // namespace
+
 std::vector<Row> parameter_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
@@ -401,12 +433,26 @@ std::vector<Row> parameter_rows() {
       row("torch.nn.Module.cpu", method, "", to_cpu),
   };
   // Their weights are computed from others, in the same shapes; the module stays the same object.
-  for (const std::string_view path :
-      {"torch.nn.utils.weight_norm", "torch.nn.utils.remove_weight_norm", "torch.nn.utils.spectral_norm",
-          "torch.nn.utils.remove_spectral_norm", "torch.nn.utils.parametrizations.weight_norm",
-          "torch.nn.utils.parametrizations.spectral_norm", "torch.nn.utils.parametrizations.orthogonal",
-          "torch.nn.utils.parametrize.register_parametrization", "torch.nn.utils.fuse_conv_bn_eval"})
-    rows.push_back(row(path, function, "module, *more, **options", first_argument));
+  using State = values::ReparametrizedState;
+  const std::tuple<std::string_view, std::string_view, Value (*)(Call&)> computed[] = {
+      {"torch.nn.utils.weight_norm", "module, name='weight', dim=0", computes_weight<State::by_length>},
+      {"torch.nn.utils.parametrizations.weight_norm", "module, name='weight', dim=0",
+          computes_weight<State::by_length>},
+      {"torch.nn.utils.spectral_norm", "module, name='weight', n_power_iterations=1, eps=1e-12, dim=None",
+          computes_weight<State::by_spectrum>},
+      {"torch.nn.utils.parametrizations.spectral_norm",
+          "module, name='weight', n_power_iterations=1, eps=1e-12, dim=None",
+          computes_weight<State::by_spectrum>},
+      {"torch.nn.utils.parametrizations.orthogonal", "module, *more, **options",
+          computes_weight<State::otherwise>},
+      {"torch.nn.utils.parametrize.register_parametrization", "module, *more, **options",
+          computes_weight<State::otherwise>},
+      {"torch.nn.utils.remove_weight_norm", "module, *more, **options", holds_weight},
+      {"torch.nn.utils.remove_spectral_norm", "module, *more, **options", holds_weight},
+      {"torch.nn.utils.parametrize.remove_parametrizations", "module, *more, **options", holds_weight},
+      {"torch.nn.utils.fuse_conv_bn_eval", "module, *more, **options", first_argument},
+  };
+  for (const auto& [path, signature, run] : computed) rows.push_back(row(path, function, signature, run));
   return rows;
 }
 

@@ -17,23 +17,68 @@ using interpreter::Arguments;
 constexpr std::string_view function_class = "torch.autograd.Function",
                            context_class = "torch.autograd.function.FunctionCtx";
 
+// What the context of a function of the program's own holds: what `save_for_backward` was given, and tensors
+// that were set on it. Nullopt: it is not known.
+std::optional<std::vector<const TensorState*>> held_by_context(Call& call, const Instance* context) {
+  if (!context) return std::nullopt;
+  std::vector<const TensorState*> found;
+  for (const auto& [name, slot] : context->attributes.entries()) {
+    const Value value = slot->value ? call.run.resolve(slot->value) : Value{};
+    const std::vector<Value> items = value.is(Kind::tuple) ? value.as<values::Tuple>()->items
+                                                           : std::vector{value};
+    for (const Value& item : items) {
+      const Value one = item ? call.run.resolve(item) : item;
+      if (const TensorState* state = tensor_state(call.run, one))
+        found.push_back(state);
+      else if (one.is(Kind::choice) || one.is(Kind::list) || (one.is(Kind::unknown) && value.is(Kind::tuple)))
+        return std::nullopt;
+    }
+  }
+  return found;
+}
+
+// The call of such a function: its operands, and as `listed` what it keeps for its backward; null stands for
+// what it gives back. Without arguments where that is not known.
+const values::Producer* called_with(Call& call, const TensorState& result, const Arguments& given,
+    const std::optional<std::vector<const TensorState*>>& keeps) {
+  auto* made = call.run.heap().make<values::Producer>();
+  made->born = call.place;
+  made->row = &call.row;
+  made->calls = call.run.site();
+  std::vector<const TensorState*> inputs;
+  for (const Value& argument : given.positional)
+    if (const TensorState* state = tensor_state(call.run, argument)) inputs.push_back(state);
+  const auto states = call.run.heap().array<const TensorState*>(inputs.size()),
+             listed = call.run.heap().array<const TensorState*>(keeps ? keeps->size() : 0);
+  std::ranges::copy(inputs, states.begin());
+  if (keeps)
+    std::ranges::transform(
+        *keeps, listed.begin(), [&](const TensorState* each) { return each == &result ? nullptr : each; });
+  made->states = states;
+  made->listed = listed;
+  if (keeps) made->arguments = call.run.heap().array<Value>(1);
+  return made;
+}
+
 // The same tensors, of which it is not known how gradients come through to what they were computed from.
-Value with_own_gradient(Call& call, Value value, const Arguments& given) {
+Value with_own_gradient(Call& call, Value value, const Arguments& given,
+    const std::optional<std::vector<const TensorState*>>& keeps) {
   value = call.run.resolve(value);
   if (value.is(Kind::tuple)) {
     std::vector<Value> items;
     for (const Value& item : value.as<values::Tuple>()->items)
-      items.push_back(with_own_gradient(call, item, given));
+      items.push_back(with_own_gradient(call, item, given, keeps));
     return call.run.heap().tuple(std::move(items));
   }
   if (value.is(Kind::choice)) {
     const auto* choice = value.as<values::Choice>();
-    return call.run.heap().choose(choice->condition, with_own_gradient(call, choice->yes, given),
-        with_own_gradient(call, choice->no, given));
+    return call.run.heap().choose(choice->condition, with_own_gradient(call, choice->yes, given, keeps),
+        with_own_gradient(call, choice->no, given, keeps));
   }
   const TensorState* state = tensor_state(call.run, value);
   if (!state) return value;
   TensorState made = *state;
+  made.made = called_with(call, *state, given, keeps);
   made.content = nullptr;
   made.extent = nullptr;
   made.requires_grad = values::Known::unknown;
@@ -85,9 +130,10 @@ Value apply(Call& call) {
   const Value forward = call.run.find_in_order(cls.order, Name("forward"));
   if (!forward.is(Kind::function) || !forward.as<values::Function>()->is_static) return not_known();
   Arguments arguments;
+  const Instance* context = nullptr;
   if (!call.run.find_in_order(cls.order, Name("setup_context"))) {
-    const Value context = Value::of(Kind::instance, call.run.make_native(context_class, call.place));
-    arguments.positional.push_back(context);
+    context = call.run.make_native(context_class, call.place);
+    arguments.positional.push_back(Value::of(Kind::instance, context));
   }
   arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
   arguments.keywords = call.options;
@@ -95,7 +141,8 @@ Value apply(Call& call) {
   arguments.behind = call.behind;
   if (!call.spread && !call.behind) judge_gradients(call, cls, call.rest.size());
   const Arguments given = arguments;
-  return with_own_gradient(call, call.run.call(forward, std::move(arguments), call.place), given);
+  const Value made = call.run.call(forward, std::move(arguments), call.place);
+  return with_own_gradient(call, made, given, held_by_context(call, context));
 }
 
 Value save_for_backward(Call& call) {

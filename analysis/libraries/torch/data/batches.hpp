@@ -1,0 +1,11 @@
+// What loaders hand on.
+#pragma once
+
+#include "libraries/table/shapes.hpp"
+
+namespace stepzero::libraries {
+
+// The batch, moved to where a framework puts it: its tensors lie on a device that is not known.
+Value moved_batch(Interpreter& run, Value batch, values::Place place, int depth = 0);
+
+}  // namespace stepzero::libraries

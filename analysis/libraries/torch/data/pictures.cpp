@@ -1,0 +1,361 @@
+// torchvision's data sets, of which it is known how large a picture is, and its transforms: what they make of
+// one. From the documentation of torchvision 0.21. A picture is an object of PIL that knows its sizes.
+#include "libraries/torch/data/pictures.hpp"
+
+#include "libraries/table/native.hpp"
+#include "values/kept.hpp"
+#include "values/kept_by_packages.hpp"
+
+#include <array>
+#include <deque>
+
+namespace stepzero::libraries {
+
+namespace {
+
+constexpr std::string_view picture_class = "PIL.Image.Image", module_class = "torch.nn.Module",
+                           transform = "transform", target_transform = "target_transform";
+
+// Channels, rows and columns; null where a size is not known.
+using Sizes = std::array<Int, 3>;
+
+Value make_picture(Call& call, const Sizes& sizes) {
+  Instance* made = call.run.make_native(picture_class, call.place);
+  made->open = true;
+  std::vector<Value> items;
+  for (const Int size : sizes) items.push_back(size ? Value::of(size) : Value::none());
+  keep(call.run, *made, values::PictureState::sizes, call.run.heap().tuple(std::move(items)));
+  return Value::of(Kind::instance, made);
+}
+
+// Of a picture, or of a tensor that is one.
+std::optional<Sizes> sizes_of(Call& call, Value picture) {
+  picture = call.run.resolve(picture);
+  Sizes sizes{};
+  if (const TensorState* state = picture.is(Kind::tensor) ? tensor_state(call.run, picture) : nullptr) {
+    if (!state->shape.rank_known || state->shape.dims.size() != 3) return std::nullopt;
+    for (std::size_t i = 0; i < 3; ++i) sizes[i] = state->shape.dims[i].size;
+    return sizes;
+  }
+  const Value known = picture.is(Kind::instance)
+      ? kept(call.run, *picture.as<Instance>(), values::PictureState::sizes)
+      : Value{};
+  if (!known.is(Kind::tuple) || known.as<values::Tuple>()->items.size() != 3) return std::nullopt;
+  for (std::size_t i = 0; i < 3; ++i)
+    if (const Value size = known.as<values::Tuple>()->items[i]; size.is(Kind::integer))
+      sizes[i] = size.integer();
+  return sizes;
+}
+
+Value as_tensor(Call& call, const Sizes& sizes, Dtype dtype) {
+  TensorState state = computed(call.run, std::span<const Value>{});
+  state.shape = {true, {}};
+  for (const Int size : sizes) state.shape.dims.push_back({size, nullptr, nullptr});
+  state.dtype = dtype;
+  state.sharing = Sharing::local;
+  state.device = call.run.heap().device("cpu").as<values::Device>();
+  return call.run.heap().tensor(std::move(state), call.place);
+}
+
+// The same picture, of other sizes.
+Value resized(Call& call, Value picture, const Sizes& sizes) {
+  if (!call.run.resolve(picture).is(Kind::tensor)) return make_picture(call, sizes);
+  return as_tensor(call, sizes, tensor_state(call.run, picture)->dtype);
+}
+Value not_known(Call& call) { return call.run.heap().external("", call.place); }
+
+// The setting of the transform whose call it is, resolved; absent if it is None.
+Value own(const Call& call, std::string_view name) {
+  const Value value = kept(call, name);
+  return value.is(Kind::none) ? Value{} : value;
+}
+// One number stands for both.
+std::optional<std::array<Int, 2>> own_sizes(Call& call, std::string_view name) {
+  const Value given = own(call, name);
+  if (given.is(Kind::integer)) return std::array{given.integer(), given.integer()};
+  if (!given.is(Kind::tuple) && !given.is(Kind::list)) return std::nullopt;
+  const auto items = call.run.elements(given, call.place);
+  if (!items || items->empty() || items->size() > 2) return std::nullopt;
+  const Value first = call.run.resolve(items->front()), last = call.run.resolve(items->back());
+  if (!first.is(Kind::integer) || !last.is(Kind::integer)) return std::nullopt;
+  return std::array{first.integer(), last.integer()};
+}
+
+// ---------------------------------------------------------------- what transforms make of a picture
+
+using Effect = Value (*)(Call& call, Value picture, const Sizes& sizes);
+
+Value keeps(Call&, Value picture, const Sizes&) { return picture; }
+
+// To these sizes, whatever they were before.
+Value cut(Call& call, Value picture, const Sizes& sizes) {
+  const auto to = own_sizes(call, "size");
+  return to ? resized(call, picture, {sizes[0], (*to)[0], (*to)[1]}) : not_known(call);
+}
+
+// By one number: the shorter side gets it, the other follows.
+Value scaled(Call& call, Value picture, const Sizes& sizes) {
+  if (!own(call, "size").is(Kind::integer)) return cut(call, picture, sizes);
+  auto& s = call.run.symbols();
+  const Int size = own(call, "size").integer();
+  if (own(call, "max_size")) return resized(call, picture, {sizes[0], nullptr, nullptr});
+  if (sizes[1] && sizes[1] == sizes[2]) return resized(call, picture, {sizes[0], size, size});
+  const auto rows = sizes[1] ? s.value(sizes[1]) : std::nullopt,
+             columns = sizes[2] ? s.value(sizes[2]) : std::nullopt, wanted = s.value(size);
+  if (!rows || !columns || !wanted || *rows <= 0 || *columns <= 0)
+    return resized(call, picture, {sizes[0], nullptr, nullptr});
+  const std::int64_t shorter = std::min(*rows, *columns),
+                     longer = *wanted * std::max(*rows, *columns) / shorter;
+  return resized(call, picture,
+      {sizes[0], s.constant(*rows <= *columns ? *wanted : longer),
+          s.constant(*rows <= *columns ? longer : *wanted)});
+}
+
+Value turned(Call& call, Value picture, const Sizes& sizes) {
+  const Value expand = own(call, "expand");
+  if (!expand ||
+      (expand.is(Kind::boolean) && call.run.symbols().decide(expand.condition()) == symbolic::Answer::no))
+    return picture;
+  return resized(call, picture, {sizes[0], nullptr, nullptr});
+}
+
+Value gray(Call& call, Value picture, const Sizes& sizes) {
+  const Value channels = own(call, "num_output_channels");
+  return resized(
+      call, picture, {channels.is(Kind::integer) ? channels.integer() : nullptr, sizes[1], sizes[2]});
+}
+
+Value padded(Call& call, Value picture, const Sizes& sizes) {
+  const Value padding = own(call, "padding");
+  auto& s = call.run.symbols();
+  const auto more = [&](Int size) {
+    return size && padding.is(Kind::integer) ? s.add(size, s.mul(s.constant(2), padding.integer())) : nullptr;
+  };
+  return resized(call, picture, {sizes[0], more(sizes[1]), more(sizes[2])});
+}
+
+template <Dtype dtype> Value to_tensor(Call& call, Value picture, const Sizes& sizes) {
+  return call.run.resolve(picture).is(Kind::tensor) ? not_known(call) : as_tensor(call, sizes, dtype);
+}
+Value to_picture(Call& call, Value picture, const Sizes& sizes) {
+  return call.run.resolve(picture).is(Kind::tensor) ? make_picture(call, sizes) : not_known(call);
+}
+Value to_dtype(Call& call, Value picture, const Sizes& sizes) {
+  const Value dtype = own(call, "dtype");
+  if (!call.run.resolve(picture).is(Kind::tensor)) return picture;
+  return dtype.is(Kind::dtype) ? as_tensor(call, sizes, dtype.dtype()) : not_known(call);
+}
+
+// One after the other.
+Value through_all(Call& call, Value picture) {
+  const Value all = own(call, "transforms");
+  const auto items = all ? call.run.elements(all, call.place) : std::nullopt;
+  if (!items) return not_known(call);
+  for (const Value& each : *items) picture = call.run.call(each, {{picture}, {}, false}, call.place);
+  return picture;
+}
+// … or not at all: which of both is not known.
+Value through_some(Call& call, Value picture, const Sizes& sizes) {
+  const Value made = through_all(call, picture);
+  const auto then = sizes_of(call, made);
+  return then && *then == sizes && call.run.resolve(made).kind == call.run.resolve(picture).kind
+      ? picture
+      : not_known(call);
+}
+Value by_function(Call& call, Value picture, const Sizes&) {
+  return call.run.call(own(call, "lambd"), {{picture}, {}, false}, call.place);
+}
+
+template <Effect effect> Value apply(Call& call) {
+  const Value picture = call.at(0);
+  const auto sizes = sizes_of(call, picture);
+  if (!sizes || call.spread || !call.rest.empty() || !call.options.empty()) return not_known(call);
+  return effect(call, picture, *sizes);
+}
+// What it hands on may be anything.
+Value compose(Call& call) {
+  return call.spread || !call.rest.empty() ? not_known(call) : through_all(call, call.at(0));
+}
+
+Value keep_settings(Call& call) {
+  for (std::size_t i = 0; i < call.row.parameters.size() && i < call.arguments.size(); ++i)
+    if (call.arguments[i]) keep(call, call.row.parameters[i].text(), call.run.resolve(call.arguments[i]));
+  object(call).open = true;
+  return {};
+}
+
+struct Transform {
+  std::string_view names;  // by spaces
+  std::string_view signature;
+  Value (*apply)(Call&);
+  bool is_module = true;
+};
+constexpr Transform transforms[] = {
+    {"Compose", "transforms", compose, false},
+    {"ToTensor", "", apply<to_tensor<Dtype::float32>>, false},
+    {"PILToTensor", "", apply<to_tensor<Dtype::uint8>>, false},
+    {"ToPILImage", "mode=None", apply<to_picture>, false},
+    {"Lambda", "lambd, *more", apply<by_function>, false},
+    {"ConvertImageDtype", "dtype", apply<to_dtype>},
+    {"Normalize", "mean, std, inplace=False", apply<keeps>},
+    {"Resize", "size, interpolation=None, max_size=None, antialias=True", apply<scaled>},
+    {"CenterCrop", "size", apply<cut>},
+    {"RandomCrop", "size, padding=None, pad_if_needed=False, fill=0, padding_mode='constant'", apply<cut>},
+    {"RandomResizedCrop", "size, scale=None, ratio=None, interpolation=None, antialias=True", apply<cut>},
+    {"Pad", "padding, fill=0, padding_mode='constant'", apply<padded>},
+    {"Grayscale", "num_output_channels=1", apply<gray>},
+    {"RandomRotation", "degrees, interpolation=None, expand=False, center=None, fill=0", apply<turned>},
+    {"RandomHorizontalFlip RandomVerticalFlip RandomGrayscale", "p=0.5", apply<keeps>},
+    {"ColorJitter RandomAffine RandomPerspective RandomErasing GaussianBlur RandAugment AutoAugment TrivialAugmentWide AugMix RandomInvert RandomPosterize "
+     "RandomSolarize RandomAdjustSharpness RandomAutocontrast RandomEqualize",
+        "*arguments, **options", apply<keeps>},
+    {"RandomApply", "transforms, p=0.5", apply<through_some>},
+};
+
+// ---------------------------------------------------------------- data sets
+
+struct Pictures {
+  std::string_view names;  // by spaces
+  std::string_view signature;
+  std::int64_t channels, rows, columns;  // 0: not known
+  std::int64_t classes;                  // 0: not known, or not one class for each
+  std::int64_t train = 0, test = 0;      // how many there are; 0: not known
+};
+constexpr std::string_view by_flag =
+                               "root, train=True, transform=None, target_transform=None, download=False",
+                           by_split =
+                               "root, split='train', transform=None, target_transform=None, download=False";
+constexpr Pictures data_sets[] = {
+    {"MNIST FashionMNIST KMNIST", by_flag, 1, 28, 28, 10, 60'000, 10'000},
+    {"USPS", by_flag, 1, 16, 16, 10, 7'291, 2'007},
+    {"CIFAR10", by_flag, 3, 32, 32, 10, 50'000, 10'000},
+    {"CIFAR100", by_flag, 3, 32, 32, 100, 50'000, 10'000},
+    {"SVHN", by_split, 3, 32, 32, 10},
+    {"STL10", "root, split='train', folds=None, transform=None, target_transform=None, download=False", 3, 96,
+        96, 0},
+    {"EuroSAT", "root, transform=None, target_transform=None, download=False", 3, 64, 64, 10, 27'000, 27'000},
+    {"ImageFolder",
+        "root, transform=None, target_transform=None, loader=None, is_valid_file=None, allow_empty=False", 3,
+        0, 0, 0},
+    {"ImageNet", "root, split='train', transform=None, target_transform=None, loader=None", 3, 0, 0, 1'000},
+    {"Flowers102 Food101", by_split, 3, 0, 0, 0},
+    {"FakeData",
+        "size=1000, image_size=(3, 224, 224), num_classes=10, transform=None, target_transform=None, random_offset=0",
+        0, 0, 0, 0},
+};
+
+template <std::size_t place> Value data_set_init(Call& call) {
+  constexpr const Pictures& of = data_sets[place];
+  keep_settings(call);
+  auto& s = call.run.symbols();
+  Sizes sizes{};
+  constexpr std::int64_t numbers[] = {of.channels, of.rows, of.columns};
+  for (std::size_t i = 0; i < 3; ++i) sizes[i] = numbers[i] ? s.constant(numbers[i]) : nullptr;
+  std::int64_t length = 0;
+  const Value train = kept(call, "train");
+  if (of.train == of.test)
+    length = of.train;
+  else if (train.is(Kind::boolean))
+    if (const auto answer = s.decide(train.condition()); answer != symbolic::Answer::unknown)
+      length = answer == symbolic::Answer::yes ? of.train : of.test;
+  if (length) keep(call, values::LoaderState::length, Value::of(s.constant(length)));
+  Value classes = of.classes ? Value::of(s.constant(of.classes)) : Value{};
+  if constexpr (of.names == "FakeData") {
+    classes = kept(call, "num_classes");
+    if (const Value size = kept(call, "size"); size.is(Kind::integer))
+      keep(call, values::LoaderState::length, size);
+    if (const Value given = kept(call, "image_size");
+        given.is(Kind::tuple) && given.as<values::Tuple>()->items.size() == 3)
+      for (std::size_t i = 0; i < 3; ++i)
+        if (const Value size = call.run.resolve(given.as<values::Tuple>()->items[i]); size.is(Kind::integer))
+          sizes[i] = size.integer();
+  }
+  std::vector<Value> items;
+  for (const Int size : sizes) items.push_back(size ? Value::of(size) : Value::none());
+  items.push_back(classes.is(Kind::integer) ? classes : Value::none());
+  keep(call, values::PictureState::sizes, call.run.heap().tuple(std::move(items)));
+  return {};
+}
+
+// A picture and the number of its class, as the transforms leave them.
+Value sample(Call& call) {
+  const Value known = kept(call, values::PictureState::sizes);
+  if (!known.is(Kind::tuple)) return not_known(call);
+  const auto& items = known.as<values::Tuple>()->items;
+  Sizes sizes{};
+  for (std::size_t i = 0; i < 3; ++i) sizes[i] = items[i].is(Kind::integer) ? items[i].integer() : nullptr;
+  const auto through = [&](std::string_view name, Value part) {
+    const Value by = own(call, name);
+    return by ? call.run.call(by, {{part}, {}, false}, call.place) : part;
+  };
+  symbolic::AtomInfo info;
+  info.lower = items[3].is(Kind::integer) ? std::optional<std::int64_t>(0) : std::nullopt;
+  if (const auto classes = items[3].is(Kind::integer) ? call.run.symbols().value(items[3].integer())
+                                                      : std::nullopt)
+    info.upper = *classes - 1;
+  info.sharing = Sharing::local;
+  const Value picture = through(transform, make_picture(call, sizes));
+  return call.run.heap().tuple(
+      {picture, through(target_transform, Value::of(call.run.symbols().fresh(info)))});
+}
+Value length(Call& call) {
+  const Value known = kept(call, values::LoaderState::length);
+  return known ? known : call.run.heap().unknown("", Sharing::uniform, call.place);
+}
+
+// What PIL makes of a picture. Of modes only those are followed that say how many channels there are.
+Value converted(Call& call) {
+  const auto sizes = sizes_of(call, call.self);
+  const Value mode = call.run.resolve(call.at(0));
+  if (!sizes || !mode.is(Kind::string)) return not_known(call);
+  const std::int64_t channels = mode.text() == "RGB" ? 3
+      : mode.text() == "L"                           ? 1
+      : mode.text() == "RGBA"                        ? 4
+                                                     : 0;
+  return channels ? make_picture(call, {call.run.symbols().constant(channels), (*sizes)[1], (*sizes)[2]})
+                  : not_known(call);
+}
+
+template <std::size_t... places> auto inits(std::index_sequence<places...>) {
+  return std::array{&data_set_init<places>...};
+}
+
+}  // namespace
+
+std::vector<Row> picture_rows() {
+  using enum RowKind;
+  static std::deque<std::string> paths;  // texts of rows live as long as the process
+  const auto path = [&](std::string_view package, std::string_view name, std::string_view more = "") {
+    return std::string_view(paths.emplace_back(std::string(package) + std::string(name) + std::string(more)));
+  };
+  const auto each = [](std::string_view names, const auto& use) {
+    while (!names.empty()) {
+      const std::size_t end = std::min(names.find(' '), names.size());
+      use(names.substr(0, end));
+      names.remove_prefix(std::min(end + 1, names.size()));
+    }
+  };
+  std::vector<Row> rows = {
+      row(picture_class, class_, "*arguments, **options", nullptr),
+      row("PIL.Image.Image.convert", method, "mode=None, *more, **options", converted),
+  };
+  for (const Transform& one : transforms)
+    each(one.names, [&](std::string_view name) {
+      const std::string_view package = "torchvision.transforms.", base = one.is_module ? module_class : "";
+      rows.push_back(row(path(package, name), class_, one.signature, keep_settings, base));
+      for (const std::string_view method_name : {".__call__", ".forward"})
+        rows.push_back(row(path(package, name, method_name), method, "img, *more, **options", one.apply));
+    });
+  const auto made = inits(std::make_index_sequence<std::size(data_sets)>());
+  for (std::size_t i = 0; i < std::size(data_sets); ++i)
+    each(data_sets[i].names, [&](std::string_view name) {
+      const std::string_view package = "torchvision.datasets.";
+      rows.push_back(
+          row(path(package, name), class_, data_sets[i].signature, made[i], "torch.utils.data.Dataset"));
+      rows.push_back(row(path(package, name, ".__getitem__"), method, "index", sample));
+      rows.push_back(row(path(package, name, ".__len__"), method, "", length));
+    });
+  return rows;
+}
+
+}  // namespace stepzero::libraries
