@@ -17,7 +17,7 @@ struct Asked {
   std::string_view name;
   bool with_gpu;
 };
-constexpr Asked asked[] = {{"torch.cuda.is_available", true}, {"torch.cuda.is_bf16_supported", true},
+constexpr Asked asked[] = {{"torch.cuda.is_available", true}, {"torch.accelerator.is_available", true}, {"torch.cuda.is_bf16_supported", true},
     {"torch.backends.mps.is_available", false}, {"torch.xpu.is_available", false}};
 
 }  // namespace

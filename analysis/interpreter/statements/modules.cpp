@@ -137,7 +137,7 @@ void Interpreter::run_items(
             run_of.is_installed && item.chunk->stmt ? names_for_types(*item.chunk->stmt) : nullptr)
       each_import_for_types(*named, [&](const ImportFromStmt& inner) { run_import_from(inner); });
     const bool dead = item.chunk->stmt && run(*item.chunk->stmt) == Flow::dead;
-    // What the table says of a function or method is believed before the file.
+    // What the table says of a function, class or method is believed before the file.
     if (run_of.is_installed && item.chunk->stmt && item.chunk->stmt->kind == StmtKind::function) {
       const Name name = as<FunctionStmt>(*item.chunk->stmt).name;
       if (const std::string dotted = dotted_name(run_of.path, name); library_.find(dotted))
@@ -146,7 +146,10 @@ void Interpreter::run_items(
     if (run_of.is_installed && item.chunk->stmt && item.chunk->stmt->kind == StmtKind::class_) {
       const auto& stmt = as<ClassStmt>(*item.chunk->stmt);
       const values::Slot* made = run_of.object->globals->names.find(stmt.name);
-      if (made && made->value.is(Kind::class_) && made->value.as<values::Class>()->body)
+      const std::string described = library_.canonical(dotted_name(run_of.path, stmt.name));
+      if (const values::Row* row = library_.find(described); row && row->kind == values::RowKind::class_)
+        heap().set(heap().slot_of(run_of.object->globals->names, stmt.name), library_symbol(described));
+      else if (made && made->value.is(Kind::class_) && made->value.as<values::Class>()->body)
         for (const auto& [name, slot] : made->value.as<values::Class>()->body->names.entries())
           if (const std::string dotted = dotted_name(run_of.path, stmt.name) + "." + std::string(name.text());
               slot->value.is(Kind::function) && library_.find(dotted))
@@ -448,7 +451,7 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
       if (alias.path.empty()) continue;
       const std::string full = dotted + "." + std::string(alias.path.back().text());
       bind_name(alias,
-          stmt.level == 0 && library_.find(full)
+          stmt.level == 0 && (library_.find(full) || !library_.members(full).empty())
               ? library_symbol(full)
               : imported(heap(), alias.path.back().text(), {chunk_, alias.span},
                     stmt.level == 0 ? dotted : std::string_view{}));

@@ -26,11 +26,17 @@ Value batch_of(Call& call, Value loader) {
       : Value{};
 }
 
+// An item of a dict whose keys are known; absent if there is none.
+Value item_of(Call& call, Value dict, std::string_view wanted) {
+  for (const auto& [key, value] : values::Heap::dict_state(dict)->items)
+    if (key.is(Kind::string) && key.text() == wanted) return call.run.resolve(value);
+  return {};
+}
+
 // The loss, as a trainer finds it in what the step gave back: a dict's `loss`, or the tensor itself.
 Value loss_in(Call& call, Value output) {
   output = call.run.resolve(output);
-  if (output.is(Kind::dict))
-    return call.run.resolve(call.run.dict_get(output, call.run.heap().string("loss"), Value{}));
+  if (output.is(Kind::dict)) return item_of(call, output, "loss");
   return output;
 }
 
@@ -50,21 +56,20 @@ bool may_be_set(Call& call, Value setting, std::initializer_list<std::string_vie
 Value optimizer_in(Call& call, Value given, int depth = 0) {
   given = call.run.resolve(given);
   if (given.is(Kind::instance) && call.run.is_a(given, "torch.optim.Optimizer")) return given;
-  if (depth > 3) return {};
-  if (given.is(Kind::dict))
-    return optimizer_in(
-        call, call.run.dict_get(given, call.run.heap().string("optimizer"), Value{}), depth + 1);
+  if (depth > 3 || !given) return {};
+  if (given.is(Kind::dict)) return optimizer_in(call, item_of(call, given, "optimizer"), depth + 1);
   if (!given.is(Kind::tuple) && !given.is(Kind::list)) return {};
   const auto items = call.run.elements(given, call.place);
   return items && !items->empty() ? optimizer_in(call, items->front(), depth + 1) : Value{};
 }
 
-void step_with(Call& call, Value optimizer, Value loss, bool clears_first) {
-  if (!loss.is(Kind::tensor)) return;
+bool step_with(Call& call, Value optimizer, Value loss, bool clears_first) {
+  if (!loss.is(Kind::tensor)) return false;
   if (clears_first) call_row(call, optimizer, "torch.optim.Optimizer.zero_grad");
   call_row(call, loss, "torch.Tensor.backward");
   call_row(call, optimizer, "torch.optim.Optimizer.step");
   if (!clears_first) call_row(call, optimizer, "torch.optim.Optimizer.zero_grad");
+  return true;
 }
 
 }  // namespace
@@ -75,15 +80,15 @@ bool counts_a_step(const Call& call) {
       conditions.contains(values::RecordCondition::no_launcher);
 }
 
-void step_of_lightning(Call& call) {
+bool step_of_lightning(Call& call) {
   const auto given = [&](std::size_t at, std::string_view name) {
     return at < call.rest.size() ? call.run.resolve(call.rest[at]) : option(call, name);
   };
   const Value model = given(0, "model");
   Value loader = given(1, "train_dataloaders");
   if (call.spread || !model.is(Kind::instance) || !call.run.is_a(model, "pytorch_lightning.LightningModule"))
-    return;
-  if (may_be_set(call, kept(call, TrainerState::precision), {"32", "32-true"})) return;
+    return false;
+  if (may_be_set(call, kept(call, TrainerState::precision), {"32", "32-true"})) return false;
   const Value step = method_of(call, model, "training_step"),
               configure = method_of(call, model, "configure_optimizers");
   const Value by_itself = kept(call.run, *model.as<Instance>(), "automatic_optimization");
@@ -91,7 +96,7 @@ void step_of_lightning(Call& call) {
       (by_itself &&
           !(by_itself.is(Kind::boolean) &&
               call.run.symbols().decide(by_itself.condition()) == symbolic::Answer::yes)))
-    return;
+    return false;
   // A data module, or the module itself, makes its loader.
   const auto loader_of = [&](Value maker) {
     if (const Value setup = method_of(call, maker, "setup"))
@@ -106,14 +111,14 @@ void step_of_lightning(Call& call) {
   if (!loader || loader.is(Kind::none)) loader = loader_of(model);
   const Value optimizer = optimizer_in(call, call_with(call, configure, {}));
   const Value batch = batch_of(call, loader);
-  if (!optimizer || !batch) return;
+  if (!optimizer || !batch) return false;
   std::vector<Value> arguments{batch};
   const auto* method = step.is(Kind::bound) ? step.as<values::Bound>() : nullptr;
   const auto* function =
       method && method->function.is(Kind::function) ? method->function.as<values::Function>() : nullptr;
   if (!function || !function->parameters || function->parameters->list.size() > 2)
     arguments.push_back(call.run.heap().unknown("batch_idx", Sharing::uniform, call.place));
-  step_with(call, optimizer, loss_in(call, call_with(call, step, std::move(arguments))), true);
+  return step_with(call, optimizer, loss_in(call, call_with(call, step, std::move(arguments))), true);
 }
 
 void keep_trainer(Call& call) {
@@ -137,27 +142,25 @@ void keep_training_arguments(Call& call) {
   keep(call, TrainerState::settings, call.run.heap().dict(std::move(items), call.spread, {}));
 }
 
-void step_of_trainer(Call& call) {
+bool step_of_trainer(Call& call) {
   const Value model = kept(call, TrainerState::model), arguments = kept(call, TrainerState::arguments),
               data = kept(call, TrainerState::data);
   if (!model.is(Kind::instance) || !call.run.is_a(model, "torch.nn.Module") || !data ||
       kept(call, TrainerState::otherwise))
-    return;
+    return false;
   // A trainer of the program's own may do otherwise.
-  if (call.self.is(Kind::instance) && call.self.as<Instance>()->cls) return;
+  if (call.self.is(Kind::instance) && call.self.as<Instance>()->cls) return false;
   const Value settings = arguments.is(Kind::instance)
       ? kept(call.run, *arguments.as<Instance>(), TrainerState::settings)
       : Value{};
-  if (!settings.is(Kind::dict) || values::Heap::dict_state(settings)->open) return;
-  const auto setting = [&](std::string_view name) {
-    return call.run.resolve(call.run.dict_get(settings, call.run.heap().string(name), Value{}));
-  };
+  if (!settings.is(Kind::dict) || values::Heap::dict_state(settings)->open) return false;
+  const auto setting = [&](std::string_view name) { return item_of(call, settings, name); };
   for (const std::string_view name : {"bf16", "fp16", "gradient_checkpointing", "fsdp", "deepspeed",
            "label_smoothing_factor", "torch_compile", "use_liger_kernel", "auto_find_batch_size",
            "bf16_full_eval", "neftune_noise_alpha", "group_by_length"})
-    if (may_be_set(call, setting(name))) return;
-  if (may_be_set(call, setting("optim"), {"adamw_torch", "adamw_torch_fused"})) return;
-  if (may_be_set(call, setting("gradient_accumulation_steps"), {"1"})) return;
+    if (may_be_set(call, setting(name))) return false;
+  if (may_be_set(call, setting("optim"), {"adamw_torch", "adamw_torch_fused"})) return false;
+  if (may_be_set(call, setting("gradient_accumulation_steps"), {"1"})) return false;
   Value batch_size = setting("per_device_train_batch_size");
   if (!batch_size) batch_size = call.run.heap().integer(8);
   std::vector<std::pair<Name, Value>> keywords{
@@ -167,24 +170,24 @@ void step_of_trainer(Call& call) {
   const Value loader = call_with(
       call, call.run.library_symbol("torch.utils.data.DataLoader"), {data}, std::move(keywords));
   const Value batch = batch_of(call, loader);
-  if (!batch.is(Kind::dict) || values::Heap::dict_state(batch)->open) return;
+  if (!batch.is(Kind::dict) || values::Heap::dict_state(batch)->open) return false;
   std::vector<std::pair<Name, Value>> inputs;
   for (const auto& [key, value] : values::Heap::dict_state(batch)->items) {
-    if (!key.is(Kind::string)) return;
+    if (!key.is(Kind::string)) return false;
     // As its own collation names them.
     const bool is_label = !kept(call, TrainerState::collator) &&
         (key.text() == "label" || key.text() == "label_ids");
     inputs.emplace_back(Name(is_label ? std::string_view("labels") : key.text()), value);
   }
   const Value parameters = method_of(call, model, "parameters");
-  if (!parameters) return;
+  if (!parameters) return false;
   const Value optimizer = call_with(call, call.run.library_symbol("torch.optim.AdamW"),
       {call_with(call, parameters, {})}, {{Name("fused"), call.run.heap().boolean(true)}});
   const Value output = call.run.resolve(call_with(call, model, {}, std::move(inputs)));
   Value loss = loss_in(call, output);
   if (output.is(Kind::instance))
     loss = call.run.resolve(call.run.attribute(output, Name("loss"), call.place));
-  step_with(call, optimizer, loss, false);
+  return step_with(call, optimizer, loss, false);
 }
 
 }  // namespace stepzero::libraries

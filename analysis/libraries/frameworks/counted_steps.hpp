@@ -9,13 +9,14 @@ namespace stepzero::libraries {
 // One process alone, and who follows the program counts what a step takes.
 bool counts_a_step(const Call& call);
 
-// Lightning's fit(model, loader or data module): configure_optimizers, and training_step of any batch.
-void step_of_lightning(Call& call);
+// Lightning's fit(model, loader or data module): configure_optimizers, and training_step of any batch. False:
+// something of it is not known.
+bool step_of_lightning(Call& call);
 
 // Keeps what Trainer(…) of transformers was given.
 void keep_trainer(Call& call);
 void keep_training_arguments(Call& call);
 // Its train(): the model's forward of any batch, and AdamW.
-void step_of_trainer(Call& call);
+bool step_of_trainer(Call& call);
 
 }  // namespace stepzero::libraries

@@ -44,8 +44,7 @@ Value trainer_made(Call& call) {
   return {};
 }
 Value fits(Call& call) {
-  if (counts_a_step(call)) step_of_lightning(call);
-  return trains(call);
+  return counts_a_step(call) && step_of_lightning(call) ? nothing(call) : trains(call);
 }
 Value lightning_strategy(Call& call) {
   return Value::of(Kind::instance, call.run.make_native("pytorch_lightning.Strategy", call.place));
@@ -144,6 +143,8 @@ std::vector<Row> lightning_rows() {
       row("pytorch_lightning.Strategy.local_rank", property, "", role_value<Role::local_rank>),
       row("pytorch_lightning.Strategy.world_size", property, "", role_value<Role::world_size>),
       row("pytorch_lightning.LightningModule", class_, "*arguments, **options", nullptr, "torch.nn.Module"),
+      row("pytorch_lightning.LightningModule.save_hyperparameters", method, "*arguments, **options", nothing),
+      row("pytorch_lightning.LightningModule.hparams", property, "", nothing_learned),
       row("pytorch_lightning.LightningModule.trainer", property, "", lightning_trainer),
       row("pytorch_lightning.LightningModule.global_rank", property, "", role_value<Role::rank>),
       row("pytorch_lightning.LightningModule.local_rank", property, "", role_value<Role::local_rank>),

@@ -51,8 +51,7 @@ Value trainer_made(Call& call) {
   return moves_modules(call);
 }
 Value trained(Call& call) {
-  if (counts_a_step(call)) step_of_trainer(call);
-  return trains(call);
+  return counts_a_step(call) && step_of_trainer(call) ? nothing(call) : trains(call);
 }
 
 // Whether the flag is set is what the call is told.

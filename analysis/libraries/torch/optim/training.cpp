@@ -312,6 +312,7 @@ std::vector<Row> training_rows() {
       row("torch.device", function, "device=None, index=None, type=None", device_made),
       row("torch.cuda.is_available", function, "", available),
       row("torch.backends.mps.is_available", function, "", available),
+      row("torch.accelerator.is_available", function, "", available),
       row("torch.cuda.is_bf16_supported", function, "", available),
       row("torch.cuda.device_count", function, "", device_count),
       // Each process has its own device, and not all of a job are of one kind.
