@@ -130,6 +130,10 @@ Value settings(Call& call) {
   return Value::of(values::Kind::instance, call.run.make_native("transformers.$settings", call.place));
 }
 Value nothing(Call&) { return Value::none(); }
+// Whether the machine has such a device: open, unless who asks for the run says so.
+Value device_there(Call& call) {
+  return Value::of(call.run.named_condition(call.row.path, symbolic::Sharing::uniform));
+}
 Value no(Call& call) { return call.run.heap().boolean(false); }
 Value yes(Call& call) { return call.run.heap().boolean(true); }
 // Is a package installed, and in which version? The same answer each time.
@@ -157,6 +161,20 @@ std::vector<values::Row> package_rows() {
       row("transformers.utils.import_utils._is_package_available", function, "pkg_name, return_version=False",
           package_found),
       row("transformers.utils.import_utils.is_torch_available", function, "", yes),
+      row("transformers.utils.import_utils.is_torch_xpu_available", function, "*arguments, **options",
+          device_there),
+      row("transformers.utils.import_utils.is_torch_mps_available", function, "*arguments, **options",
+          device_there),
+      row("transformers.utils.import_utils.is_torch_npu_available", function, "*arguments, **options",
+          device_there),
+      row("transformers.utils.import_utils.is_torch_mlu_available", function, "*arguments, **options",
+          device_there),
+      row("transformers.utils.import_utils.is_torch_musa_available", function, "*arguments, **options",
+          device_there),
+      row("transformers.utils.import_utils.is_torch_xla_available", function, "*arguments, **options",
+          device_there),
+      row("transformers.utils.import_utils.is_torch_hpu_available", function, "*arguments, **options",
+          device_there),
       // Of a graph, which nobody does while a program runs by itself.
       row("transformers.utils.import_utils.is_tracing", function, "tensor=None", no),
       row("transformers.integrations.hub_kernels.is_kernel", function, "attn_implementation", names_kernel),
