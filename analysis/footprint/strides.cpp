@@ -116,27 +116,14 @@ std::optional<bool> lies_closer(symbolic::Context& s, const std::vector<std::vec
   return a > b;
 }
 
-// Dense, in the order of its operands.
-std::vector<Int> of_operands(const Record& record, const TensorState& state, int depth) {
-  symbolic::Context& s = record.symbols;
-  const Shape& shape = state.shape;
-  const std::size_t rank = shape.dims.size();
+// Dense, from the dimension that lies closest together in the operands to the one that lies farthest apart.
+std::vector<Int> dense_as(
+    symbolic::Context& s, const Shape& shape, const std::vector<std::vector<Int>>& operands) {
   const std::vector<Int> in_order = dense(s, shape);
-  std::vector<std::vector<Int>> operands;
-  for (const TensorState* each : state.made->states) {
-    if (!each || !each->shape.rank_known || each->shape.dims.size() > rank || in_order.empty()) continue;
-    const std::vector<Int> strides = find(record, *each, depth + 1);
-    if (strides.size() != each->shape.dims.size()) return in_order;
-    std::vector<Int> spread(rank - strides.size(), s.constant(0));
-    for (std::size_t i = 0; i < strides.size(); ++i) {
-      const Int size = each->shape.dims[i].size;
-      spread.push_back(size && s.value(size) == 1 ? s.constant(0) : strides[i]);
-    }
-    operands.push_back(std::move(spread));
-  }
-  if (std::ranges::all_of(operands, [&](const auto& strides) { return strides == in_order; }))
+  const std::size_t rank = shape.dims.size();
+  if (in_order.size() != rank ||
+      std::ranges::all_of(operands, [&](const auto& strides) { return strides == in_order; }))
     return in_order;
-  // From the dimension that lies closest together to the one that lies farthest apart.
   std::vector<std::size_t> order(rank);
   for (std::size_t i = 0; i < rank; ++i) order[i] = rank - 1 - i;
   for (std::size_t i = 1; i < rank; ++i)
@@ -155,14 +142,39 @@ std::vector<Int> of_operands(const Record& record, const TensorState& state, int
   return strides;
 }
 
+// As the operands of an operator lie that goes through them element by element.
+std::vector<Int> of_operands(const Record& record, const TensorState& state, int depth) {
+  symbolic::Context& s = record.symbols;
+  const std::size_t rank = state.shape.dims.size();
+  std::vector<std::vector<Int>> operands;
+  for (const TensorState* each : state.made->states) {
+    if (!each || !each->shape.rank_known || each->shape.dims.size() > rank) continue;
+    const std::vector<Int> strides = find(record, *each, depth + 1);
+    if (strides.size() != each->shape.dims.size()) return dense(s, state.shape);
+    std::vector<Int> spread(rank - strides.size(), s.constant(0));
+    for (std::size_t i = 0; i < strides.size(); ++i) {
+      const Int size = each->shape.dims[i].size;
+      spread.push_back(size && s.value(size) == 1 ? s.constant(0) : strides[i]);
+    }
+    operands.push_back(std::move(spread));
+  }
+  return dense_as(s, state.shape, operands);
+}
+
 std::vector<Int> behind_view(const Record& record, const TensorState& state, int depth);
 
 std::vector<Int> find(const Record& record, const TensorState& state, int depth) {
   if (!state.shape.rank_known) return {};
   if (!state.strides.empty() && state.strides.size() == state.shape.dims.size()) return state.strides;
   if (state.made && state.shape.dims.size() == 4 &&
-      libraries::operator_name(*state.made->row) == "scaled_dot_product_attention")
+      libraries::operator_name(*state.made->row) == "scaled_dot_product_attention") {
+    // The kernel of half precision gives back what lies as the query does.
+    const TensorState* query = operand(*state.made, "query");
+    if (query && (state.dtype == Dtype::float16 || state.dtype == Dtype::bfloat16))
+      if (std::vector<Int> strides = find(record, *query, depth + 1); strides.size() == 4)
+        return dense_as(record.symbols, state.shape, {strides});
     return swapped(record.symbols, state.shape, 1, 2);
+  }
   if (state.made && state.shape.dims.size() == 3 && state.made->part == 0 && is_recurrent(*state.made) &&
       setting_is_on(record, *state.made, "batch_first"))
     return swapped(record.symbols, state.shape, 0, 1);

@@ -240,8 +240,8 @@ constexpr Pictures data_sets[] = {
     {"ImageNet", "root, split='train', transform=None, target_transform=None, loader=None", 3, 0, 0, 1'000},
     {"Flowers102 Food101", by_split, 3, 0, 0, 0},
     {"FakeData",
-        "size=1000, image_size=(3, 224, 224), num_classes=10, transform=None, target_transform=None, random_offset=0",
-        0, 0, 0, 0},
+        "size=1000, image_size=None, num_classes=10, transform=None, target_transform=None, random_offset=0",
+        3, 224, 224, 0},
 };
 
 template <std::size_t place> Value data_set_init(Call& call) {
@@ -269,6 +269,10 @@ template <std::size_t place> Value data_set_init(Call& call) {
       for (std::size_t i = 0; i < 3; ++i)
         if (const Value size = call.run.resolve(given.as<values::Tuple>()->items[i]); size.is(Kind::integer))
           sizes[i] = size.integer();
+        else
+          sizes[i] = nullptr;
+    else if (given && !given.is(Kind::none))
+      sizes = {};
   }
   std::vector<Value> items;
   for (const Int size : sizes) items.push_back(size ? Value::of(size) : Value::none());
