@@ -172,6 +172,11 @@ Int backward_flops(const Graph& graph, const Node& node, Int forward, bool& unkn
     unknown = true;
     return s.mul(forward, s.constant(2));
   }
+  const Value dropout = decided(graph.record(), argument(made, "dropout_p"));
+  const bool drops = dropout && !(dropout.is(Kind::real) && dropout.real() == 0) &&
+      !(dropout.is(Kind::integer) && s.value(dropout.integer()) == 0);
+  if (name == "scaled_dot_product_attention" && graph.device() == Device::cpu && drops)
+    return s.mul(forward, s.constant(2));
   if (name == "scaled_dot_product_attention") return s.floordiv(s.mul(forward, s.constant(5)), s.constant(2));
   std::int64_t factors = 0;
   const auto add = [&](const TensorState* each) { factors += each && graph.requires_grad(*each); };
@@ -180,8 +185,9 @@ Int backward_flops(const Graph& graph, const Node& node, Int forward, bool& unkn
     add(made.states.empty() ? nullptr : made.states[0]);
     add(weight);
   } else if (layer) {
-    // Made of several products; whether the first of them hands on a gradient depends on its input.
-    add(made.states.empty() ? nullptr : made.states[0]);
+    // Made of several products, of which the first may not hand a gradient on: nor do those of a first state.
+    const bool is_recurrent = name == "LSTM" || name == "GRU" || name == "RNN";
+    if (!is_recurrent) add(made.states.empty() ? nullptr : made.states[0]);
     ++factors;
     unknown = true;
   } else {

@@ -166,7 +166,7 @@ private:
   }
 
   // Of a checkpointed region, until all is there again that its backward needs: the last operation that keeps
-  // what it is given does not run.
+  // what it is given need not run.
   Int flops_again(const Graph& graph, const std::vector<Node>& region) const {
     std::size_t end = region.size();
     while (end > 0 && saved_by(graph, region[end - 1], options_.device).kept.empty()) --end;
@@ -200,6 +200,7 @@ private:
         const std::vector<Node> region = all.region(node);
         self(self, region);
         step.backward_flops += number(flops_again(all, region), step.backward_flops_at_least);
+        step.backward_flops_at_least = true;
       }
     };
     count(count, all.nodes());
