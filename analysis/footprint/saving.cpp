@@ -26,7 +26,9 @@ void keep_word(Keeper& keeper, std::string_view word) {
 
 Saving saved_by(const Graph& graph, const Node& node, Device device) {
   Saving saving;
-  const auto rule = saving_rule(libraries::operator_name(*node.made->row));
+  // What a function of the program's own keeps, its call says.
+  const auto rule = is_own_function(*node.made) ? std::optional<std::string_view>("own")
+                                                : saving_rule(libraries::operator_name(*node.made->row));
   if (!rule) {
     // A view keeps nothing, whatever it is called.
     saving.known = node.results.empty() || shares_memory(graph.record(), *node.made, node.results[0]);

@@ -132,7 +132,6 @@ constexpr Keeping table[] = {
         "operands"},
     // Computed again in the backward.
     {"checkpoint", "region"},
-    {"apply", "own"},
 };
 
 constexpr Temporaries temporaries[] = {
