@@ -5,14 +5,13 @@
 
 namespace stepzero::footprint {
 
-using State = values::ReparametrizedState;
 using values::Kind;
 
 std::optional<ComputedWeight> computed_weight(const Record& record, const Instance& layer) {
   symbolic::Context& s = record.symbols;
-  if (attribute(record, layer, State::otherwise)) return ComputedWeight{};
-  const Value by_length = attribute(record, layer, State::by_length),
-              by_spectrum = attribute(record, layer, State::by_spectrum);
+  if (attribute(record, layer, values::ReparametrizedState::otherwise)) return ComputedWeight{};
+  const Value by_length = attribute(record, layer, values::ReparametrizedState::by_length),
+              by_spectrum = attribute(record, layer, values::ReparametrizedState::by_spectrum);
   if (!by_length && !by_spectrum) return std::nullopt;
   ComputedWeight made;
   const Value weight = attribute(record, layer, "weight");
