@@ -235,8 +235,9 @@ void add_given(Value given, const OperationEvent& optimizer, Trained& found, int
 
 // The function or class whose statements hold the place; null for the file's own.
 const syntax::Stmt* function_around(const Record& record, Place place) {
-  const syntax::Stmt* found = nullptr;
-  for (const Enclosing& each : enclosing(*record.chunk(place).chunk->stmt, place.span))
+  const syntax::Stmt *found = nullptr, *root = record.chunk(place).statement();
+  if (!root) return nullptr;  // what the run does on its own has no place
+  for (const Enclosing& each : enclosing(*root, place.span))
     if (each.stmt->kind == syntax::StmtKind::function || each.stmt->kind == syntax::StmtKind::class_)
       found = each.stmt;
   return found;

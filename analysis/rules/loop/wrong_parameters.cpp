@@ -101,8 +101,9 @@ std::string path_to(const Instance& module, const Object* part, int depth = 0) {
 
 // The function that the place stands in; null for the module's own statements.
 const syntax::Stmt* function_around(const Record& record, Place place) {
-  const syntax::Stmt* found = nullptr;
-  for (const Enclosing& each : enclosing(*record.chunk(place).chunk->stmt, place.span))
+  const syntax::Stmt *found = nullptr, *root = record.chunk(place).statement();
+  if (!root) return nullptr;
+  for (const Enclosing& each : enclosing(*root, place.span))
     if (each.stmt->kind == syntax::StmtKind::function || each.stmt->kind == syntax::StmtKind::class_)
       found = each.stmt;
   return found;
