@@ -255,6 +255,16 @@ Value engine_step(Call& call) {
   }
   return Value::none();
 }
+// train() and eval() of the engine are those of its model.
+template <bool trains> Value engine_train(Call& call) {
+  const Value module = kept(call, values::EngineState::model);
+  if (!module.is(Kind::instance) || !call.run.is_a(module, "torch.nn.Module")) return call.self;
+  interpreter::Arguments given;
+  if (trains && call.at(0)) given.positional.push_back(call.at(0));
+  call.run.call(
+      call.run.attribute(module, Name(trains ? "train" : "eval"), call.place), std::move(given), call.place);
+  return call.self;
+}
 Value engine_zero_grad(Call& call) {
   if (const Value optimizer = kept(call, values::OptimizerState::optimizer))
     call_row(call, optimizer, "torch.optim.Optimizer.zero_grad");
@@ -356,10 +366,13 @@ const std::deque<Hidden>& hidden() {
 std::vector<Row> deepspeed_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
-      row("deepspeed.DeepSpeedEngine", class_, "*arguments, **options", nullptr, "torch.nn.Module"),
+      row("deepspeed.DeepSpeedEngine", class_, "*arguments, **options", nullptr),
       row("deepspeed.$Optimizer", class_, "params, *more, **options", engine_optimizer,
           "torch.optim.Optimizer", Operation::optimizer_made),
       row("deepspeed.add_config_arguments", function, "parser", adds_arguments),
+      row("deepspeed.DeepSpeedEngine.__call__", method, "*arguments, **options", wrapped_forward),
+      row("deepspeed.DeepSpeedEngine.train", method, "mode=True", engine_train<true>),
+      row("deepspeed.DeepSpeedEngine.eval", method, "", engine_train<false>),
       row("deepspeed.DeepSpeedEngine.forward", method, "*arguments, **options", wrapped_forward),
       row("deepspeed.DeepSpeedEngine.zero_grad", method, "", engine_zero_grad),
       row("deepspeed.DeepSpeedEngine.global_rank", property, "", role_value<Role::rank>),
