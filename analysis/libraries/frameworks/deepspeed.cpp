@@ -41,7 +41,8 @@ Value configuration(Call& call) {
 // deepspeed.add_config_arguments(parser): two more options, and the parser itself.
 Value adds_arguments(Call& call) {
   const Value parser = call.run.resolve(call.at(0));
-  if (!parser.is(Kind::instance)) return unknown_of(call);
+  // Without a launch nobody says what they are: programs choose their way to train by them.
+  if (!parser.is(Kind::instance) || !call.run.launch()) return unknown_of(call);
   const auto add = [&](std::string_view flag, std::vector<std::pair<Name, Value>> options) {
     interpreter::Arguments given;
     given.positional.push_back(call.run.heap().string(flag));
