@@ -41,6 +41,8 @@ bool is_open(const OperationEvent& event) {
 bool on_all_ranks(const OperationEvent& event) {
   if (event.expected) return false;
   if (event.row->operation == Operation::parallel_forward) return true;
+  // A backward communicates by the wrapper of its model, which says who takes part.
+  if (!event.row->collective) return false;
   // Where it communicates for certain, or not at all, the comparison of the ranks tells.
   if (const int only_if = event.row->collective->only_if; only_if >= 0 && !is_open(event)) return false;
   const int group = event.row->collective->group;
