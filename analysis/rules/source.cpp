@@ -19,6 +19,14 @@ bool descend(Block block, Span span, std::vector<Enclosing>& path) {
 
 }  // namespace
 
+const Stmt* definition_around(const interpreter::Record& record, values::Place place) {
+  const Stmt *found = nullptr, *root = record.chunk(place).statement();
+  if (!root) return nullptr;
+  for (const Enclosing& each : enclosing(*root, place.span))
+    if (each.stmt->kind == StmtKind::function || each.stmt->kind == StmtKind::class_) found = each.stmt;
+  return found;
+}
+
 std::vector<Enclosing> enclosing(const Stmt& root, Span span) {
   std::vector<Enclosing> path;
   path.push_back({&root, {}, 0});

@@ -26,6 +26,7 @@ README names them. Rules keep no state between analyses, and know no JSON, no pr
 | `walk` | the feasible paths of several processes through a recorded block |
 | `provenance`, `settings`, `fact_index` | where tensors came from; numbers under the names of published configurations; facts by kind of value |
 | `specialised` | which rule reports a problem that two families could report |
+| `losses` | which tensors a loss computed, and of what |
 | `source`, `digits` | syntax behind a place, edits that keep comments and indentation; numbers in messages |
 
 A new rule is a file in its family and cases in `tests/cases/FAMILY`: the build makes the list of all rules (`cmake/rule-list.cmake`). Then

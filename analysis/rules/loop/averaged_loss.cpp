@@ -1,5 +1,6 @@
 // loop/averaged-loss: a weight for each sample that is computed from the mean of all: the focal loss of a
 // loss that was averaged before.
+#include "rules/losses.hpp"
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
@@ -12,13 +13,6 @@ namespace stepzero::rules {
 using values::code;
 
 namespace {
-
-// The function or class of the loss that computed the tensor; null if none did.
-const values::LossInfo* loss_of(const Producer& made) {
-  if (made.row->loss) return made.row->loss;
-  const auto* layer = made.self.is(values::Kind::instance) ? made.self.as<values::Instance>() : nullptr;
-  return layer && layer->native && layer->native->row ? layer->native->row->loss : nullptr;
-}
 
 // exp(-loss): the loss; null if it is something else.
 const TensorState* negative_exponent(const TensorState* state) {

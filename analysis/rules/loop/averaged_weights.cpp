@@ -233,16 +233,6 @@ void add_given(Value given, const OperationEvent& optimizer, Trained& found, int
   }
 }
 
-// The function or class whose statements hold the place; null for the file's own.
-const syntax::Stmt* function_around(const Record& record, Place place) {
-  const syntax::Stmt *found = nullptr, *root = record.chunk(place).statement();
-  if (!root) return nullptr;  // what the run does on its own has no place
-  for (const Enclosing& each : enclosing(*root, place.span))
-    if (each.stmt->kind == syntax::StmtKind::function || each.stmt->kind == syntax::StmtKind::class_)
-      found = each.stmt;
-  return found;
-}
-
 void add_loaded(const Event& event, Trained& found) {
   const auto* load = event.kind == EventKind::operation ? static_cast<const OperationEvent*>(&event)
                                                         : nullptr;
@@ -274,7 +264,7 @@ void add_trained(const Record& record, const Root& root, Trained& found) {
     if (event.kind != EventKind::operation) return;
     const auto& made = static_cast<const OperationEvent&>(event);
     if (made.row->operation != Operation::optimizer_made) return;
-    makers.insert(function_around(record, made.place));
+    makers.insert(definition_around(record, made.place));
     const Value tensors = attribute(made.self.object(), values::LoaderState::tensors);
     add_given(
         tensors.is(Kind::tuple) ? tensors : attribute(made.self.object(), values::OptimizerState::parameters),
@@ -282,7 +272,7 @@ void add_trained(const Record& record, const Root& root, Trained& found) {
   });
   if (root.owner)
     visit(root.block, [&](const Event& event) {
-      if (!makers.contains(function_around(record, event.place))) add_loaded(event, found);
+      if (!makers.contains(definition_around(record, event.place))) add_loaded(event, found);
     });
 }
 

@@ -1,5 +1,6 @@
 // loop/epoch-mean: means of batches are added up and divided by the number of samples. Knows the two by the
 // runs: what the loss averages over, and of what the length is taken.
+#include "rules/losses.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
@@ -54,13 +55,11 @@ bool is_mean(const std::vector<const Fact*>& facts) {
     const values::Producer* made = fact->tensor ? fact->tensor->made : nullptr;
     if (!made || !fact->tensor->shape.rank_known || !fact->tensor->shape.dims.empty()) return false;
     const auto* layer = made->self.is(Kind::instance) ? made->self.as<Instance>() : nullptr;
-    const bool is_loss = made->row->loss ||
-        (layer && layer->native && layer->native->row && layer->native->row->loss);
     Value reduction = layer ? layer->attributes.value(Name("reduction")) : Value{};
     for (std::size_t i = 0; i < made->row->parameters.size() && i < made->arguments.size(); ++i)
       if (made->row->parameters[i].text() == "reduction" && made->arguments[i])
         reduction = made->arguments[i];
-    return is_loss && (!reduction || (reduction.is(Kind::string) && reduction.text() == "mean"));
+    return loss_of(*made) && (!reduction || (reduction.is(Kind::string) && reduction.text() == "mean"));
   });
 }
 

@@ -1,5 +1,6 @@
 // loop/padded-targets: a loss that counts the padding of the tokens that it is computed from.
 #include "libraries/table/op.hpp"
+#include "rules/losses.hpp"
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
@@ -16,11 +17,6 @@ using values::code;
 using values::Kind;
 
 namespace {
-
-bool is_of_classes(const values::LossInfo& loss) {
-  constexpr std::string_view names[] = {"cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss"};
-  return std::ranges::find(names, loss.name) != std::end(names);
-}
 
 // An option of a loss, of the call or of the module; absent if it is not given.
 Value option(const OperationEvent& loss, std::string_view name) {

@@ -1,6 +1,7 @@
 // loop/unshifted-targets: a causal model is trained to tell the very tokens that it was given, each at its
 // own position.
 #include "libraries/table/op.hpp"
+#include "rules/losses.hpp"
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
@@ -17,12 +18,6 @@ using values::code;
 using values::Kind;
 
 namespace {
-
-// Losses of classes, one for each position.
-bool is_of_classes(const values::LossInfo& loss) {
-  constexpr std::string_view names[] = {"cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss"};
-  return std::ranges::find(names, loss.name) != std::end(names);
-}
 
 bool is_causal(const Record& record, const Producer& made) {
   const std::string_view name = libraries::last_part(made.row->path);

@@ -99,21 +99,11 @@ std::string path_to(const Instance& module, const Object* part, int depth = 0) {
   return "";
 }
 
-// The function that the place stands in; null for the module's own statements.
-const syntax::Stmt* function_around(const Record& record, Place place) {
-  const syntax::Stmt *found = nullptr, *root = record.chunk(place).statement();
-  if (!root) return nullptr;
-  for (const Enclosing& each : enclosing(*root, place.span))
-    if (each.stmt->kind == syntax::StmtKind::function || each.stmt->kind == syntax::StmtKind::class_)
-      found = each.stmt;
-  return found;
-}
-
 // Was the layer made behind the optimizer, in the same statements?
 bool is_made_behind(const Record& record, const Instance& layer, const OperationEvent& made) {
   return record.in_file(layer.born) && record.in_file(made.place) &&
       record.span(layer.born).begin >= record.span(made.place).end &&
-      function_around(record, layer.born) == function_around(record, made.place);
+      definition_around(record, layer.born) == definition_around(record, made.place);
 }
 
 // The modules whose layers an optimizer was meant to have: that whose parameters it was given and, where it

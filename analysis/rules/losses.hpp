@@ -1,0 +1,13 @@
+// Losses of the library, as rows say it of functions and of classes. Knows no rule.
+#pragma once
+
+#include "rules/provenance.hpp"
+
+namespace stepzero::rules {
+
+// The loss that computed a tensor, by a function or by the forward of a module; null if none did.
+const values::LossInfo* loss_of(const Producer& made);
+// Is it of scores and classes, one for each position?
+bool is_of_classes(const values::LossInfo& loss);
+
+}  // namespace stepzero::rules
