@@ -225,8 +225,7 @@ void note_missing_key(const BuiltinCall& call) {
   if (!near || !path.is(Kind::string)) return;
   ProblemEvent* event = call.run.problem_at(values::ProblemKind::undeclared, call.where, nullptr,
       "`" + std::string(path.text()) + "` has no key `" + std::string(key.text()) +
-          "`, so that `get` gives its default. It has `" + std::string(near.text()) +
-          "`, which nothing reads.");
+          "`, so that `get` gives its default. It has `" + std::string(near.text()) + "`");
   event->overridable = true;
   event->operands = {near};
   event->row = call.run.library().find(std::string(file_origin));

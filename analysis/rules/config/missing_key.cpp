@@ -33,10 +33,11 @@ void check_defaults(const Record& record, Report& report) {
     if (!problem.row || problem.row->path != values::InternalRow::data_file || problem.operands.empty() ||
         is_written(record, problem.operands.front().text()))
       return;
-    std::string message = problem.text;
+    std::string message = problem.text + ", which nothing reads";
     const auto severity = qualify(record, problem, root, Severity::warning, message);
     if (severity && *severity <= Severity::warning)
-      report.add(Severity::warning, problem.place, problem.calls, message);
+      report.add(
+          Severity::warning, problem.place, problem.calls, message + " Write the same name in both places.");
   });
 }
 

@@ -41,10 +41,6 @@ bool is_weights(Value value) {
   return value.is(Kind::tensor) && value.as<Tensor>()->role != values::TensorRole::plain;
 }
 
-bool writes(const Producer& made) {
-  return made.row->variant != values::Variant::plain || semantics(made) == OpSemantics::copied;
-}
-
 // Parts what an operation writes into a sum of weights, each times a number.
 class Sum {
 public:
@@ -89,7 +85,7 @@ private:
     if (!state || depth > longest_sum) return false;
     // What an average has left, a round ago, is what the weights are now; `p.mul_(m)` is the half of one.
     const Producer* made = state->made;
-    const bool half = made && writes(*made) && !libraries::averages(semantics(*made));
+    const bool half = made && libraries::writes_in_place(*made) && !libraries::averages(semantics(*made));
     if (is_weights(value) && !half) made = nullptr;
     const std::size_t before = terms.size();
     if (made && add(*made, factor, depth)) return true;
@@ -169,7 +165,7 @@ const Object* home_of(const Tensor& weights) {
   const TensorState* state = weights.any_of ? weights.now() : nullptr;
   constexpr int most_writes = 16;
   for (int way = 0; state && state->made && way < most_writes; ++way) {
-    if (!writes(*state->made)) return state->made->self.object();
+    if (!libraries::writes_in_place(*state->made)) return state->made->self.object();
     state = input(*state->made);
   }
   return nullptr;

@@ -6,6 +6,10 @@ namespace stepzero::libraries {
 
 using values::Kind;
 
+bool writes_in_place(const values::Producer& made) {
+  return made.row->variant != values::Variant::plain || semantics_of(*made.row) == OpSemantics::copied;
+}
+
 const values::Tensor* shown_weights(values::Value value) {
   constexpr int longest_way = 12;
   const auto* tensor = value.is(Kind::tensor) ? value.as<values::Tensor>() : nullptr;
@@ -14,9 +18,7 @@ const values::Tensor* shown_weights(values::Value value) {
     if (tensor->role != values::TensorRole::plain) return tensor;
     const values::Producer* made = state ? state->made : nullptr;
     if (!made || made->arguments.empty()) return nullptr;
-    const OpSemantics semantics = semantics_of(*made->row);
-    const bool writes = made->row->variant != values::Variant::plain || semantics == OpSemantics::copied;
-    if (!writes && semantics != OpSemantics::detached) return nullptr;
+    if (!writes_in_place(*made) && semantics_of(*made->row) != OpSemantics::detached) return nullptr;
     tensor = made->arguments[0].is(Kind::tensor) ? made->arguments[0].as<values::Tensor>() : nullptr;
     state = made->states[0];
   }

@@ -6,6 +6,9 @@
 
 namespace stepzero::libraries {
 
+// Is the result the tensor that was given first, written into? `p.mul_(m)`, `p.copy_(…)`.
+bool writes_in_place(const values::Producer& made);
+
 // The tensor itself, or what is behind `.data`, `detach()` and writes in place; null if that is no parameter
 // and no buffer, or is not known.
 const values::Tensor* shown_weights(values::Value value);
