@@ -3,6 +3,7 @@
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/evaluation.hpp"
+#include "rules/training/optimized.hpp"
 #include "rules/training/parts.hpp"
 #include "rules/training/unseen_history.hpp"
 #include "rules/training/unset_mode.hpp"
@@ -286,8 +287,7 @@ void tell_unset(const Record& record, const Evaluation& evaluation, const ModeCa
 void tell_by_layer(const Record& record, const Evaluation& evaluation, const Instance& layer, Place trained,
     Report& report) {
   const OperationEvent& forward = *evaluation.forward->event;
-  const std::string name = called_text(record, forward),
-                    kind(layer.native->path.substr(layer.native->path.rfind('.') + 1));
+  const std::string name = called_text(record, forward), kind = class_of(layer);
   Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
       code(name) + " is evaluated in training mode: its " + code(kind) +
           (kind.find("Norm") != std::string::npos

@@ -4,8 +4,8 @@
 #include "rules/training/absent.hpp"
 #include "rules/training/handed.hpp"
 #include "rules/training/methods.hpp"
+#include "rules/training/optimized.hpp"
 #include "rules/training/parts.hpp"
-#include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -21,18 +21,6 @@ using values::Kind;
 using values::Operation;
 
 namespace {
-
-// The tensors of all optimizers of a scene; nullopt if they are not all known.
-std::optional<std::set<const Object*>> taken_by_all(const TrainingRoot& scene) {
-  std::set<const Object*> taken;
-  for (const TrainingEvent& each : scene.all) {
-    if (each.event->row->operation != Operation::optimizer_made) continue;
-    const Value tensors = attribute(each.event->self.object(), values::LoaderState::tensors);
-    if (!tensors.is(Kind::tuple)) return std::nullopt;
-    for (const Value& tensor : tensors.as<values::Tuple>()->items) taken.insert(tensor.object());
-  }
-  return taken;
-}
 
 // What of the trained parameters of a layer is in an optimizer.
 struct Share {
@@ -50,10 +38,6 @@ Share share_of(const Instance& layer, const std::set<const Object*>& taken) {
       share.left.emplace_back(name.text());
   }
   return share;
-}
-
-std::string class_of(const Instance& layer) {
-  return layer.native ? std::string(layer.native->path.substr(layer.native->path.rfind('.') + 1)) : "layer";
 }
 
 // The parts of a model, or of what trains it, by name.
@@ -84,56 +68,55 @@ Reached reached_of(
   return reached;
 }
 
-// Was it given weights from elsewhere, as a network that a loss compares by? Its state was loaded, or it was
-// put into evaluation mode.
-bool may_be_loaded(const Record& record, const Instance& part) {
-  bool found = false;
+// What was given weights from elsewhere, as a network that a loss compares by: its state was loaded, or that of
+// what it is a part of, or it was put into evaluation mode itself.
+std::set<const Object*> may_be_loaded(const Record& record) {
+  std::set<const Object*> found;
   visit_roots(record, [&](const Event& event) {
-    if (found || event.kind != EventKind::operation) return;
+    if (event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
     const Operation what = operation.row->operation;
     if (what != Operation::state_put && what != Operation::eval_mode) return;
+    if (operation.self.object()) found.insert(operation.self.object());
+    if (what != Operation::state_put) return;
     Parts parts;
     parts.add(operation.self);
-    found = operation.self.object() == &part || (what == Operation::state_put && parts.found.contains(&part));
+    found.insert(parts.found.begin(), parts.found.end());
   });
   return found;
 }
 
 // The one part that no optimizer has anything of, where it has several of the others. Who trains one part
 // alone leaves the rest as it is.
-std::optional<std::string> left_part(const Record& record, const Instance& whole,
-    const values::TensorState& loss, const std::set<const Object*>& taken) {
+std::optional<std::string> left_part(const Instance& whole, const values::TensorState& loss,
+    const std::set<const Object*>& taken, const std::set<const Object*>& loaded) {
   std::size_t in = 0;
   std::optional<std::string> left;
   for (const auto& [name, part] : parts_by_name(whole)) {
     const Reached reached = reached_of(*part, loss, taken);
     if (reached.taken > 0) ++in;
     if (reached.taken > 0 || reached.left == 0) continue;
-    if (left || reached.others > 0 || may_be_loaded(record, *part)) return std::nullopt;
+    if (left || reached.others > 0 || loaded.contains(part)) return std::nullopt;
     left = name;
   }
   return in > 1 ? left : std::nullopt;
 }
 
-void look_for_part(
-    const TrainingRoot& scene, const std::set<const Object*>& taken, Report& report, Once& once) {
+void look_for_part(const TrainingRoot& scene, const OperationEvent& made,
+    const std::set<const Object*>& taken, Report& report, Once& once) {
   std::set<const Instance*> wholes;
   for (const TrainingEvent& each : scene.all)
     if (each.event->row->operation == Operation::forward && each.event->self.is(Kind::instance))
       wholes.insert(each.event->self.as<Instance>());
+  if (wholes.empty()) return;
+  const std::set<const Object*> loaded = may_be_loaded(report.record());
   for (const TrainingEvent& backward : scene.all) {
-    const values::TensorState* loss = backward.event->row->operation == Operation::backward &&
-            !backward.loops.empty() && repeats(*backward.loops.back())
-        ? backward.event->self_state()
-        : nullptr;
+    const values::TensorState* loss = trained_loss(backward);
     if (!loss) continue;
     for (const Instance* whole : wholes) {
-      const auto part = left_part(report.record(), *whole, *loss, taken);
-      const auto made = std::ranges::find_if(scene.all,
-          [](const TrainingEvent& each) { return each.event->row->operation == Operation::optimizer_made; });
-      if (!part || !once(made->event->place)) continue;
-      Finding* finding = report.add(Severity::information, made->event->place, made->event->calls,
+      const auto part = left_part(*whole, *loss, taken, loaded);
+      if (!part || !once(made.place)) continue;
+      Finding* finding = report.add(Severity::information, made.place, made.calls,
           "The optimizer has parameters of the other parts of the model and none of " + code(*part) +
               ", which the loss goes through: it stays as it was made. Add its parameters, or freeze it to say so.");
       if (!finding) continue;
@@ -147,14 +130,14 @@ void look_at(const Record& record, const TrainingRoot& scene, Report& report, On
       std::ranges::any_of(scene.optimizers,
           [&](const Object* each) { return !is_made(scene, each) || escapes(record, scene, each, nullptr); }))
     return;
-  const auto taken = taken_by_all(scene);
-  if (!taken || taken->empty()) return;
-  look_for_part(scene, *taken, report, once);
+  const auto taken = all_taken(scene);
+  const auto first_made = std::ranges::find_if(scene.all,
+      [](const TrainingEvent& each) { return each.event->row->operation == Operation::optimizer_made; });
+  if (!taken || taken->empty() || first_made == scene.all.end()) return;
+  const OperationEvent& made = *first_made->event;
+  look_for_part(scene, made, *taken, report, once);
   for (const TrainingEvent& backward : scene.all) {
-    const values::TensorState* loss = backward.event->row->operation == Operation::backward &&
-            !backward.loops.empty() && repeats(*backward.loops.back())
-        ? backward.event->self_state()
-        : nullptr;
+    const values::TensorState* loss = trained_loss(backward);
     if (!loss) continue;
     // Who trains only one kind of parameter, as the biases, has all layers in part.
     std::size_t whole = 0;
@@ -167,14 +150,12 @@ void look_at(const Record& record, const TrainingRoot& scene, Report& report, On
       if (share.taken > 0 && !share.left.empty()) in_part.emplace(layer, std::move(share));
     }
     if (in_part.empty() || whole < in_part.size()) continue;
-    const auto made = std::ranges::find_if(scene.all,
-        [](const TrainingEvent& each) { return each.event->row->operation == Operation::optimizer_made; });
-    if (!once(made->event->place)) continue;
+    if (!once(made.place)) continue;
     // In the order of the program.
     const auto first = std::ranges::min_element(in_part, {},
         [](const auto& each) { return std::pair(each.first->born.chunk, each.first->born.span.begin); });
     const std::string layers = in_part.size() == 1 ? "one layer" : std::to_string(in_part.size()) + " layers";
-    Finding* finding = report.add(Severity::warning, made->event->place, made->event->calls,
+    Finding* finding = report.add(Severity::warning, made.place, made.calls,
         "The " + code(first->second.left.front()) + " of " + layers + ", such as a " +
             code(class_of(*first->first)) +
             ", is in no optimizer, though other parameters of the same layers are: it is never trained. Give each parameter to one of the groups.");

@@ -3,6 +3,7 @@
 #include "rules/digits.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
+#include "rules/training/optimized.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
@@ -154,9 +155,7 @@ void check(const Record& record, Report& report) {
         if (experts) layer = mixture(record, *loss, optimizer);
         if (!layer) continue;
         told = true;
-        const std::string name = experts
-            ? "mixture of experts"
-            : std::string(layer->native->path.substr(layer->native->path.rfind('.') + 1));
+        const std::string name = experts ? "mixture of experts" : class_of(*layer);
         Finding* finding = report.add(Severity::hint, step.event->place, step.event->calls,
             "Nothing clips the gradients of this " + (experts ? name : code(name)) +
                 " before the step: one bad batch can undo many steps. Clip their norm, at 1.0 as a start, as programs that train such layers mostly do.");

@@ -4,6 +4,7 @@
 #include "rules/training/absent.hpp"
 #include "rules/training/handed.hpp"
 #include "rules/training/methods.hpp"
+#include "rules/training/optimized.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
@@ -51,19 +52,6 @@ bool steps_in(const TrainingRoot& scene, const std::vector<const LoopEvent*>& lo
   });
 }
 
-// The tensors that the optimizers of a scene have taken, if that is known of all of them, and of each to
-// choose from.
-std::optional<std::set<const Object*>> all_taken(const TrainingRoot& scene) {
-  std::set<const Object*> taken, optimizers = scene.optimizers;
-  for (const auto& [one, stands] : scene.stand_in) optimizers.insert(one);
-  for (const Object* optimizer : optimizers) {
-    const Value tensors = attribute(optimizer, values::LoaderState::tensors);
-    if (!tensors.is(Kind::tuple)) return std::nullopt;
-    for (const Value& tensor : tensors.as<values::Tuple>()->items) taken.insert(tensor.object());
-  }
-  return taken;
-}
-
 // Have two optimizers the parameters of one module, or the same list of them?
 bool of_the_same(Value one, Value other) {
   if (const Object* module = module_of(one)) return module == module_of(other);
@@ -76,15 +64,6 @@ bool of_the_same(Value one, Value other) {
   };
   const auto mine = taken(one);
   return !mine.empty() && mine == taken(other);
-}
-
-std::vector<const values::Tensor*> own_parameters(const Instance& layer) {
-  std::vector<const values::Tensor*> found;
-  for (const auto& [name, slot] : layer.attributes.entries())
-    if (slot->value.is(Kind::tensor) &&
-        slot->value.as<values::Tensor>()->role == values::TensorRole::parameter)
-      found.push_back(slot->value.as<values::Tensor>());
-  return found;
 }
 
 // What leads from the module to its part: "fc", "layers.0".
@@ -141,10 +120,7 @@ void look_for_replaced(const Record& record, const TrainingRoot& scene, Report& 
       bool behind = false;
       for (const TrainingEvent& each : scene.all) {
         behind = behind || each.event == made.event;
-        const values::TensorState* loss = behind && each.event->row->operation == Operation::backward &&
-                !each.loops.empty() && repeats(*each.loops.back())
-            ? each.event->self_state()
-            : nullptr;
+        const values::TensorState* loss = behind ? trained_loss(each) : nullptr;
         if (!loss) continue;
         for (const Object* source : loss->graph) {
           const auto* layer = dynamic_cast<const Instance*>(source);
@@ -158,8 +134,7 @@ void look_for_replaced(const Record& record, const TrainingRoot& scene, Report& 
               });
           const std::string path = new_one ? path_to(*module.as<Instance>(), layer) : "";
           if (path.empty() || !once(made.event->place)) continue;
-          const std::string kind(
-              layer->native ? layer->native->path.substr(layer->native->path.rfind('.') + 1) : "layer");
+          const std::string kind = class_of(*layer);
           Finding* finding = report.add(Severity::error, made.event->place, made.event->calls,
               "This optimizer was created before " + code(path) +
                   " was put into the model: it holds the old parameters, and the new " + code(kind) +
@@ -200,8 +175,7 @@ void look_for_replaced_in_unseen(
         continue;
       if (!is_made_behind(record, layer, *made.event)) continue;
       if (!once(made.event->place)) continue;
-      const std::string kind(
-          layer.native ? layer.native->path.substr(layer.native->path.rfind('.') + 1) : "layer");
+      const std::string kind = class_of(layer);
       Finding* finding = report.add(Severity::warning, made.event->place, made.event->calls,
           "This optimizer was created before " + code(name.text()) +
               " was put into the model: it holds the old parameters, and if the model uses the new " +
@@ -264,9 +238,8 @@ void look_for_unfrozen(const Record& record, const TrainingRoot& scene, Report& 
     if (!tensor || tensor->role != values::TensorRole::parameter || taken->contains(tensor)) continue;
     const OperationEvent* loss = nullptr;
     for (const TrainingEvent& other : scene.all)
-      if (other.event->row->operation == Operation::backward && other.event->self_state() &&
-          !other.loops.empty() && repeats(*other.loops.back()))
-        for (const Object* source : other.event->self_state()->graph)
+      if (const values::TensorState* through = trained_loss(other))
+        for (const Object* source : through->graph)
           if (const auto* layer = dynamic_cast<const Instance*>(source))
             for (const values::Tensor* own : own_parameters(*layer))
               if (own == tensor) loss = other.event;
