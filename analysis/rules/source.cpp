@@ -27,6 +27,15 @@ const Stmt* definition_around(const interpreter::Record& record, values::Place p
   return found;
 }
 
+const FunctionStmt* function_around(const interpreter::Record& record, values::Place place) {
+  const Stmt* root = record.chunk(place).statement();
+  const FunctionStmt* found = nullptr;
+  if (!root) return nullptr;
+  for (const Enclosing& each : enclosing(*root, place.span))
+    if (each.stmt->kind == StmtKind::function) found = &as<FunctionStmt>(*each.stmt);
+  return found;
+}
+
 std::vector<Enclosing> enclosing(const Stmt& root, Span span) {
   std::vector<Enclosing> path;
   path.push_back({&root, {}, 0});

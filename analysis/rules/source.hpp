@@ -24,6 +24,8 @@ std::vector<Enclosing> enclosing(const syntax::Stmt& root, syntax::Span span);
 // The innermost function or class whose statements hold the place; null for the file's own, and for what has
 // no place.
 const syntax::Stmt* definition_around(const interpreter::Record& record, values::Place place);
+// The innermost function alone, whatever class it holds around the place.
+const syntax::FunctionStmt* function_around(const interpreter::Record& record, values::Place place);
 
 using syntax::for_each_expression;
 using syntax::for_each_statement;

@@ -19,16 +19,6 @@ using values::Kind;
 
 namespace {
 
-// Is one the other, or a part of it, as a model and its wrapper?
-bool belong_together(const Object* one, const Object* other) {
-  if (one == other) return true;
-  Parts of_one, of_other;
-  of_one.add(as_value(one));
-  of_other.add(as_value(other));
-  return !of_one.complete || !of_other.complete || of_one.found.contains(other) ||
-      of_other.found.contains(one);
-}
-
 // What the program calls the object of a call of its method.
 std::string name_in(const Record& record, const FileUse& use) { return object_text(record, *use.event, ""); }
 
@@ -46,7 +36,7 @@ std::vector<std::string_view> keys_of(const CheckpointRoot& desk, const Object* 
   std::vector<std::string_view> found;
   for (const FileUse& put : desk.put) {
     const Loaded from = loaded_from(desk, put.event->arguments.empty() ? Value{} : put.event->arguments[0]);
-    if (from.load && from.key.is(Kind::string) && belong_together(put.event->self.object(), object))
+    if (from.load && from.key.is(Kind::string) && belong_together(put.event->self.object(), object) != Answer::no)
       found.push_back(from.key.text());
   }
   return found;
@@ -84,7 +74,9 @@ void look_at_part(const Record& record, Report& report, const CheckpointRoot& de
     // Objects of another root are others in any case.
     if (std::ranges::none_of(desk.saves, [&](const FileUse& each) { return &each == save; })) return;
     const FileUse* state = state_under(desk, *save, from.key.text());
-    if (!state || !state->event->self.object() || belong_together(state->event->self.object(), own)) return;
+    if (!state || !state->event->self.object() ||
+        belong_together(state->event->self.object(), own) != Answer::no)
+      return;
     taken = state;
     written = save;
   }

@@ -283,17 +283,9 @@ private:
   std::vector<std::pair<Name, const Stmt*>> asked_;
 };
 
-const Stmt* function_around(const Record& record, Place call) {
-  if (!call) return nullptr;
-  const Stmt* function = nullptr;
-  for (const Enclosing& each : enclosing(*record.chunk(call).chunk->stmt, call.span))
-    if (each.stmt->kind == StmtKind::function) function = each.stmt;
-  return function;
-}
-
 // Does the function around return what the call gives, and nothing else of it stays anywhere?
 bool returns_it(const Record& record, Place call) {
-  const Stmt* function = function_around(record, call);
+  const FunctionStmt* function = function_around(record, call);
   if (!function) return false;
   Dropped dropped(*function, true);
   return dropped.ends_here(call.span) && dropped.returned();
@@ -307,7 +299,7 @@ bool starts_request(const OperationEvent& event) {
 }  // namespace
 
 bool is_dropped(const Record& record, Place call) {
-  const Stmt* function = record.in_file(call) ? function_around(record, call) : nullptr;
+  const FunctionStmt* function = record.in_file(call) ? function_around(record, call) : nullptr;
   return function && Dropped(*function).ends_here(call.span);
 }
 

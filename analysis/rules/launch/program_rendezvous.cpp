@@ -29,12 +29,9 @@ public:
       const auto& chunk = record.chunks[i];
       if (chunk.path != record.path || !chunk.statement()) continue;
       const Stmt& root = *chunk.chunk->stmt;
-      for_each_statement(root, [&](const Stmt& stmt) {
-        bind(stmt, &stmt == &root);
-        if (stmt.kind == StmtKind::function) ranges_.push_back({i, &as<FunctionStmt>(stmt)});
-      });
+      for_each_statement(root, [&](const Stmt& stmt) { bind(stmt, &stmt == &root); });
       for_each_expression(root, [&](const Expr& expr) {
-        if (expr.kind == ExprKind::call) calls.push_back({&as<CallExpr>(expr), i, function_around(i, expr)});
+        if (expr.kind == ExprKind::call) calls.push_back({&as<CallExpr>(expr), i, function_around(record, {i, expr.span})});
       });
     }
   }
@@ -118,18 +115,9 @@ private:
     default: break;
     }
   }
-  const FunctionStmt* function_around(std::uint32_t chunk, const Expr& expr) const {
-    const FunctionStmt* found = nullptr;
-    for (const auto& [at, function] : ranges_)
-      if (at == chunk && function->span.begin <= expr.span.begin && expr.span.end <= function->span.end)
-        found = function;
-    return found;
-  }
-
   const Record& record_;
   std::map<std::string_view, Bound> bound_;
   bool takes_any_name_ = false;  // `from module import *`
-  std::vector<std::pair<std::uint32_t, const FunctionStmt*>> ranges_;
 };
 
 bool is_group_made(const CallExpr& call) { return last_name(*call.function) == "init_process_group"; }

@@ -171,14 +171,6 @@ const Object* home_of(const Tensor& weights) {
   return nullptr;
 }
 
-bool belong_together(const Object* one, const Object* other) {
-  if (one == other) return true;
-  Parts of_one, of_other;
-  of_one.add(as_value(one));
-  of_other.add(as_value(other));
-  return of_one.found.contains(other) || of_other.found.contains(one);
-}
-
 // Who trains which tensor, and what takes a state while training goes on.
 struct Trained {
   // The tensor, or the module of which not all is known, and where its optimizer is made.
@@ -192,7 +184,8 @@ struct Trained {
     const Object* home = home_of(weights);
     if (!home) return nullptr;
     for (const auto& [trained, optimizer] : by)
-      if (dynamic_cast<const Tensor*>(trained) == nullptr && belong_together(trained, home)) return optimizer;
+      if (dynamic_cast<const Tensor*>(trained) == nullptr && belong_together(trained, home) == Answer::yes)
+        return optimizer;
     return nullptr;
   }
 };

@@ -18,17 +18,10 @@ namespace {
 constexpr std::array<std::string_view, 9> harmless = {"zero_grad", "step", "param_groups", "state_dict",
     "load_state_dict", "defaults", "state", "optim", "optimizer"};
 
-const syntax::Stmt* function_around(const Record& record, Place place) {
-  const syntax::Stmt* found = nullptr;
-  for (const Enclosing& each : enclosing(*record.chunk(place).chunk->stmt, place.span))
-    if (each.stmt->kind == syntax::StmtKind::function) found = each.stmt;
-  return found;
-}
-
 // Is everything that the function does with the optimizer one of these? Else others may step it.
-bool is_kept(const Record& record, std::uint32_t chunk, const syntax::Stmt& function, std::string_view name) {
+bool is_kept(const Record& record, std::uint32_t chunk, const syntax::FunctionStmt& function, std::string_view name) {
   int uses = 0, known = 0;
-  for (const syntax::Stmt* stmt : syntax::as<syntax::FunctionStmt>(function).body)
+  for (const syntax::Stmt* stmt : function.body)
     for_each_expression(*stmt, [&](const syntax::Expr& expr) {
       // A scaler steps it, which is seen; apex's way to scale a loss takes it for the scale that belongs to
       // it.
@@ -60,10 +53,10 @@ bool is_gradient(const syntax::Expr& expr) {
   const std::string_view name = syntax::as<syntax::AttributeExpr>(expr).attribute.text();
   return name == "grad" || name == "main_grad";
 }
-OfGradients of_gradients(const syntax::Stmt& function) {
+OfGradients of_gradients(const syntax::FunctionStmt& function) {
   OfGradients found;
   int uses = 0, of_no_use = 0;
-  for (const syntax::Stmt* stmt : syntax::as<syntax::FunctionStmt>(function).body) {
+  for (const syntax::Stmt* stmt : function.body) {
     for_each_expression(*stmt, [&](const syntax::Expr& expr) {
       uses += is_gradient(expr);
       if (expr.kind == syntax::ExprKind::call &&
@@ -117,7 +110,7 @@ std::vector<GivenOptimizer> given_optimizers(const Record& record, const Trainin
         (event.self.as<Instance>()->cls || is_made(scene, event.self.object()));
     if (made || (!event.self.is(Kind::unknown) && !event.self.is(Kind::instance))) continue;
     const std::string name = object_text(record, event, "");
-    const syntax::Stmt* function = function_around(record, event.place);
+    const syntax::FunctionStmt* function = function_around(record, event.place);
     // Methods of the object may step it, and whoever has the object.
     if (!names_optimizer(name) || name.find('.') != std::string::npos || !function ||
         !record.in_file(event.place))

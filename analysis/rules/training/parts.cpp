@@ -1,4 +1,5 @@
 #include "rules/training/parts.hpp"
+#include "rules/training/training.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -79,6 +80,15 @@ void Parts::add(Value value, int depth) {
     return;
   default: return;
   }
+}
+
+symbolic::Answer belong_together(const Object* one, const Object* other) {
+  if (one == other) return symbolic::Answer::yes;
+  Parts of_one, of_other;
+  of_one.add(as_value(one));
+  of_other.add(as_value(other));
+  if (of_one.found.contains(other) || of_other.found.contains(one)) return symbolic::Answer::yes;
+  return of_one.complete && of_other.complete ? symbolic::Answer::no : symbolic::Answer::unknown;
 }
 
 }  // namespace stepzero::rules

@@ -22,5 +22,7 @@ struct Parts {
 
   void add(Value value, int depth = 0);
 };
+// Is one the other, or a part of it, as a model and its wrapper? Unknown: not all parts of them are known.
+symbolic::Answer belong_together(const Object* one, const Object* other);
 
 }  // namespace stepzero::rules

@@ -12,14 +12,6 @@ using namespace syntax;
 
 namespace {
 
-const FunctionStmt* function_around(const Stmt& root, Span span) {
-  const FunctionStmt* found = nullptr;
-  for (const Enclosing& each : enclosing(root, span))
-    if (each.stmt->kind == StmtKind::function && !(each.stmt->span == span))
-      found = &as<FunctionStmt>(*each.stmt);
-  return found;
-}
-
 // train(), train(True), eval(), train(False); of anything else it is not known which mode it sets.
 ModeCall mode_of(const CallExpr& call) {
   ModeCall mode;
@@ -58,7 +50,7 @@ UnsetModes::UnsetModes(const Record& record) : record_(record) {
     for_each_expression(*chunk.chunk->stmt, [&](const Expr& expr) {
       if (expr.kind != ExprKind::call) return;
       const auto& call = as<CallExpr>(expr);
-      const FunctionStmt* function = function_around(*chunk.chunk->stmt, expr.span);
+      const FunctionStmt* function = function_around(record, {i, expr.span});
       if (call.function->kind == ExprKind::name)
         called_.emplace_back(as<NameExpr>(*call.function).id.text(), function);
       if (call.function->kind != ExprKind::attribute) return;
