@@ -22,6 +22,10 @@ Value argument(const Producer& made, std::string_view name) {
   return {};
 }
 
+Value argument(const Producer& made, std::size_t index) {
+  return index < made.arguments.size() ? made.arguments[index] : Value{};
+}
+
 const TensorState* input(const Producer& made, std::size_t index) {
   return index < made.states.size() ? made.states[index] : nullptr;
 }

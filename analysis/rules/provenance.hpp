@@ -53,6 +53,7 @@ inline const void* identity(const TensorState* state) {
 OpSemantics semantics(const TensorState* state);  // of the operation that it came from
 inline OpSemantics semantics(const Producer& made) { return libraries::semantics_of(*made.row); }
 Value argument(const Producer& made, std::string_view name);  // absent if there is none
+Value argument(const Producer& made, std::size_t index);
 // The tensor among the arguments at that place; null if it is none.
 const TensorState* input(const Producer& made, std::size_t index = 0);
 // All tensors that went in.

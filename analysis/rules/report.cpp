@@ -76,6 +76,16 @@ Finding* Report::add(Severity severity, Place where, const CallSite* calls, std:
   return &findings_.back();
 }
 
+values::Value argument(const OperationEvent& event, std::string_view name) {
+  for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i)
+    if (event.row->parameters[i].text() == name) return event.arguments[i];
+  return {};
+}
+
+values::Value argument(const OperationEvent& event, std::size_t index) {
+  return index < event.arguments.size() ? event.arguments[index] : values::Value{};
+}
+
 void visit(const Block& block, const std::function<void(const Event&)>& each) {
   for (const Event* event : block.events) {
     each(*event);

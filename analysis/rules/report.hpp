@@ -37,6 +37,11 @@ private:
   std::vector<Finding>& findings_;
 };
 
+// An argument of a recorded call, by its name in the signature or its place there; absent if it was not
+// given.
+values::Value argument(const OperationEvent& event, std::string_view name);
+values::Value argument(const OperationEvent& event, std::size_t index);
+
 // Calls `each` for every event of a block and of the blocks in it, in order.
 void visit(const interpreter::Block& block, const std::function<void(const Event&)>& each);
 // Those of the runs with defaults, too, come behind.

@@ -24,7 +24,7 @@ std::optional<double> filled_with(const Record& record, const Producer& made) {
 
 // Does a subscript of it leave what begins at the corner: `mask[:t, :t]`?
 bool is_corner(const Record& record, const Producer& made) {
-  const Value index = made.arguments.size() > 1 ? made.arguments[1] : Value{};
+  const Value index = argument(made, 1);
   const auto none = [](Value value) { return !value || value.is(values::Kind::none); };
   const auto from_start = [&](const Value& each) {
     if (each.is(values::Kind::none) || each.is(values::Kind::ellipsis)) return true;
@@ -57,7 +57,7 @@ std::optional<Triangle> triangle(const Record& record, const TensorState* mask, 
   if (by != OpSemantics::equals && !negates) return std::nullopt;
   const auto found = triangle(record, from, depth + 1);
   if (!found || negates) return found ? std::optional(inverse(*found)) : std::nullopt;
-  const auto other = made.arguments.size() > 1 ? number(record, made.arguments[1]) : std::nullopt;
+  const auto other = number(record, argument(made, 1));
   if (!other || (*other != 0 && *other != 1)) return std::nullopt;
   return (name == "eq") == (*other == 1) ? *found : inverse(*found);
 }

@@ -14,7 +14,7 @@ std::vector<Attention> attentions(const Record& record) {
     for (int way = 0; at && at->made && way < 12 && !attention.product; ++way) {
       const Producer& made = *at->made;
       const TensorState *a = input(made, 0), *b = input(made, 1);
-      const auto other = made.arguments.size() > 1 ? number(record, made.arguments[1]) : std::nullopt;
+      const auto other = number(record, argument(made, 1));
       switch (semantics(made)) {
       case OpSemantics::product: {
         const auto factors = inputs(made);

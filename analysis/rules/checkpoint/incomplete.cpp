@@ -107,8 +107,7 @@ std::vector<Lacking> lacking(
   };
   for (const FileUse& step : desk.steps) {
     const bool by_scaler = step.event->row->operation == Operation::scaler_step;
-    const Value optimizer = by_scaler ? (step.event->arguments.empty() ? Value{} : step.event->arguments[0])
-                                      : step.event->self;
+    const Value optimizer = by_scaler ? argument(*step.event, 0) : step.event->self;
     if (!optimizer.is(Kind::instance) || is_saved(optimizer.object()) ||
         !seen.insert(optimizer.object()).second || !has_state(record, desk, optimizer.object()))
       continue;
@@ -119,8 +118,7 @@ std::vector<Lacking> lacking(
       continue;
     }
     const bool others = std::any_of(desk.steps.begin(), desk.steps.end(), [&](const FileUse& other) {
-      const Value of = by_scaler ? (other.event->arguments.empty() ? Value{} : other.event->arguments[0])
-                                 : other.event->self;
+      const Value of = by_scaler ? argument(*other.event, 0) : other.event->self;
       return other.event->place == step.event->place && of.is(Kind::instance) && making(desk, of.object()) &&
           !has_state(record, desk, of.object());
     });
@@ -367,8 +365,7 @@ void tell_unread(const Record& record, const CheckpointRoot& desk, const FileUse
   for (const auto* uses : {&desk.steps, &desk.updates})
     for (const FileUse& use : *uses) {
       const bool by_scaler = use.event->row->operation == Operation::scaler_step;
-      const Value self = by_scaler ? (use.event->arguments.empty() ? Value{} : use.event->arguments[0])
-                                   : use.event->self;
+      const Value self = by_scaler ? argument(*use.event, 0) : use.event->self;
       if (!self.is(Kind::instance) || self.as<Instance>()->symbolic || !held.states.contains(self.object()) ||
           comes_back(self.object()) || told_where(record, desk, self.object()))
         continue;

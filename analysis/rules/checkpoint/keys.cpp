@@ -27,7 +27,7 @@ Value attribute(Value value, std::string_view name) {
 
 void look_at_read(
     const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& read, Once& once) {
-  const Value key = read.event->arguments.empty() ? Value{} : read.event->arguments[0];
+  const Value key = argument(*read.event, 0);
   if (!key.is(Kind::string) || read.guarded) return;
   const auto load = std::find_if(desk.loads.begin(), desk.loads.end(),
       [&](const FileUse& each) { return each.event->result == read.event->self; });
@@ -189,13 +189,6 @@ std::string lacking(const Held& one, const Held& other) {
   return found;
 }
 
-Value argument_of(const OperationEvent& event, std::string_view name) {
-  const auto& parameters = event.row->parameters;
-  const auto at = std::ranges::find_if(parameters, [&](syntax::Name each) { return each.text() == name; });
-  const auto index = static_cast<std::size_t>(at - parameters.begin());
-  return at != parameters.end() && index < event.arguments.size() ? event.arguments[index] : Value{};
-}
-
 bool is_of_module(const OperationEvent& event) { return event.row->path.starts_with("torch.nn.Module."); }
 
 // The key under which the weights lie in what is loaded, where a model is given all of it: what was saved is
@@ -231,7 +224,7 @@ std::optional<std::string> weights_in_whole(const CheckpointRoot& desk, const Fi
       return key.value_or("");
   }
   // A part that has no name of the model's: no state of it has that.
-  const Held own = held_in(argument_of(*put.event, "own"));
+  const Held own = held_in(argument(*put.event, "own"));
   if (key || !own.complete || own.tensors.empty()) return std::nullopt;
   for (const FileUse& read : desk.reads)
     if (read.event->self == load.event->result && !read.guarded && read.turns.size() <= load.turns.size() &&
@@ -270,7 +263,7 @@ bool is_whole(const Record& record, Report& report, const CheckpointRoot& desk, 
 void look_at_put(
     const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& put, Once& once) {
   if (put.event->arguments.empty() || put.guarded) return;
-  if (argument_of(*put.event, "nothing").is(Kind::boolean) && once(put.event->place)) {
+  if (argument(*put.event, "nothing").is(Kind::boolean) && once(put.event->place)) {
     report.add(Severity::warning, put.event->place, put.event->calls,
         "No name of the state is one of the model's: with `strict=False` nothing is loaded, silently.");
     return;
@@ -334,7 +327,7 @@ void look_at_put(
     finding->fixes.push_back(std::move(fix));
     return;
   }
-  const Held theirs = held_in(taken->event->result), ours = held_in(argument_of(*put.event, "own"));
+  const Held theirs = held_in(taken->event->result), ours = held_in(argument(*put.event, "own"));
   const auto tell = [&](const std::string& text) {
     if (!once(put.event->place)) return;
     Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls, text);

@@ -17,7 +17,7 @@ void check(const Record& record, Report& report) {
   for (const CheckpointRoot& desk : Files::of(record).desks()) {
     if (desk.handed_over || desk.root->truncated || !desk.parallel || !desk.trains) continue;
     for (const FileUse& load : desk.loads) {
-      const Value where = load.event->arguments.size() > 1 ? load.event->arguments[1] : Value{};
+      const Value where = argument(*load.event, 1);
       if (!where.is(Kind::none)) continue;
       const Path path = path_of(record, load);
       if (!path.value || record.heap.sharing(path.value) != Sharing::uniform) continue;

@@ -35,8 +35,9 @@ const FileUse* state_under(const CheckpointRoot& desk, const FileUse& save, std:
 std::vector<std::string_view> keys_of(const CheckpointRoot& desk, const Object* object) {
   std::vector<std::string_view> found;
   for (const FileUse& put : desk.put) {
-    const Loaded from = loaded_from(desk, put.event->arguments.empty() ? Value{} : put.event->arguments[0]);
-    if (from.load && from.key.is(Kind::string) && belong_together(put.event->self.object(), object) != Answer::no)
+    const Loaded from = loaded_from(desk, argument(*put.event, 0));
+    if (from.load && from.key.is(Kind::string) &&
+        belong_together(put.event->self.object(), object) != Answer::no)
       found.push_back(from.key.text());
   }
   return found;

@@ -26,9 +26,6 @@ struct Found {
   }
 };
 
-Value argument_of(const OperationEvent& event, std::size_t i) {
-  return i < event.arguments.size() ? event.arguments[i] : Value{};
-}
 bool same(Value a, Value b) { return a && b && a.object() && a.kind == b.kind && a == b; }
 
 // ---------------------------------------------------------------- learned from what is evaluated on
@@ -61,7 +58,7 @@ const Fact* evaluated_rest(const Record& record, Value samples) {
 
 void look_at_fit(
     const Record& record, Report& report, const Found& found, const OperationEvent& fit, Once& once) {
-  const Value data = argument_of(fit, 0);
+  const Value data = argument(fit, 0);
   for (const OperationEvent* split : found.splits) {
     if (found.at(split) > found.at(&fit)) {
       const bool whole = std::any_of(split->arguments.begin(), split->arguments.end(),
@@ -191,7 +188,7 @@ void look_at_loaders(const Record& record, Report& report, const Found& found, O
 
 void look_at_windows(Report& report, const Found& found, Once& once) {
   for (const OperationEvent* split : found.splits) {
-    const Value dataset = argument_of(*split, 0);
+    const Value dataset = argument(*split, 0);
     if (!dataset.is(Kind::instance) || !dataset.as<Instance>()->cls) continue;
     for (const OperationEvent* window : found.windows) {
       const CallSite* call = window->calls;

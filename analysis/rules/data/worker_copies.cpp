@@ -19,13 +19,6 @@ namespace {
 
 constexpr std::string_view stream = "torch.utils.data.IterableDataset", iterate = "__iter__";
 
-Value argument_of(const OperationEvent& event, std::string_view name) {
-  const auto& parameters = event.row->parameters;
-  const auto at = std::ranges::find_if(parameters, [&](Name each) { return each.text() == name; });
-  const auto index = static_cast<std::size_t>(at - parameters.begin());
-  return at != parameters.end() && index < event.arguments.size() ? event.arguments[index] : Value{};
-}
-
 const FunctionStmt* method_of(const values::Class& cls, std::string_view name) {
   for (const values::Class* each : cls.order)
     for (const Stmt* stmt : each->stmt->body)
@@ -112,8 +105,8 @@ void check(const Record& record, Report& report) {
     if (event.kind != EventKind::operation) return;
     const auto& made = static_cast<const OperationEvent&>(event);
     if (made.row->operation != Operation::loader_made) return;
-    const Value given = argument_of(made, "dataset"), prepared = argument_of(made, "worker_init_fn");
-    const auto workers = record.number(argument_of(made, "num_workers"));
+    const Value given = argument(made, "dataset"), prepared = argument(made, "worker_init_fn");
+    const auto workers = record.number(argument(made, "num_workers"));
     if (!workers || *workers < 2 || !given.is(Kind::instance) || (prepared && !prepared.is(Kind::none)))
       return;
     const auto& dataset = *given.as<values::Instance>();

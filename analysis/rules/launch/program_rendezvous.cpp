@@ -31,7 +31,8 @@ public:
       const Stmt& root = *chunk.chunk->stmt;
       for_each_statement(root, [&](const Stmt& stmt) { bind(stmt, &stmt == &root); });
       for_each_expression(root, [&](const Expr& expr) {
-        if (expr.kind == ExprKind::call) calls.push_back({&as<CallExpr>(expr), i, function_around(record, {i, expr.span})});
+        if (expr.kind == ExprKind::call)
+          calls.push_back({&as<CallExpr>(expr), i, function_around(record, {i, expr.span})});
       });
     }
   }
@@ -126,7 +127,7 @@ bool is_spawn(const CallExpr& call) {
   const std::string_view owner = last_name(*as<AttributeExpr>(*call.function).object);
   return owner == "mp" || owner == "multiprocessing";
 }
-const Expr* argument(const CallExpr& call, std::string_view name, std::size_t place) {
+const Expr* written(const CallExpr& call, std::string_view name, std::size_t place) {
   if (const Expr* given = keyword(call, name)) return given;
   return place < call.arguments.size() ? call.arguments[place] : nullptr;
 }
@@ -161,7 +162,7 @@ const Expr* keyword_of(const interpreter::OperationEvent& event, std::string_vie
 
 void check_group(
     const File& file, const interpreter::OperationEvent& event, const Record& record, Report& report) {
-  const Value method = event.arguments.size() > 1 ? event.arguments[1] : Value{};
+  const Value method = argument(event, 1);
   const std::string text(method.is(values::Kind::string) ? method.text() : std::string_view());
   const Expr *rank = keyword_of(event, "rank"), *world = keyword_of(event, "world_size"),
              *store = keyword_of(event, "store");
@@ -210,8 +211,8 @@ void check_spawned(const Record& record, Report& report) {
   for (const FoundCall& each : file.calls) {
     if (!is_spawn(*each.call) || spreads(*each.call)) continue;
     const CallExpr& call = *each.call;
-    const FunctionStmt* function = file.function(argument(call, "fn", 0));
-    const Expr* given = argument(call, "args", 1);
+    const FunctionStmt* function = file.function(written(call, "fn", 0));
+    const Expr* given = written(call, "args", 1);
     if (!function || !function->decorators.empty() || (given && given->kind != ExprKind::tuple)) continue;
     const List<const Expr*> values = given ? as<TupleExpr>(*given).elements : List<const Expr*>();
     const auto& parameters = function->parameters->list;
@@ -232,7 +233,7 @@ void check_spawned(const Record& record, Report& report) {
               std::to_string(parameters.size()) + ": TypeError in every process.");
       continue;
     }
-    const auto processes = file.number(argument(call, "nprocs", 2));
+    const auto processes = file.number(written(call, "nprocs", 2));
     if (!processes) continue;
     for (const FoundCall& inner : file.calls) {
       if (inner.function != function || !is_group_made(*inner.call) || spreads(*inner.call)) continue;

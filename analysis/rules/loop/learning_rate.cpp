@@ -27,7 +27,7 @@ std::optional<double> given(
   std::optional<double> found;
   for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i)
     if (made.row->parameters[i].text() == name) found = number(record, made.arguments[i], with_default);
-  const Value groups = made.arguments.empty() ? Value{} : made.arguments[0];
+  const Value groups = argument(made, 0);
   if (!groups.is(Kind::list)) return found;
   for (const Value& group : values::Heap::list_state(groups)->items) {
     if (!group.is(Kind::dict)) continue;

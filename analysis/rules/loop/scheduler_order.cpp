@@ -84,7 +84,7 @@ const LoopEvent* steps_per_epoch(
     }
   }
   if (!inner || !repeats(*inner)) return nullptr;
-  if (const Value per_epoch = argument_of(made, "steps_per_epoch"); per_epoch && !per_epoch.is(Kind::none))
+  if (const Value per_epoch = argument(made, "steps_per_epoch"); per_epoch && !per_epoch.is(Kind::none))
     return inner;
   if (marks.of == Marks::Of::none || marks.of == Marks::Of::changes) return nullptr;
   const symbolic::Int batches = rounds_around(record, optimizer_steps),
@@ -233,9 +233,9 @@ std::optional<std::int64_t> steps_in_all(const Record& record, const Steps& sche
 // More steps than the cycle has, all of them known.
 std::optional<std::int64_t> overrun(const Record& record, const Steps& scheduler, std::int64_t& total) {
   const OperationEvent& made = *scheduler.made->event;
-  const auto steps = record.number(argument_of(made, "total_steps"));
-  const auto epochs = record.number(argument_of(made, "epochs")),
-             per_epoch = record.number(argument_of(made, "steps_per_epoch"));
+  const auto steps = record.number(argument(made, "total_steps"));
+  const auto epochs = record.number(argument(made, "epochs")),
+             per_epoch = record.number(argument(made, "steps_per_epoch"));
   if (!steps && !(epochs && per_epoch)) return std::nullopt;
   total = steps ? *steps : *epochs * *per_epoch;
   const auto count = steps_in_all(record, scheduler);
@@ -246,7 +246,7 @@ std::optional<std::int64_t> overrun(const Record& record, const Steps& scheduler
 std::optional<std::int64_t> comes_back_up(
     const Record& record, const Steps& scheduler, std::int64_t& period) {
   const OperationEvent& made = *scheduler.made->event;
-  const auto given = made.row->path.ends_with("CosineAnnealingLR") ? record.number(argument_of(made, "T_max"))
+  const auto given = made.row->path.ends_with("CosineAnnealingLR") ? record.number(argument(made, "T_max"))
                                                                    : std::nullopt;
   if (!given || *given < 2) return std::nullopt;
   period = *given;

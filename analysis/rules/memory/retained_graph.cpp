@@ -270,7 +270,7 @@ void check(const Record& record, Report& report) {
       // A round for each of a few models that are named there.
       constexpr std::size_t few = 4;
       if (loop.loop->unrolled && loop.loop->rounds.size() <= few) continue;
-      const bool certain = has_history(event.arguments.empty() ? Value{} : event.arguments[0], state);
+      const bool certain = has_history(argument(event, 0), state);
       if (!certain && !proven(record, loop, event, state)) continue;
       // The backward is made of what is kept: of the sum so far.
       if (record.earlier && loop.backward->event->self_state()) {

@@ -83,7 +83,7 @@ std::vector<Routing> routings(const Record& record) {
         used.insert(identity(source));
         used.insert(identity(behind(source)));
         // x[chosen] keeps the indices in its subscript.
-        const Value index = each.made->arguments.size() > 1 ? each.made->arguments[1] : Value{};
+        const Value index = argument(*each.made, 1);
         if (index.is(values::Kind::tuple))
           for (const Value& item : index.as<values::Tuple>()->items)
             if (item.is(values::Kind::tensor))

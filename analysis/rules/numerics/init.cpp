@@ -38,7 +38,7 @@ void check(const Record& record, Report& report) {
   if (layers.size() < few_layers) return;
   Once once;
   for (const Origin& each : lineage.of_semantics(OpSemantics::filled_normal)) {
-    const Value filled = each.made->arguments.empty() ? Value{} : each.made->arguments[0];
+    const Value filled = argument(*each.made, 0);
     const auto std_of = number(record, argument(*each.made, "std"));
     if (!filled.is(Kind::tensor) || !std_of || !weights.contains(filled.object()) ||
         !each.state->shape.rank_known || each.state->shape.dims.size() != 2)

@@ -22,12 +22,6 @@ std::string list_text(const std::vector<std::int64_t>& ranks) {
   return text + "]";
 }
 
-Value argument_of(const OperationEvent& event, std::string_view name) {
-  for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i)
-    if (event.row->parameters[i].text() == name) return event.arguments[i];
-  return {};
-}
-
 // Groups that one loop makes from a list that the program writes.
 struct Groups {
   const OperationEvent* first = nullptr;
@@ -128,7 +122,7 @@ void meshes(const Record& record, Report& report) {
                   "the world_size set by init_process_group\".");
       return;
     }
-    const Value shape = argument_of(made, "mesh_shape");
+    const Value shape = argument(made, "mesh_shape");
     if (!shape.is(Kind::tuple)) return;
     std::int64_t product = 1;
     std::string text;

@@ -29,7 +29,7 @@ Value optimizer_in(const OperationEvent& event) {
   case Operation::optimizer_step:
   case Operation::zero_grad: return event.self;
   case Operation::scaler_step:
-  case Operation::unscale: return event.arguments.empty() ? Value{} : event.arguments[0];
+  case Operation::unscale: return argument(event, 0);
   default: return {};
   }
 }

@@ -12,12 +12,6 @@ using namespace interpreter;
 using symbolic::Int;
 using values::Kind;
 
-Value argument_of(const OperationEvent& made, std::string_view name) {
-  for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i)
-    if (made.row->parameters[i].text() == name) return made.arguments[i];
-  return {};
-}
-
 Int length_of(const Record& record, const LoopEvent& loop) {
   return loop.unrolled ? record.symbols.constant(static_cast<std::int64_t>(loop.rounds.size())) : loop.length;
 }
@@ -189,7 +183,7 @@ void functions_of(Value value, std::vector<const values::Function*>& found) {
 Marks marks_of(const Record& record, const OperationEvent& made) {
   Marks marks;
   const auto add = [&](Marks::Of of, std::string_view name) {
-    const Value value = argument_of(made, name);
+    const Value value = argument(made, name);
     if (const Int size = size_of(value)) {
       marks.of = of;
       marks.at.push_back(size);
@@ -204,20 +198,19 @@ Marks marks_of(const Record& record, const OperationEvent& made) {
   };
   using enum Marks::Of;
   for (const std::string_view name : {"total_steps", "num_training_steps"}) add(total, name);
-  const Int epochs = size_of(argument_of(made, "epochs")),
-            each = size_of(argument_of(made, "steps_per_epoch"));
+  const Int epochs = size_of(argument(made, "epochs")), each = size_of(argument(made, "steps_per_epoch"));
   if (marks.at.empty() && epochs && each) {
     marks.of = total;
     marks.at.push_back(record.symbols.mul(epochs, each));
   }
   marks.ends = marks.of == total;
   add(total, "total_iters");
-  marks.raises = marks.ends && static_cast<bool>(argument_of(made, "max_lr"));
+  marks.raises = marks.ends && static_cast<bool>(argument(made, "max_lr"));
   add(period, "T_max");
   for (const std::string_view name : {"step_size", "milestones"}) add(changes, name);
   if (const Value step = attribute(made.self, values::OptimizerState::step); step.is(Kind::integer)) {
     std::vector<const values::Function*> functions;
-    functions_of(argument_of(made, "lr_lambda"), functions);
+    functions_of(argument(made, "lr_lambda"), functions);
     for (const values::Function* function : functions)
       for (const Int mark : marks_in(record, *function, step.integer())) {
         marks.of = factor;

@@ -24,9 +24,6 @@ struct Marks {
 };
 Marks marks_of(const Record& record, const OperationEvent& made);
 
-// An argument of the call that made it, by name; absent if it was not given.
-Value argument_of(const OperationEvent& made, std::string_view name);
-
 // How many rounds a loop has, as far as that can be said; null if it cannot.
 symbolic::Int length_of(const Record& record, const interpreter::LoopEvent& loop);
 // How many rounds the innermost loops around the operations have in all; null if that is not known.

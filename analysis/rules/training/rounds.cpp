@@ -134,12 +134,6 @@ bool in_every_round(const Record& record, const TrainingLoop& training, const Tr
   return skips_before(*training.loop, each.event) <= skips_before(*training.loop, training.backward->event);
 }
 
-Value argument(const OperationEvent& event, std::string_view name) {
-  for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i)
-    if (event.row->parameters[i].text() == name) return event.arguments[i];
-  return {};
-}
-
 Answer truth(const Record& record, Value value) {
   switch (value.kind) {
   case Kind::boolean: return record.symbols.decide(value.condition());

@@ -23,8 +23,6 @@ bool in_every_round(const Record& record, const TrainingLoop& training, const Tr
 // Are gradients recorded where the operation stands?
 bool records_gradients(const Record& record, const OperationEvent& event);
 
-// An argument by its name; absent if it was not given.
-Value argument(const OperationEvent& event, std::string_view name);
 // The known truth of a value: yes, no, or not known.
 Answer truth(const Record& record, Value value);
 // A device by its value ("cuda:0", torch.device("cpu")): its text; empty if it is not known.
