@@ -1,6 +1,7 @@
 // call/framework-method: a method that a framework calls does not take what it is given, or does not give
 // what the framework needs.
 #include "libraries/frameworks/called_methods.hpp"
+#include "rules/classes.hpp"
 #include "rules/report.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
@@ -14,12 +15,6 @@ using namespace interpreter;
 using namespace syntax;
 
 namespace {
-
-bool derives(const values::Class& cls, std::string_view path) {
-  for (const values::Row* row = cls.native ? cls.native->row : nullptr; row; row = row->base_row)
-    if (row->path == path) return true;
-  return cls.native && cls.native->path == path;
-}
 
 // Is the flag written anywhere in the classes, to whatever value?
 bool is_written(const values::Class& cls, std::string_view flag) {
@@ -138,22 +133,10 @@ bool calls(const FunctionStmt& function, std::string_view method) {
   return found && !method.empty();
 }
 
-// The functions that ran, by themselves or called.
-std::set<const values::Function*> functions(const Record& record) {
-  std::set<const values::Function*> found;
-  for (const auto& root : record.roots)
-    if (root->function) found.insert(root->function);
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind == interpreter::EventKind::call)
-      found.insert(static_cast<const interpreter::CallEvent&>(event).function);
-  });
-  return found;
-}
-
 void check(const Record& record, Report& report) {
-  for (const values::Function* function : functions(record)) {
-    if (!function || !function->stmt || !function->owner || !function->stmt->decorators.empty() ||
-        function->owner->open || function->stmt->body.empty())
+  for (const values::Function* function : functions_that_ran(record)) {
+    if (!function->owner || !function->stmt->decorators.empty() || function->owner->open ||
+        function->stmt->body.empty())
       continue;
     for (const libraries::CalledMethod& each : libraries::called_methods()) {
       if (function->name.text() != each.method || !derives(*function->owner, each.of)) continue;

@@ -1,6 +1,7 @@
 // checkpoint/weights-only: what was saved holds objects that torch.load does not make unless it is told to.
 #include "interpreter/calls/noted_at.hpp"
 #include "rules/checkpoint/files.hpp"
+#include "rules/classes.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 
@@ -15,10 +16,7 @@ namespace {
 
 bool is_a(Value value, std::string_view path) {
   const auto* object = value.as<Instance>();
-  const values::LibrarySymbol* native = object->cls ? object->cls->native : object->native;
-  for (const values::Row* row = native ? native->row : nullptr; row; row = row->base_row)
-    if (row->path == path) return true;
-  return false;
+  return derives(object->cls ? object->cls->native : object->native, path);
 }
 
 // What PyTorch 2.13 refuses among objects of libraries, and how that is called.

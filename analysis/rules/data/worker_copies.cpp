@@ -1,4 +1,5 @@
 // data/worker-copies: each worker of a loader goes through the whole stream.
+#include "rules/classes.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
@@ -18,14 +19,6 @@ using values::Operation;
 namespace {
 
 constexpr std::string_view stream = "torch.utils.data.IterableDataset", iterate = "__iter__";
-
-const FunctionStmt* method_of(const values::Class& cls, std::string_view name) {
-  for (const values::Class* each : cls.order)
-    for (const Stmt* stmt : each->stmt->body)
-      if (stmt->kind == StmtKind::function && as<FunctionStmt>(*stmt).name.text() == name)
-        return &as<FunctionStmt>(*stmt);
-  return nullptr;
-}
 
 // Is it the same whoever goes through it: a file that is opened here, numbers in a row, what the object
 // holds?

@@ -2,6 +2,7 @@
 // does by hand what its framework does as well. Knows what the class and its bases write, all of which have
 // to be seen.
 #include "libraries/frameworks/called_methods.hpp"
+#include "rules/classes.hpp"
 #include "rules/report.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
@@ -17,12 +18,6 @@ using namespace syntax;
 using values::code;
 
 namespace {
-
-bool derives(const values::Class& cls, std::string_view path) {
-  for (const values::Row* row = cls.native ? cls.native->row : nullptr; row; row = row->base_row)
-    if (row->path == path) return true;
-  return cls.native && cls.native->path == path;
-}
 
 // What the class writes of the flag: always False, never anything, or something else.
 enum class Flag : std::uint8_t { unset, off, other };
@@ -216,16 +211,10 @@ private:
 };
 
 void check(const Record& record, Report& report) {
-  std::set<const values::Function*> functions;
-  for (const auto& root : record.roots)
-    if (root->function) functions.insert(root->function);
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind == EventKind::call) functions.insert(static_cast<const CallEvent&>(event).function);
-  });
   Check rule(record, report);
-  for (const values::Function* function : functions) {
-    if (!function || !function->stmt || !function->owner || function->owner->open ||
-        function->stmt->body.empty() || !record.in_file({function->chunk, function->stmt->name_span}))
+  for (const values::Function* function : functions_that_ran(record)) {
+    if (!function->owner || function->owner->open || function->stmt->body.empty() ||
+        !record.in_file({function->chunk, function->stmt->name_span}))
       continue;
     for (const libraries::OptimizationByHand& by : libraries::optimizations_by_hand())
       if (function->name.text() == by.method && derives(*function->owner, by.of) &&

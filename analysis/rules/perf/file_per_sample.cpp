@@ -1,4 +1,5 @@
 // perf/file-per-sample: a data set reads one and the same file again for each sample.
+#include "rules/classes.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
@@ -19,12 +20,6 @@ constexpr std::string_view readers[] = {"read_csv", "read_table", "read_parquet"
     "read_excel", "read_feather", "loadtxt", "genfromtxt", "load"};
 constexpr std::string_view sample = "__getitem__", data_set = "torch.utils.data.Dataset";
 
-bool derives(const values::Class& cls, std::string_view path) {
-  for (const values::Row* row = cls.native ? cls.native->row : nullptr; row; row = row->base_row)
-    if (row->path == path) return true;
-  return false;
-}
-
 // Is it an attribute of the object: `self.path`, `self.config.path`?
 bool is_own(const Expr& expr, Name self) {
   if (expr.kind != ExprKind::attribute) return false;
@@ -32,23 +27,11 @@ bool is_own(const Expr& expr, Name self) {
   return (object.kind == ExprKind::name && as<NameExpr>(object).id == self) || is_own(object, self);
 }
 
-// The functions that ran, by themselves or called.
-std::set<const values::Function*> functions(const Record& record) {
-  std::set<const values::Function*> found;
-  for (const auto& root : record.roots)
-    if (root->function) found.insert(root->function);
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind == interpreter::EventKind::call)
-      found.insert(static_cast<const interpreter::CallEvent&>(event).function);
-  });
-  return found;
-}
-
 void check(const Record& record, Report& report) {
   Once once;
-  for (const values::Function* function : functions(record)) {
-    if (!function || !function->stmt || !function->owner || function->name.text() != sample ||
-        !derives(*function->owner, data_set) || function->parameters->list.empty())
+  for (const values::Function* function : functions_that_ran(record)) {
+    if (!function->owner || function->name.text() != sample || !derives(*function->owner, data_set) ||
+        function->parameters->list.empty())
       continue;
     const Name self = function->parameters->list[0].name;
     for (const Stmt* stmt : function->stmt->body) {
