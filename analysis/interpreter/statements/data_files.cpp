@@ -1,6 +1,7 @@
 // Files of data that the program names: where they lie, and what they hold as values.
 #include "interpreter/interpreter.hpp"
 #include "interpreter/statements/from_file.hpp"
+#include "program/paths.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -45,23 +46,6 @@ Value value_of(values::Heap& heap, const program::Data& data,
   return heap.unknown("", Sharing::uniform);
 }
 
-// The path without "." and "..".
-std::string normal(std::string_view path) {
-  std::vector<std::string_view> parts;
-  while (!path.empty()) {
-    const auto end = std::min(path.find('/'), path.size());
-    const std::string_view part = path.substr(0, end);
-    path.remove_prefix(std::min(end + 1, path.size()));
-    if (part == ".." && !parts.empty())
-      parts.pop_back();
-    else if (!part.empty() && part != "." && part != "..")
-      parts.push_back(part);
-  }
-  std::string text;
-  for (const std::string_view part : parts) text += "/" + std::string(part);
-  return text;
-}
-
 }  // namespace
 
 Value Interpreter::data_of_file(std::string_view path, program::DataFormat format) {
@@ -73,10 +57,11 @@ Value Interpreter::data_of_file(std::string_view path, program::DataFormat forma
       candidates.push_back(std::move(candidate));
   };
   if (path.starts_with('/')) {
-    add(normal(path));
+    add(program::normal_path(path));
   } else {
-    add(normal(program::folder_of(main_path_) + "/" + std::string(path)));
-    for (const std::string& root : sources_.roots()) add(normal(root + "/" + std::string(path)));
+    add(program::normal_path(program::folder_of(main_path_) + "/" + std::string(path)));
+    for (const std::string& root : sources_.roots())
+      add(program::normal_path(root + "/" + std::string(path)));
   }
   std::shared_ptr<const program::Data> found;
   for (const std::string& candidate : candidates) {

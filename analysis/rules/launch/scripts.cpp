@@ -1,6 +1,7 @@
 #include "rules/launch/scripts.hpp"
 
 #include "program/imports.hpp"
+#include "program/paths.hpp"
 #include "rules/source.hpp"
 
 #include <algorithm>
@@ -13,23 +14,6 @@ namespace {
 
 constexpr std::size_t most_modules = 400;
 constexpr std::size_t most_folders = 16;
-
-// Without "." and "..".
-std::string normal(std::string_view path) {
-  std::vector<std::string_view> parts;
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find('/'), path.size());
-    const std::string_view part = path.substr(0, end);
-    path.remove_prefix(std::min(end + 1, path.size()));
-    if (part == ".." && !parts.empty())
-      parts.pop_back();
-    else if (!part.empty() && part != "." && part != "..")
-      parts.push_back(part);
-  }
-  std::string text;
-  for (const std::string_view part : parts) text += "/" + std::string(part);
-  return text;
-}
 
 bool leads_nowhere(std::string_view path) {
   return path.find_first_of("\x01\x02") != std::string_view::npos || path.starts_with('/') ||
@@ -53,7 +37,7 @@ std::vector<std::string> script_files(const program::Sources& sources, const std
   if ((from_own || gone_from_own) && !relative.starts_with('/')) {
     const std::string whole = from_own ? own + relative.substr(1) : own + folder.substr(1) + "/" + relative;
     if (whole.find_first_of("\x01\x02\x03") != std::string::npos) return {};
-    const std::string path = normal(whole);
+    const std::string path = program::normal_path(whole);
     read.insert(path);
     if (sources.is_file(path)) return {path};
     return {};
@@ -68,7 +52,7 @@ std::vector<std::string> script_files(const program::Sources& sources, const std
     std::string path = start;
     path += '/';
     path += relative;
-    if (path.find("/./") != std::string::npos) path = normal(path);  // `cd .`
+    if (path.find("/./") != std::string::npos) path = program::normal_path(path);  // `cd .`
     read.insert(path);
     if (sources.is_file(path)) into.push_back(std::move(path));
   };
