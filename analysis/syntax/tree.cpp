@@ -245,6 +245,28 @@ std::size_t indentation_bound(std::string_view text) {
 
 }  // namespace
 
+TSInput input_of(std::string_view& text) {
+  TSInput input{};
+  input.payload = &text;
+  input.encoding = TSInputEncodingUTF8;
+  input.read = [](void* payload, std::uint32_t at, TSPoint, std::uint32_t* length) -> const char* {
+    const std::string_view& all = *static_cast<std::string_view*>(payload);
+    *length = at < all.size() ? static_cast<std::uint32_t>(all.size() - at) : 0;
+    return *length ? all.data() + at : "";
+  };
+  return input;
+}
+
+TSParseOptions giving_up_after(int& patience) {
+  TSParseOptions options{};
+  options.payload = &patience;
+  // Called every hundred steps.
+  options.progress_callback = [](TSParseState* state) {
+    return state->has_error && --*static_cast<int*>(state->payload) < 0;
+  };
+  return options;
+}
+
 Node kind_of(TSNode node) {
   static const std::vector<Node> kinds = make_kinds();
   const TSSymbol symbol = ts_node_symbol(node);
@@ -255,22 +277,9 @@ Parser::Parser() : parser_(ts_parser_new()) { ts_parser_set_language(parser_.get
 
 Tree Parser::parse(std::string_view text, Errors errors) {
   if (indentation_bound(text) > most_indentations) return nullptr;
-  TSInput input{};
-  input.payload = &text;
-  input.encoding = TSInputEncodingUTF8;
-  input.read = [](void* payload, std::uint32_t at, TSPoint, std::uint32_t* length) -> const char* {
-    const std::string_view& all = *static_cast<std::string_view*>(payload);
-    *length = at < all.size() ? static_cast<std::uint32_t>(all.size() - at) : 0;
-    return *length ? all.data() + at : "";
-  };
-  // Called every hundred steps. Counts steps and no time, so that the same text always has the same tree.
   int patience = errors == Errors::refused ? 0 : most_error_checks;
-  TSParseOptions options{};
-  options.payload = &patience;
-  options.progress_callback = [](TSParseState* state) {
-    return state->has_error && --*static_cast<int*>(state->payload) < 0;
-  };
-  TSTree* tree = ts_parser_parse_with_options(parser_.get(), nullptr, input, options);
+  TSTree* tree = ts_parser_parse_with_options(
+      parser_.get(), nullptr, input_of(text), giving_up_after(patience));
   if (!tree) {
     ts_parser_reset(parser_.get());
     return nullptr;

@@ -11,6 +11,12 @@
 
 namespace stepzero::syntax {
 
+// A text as tree-sitter reads it. The view and what it shows outlive the parse.
+TSInput input_of(std::string_view& text);
+// Gives up once the recovery from errors has taken so many hundreds of steps, and counts them down in
+// `patience`. Counts steps and no time, so that the same text always has the same tree.
+TSParseOptions giving_up_after(int& patience);
+
 // The grammar's node kinds that the lowering tells apart. The order groups them: see the is_… functions
 // below.
 enum class Node : std::uint8_t {
