@@ -1,6 +1,7 @@
 #include "footprint/strides.hpp"
 
 #include "libraries/table/names.hpp"
+#include "values/strides.hpp"
 
 #include <algorithm>
 
@@ -9,17 +10,6 @@ namespace stepzero::footprint {
 using values::Kind;
 
 namespace {
-
-std::vector<Int> dense(symbolic::Context& s, const Shape& shape) {
-  std::vector<Int> strides(shape.dims.size());
-  Int step = s.constant(1);
-  for (std::size_t i = shape.dims.size(); i-- > 0;) {
-    if (!shape.dims[i].size) return {};
-    strides[i] = step;
-    step = s.mul(step, shape.dims[i].size);
-  }
-  return strides;
-}
 
 std::optional<std::size_t> axis(const Record& record, Value value, std::size_t rank) {
   value = decided(record, value);
@@ -34,7 +24,7 @@ std::optional<std::size_t> axis(const Record& record, Value value, std::size_t r
 // Dense, with two dimensions the other way around.
 std::vector<Int> swapped(symbolic::Context& s, Shape shape, std::size_t a, std::size_t b) {
   std::swap(shape.dims[a], shape.dims[b]);
-  std::vector<Int> strides = dense(s, shape);
+  std::vector<Int> strides = values::strides_in_order(s, shape);
   if (!strides.empty()) std::swap(strides[a], strides[b]);
   return strides;
 }
@@ -119,7 +109,7 @@ std::optional<bool> lies_closer(symbolic::Context& s, const std::vector<std::vec
 // Dense, from the dimension that lies closest together in the operands to the one that lies farthest apart.
 std::vector<Int> dense_as(
     symbolic::Context& s, const Shape& shape, const std::vector<std::vector<Int>>& operands) {
-  const std::vector<Int> in_order = dense(s, shape);
+  const std::vector<Int> in_order = values::strides_in_order(s, shape);
   const std::size_t rank = shape.dims.size();
   if (in_order.size() != rank ||
       std::ranges::all_of(operands, [&](const auto& strides) { return strides == in_order; }))
@@ -150,7 +140,7 @@ std::vector<Int> of_operands(const Record& record, const TensorState& state, int
   for (const TensorState* each : state.made->states) {
     if (!each || !each->shape.rank_known || each->shape.dims.size() > rank) continue;
     const std::vector<Int> strides = find(record, *each, depth + 1);
-    if (strides.size() != each->shape.dims.size()) return dense(s, state.shape);
+    if (strides.size() != each->shape.dims.size()) return values::strides_in_order(s, state.shape);
     std::vector<Int> spread(rank - strides.size(), s.constant(0));
     for (std::size_t i = 0; i < strides.size(); ++i) {
       const Int size = each->shape.dims[i].size;
@@ -178,11 +168,11 @@ std::vector<Int> find(const Record& record, const TensorState& state, int depth)
   if (state.made && state.shape.dims.size() == 3 && state.made->part == 0 && is_recurrent(*state.made) &&
       setting_is_on(record, *state.made, "batch_first"))
     return swapped(record.symbols, state.shape, 0, 1);
-  if (!state.made || depth > 16) return dense(record.symbols, state.shape);
+  if (!state.made || depth > 16) return values::strides_in_order(record.symbols, state.shape);
   if (shares_memory(record, *state.made, &state)) return behind_view(record, state, depth);
   return is_element_by_element(libraries::operator_name(*state.made->row))
       ? of_operands(record, state, depth)
-      : dense(record.symbols, state.shape);
+      : values::strides_in_order(record.symbols, state.shape);
 }
 
 // Along dimensions that one element is repeated in, there is no step.

@@ -9,6 +9,7 @@
 #include "symbolic/supposition.hpp"
 #include "values/devices.hpp"
 #include "values/numbers.hpp"
+#include "values/strides.hpp"
 
 #include <algorithm>
 
@@ -463,17 +464,7 @@ Value Op::fresh(const Shape& shape, Dtype dtype, bool random) {
   return libraries::result(call, std::move(state));
 }
 
-std::vector<Int> Op::strides_in_order(const Shape& shape) const {
-  if (!shape.rank_known) return {};
-  std::vector<Int> strides(shape.dims.size());
-  Int step = s.constant(1);
-  for (std::size_t i = shape.dims.size(); i-- > 0;) {
-    if (!shape.dims[i].size) return {};
-    strides[i] = step;
-    step = s.mul(step, shape.dims[i].size);
-  }
-  return strides;
-}
+std::vector<Int> Op::strides_in_order(const Shape& shape) const { return values::strides_in_order(s, shape); }
 Value Op::in_order(Value made) {
   const TensorState* state = tensor(made);
   return state ? laid_out(made, strides_in_order(state->shape)) : made;
