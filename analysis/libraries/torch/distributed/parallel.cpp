@@ -5,6 +5,7 @@
 #include "libraries/table/native.hpp"
 #include "libraries/table/op.hpp"
 #include "libraries/torch/distributed/wrapping.hpp"
+#include "libraries/torch/nn/modules.hpp"
 #include "values/devices.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -169,13 +170,7 @@ Value in_precision(Call& call, const Instance& wrapper, Value results) {
 }  // namespace
 
 Value wrapped_forward(Call& call) {
-  interpreter::Arguments arguments;
-  for (const Value& argument : call.arguments)
-    if (argument) arguments.positional.push_back(argument);
-  arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
-  arguments.keywords = call.options;
-  arguments.spread = call.spread;
-  arguments.behind = call.behind;
+  interpreter::Arguments arguments = arguments_of(call);
   std::vector<Value> handed = arguments.positional;
   for (const auto& [name, given] : arguments.keywords) handed.push_back(given);
   table().hand_on(call.run, handed);

@@ -113,11 +113,7 @@ Value attend(Op& op) {
   const auto both = [&](const Dim& a, const Dim& b, std::string_view what, std::string_view left,
                         std::string_view right) {
     if (op.equal(a, b) != Answer::no) return true;
-    op.fail(ProblemKind::layer_input,
-        op.name(left) + " " + op.words(op.shape(left)) + " and " + op.name(right) + " " +
-            op.words(op.shape(right)) + " differ in " + std::string(what) + ": " + op.words(a) + " and " +
-            op.words(b),
-        {a, b});
+    fail_as_different(op, what, left, right, a, b);
     return false;
   };
   if (!both(from_right(q, 0), from_right(k, 0), "their last dimension", "query", "key") ||
@@ -411,6 +407,15 @@ constexpr Operator operators[] = {
 };
 
 }  // namespace
+
+void fail_as_different(Op& op, std::string_view what, std::string_view left, std::string_view right,
+    const Dim& a, const Dim& b) {
+  op.fail(ProblemKind::layer_input,
+      op.name(left) + " " + op.words(op.shape(left)) + " and " + op.name(right) + " " +
+          op.words(op.shape(right)) + " differ in " + std::string(what) + ": " + op.words(a) + " and " +
+          op.words(b),
+      {a, b});
+}
 
 bool heads_are_shared(Op& op, const Dim& heads, const Dim& shared) {
   if (!heads.size || !shared.size || op.s.divides(shared.size, heads.size) != Answer::no) return true;

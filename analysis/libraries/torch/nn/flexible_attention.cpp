@@ -69,11 +69,7 @@ bool both_have(Op& op, std::string_view what, std::string_view left, std::string
     std::size_t from_the_right) {
   const Dim a = from_right(op.shape(left), from_the_right), b = from_right(op.shape(right), from_the_right);
   if (!op.never_equal(a, b)) return op.must_equal(a, b);
-  op.fail(ProblemKind::layer_input,
-      op.name(left) + " " + op.words(op.shape(left)) + " and " + op.name(right) + " " +
-          op.words(op.shape(right)) + " differ in " + std::string(what) + ": " + op.words(a) + " and " +
-          op.words(b),
-      {a, b});
+  fail_as_different(op, what, left, right, a, b);
   return false;
 }
 bool heads_fit(Op& op, std::size_t from_the_right) {

@@ -514,13 +514,7 @@ bool has_no_forward(const Call& call) {
 }
 
 Value module_call(Call& call) {
-  Arguments arguments;
-  for (const Value& argument : call.arguments)
-    if (argument) arguments.positional.push_back(argument);
-  arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
-  arguments.keywords = call.options;
-  arguments.spread = call.spread;
-  arguments.behind = call.behind;
+  Arguments arguments = arguments_of(call);
   values::Heap& heap = call.run.heap();
   if (const Value hooks = kept(call, values::ModuleState::pre_hooks); hooks.is(Kind::list))
     for (const Value& hook : std::vector(values::Heap::list_state(hooks)->items)) {
@@ -554,6 +548,17 @@ Value module_call(Call& call) {
 }
 
 }  // namespace
+
+Arguments arguments_of(const Call& call) {
+  Arguments arguments;
+  for (const Value& argument : call.arguments)
+    if (argument) arguments.positional.push_back(argument);
+  arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
+  arguments.keywords = call.options;
+  arguments.spread = call.spread;
+  arguments.behind = call.behind;
+  return arguments;
+}
 
 namespace {
 // f(tensor) of each of its tensors: where they lie then is not known.

@@ -19,6 +19,8 @@ struct Parts {
   bool or_others = false;  // parts may be there that are not in the list
 };
 Parts parts_of(Interpreter& run, const Instance& module);
+// What a module was called with, as its `forward` is given it.
+interpreter::Arguments arguments_of(const Call& call);
 
 // Any one of the parameters or buffers of a module that is not seen; the module is the `self` of its
 // Producer.

@@ -81,18 +81,22 @@ bool index_within(Op& op, const Shape& index, const Shape& input, std::optional<
   return true;
 }
 
+// Does `index` say where in `dim` of `input` each element is? Nothing is asked of an input whose dimensions
+// are not known. False after fail().
+bool places_exist(Op& op, const TensorState& input, const TensorState& index) {
+  if (!input.shape.rank_known) return true;
+  const auto at = op.axis("dim", input.shape.dims.size());
+  if (op.failed()) return false;
+  if (!at) return true;
+  return index_within(op, index.shape, input.shape, at, "index", "input") &&
+      (input.shape.dims.empty() ||
+          indices_exist(op, "index", input.shape.dims[*at], op.s.constant(0), at_words(*at)));
+}
+
 Value gather(Op& op) {
   const TensorState *input = op.expect("input"), *index = op.expect("index");
   if (!input || !index) return op.unknown();
-  if (!index_fits(op, index, "index")) return op.unknown();
-  if (input->shape.rank_known) {
-    const auto at = op.axis("dim", input->shape.dims.size());
-    if (op.failed()) return op.unknown();
-    if (at && !index_within(op, index->shape, input->shape, at, "index", "input")) return op.unknown();
-    if (at && !input->shape.dims.empty() &&
-        !indices_exist(op, "index", input->shape.dims[*at], op.s.constant(0), at_words(*at)))
-      return op.unknown();
-  }
+  if (!index_fits(op, index, "index") || !places_exist(op, *input, *index)) return op.unknown();
   return op.result(index->shape, input->dtype);
 }
 
@@ -107,13 +111,8 @@ Value scatter(Op& op) {
         code(op.title()) + " takes a src of the dtype of its input, but " + op.name("input") + " is " +
             code(values::name(input->dtype)) + " and " + op.name("src") + " " +
             code(values::name(from->dtype)));
+  if (!places_exist(op, *input, *index)) return op.unknown();
   if (input->shape.rank_known) {
-    const auto at = op.axis("dim", input->shape.dims.size());
-    if (op.failed()) return op.unknown();
-    if (at && !index_within(op, index->shape, input->shape, at, "index", "input")) return op.unknown();
-    if (at && !input->shape.dims.empty() &&
-        !indices_exist(op, "index", input->shape.dims[*at], op.s.constant(0), at_words(*at)))
-      return op.unknown();
     const TensorState* from = op.tensor(source);
     if (from && !(from->shape.rank_known && from->shape.dims.empty()) &&
         !index_within(op, index->shape, from->shape, std::nullopt, "index", "src"))
