@@ -102,6 +102,18 @@ private:
     return answer;
   }
 
+  // What was chosen for every rank under the key; if nothing was, the condition is what is missing.
+  Answer chosen_by_all(int key, Cond condition) {
+    if (const auto chosen = choices_.shared.find(key); chosen != choices_.shared.end())
+      return chosen->second ? Answer::yes : Answer::no;
+    if (!missing) {
+      missing = condition;
+      missing_is_shared = true;
+      missing_key = key;
+    }
+    return Answer::unknown;
+  }
+
   Answer leaf(Cond condition, int branch_site) {
     if (const auto it = taken_for_.find(condition); it != taken_for_.end())
       return it->second ? Answer::yes : Answer::no;
@@ -117,15 +129,7 @@ private:
       if (const Answer answer = by_default(condition); answer != Answer::unknown) return answer;
     if (gradients_of_) {
       trace_.by_gradients = true;
-      const int key = runs_.site(Runs::Of::gradients, gradients_of_, 0);
-      if (const auto chosen = choices_.shared.find(key); chosen != choices_.shared.end())
-        return chosen->second ? Answer::yes : Answer::no;
-      if (!missing) {
-        missing = condition;
-        missing_is_shared = true;
-        missing_key = key;
-      }
-      return Answer::unknown;
+      return chosen_by_all(runs_.site(Runs::Of::gradients, gradients_of_, 0), condition);
     }
     const auto sharing = symbols_.sharing(condition);
     const bool seen = !record_.external.contains(condition) && !differs_;
@@ -140,14 +144,7 @@ private:
       if (fresh) it->second = key_of_rank(condition, branch_site);
       if (it->second && runs_.is_excluded(it->second, choices_.shared)) return Answer::no;
       if (!it->second) it->second = runs_.question(own_, branch_site, condition);
-      if (const auto chosen = choices_.shared.find(it->second); chosen != choices_.shared.end())
-        return chosen->second ? Answer::yes : Answer::no;
-      if (!missing) {
-        missing = condition;
-        missing_is_shared = true;
-        missing_key = it->second;
-      }
-      return Answer::unknown;
+      return chosen_by_all(it->second, condition);
     }
     (sharing == symbolic::Sharing::divergent || sharing == symbolic::Sharing::unseen ||
                 record_.external.contains(condition)
@@ -334,14 +331,7 @@ private:
     if (const Answer answer = symbols_.evaluate(condition, {}); answer != Answer::unknown) return answer;
     const int key = runs_.site(Runs::Of::conditions, branch_site, times_[branch_site]);
     own_.asked_as[key] = condition;
-    if (const auto chosen = choices_.shared.find(key); chosen != choices_.shared.end())
-      return chosen->second ? Answer::yes : Answer::no;
-    if (!missing) {
-      missing = condition;
-      missing_is_shared = true;
-      missing_key = key;
-    }
-    return Answer::unknown;
+    return chosen_by_all(key, condition);
   }
 
   void push_decision(const BranchEvent& branch, bool yes, int site, bool local) {
