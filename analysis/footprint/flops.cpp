@@ -2,6 +2,7 @@
 // and addition.
 #include "footprint/saving.hpp"
 
+#include "footprint/saving_table.hpp"
 #include "libraries/table/names.hpp"
 #include "values/kept.hpp"
 
@@ -57,19 +58,84 @@ Int combinations_of_einsum(const Graph& graph, const Producer& made) {
   return all;
 }
 
+// What is multiplied by what.
+enum class Product : std::uint8_t {
+  none,
+  linear,         // each row of the first operand with a matrix
+  added_product,  // the same of the second operand, beside what is added
+  einsum,
+  convolution,
+  transposed_convolution,
+  fused_attention,
+  multihead,  // attention with its projections
+  layer,      // of a transformer
+  layers,
+  recurrent,
+  not_told_apart,  // products whose factors are not told apart here
+};
+struct NamedProduct {
+  std::string_view name;
+  Product product;
+};
+constexpr NamedProduct products[] = {
+    {"linear", Product::linear},
+    {"Linear", Product::linear},
+    {"NonDynamicallyQuantizableLinear", Product::linear},
+    {"matmul", Product::linear},
+    {"mm", Product::linear},
+    {"bmm", Product::linear},
+    {"einsum", Product::einsum},
+    {"addmm", Product::added_product},
+    {"baddbmm", Product::added_product},
+    {"conv1d", Product::convolution},
+    {"conv2d", Product::convolution},
+    {"conv3d", Product::convolution},
+    {"Conv1d", Product::convolution},
+    {"Conv2d", Product::convolution},
+    {"Conv3d", Product::convolution},
+    {"LazyConv1d", Product::convolution},
+    {"LazyConv2d", Product::convolution},
+    {"LazyConv3d", Product::convolution},
+    {"conv_transpose1d", Product::transposed_convolution},
+    {"conv_transpose2d", Product::transposed_convolution},
+    {"conv_transpose3d", Product::transposed_convolution},
+    {"ConvTranspose1d", Product::transposed_convolution},
+    {"ConvTranspose2d", Product::transposed_convolution},
+    {"ConvTranspose3d", Product::transposed_convolution},
+    {"LazyConvTranspose1d", Product::transposed_convolution},
+    {"LazyConvTranspose2d", Product::transposed_convolution},
+    {"LazyConvTranspose3d", Product::transposed_convolution},
+    {"scaled_dot_product_attention", Product::fused_attention},
+    {"MultiheadAttention", Product::multihead},
+    {"TransformerEncoder", Product::layers},
+    {"TransformerDecoder", Product::layers},
+    {"TransformerEncoderLayer", Product::layer},
+    {"TransformerDecoderLayer", Product::layer},
+    {"RNN", Product::recurrent},
+    {"GRU", Product::recurrent},
+    {"LSTM", Product::recurrent},
+    {"Transformer", Product::not_told_apart},
+    {"LSTMCell", Product::not_told_apart},
+    {"GRUCell", Product::not_told_apart},
+    {"RNNCell", Product::not_told_apart},
+    {"bilinear", Product::not_told_apart},
+    {"Bilinear", Product::not_told_apart},
+};
+Product product_of(const Producer& made) {
+  if (is_own_function(made)) return Product::not_told_apart;
+  const auto found = std::ranges::find(products, libraries::operator_name(*made.row), &NamedProduct::name);
+  return found == std::end(products) ? Product::none : found->product;
+}
+
 }  // namespace
 
 Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
   const Producer& made = *node.made;
   symbolic::Context& s = graph.record().symbols;
-  const std::string_view name = libraries::operator_name(*made.row);
-  const auto is = [&](std::initializer_list<std::string_view> names) {
-    return std::ranges::find(names, name) != names.end();
-  };
+  const Product product = product_of(made);
   const TensorState* first = made.states.empty() ? nullptr : made.states[0];
-  // Products whose factors are not told apart here.
-  if (is({"Transformer", "LSTMCell", "GRUCell", "RNNCell", "bilinear", "Bilinear", "apply"})) unknown = true;
-  if (unknown || node.results.empty() || (!first && name != "einsum")) return nullptr;
+  if (product == Product::not_told_apart) unknown = true;
+  if (unknown || node.results.empty() || (!first && product != Product::einsum)) return nullptr;
   const Int results = elements(s, node.results[0]->shape);
   const auto twice = [&](Int count, Int inner) -> Int {
     if (!count || !inner) {
@@ -78,21 +144,18 @@ Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
     }
     return s.mul(s.constant(2), s.mul(count, inner));
   };
-  if (is({"linear", "Linear", "matmul", "mm", "bmm", "NonDynamicallyQuantizableLinear"}))
-    return twice(results, last_size(first));
-  if (name == "einsum") return twice(combinations_of_einsum(graph, made), s.constant(1));
-  if (is({"addmm", "baddbmm"}))
+  if (product == Product::linear) return twice(results, last_size(first));
+  if (product == Product::einsum) return twice(combinations_of_einsum(graph, made), s.constant(1));
+  if (product == Product::added_product)
     return twice(results, last_size(made.states.size() > 1 ? made.states[1] : nullptr));
-  const bool transposed = name.find("ranspose") != std::string_view::npos;
-  if ((name.starts_with("conv") || name.starts_with("Conv") || name.starts_with("LazyConv")) &&
-      name.ends_with("d")) {
+  if (product == Product::convolution || product == Product::transposed_convolution) {
     const TensorState* weight = weight_of(graph, made);
     const Int all = weight ? elements(s, weight->shape) : nullptr,
               rows = weight && weight->shape.rank_known ? weight->shape.dims[0].size : nullptr;
     const Int inner = all && rows ? s.exact_quotient(all, rows).value_or(nullptr) : nullptr;
-    return twice(transposed ? elements(s, first->shape) : results, inner);
+    return twice(product == Product::transposed_convolution ? elements(s, first->shape) : results, inner);
   }
-  if (name == "scaled_dot_product_attention") {
+  if (product == Product::fused_attention) {
     const Int queries = elements(s, first->shape), keys = last_size(operand(made, "key"), 1);
     const Int scores = twice(queries, keys), values = twice(results, keys);
     return scores && values ? s.add(scores, values) : nullptr;
@@ -119,21 +182,21 @@ Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
               scores = times(twice(from, keys), 2);
     return sum(projected, scores);
   };
-  if (name == "MultiheadAttention")
+  if (product == Product::multihead)
     return attention(first, operand(made, "key"), size(layer, "embed_dim"), flag(layer, "batch_first"));
-  if (is({"TransformerEncoder", "TransformerEncoderLayer", "TransformerDecoder",
-          "TransformerDecoderLayer"})) {
+  if (product == Product::layer || product == Product::layers) {
     const Value inner = layer ? attribute(graph.record(), *layer, values::ModuleState::layer) : Value{};
     const Instance* block = inner.is(Kind::instance) ? inner.as<Instance>() : layer;
     const Int width = size(block, "d_model"),
-              layers = name.ends_with("Layer") ? s.constant(1) : size(layer, "num_layers");
+              layers = product == Product::layer ? s.constant(1) : size(layer, "num_layers");
     const TensorState* memory = operand(made, "memory");
     Int each = attention(first, first, width, flag(block, "batch_first"));
     if (memory) each = sum(each, attention(first, memory, width, flag(block, "batch_first")));
     each = sum(each, times(twice(elements(s, first->shape), size(block, "dim_feedforward")), 2));
     return each && layers ? s.mul(each, layers) : nullptr;
   }
-  if (is({"LSTM", "GRU", "RNN"})) {
+  if (product == Product::recurrent) {
+    const std::string_view name = libraries::operator_name(*made.row);
     const Int hidden = size(layer, "hidden_size"), layers = size(layer, "num_layers"),
               width = last_size(first);
     const std::int64_t count = layers ? s.value(layers).value_or(0) : 0;
@@ -165,19 +228,19 @@ Int backward_flops(const Graph& graph, const Node& node, Int forward, bool& unkn
   if (node.results.empty() || !graph.requires_grad(*node.results[0])) return nullptr;
   if (is_own_function(made)) unknown = true;
   if (!forward) return nullptr;
-  const std::string_view name = libraries::operator_name(*made.row);
+  const Product product = product_of(made);
   // A fused attention: four products, and the scores again. With a mask there may be no such kernel, and the
   // scores are kept.
-  if (name == "scaled_dot_product_attention" && operand(made, "attn_mask")) {
+  if (product == Product::fused_attention && operand(made, "attn_mask")) {
     unknown = true;
     return s.mul(forward, s.constant(2));
   }
   const Value dropout = decided(graph.record(), argument(made, "dropout_p"));
   const bool drops = dropout && !(dropout.is(Kind::real) && dropout.real() == 0) &&
       !(dropout.is(Kind::integer) && s.value(dropout.integer()) == 0);
-  if (name == "scaled_dot_product_attention" && graph.device() == Device::cpu && drops)
+  if (product == Product::fused_attention && graph.device() == Device::cpu && drops)
     return s.mul(forward, s.constant(2));
-  if (name == "scaled_dot_product_attention") return s.floordiv(s.mul(forward, s.constant(5)), s.constant(2));
+  if (product == Product::fused_attention) return s.floordiv(s.mul(forward, s.constant(5)), s.constant(2));
   std::int64_t factors = 0;
   const auto add = [&](const TensorState* each) { factors += each && graph.requires_grad(*each); };
   const Instance* layer = layer_of(made);
@@ -186,20 +249,21 @@ Int backward_flops(const Graph& graph, const Node& node, Int forward, bool& unkn
     add(weight);
   } else if (layer) {
     // Made of several products, of which the first may not hand a gradient on: nor do those of a first state.
-    const bool is_recurrent = name == "LSTM" || name == "GRU" || name == "RNN";
-    if (!is_recurrent) add(made.states.empty() ? nullptr : made.states[0]);
+    if (product != Product::recurrent) add(made.states.empty() ? nullptr : made.states[0]);
     ++factors;
     unknown = true;
   } else {
     for (const auto* list : {&made.states, &made.listed})
       for (const TensorState* each : *list) add(each);
     // What is added to the product is no factor.
-    if ((name == "addmm" || name == "baddbmm") && !made.states.empty() && made.states[0] &&
+    if (product == Product::added_product && !made.states.empty() && made.states[0] &&
         graph.requires_grad(*made.states[0]))
       --factors;
     if (factors > 2) unknown = true;
   }
   return factors > 0 ? s.mul(forward, s.constant(std::min<std::int64_t>(factors, 2))) : nullptr;
 }
+
+libraries::Column flops_column() { return libraries::column_of("floating-point operations", products); }
 
 }  // namespace stepzero::footprint

@@ -4,6 +4,7 @@
 #include "footprint/strides.hpp"
 #include "libraries/table/names.hpp"
 #include "libraries/table/op.hpp"
+#include "libraries/torch/meaning/memory.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -17,28 +18,6 @@ using values::Kind;
 namespace {
 
 constexpr std::size_t most_nodes = 200'000;
-
-// What makes views, whatever it is given.
-constexpr std::string_view views[] = {"view", "view_as", "flatten", "unflatten", "Flatten", "Unflatten",
-    "ravel", "reshape", "reshape_as", "unsqueeze", "squeeze", "transpose", "t", "T", "H", "mT", "mH",
-    "adjoint", "permute", "movedim", "expand", "broadcast_to", "expand_as", "split", "unsafe_split",
-    "split_with_sizes", "chunk", "tensor_split", "hsplit", "vsplit", "dsplit", "unbind", "select", "narrow",
-    "diagonal", "detach", "data", "view_as_complex", "view_as_real", "real", "imag", "Identity", "detach_",
-    "requires_grad_", "positive", "resolve_conj", "resolve_neg", "atleast_1d", "atleast_2d", "atleast_3d",
-    "pin_memory", "as_strided"};
-// … and those of them that copy where the order of the elements in memory does not allow a view.
-constexpr std::string_view reshapes[] = {"flatten", "Flatten", "ravel", "reshape", "reshape_as"};
-// What hands on what it was given where it is of the wanted kind already.
-constexpr std::string_view casts[] = {"to", "type", "type_as", "float", "double", "half", "bfloat16", "long",
-    "int", "short", "char", "byte", "bool", "cuda", "cpu"};
-// What does nothing outside training, or with a probability of 0.
-constexpr std::string_view dropouts[] = {"Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout",
-    "FeatureAlphaDropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout",
-    "feature_alpha_dropout"};
-
-template <std::size_t n> bool among(std::string_view name, const std::string_view (&names)[n]) {
-  return std::ranges::find(names, name) != std::end(names);
-}
 
 // A subscript by numbers, slices, None and `...` alone.
 bool is_basic_index(const Record& record, Value index) {
@@ -92,7 +71,7 @@ bool is_checkpoint(const Producer& made) { return made.row->path.starts_with("to
 bool is_own_function(const Producer& made) { return made.row->path == "torch.autograd.Function.apply"; }
 
 bool is_idle_dropout(const Record& record, const Producer& made) {
-  if (!among(libraries::operator_name(*made.row), dropouts)) return false;
+  if (libraries::memory_of(libraries::operator_name(*made.row)) != libraries::MemoryOf::dropout) return false;
   const Instance* layer = layer_of(made);
   const bool off = layer
       ? is_off(record, attribute(record, *layer, values::ModuleState::training))
@@ -112,13 +91,18 @@ bool shares_memory(const Record& record, const Producer& made, const TensorState
   if (made.row->variant != values::Variant::plain || (made.row->op && made.row->op->writes)) return true;
   const TensorState& from = *made.states[0];
   const std::string_view name = libraries::operator_name(*made.row);
-  if (among(name, reshapes)) return !result || can_be_viewed(record, from, result->shape);
   if (name == "contiguous") return in_order(record, from);
-  if (among(name, views)) return true;
   if (name == "__getitem__") return is_basic_index(record, argument(made, "index"));
-  if (among(name, casts))
+  switch (libraries::memory_of(name)) {
+  case libraries::MemoryOf::view: return true;
+  case libraries::MemoryOf::reshape: return !result || can_be_viewed(record, from, result->shape);
+  case libraries::MemoryOf::cast:
     return result && result->dtype == from.dtype && !lie_on_different_devices(from.device, result->device);
-  if (is_idle_dropout(record, made)) return true;
+  case libraries::MemoryOf::dropout:
+    if (is_idle_dropout(record, made)) return true;
+    break;
+  case libraries::MemoryOf::own: break;
+  }
   return is_on(record, setting(record, made, "inplace"));
 }
 

@@ -211,7 +211,7 @@ std::vector<libraries::Column> columns() {
   libraries::Column keeps{"kept for backward", {}}, takes{"temporaries of backward", {}};
   for (const Keeping& line : table) split(keeps, line.names);
   for (const Temporaries& line : temporaries) split(takes, line.names);
-  std::vector<libraries::Column> all{keeps, takes};
+  std::vector<libraries::Column> all{keeps, takes, view_column(), flops_column()};
   for (const auto& [says, words] :
       {std::pair{"lower under autocast", lowered}, std::pair{"float32 under autocast", raised},
           std::pair{"float32 under autocast on the CPU", raised_on_cpu},

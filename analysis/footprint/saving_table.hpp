@@ -52,7 +52,9 @@ const Temporaries* temporaries_of(std::string_view operator_name);
 enum class Casts : std::uint8_t { none, lower, higher, of_input };
 Casts casts_of(std::string_view operator_name, Device device);
 
-// The names of these tables, which tests hold against those of operators.
+libraries::Column view_column();   // strides.cpp
+libraries::Column flops_column();  // flops.cpp
+// The names of all tables of this floor, which tests hold against those of operators.
 std::vector<libraries::Column> columns();
 
 }  // namespace stepzero::footprint

@@ -1,6 +1,9 @@
 #include "footprint/strides.hpp"
 
+#include "footprint/saving_table.hpp"
+#include "libraries/table/columns.hpp"
 #include "libraries/table/names.hpp"
+#include "libraries/torch/meaning/memory.hpp"
 #include "values/strides.hpp"
 
 #include <algorithm>
@@ -72,19 +75,6 @@ std::vector<Int> picked(const Record& record, const std::vector<Int>& strides, V
 }
 
 std::vector<Int> find(const Record& record, const TensorState& state, int depth);
-
-// Operators that go through their operands element by element: their result lies in memory in the order of
-// these.
-constexpr std::string_view element_by_element =
-    " relu ReLU sigmoid Sigmoid tanh Tanh exp expm1 exp2 sqrt rsqrt reciprocal gelu GELU silu SiLU mish Mish hardswish Hardswish hardsigmoid Hardsigmoid "
-    "softplus Softplus log log2 log10 log1p sin cos abs square erf clamp clamp_min clamp_max hardtanh Hardtanh relu6 ReLU6 elu ELU celu CELU selu SELU "
-    "leaky_relu LeakyReLU pow mul div add sub rsub neg addcmul addcdiv lerp maximum minimum where masked_fill dropout Dropout "
-    "to type type_as float double half bfloat16 clone zeros_like ones_like empty_like full_like rand_like randn_like ";
-
-bool is_element_by_element(std::string_view name) {
-  const auto at = element_by_element.find(" " + std::string(name) + " ");
-  return at != std::string_view::npos;
-}
 
 // Which of two dimensions lies closer together in the operands? As TensorIterator asks: the first operand
 // that has an answer. Nullopt: it is not known.
@@ -170,7 +160,7 @@ std::vector<Int> find(const Record& record, const TensorState& state, int depth)
     return swapped(record.symbols, state.shape, 0, 1);
   if (!state.made || depth > 16) return values::strides_in_order(record.symbols, state.shape);
   if (shares_memory(record, *state.made, &state)) return behind_view(record, state, depth);
-  return is_element_by_element(libraries::operator_name(*state.made->row))
+  return libraries::lies_as_operands(libraries::operator_name(*state.made->row))
       ? of_operands(record, state, depth)
       : values::strides_in_order(record.symbols, state.shape);
 }
@@ -212,73 +202,128 @@ std::vector<Int> permuted(
   return made;
 }
 
+// A view, and the strides of what it is taken of.
+struct View {
+  const Record& record;
+  const Producer& made;
+  const TensorState& from;
+  const TensorState& state;
+  std::vector<Int> strides;
+  std::size_t rank() const { return strides.size(); }
+};
+
+std::vector<Int> same(View& view) { return view.strides; }
+std::vector<Int> without_one(View& view) {
+  const Value dim = argument(view.made, "dim");
+  const auto at = dim ? axis(view.record, dim, view.rank()) : std::optional<std::size_t>(0);
+  if (!at) return {};
+  view.strides.erase(view.strides.begin() + static_cast<std::ptrdiff_t>(*at));
+  return view.strides;
+}
+std::vector<Int> transposed(View& view) {
+  const auto dim = [&](std::size_t i) {
+    return axis(view.record, i < view.made.arguments.size() ? view.made.arguments[i] : Value{}, view.rank());
+  };
+  const auto a = dim(1), b = dim(2);
+  if (!a || !b) return {};
+  std::swap(view.strides[*a], view.strides[*b]);
+  return view.strides;
+}
+std::vector<Int> with_last_two_swapped(View& view) {
+  if (view.rank() < 2) return {};
+  std::swap(view.strides[view.rank() - 1], view.strides[view.rank() - 2]);
+  return view.strides;
+}
+// `x.T` turns all dimensions around.
+std::vector<Int> turned_around(View& view) {
+  return view.rank() > 2 ? std::vector<Int>{} : with_last_two_swapped(view);
+}
+std::vector<Int> expanded(View& view) {
+  return repeated(view.record.symbols, view.from.shape, view.strides, view.state.shape);
+}
+std::vector<Int> in_given_order(View& view) {
+  std::vector<Int> made = permuted(view.record, view.strides,
+      given_numbers(view.record, argument(view.made, "dims"), argument(view.made, "more")));
+  return made.size() == view.rank() ? made : std::vector<Int>{};
+}
+std::vector<Int> with_one_more(View& view) {
+  symbolic::Context& s = view.record.symbols;
+  const auto at = axis(view.record, argument(view.made, "dim"), view.rank() + 1);
+  if (!at) return {};
+  const Int size = *at < view.rank() ? view.from.shape.dims[*at].size : nullptr;
+  view.strides.insert(view.strides.begin() + static_cast<std::ptrdiff_t>(*at),
+      size ? s.mul(view.strides[*at], size) : s.constant(1));
+  return view.strides;
+}
+std::vector<Int> without_ones(View& view) {
+  std::vector<Int> left;
+  const auto at = axis(view.record, argument(view.made, "dim"), view.rank());
+  for (std::size_t i = 0; i < view.rank(); ++i)
+    if (at ? i != *at || view.state.shape.dims.size() == view.rank()
+           : !view.from.shape.dims[i].size || view.record.symbols.value(view.from.shape.dims[i].size) != 1)
+      left.push_back(view.strides[i]);
+  return left.size() == view.state.shape.dims.size() ? left : std::vector<Int>{};
+}
+std::vector<Int> as_pairs(View& view) {
+  symbolic::Context& s = view.record.symbols;
+  for (Int& each : view.strides) each = s.mul(each, s.constant(2));
+  view.strides.push_back(s.constant(1));
+  return view.strides;
+}
+std::vector<Int> subscripted(View& view) {
+  std::vector<Int> left = picked(view.record, view.strides, argument(view.made, "index"));
+  return left.size() == view.state.shape.dims.size() ? left : std::vector<Int>{};
+}
+std::vector<Int> reshaped(View& view) {
+  return strides_of_view(view.record.symbols, view.from.shape, view.strides, view.state.shape)
+      .value_or(std::vector<Int>{});
+}
+
+// How each operator that makes views lays its result over the tensor; of the others nothing is known.
+struct NamedView {
+  std::string_view name;
+  std::vector<Int> (*strides)(View&);
+};
+constexpr NamedView views[] = {
+    {"split", same},
+    {"unsafe_split", same},
+    {"split_with_sizes", same},
+    {"chunk", same},
+    {"tensor_split", same},
+    {"narrow", same},
+    {"detach", same},
+    {"data", same},
+    {"unbind", without_one},
+    {"select", without_one},
+    {"transpose", transposed},
+    {"t", with_last_two_swapped},
+    {"mT", with_last_two_swapped},
+    {"T", turned_around},
+    {"expand", expanded},
+    {"expand_as", expanded},
+    {"broadcast_to", expanded},
+    {"permute", in_given_order},
+    {"unsqueeze", with_one_more},
+    {"squeeze", without_ones},
+    {"view_as_real", as_pairs},
+    {"__getitem__", subscripted},
+    {"view", reshaped},
+    {"view_as", reshaped},
+    {"reshape", reshaped},
+    {"reshape_as", reshaped},
+    {"flatten", reshaped},
+    {"unflatten", reshaped},
+    {"Flatten", reshaped},
+    {"Unflatten", reshaped},
+    {"ravel", reshaped},
+};
+
 std::vector<Int> behind_view(const Record& record, const TensorState& state, int depth) {
   const Producer& made = *state.made;
-  const TensorState& from = *made.states[0];
-  const std::string_view name = libraries::operator_name(*made.row);
-  std::vector<Int> strides = find(record, from, depth + 1);
-  const std::size_t rank = from.shape.dims.size();
-  if (strides.size() != rank) return {};
-  const auto is = [&](std::initializer_list<std::string_view> names) {
-    return std::ranges::find(names, name) != names.end();
-  };
-  if (is({"split", "unsafe_split", "split_with_sizes", "chunk", "tensor_split", "narrow", "detach", "data"}))
-    return strides;
-  if (is({"unbind", "select"})) {
-    const auto at = argument(made, "dim") ? axis(record, argument(made, "dim"), rank)
-                                          : std::optional<std::size_t>(0);
-    if (!at) return {};
-    strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(*at));
-    return strides;
-  }
-  if (name == "transpose") {
-    const auto a = axis(record, made.arguments.size() > 1 ? made.arguments[1] : Value{}, rank),
-               b = axis(record, made.arguments.size() > 2 ? made.arguments[2] : Value{}, rank);
-    if (!a || !b) return {};
-    std::swap(strides[*a], strides[*b]);
-    return strides;
-  }
-  if (is({"t", "T", "mT"}) && rank >= 2) {
-    std::swap(strides[rank - 1], strides[rank - 2]);
-    return name == "T" && rank > 2 ? std::vector<Int>{} : strides;
-  }
-  if (is({"expand", "expand_as", "broadcast_to"}))
-    return repeated(record.symbols, from.shape, strides, state.shape);
-  if (name == "permute") {
-    std::vector<Int> made_so = permuted(
-        record, strides, given_numbers(record, argument(made, "dims"), argument(made, "more")));
-    return made_so.size() == rank ? made_so : std::vector<Int>{};
-  }
-  if (name == "unsqueeze") {
-    const auto at = axis(record, argument(made, "dim"), rank + 1);
-    if (!at) return {};
-    strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(*at),
-        *at < rank && from.shape.dims[*at].size ? record.symbols.mul(strides[*at], from.shape.dims[*at].size)
-                                                : record.symbols.constant(1));
-    return strides;
-  }
-  if (name == "squeeze") {
-    std::vector<Int> left;
-    const auto at = axis(record, argument(made, "dim"), rank);
-    for (std::size_t i = 0; i < rank; ++i)
-      if (at ? i != *at || state.shape.dims.size() == rank
-             : !from.shape.dims[i].size || record.symbols.value(from.shape.dims[i].size) != 1)
-        left.push_back(strides[i]);
-    return left.size() == state.shape.dims.size() ? left : std::vector<Int>{};
-  }
-  if (name == "view_as_real") {
-    for (Int& each : strides) each = record.symbols.mul(each, record.symbols.constant(2));
-    strides.push_back(record.symbols.constant(1));
-    return strides;
-  }
-  if (name == "__getitem__") {
-    std::vector<Int> left = picked(record, strides, argument(made, "index"));
-    return left.size() == state.shape.dims.size() ? left : std::vector<Int>{};
-  }
-  if (is({"view", "view_as", "reshape", "reshape_as", "flatten", "unflatten", "Flatten", "Unflatten",
-          "ravel"}))
-    return strides_of_view(record.symbols, from.shape, strides, state.shape).value_or(std::vector<Int>{});
-  return {};
+  const auto found = std::ranges::find(views, libraries::operator_name(*made.row), &NamedView::name);
+  if (found == std::end(views)) return {};
+  View view{record, made, *made.states[0], state, find(record, *made.states[0], depth + 1)};
+  return view.rank() == view.from.shape.dims.size() ? found->strides(view) : std::vector<Int>{};
 }
 
 }  // namespace
@@ -333,5 +378,7 @@ bool in_order(const Record& record, const TensorState& state) {
 bool can_be_viewed(const Record& record, const TensorState& from, const Shape& as) {
   return strides_of_view(record.symbols, from.shape, strides_of(record, from), as).has_value();
 }
+
+libraries::Column view_column() { return libraries::column_of("strides of its view", views); }
 
 }  // namespace stepzero::footprint

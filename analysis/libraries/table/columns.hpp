@@ -30,6 +30,8 @@ Column content_column();             // elements that are made or arranged
 Column arithmetic_column();          // … or computed
 Column autocast_column();            // types under autocast
 Column saved_column();               // what backward reads again
+Column memory_column();              // whose memory the result has
+Column order_column();               // … and in which order
 std::vector<Column> ndim_columns();  // dimensions of tensors of unknown ndim
 
 std::vector<Column> columns();
