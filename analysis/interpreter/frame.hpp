@@ -2,9 +2,9 @@
 // way.
 #pragma once
 
+#include "interpreter/arguments.hpp"
 #include "interpreter/record.hpp"
 #include "values/heap.hpp"
-#include "values/kept.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -13,22 +13,8 @@
 
 namespace stepzero::interpreter {
 
-struct Arguments {
-  std::vector<Value> positional;
-  std::vector<std::pair<syntax::Name, Value>> keywords;
-  bool spread = false;        // `*unknown` or `**unknown` among them
-  Value rest{};               // what any one of the positional ones that are not known is like; may be absent
-  std::size_t behind = 0;     // how many of `positional` are known to stand behind it
-  Int rest_length = nullptr;  // how many the unknown ones are; null: not known
-};
-
 // Does the path go on behind a statement?
 enum class Flow : std::uint8_t { normal, dead };
-
-// The attribute that says of an object that it stands for many.
-inline const syntax::Name stands_for_many{values::EngineNotes::many};
-// The attribute that says of an object that unseen code has it, and may fill its lists at any time.
-inline const syntax::Name handed_out{values::EngineNotes::handed};
 
 struct Exit {
   values::Delta delta;

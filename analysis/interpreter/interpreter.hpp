@@ -13,8 +13,8 @@
 #include "interpreter/limits.hpp"
 #include "interpreter/one_rank.hpp"
 #include "interpreter/paths/open_questions.hpp"
-#include "interpreter/policy.hpp"
 #include "interpreter/record.hpp"
+#include "interpreter/runtime.hpp"
 #include "interpreter/statements/module_run.hpp"
 #include "program/imports.hpp"
 
@@ -32,10 +32,10 @@ class Speculation;
 struct BuiltinCall;
 struct LoopShape;
 
-class Interpreter {
+class Interpreter final : public Runtime {
 public:
   Interpreter(const program::Sources& sources, const Library& library, const Limits& limits, Record& record);
-  ~Interpreter();
+  ~Interpreter() override;
 
   // Runs the file as a program, then every function and method that was not reached, on symbols.
   void run_file(const std::string& path);
@@ -53,187 +53,136 @@ public:
   // that it finished.
   bool can_run_again() const { return replay_.possible; }
 
-  // What a name in the text of a scope means, outside of the order in which the program runs: in an
-  // annotation. Absent if nothing does.
-  Value named_in(const values::Scope* scope, syntax::Name name);
-  // What a part of the run asks of the text of the program beyond what it runs: whether an attribute of that
-  // name is set anywhere, and what the bodies of functions say.
-  void note_asked_attribute(std::string_view name) {
+  // ------------------------------------------------------------ see Runtime
+  Value named_in(const values::Scope* scope, syntax::Name name) override;
+  void note_asked_attribute(std::string_view name) override {
     if (used_) used_->attributes.emplace(name);
   }
-  void note_body_read(const syntax::FunctionStmt& function) {
+  void note_body_read(const syntax::FunctionStmt& function) override {
     if (used_) used_->bodies.insert(&function);
   }
-
-  // ------------------------------------------------------------ for the library's rows
-  values::Heap& heap() { return record_.heap; }
-  symbolic::Context& symbols() { return record_.symbols; }
-  Record& record() { return record_; }
-  const Library& library() const { return library_; }
-
-  Value call(Value function, Arguments arguments, Place place, const syntax::CallExpr* expr = nullptr);
-  Value attribute(Value object, syntax::Name name, Place place);
-  // What the file of the workspace holds that the text names; absent if it names none, or more than one.
-  Value data_of_file(std::string_view path, program::DataFormat format);
-  // Of an object: the attribute, or the method as found on it; absent if there is none.
-  Value attribute_or_none(Value object, syntax::Name name, Place place);
-  symbolic::Answer has_attribute(Value value, syntax::Name name);
-  void set_attribute(Value object, syntax::Name name, Value value, Place where = {});
-  // The class's attribute or method, as found on an object of it; absent if there is none.
-  Value find_method(values::Instance* object, syntax::Name name);
-  Value library_symbol(std::string_view path) {
+  Value call(
+      Value function, Arguments arguments, Place place, const syntax::CallExpr* expr = nullptr) override;
+  Value attribute(Value object, syntax::Name name, Place place) override;
+  Value data_of_file(std::string_view path, program::DataFormat format) override;
+  Value attribute_or_none(Value object, syntax::Name name, Place place) override;
+  symbolic::Answer has_attribute(Value value, syntax::Name name) override;
+  void set_attribute(Value object, syntax::Name name, Value value, Place where = {}) override;
+  Value find_method(values::Instance* object, syntax::Name name) override;
+  Value library_symbol(std::string_view path) override {
     return Value::of(values::Kind::library, names_.symbol(path));
   }
-  // What `import a.b as c` would bind; external where nothing of the name is found.
-  Value import_named(std::string_view dotted);
-  // A new object of a library class; its constructor is not run.
-  values::Instance* make_native(std::string_view class_path, Place place);
-  bool is_a(Value object, std::string_view class_path) const { return names_.is_a(object, class_path); }
-  const Row* method_row(std::string_view class_path, std::string_view method) const {
+  Value import_named(std::string_view dotted) override;
+  values::Instance* make_native(std::string_view class_path, Place place) override;
+  bool is_a(Value object, std::string_view class_path) const override {
+    return names_.is_a(object, class_path);
+  }
+  const Row* method_row(std::string_view class_path, std::string_view method) const override {
     return names_.method_row(class_path, syntax::Name(method));
   }
-  const Row* method_row(std::string_view class_path, syntax::Name method) const {
+  const Row* method_row(std::string_view class_path, syntax::Name method) const override {
     return names_.method_row(class_path, method);
   }
-  const Row* constructor_row(std::string_view class_path) const { return names_.constructor_row(class_path); }
-
-  Cond truth(Value value);
-  Int to_int(Value value);  // null if it is no integer; unknowns become symbols
-  std::optional<std::int64_t> to_constant(Value value);
-  Value binary(syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node);
-  Value compare(syntax::CompareOp op, Value left, Value right);
-  // The elements, if all are known (generators are run).
-  std::optional<std::vector<Value>> elements(Value iterable, Place place);
-  // One that stands for itself alone, of an element that stands for many.
-  Value one_of_many(Value element);
-  Value any_element(Value iterable, Place where);  // for a list of them: each has numbers of its own
-  // The same, and an iterator is empty from then on. With `any_order` the elements of a set, too, in some
-  // order.
-  std::optional<std::vector<Value>> take(Value iterable, Place place, bool any_order = false);
-  // Any one element.
-  Value element(Value iterable, Place place);
-  Value subscript(Value object, Value index, const syntax::Expr& node);
-  Value length_of(Value value, Place place);
-  // What next() gives; `otherwise` if nothing is left.
-  Value next_of(Value iterator, Value otherwise, Place place);
-  Value zip_of(const std::vector<Value>& iterables, bool longest, Value fill, Place place);
-  Value make_set(std::vector<Value> items);
-  // Sorts as Python does; false, and nothing is changed, if an order is not known.
-  bool sort_values(std::vector<Value>& items, Value key, bool descending, Place place);
-  // Two keys of which both are known are equal or different for sure.
-  bool known_key(Value key) const;
-  bool same_key(Value a, Value b) const;
-  std::optional<int> order(Value a, Value b) const;
-  Value dict_get(Value dict, Value key, Value otherwise);
-  void dict_set(Value dict, Value key, Value value);
-  bool dict_update(Value dict, Value other, Place place);  // false: `other` is not wholly known
-  void count_items(Value counter, Value iterable, Place place);
-  // The value as Python's str() or repr() writes it, if it is known.
-  std::optional<std::string> text_of(Value value, bool as_repr, int depth = 0);
-  symbolic::Answer is_instance(Value value, Value type);
-  symbolic::Answer is_subclass(Value cls, Value of);
-  Value type_of(Value value, Place place);
-  void make_dataclass(values::Class& cls, bool keyword_only, bool with_init);
-  void fill_dataclass(values::Instance& object, Arguments arguments, Place place);
-  std::vector<std::pair<syntax::Name, Value>> field_values(const values::Instance& object);
-  Value named_tuple_class(std::string_view name, std::vector<values::ClassField> fields, Place place);
-  void hold(values::Instance& object, const Arguments& arguments,
-      Place place);  // of a class that derives from dict or list
+  const Row* constructor_row(std::string_view class_path) const override {
+    return names_.constructor_row(class_path);
+  }
+  Cond truth(Value value) override;
+  Int to_int(Value value) override;
+  std::optional<std::int64_t> to_constant(Value value) override;
+  Value binary(syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node) override;
+  Value compare(syntax::CompareOp op, Value left, Value right) override;
+  std::optional<std::vector<Value>> elements(Value iterable, Place place) override;
+  Value one_of_many(Value element) override;
+  Value any_element(Value iterable, Place where) override;
+  std::optional<std::vector<Value>> take(Value iterable, Place place, bool any_order = false) override;
+  Value element(Value iterable, Place place) override;
+  Value subscript(Value object, Value index, const syntax::Expr& node) override;
+  Value length_of(Value value, Place place) override;
+  Value next_of(Value iterator, Value otherwise, Place place) override;
+  Value zip_of(const std::vector<Value>& iterables, bool longest, Value fill, Place place) override;
+  Value make_set(std::vector<Value> items) override;
+  bool sort_values(std::vector<Value>& items, Value key, bool descending, Place place) override;
+  bool known_key(Value key) const override;
+  bool same_key(Value a, Value b) const override;
+  std::optional<int> order(Value a, Value b) const override;
+  Value dict_get(Value dict, Value key, Value otherwise) override;
+  void dict_set(Value dict, Value key, Value value) override;
+  bool dict_update(Value dict, Value other, Place place) override;
+  void count_items(Value counter, Value iterable, Place place) override;
+  std::optional<std::string> text_of(Value value, bool as_repr, int depth = 0) override;
+  symbolic::Answer is_instance(Value value, Value type) override;
+  symbolic::Answer is_subclass(Value cls, Value of) override;
+  Value type_of(Value value, Place place) override;
+  void make_dataclass(values::Class& cls, bool keyword_only, bool with_init) override;
+  void fill_dataclass(values::Instance& object, Arguments arguments, Place place) override;
+  std::vector<std::pair<syntax::Name, Value>> field_values(const values::Instance& object) override;
+  Value named_tuple_class(
+      std::string_view name, std::vector<values::ClassField> fields, Place place) override;
+  void hold(values::Instance& object, const Arguments& arguments, Place place) override;
   Value find_in_order(
-      const std::vector<values::Class*>& order, syntax::Name name, std::size_t from = 0) const;
-  // What a call answers that fails with one of Python's exceptions. Where somebody may catch it, the path
-  // ends.
-  Value raise_builtin(std::string_view exception, Place place);
-  bool of_any_use() const { return any_use_; }  // the run of a class that nobody constructs
-  Value settled(Value value);  // resolved; an unknown that was found to be a tensor is that tensor
-  // A choice whose condition is decided becomes its side.
-  Value resolve(Value value) { return value.is(values::Kind::choice) ? decided(value) : value; }
-  Value decided(Value choice);
-  // Applies `each` to both sides of choices.
-  Value over_choices(Value value, const std::function<Value(Value)>& each, Place place = {});
-
-  const std::optional<OneRank>& as_rank() const { return limits_.as_rank; }
-  // Keeps how many messages of each channel the process has received so far; null where it is not known what
-  // was sent.
-  values::Instance* heard() const { return in_roots_ ? nullptr : heard_; }
-  Int role(symbolic::Role role);  // the rank, the world size…: the same atom each time
-  Cond named_condition(std::string_view name, Sharing sharing);  // the same condition each time
-  // A value for a name of a program: a parameter, an attribute of an unknown object.
-  Value symbol(std::string_view name, Sharing sharing, Place born);
-
-  void record_operation(const Call& call, Value result, Value extra_self = {});
-  // Under the assumption of the path and, if there is one, `when`.
-  ProblemEvent* problem(values::ProblemKind kind, const Call& call, Cond when = nullptr);
-  // The same of what no row of the library is called for.
-  ProblemEvent* problem_at(values::ProblemKind kind, Place place, const syntax::Expr* node, std::string text);
-  // The call is proven to fail: what follows from that is not told again. See values::TensorState::blamed.
-  void blame(const Call& call);
-  // What both sides of the choices around have in common with the present operation: see
-  // ProblemEvent::assumption.
-  Cond assumption();
-  void exit_process() { killed_ = true; }         // the call that is evaluated does not return
-  const CallSite* site() const { return site_; }  // the calls around
-  bool guarded() const { return guards_ > 0; }
-  const Launch* launch() const { return limits_.launch; }
-  bool with_defaults() const { return with_defaults_; }  // what may be given or left out is left out
-  // Its text decides what the program does: of a word that the command line may give the default does. Most
-  // of them only name a file.
-  void note_choice_by_text(Value word);
-  // Are tensors made on the CPU where nothing else is said? What nobody calls may be called under any
-  // default.
-  bool knows_default_device() const { return !in_roots_ && device_contexts_ == 0 && !default_device_set_; }
-  void set_default_device() { default_device_set_ = true; }
-  // What floats are where nothing else is said.
-  values::Dtype default_dtype() const {
+      const std::vector<values::Class*>& order, syntax::Name name, std::size_t from = 0) const override;
+  Value raise_builtin(std::string_view exception, Place place) override;
+  bool of_any_use() const override { return any_use_; }
+  Value settled(Value value) override;
+  Value decided(Value choice) override;
+  Value over_choices(Value value, const std::function<Value(Value)>& each, Place place = {}) override;
+  const OneRank* as_rank() const override { return limits_.as_rank ? &*limits_.as_rank : nullptr; }
+  values::Instance* heard() const override { return in_roots_ ? nullptr : heard_; }
+  Int role(symbolic::Role role) override;
+  Cond named_condition(std::string_view name, Sharing sharing) override;
+  Value symbol(std::string_view name, Sharing sharing, Place born) override;
+  void record_operation(const Call& call, Value result, Value extra_self = {}) override;
+  ProblemEvent* problem(values::ProblemKind kind, const Call& call, Cond when = nullptr) override;
+  ProblemEvent* problem_at(
+      values::ProblemKind kind, Place place, const syntax::Expr* node, std::string text) override;
+  void blame(const Call& call) override;
+  Cond assumption() override;
+  void exit_process() override { killed_ = true; }
+  const CallSite* site() const override { return site_; }
+  bool guarded() const override { return guards_ > 0; }
+  const Launch* launch() const override { return limits_.launch; }
+  bool with_defaults() const override { return with_defaults_; }
+  void note_choice_by_text(Value word) override;
+  bool knows_default_device() const override {
+    return !in_roots_ && device_contexts_ == 0 && !default_device_set_;
+  }
+  void set_default_device() override { default_device_set_ = true; }
+  values::Dtype default_dtype() const override {
     return default_dtype_.value.is(values::Kind::dtype) ? default_dtype_.value.dtype()
         : default_dtype_.value                          ? values::Dtype::unknown
                                                         : values::Dtype::float32;
   }
-  bool default_dtype_set() const { return static_cast<bool>(default_dtype_.value); }  // whatever it is now
-  void set_default_dtype(Value dtype) { heap().set(default_dtype_, dtype); }
-  const Around* around() const { return around_; }
-  // Are gradients recorded here? Of what nobody calls this is said as if it were called where they are.
-  values::Known records_gradients() const;
-  // A manager that switches gradients was made; unless it is entered, it has done so for good.
-  void note_gradient_switch(const values::Instance* manager) {
+  bool default_dtype_set() const override { return static_cast<bool>(default_dtype_.value); }
+  void set_default_dtype(Value dtype) override { heap().set(default_dtype_, dtype); }
+  const Around* around() const override { return around_; }
+  values::Known records_gradients() const override;
+  void note_gradient_switch(const values::Instance* manager) override {
     switches_ += unentered_ != nullptr;
     unentered_ = manager;
   }
-  bool in_roots() const { return in_roots_; }
-  const Policy& policy() const { return policy_; }
-  // A size that has no name of the program's own yet. Of two with the same name the later one gets a number.
-  Int stand_in(std::string_view name);
-  // The program writes the gradient of the value, or takes it away.
-  void note_gradient_written(Value of, Place place);
-  // It writes these numbers into a parameter or a buffer, in place.
-  void note_weights_written(Value weights, Value numbers, Place place);
-  // Python, NumPy and PyTorch draw their random numbers from streams of their own.
-  enum class Stream : std::uint8_t { python, numpy, torch };
-  // Random numbers are drawn from here on as this seed has it, of all streams or of one; `partly`: of some
-  // devices only.
-  void note_seed(Value seed, std::optional<Stream> stream = {}, bool partly = false);
-  // An operator needs the two sizes equal, or one of them to be 1 where it `broadcasts`, and that is not
-  // known.
-  void note_fit(Int a, Int b, bool broadcasts, Place where);
-  // A backward left gradients: those of this process alone, which relate among the ranks as its loss does, or
-  // (null) others. Unseen code that was handed what has them may have them reduced.
-  void note_gradients(std::optional<Sharing> own) {
+  bool in_roots() const override { return in_roots_; }
+  Int stand_in(std::string_view name) override;
+  void note_gradient_written(Value of, Place place, const Row* by = nullptr) override;
+  void note_weights_written(Value weights, Value numbers, Place place) override;
+  void note_seed(Value seed, std::optional<Stream> stream = {}, bool partly = false) override;
+  void note_fit(Int a, Int b, bool broadcasts, Place where) override;
+  void note_gradients(std::optional<Sharing> own) override {
     gradients_.own = own && gradients_.own ? symbolic::mix(*gradients_.own, *own) : own;
   }
-  void lose_gradients() { gradients_.lost = true; }
-  std::optional<Sharing> own_gradients() const { return gradients_.lost ? std::nullopt : gradients_.own; }
-  // Do all ranks draw the same? Where it is not known it is taken to be so; and one process by itself cannot
-  // tell.
-  Sharing drawn_sharing(Stream stream) const {
+  void lose_gradients() override { gradients_.lost = true; }
+  std::optional<Sharing> own_gradients() const override {
+    return gradients_.lost ? std::nullopt : gradients_.own;
+  }
+  Sharing drawn_sharing(Stream stream) const override {
     const Seeds seeds = seeds_[static_cast<std::size_t>(stream)];
     return limits_.as_rank || seeds == Seeds::never || seeds == Seeds::by_rank ? Sharing::local
                                                                                : Sharing::uniform;
   }
-  bool casting() const {
+  bool casting() const override {
     return casts_ > 0;
   }  // inside a `with` that may have operators choose their results' types
-  Place place(syntax::Span span) const { return {chunk_, span}; }
-  Place place(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
+  Place place(syntax::Span span) const override { return {chunk_, span}; }
+  Place place(const syntax::Expr& expr) const override { return {chunk_, expr.span}; }
 
 private:
   friend class Speculation;
@@ -253,6 +202,7 @@ private:
   class Fixpoint;
   struct ForLoop;
   struct InstanceOf;
+  struct KnownRounds;
   struct LibraryCall;
   struct Matching;
   struct Subscript;
@@ -319,7 +269,7 @@ private:
   Flow run_while(const syntax::WhileStmt& stmt);
   Flow run_else(
       syntax::Block body, syntax::Block orelse, Flow flow);  // of a loop of which not all rounds are known
-  bool run_known_rounds(const syntax::WhileStmt& stmt, Flow& flow, std::vector<Block>& first);
+  std::optional<Flow> run_known_rounds(const syntax::WhileStmt& stmt, std::vector<Block>& first);
   Flow run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round);
   RoundCounts round_counts(Int length);
   std::string length_name(Place born) const;
@@ -633,10 +583,7 @@ private:
   Place here(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
 
   const program::Sources& sources_;
-  const Library& library_;
   Limits limits_;
-  const Policy& policy_ = limits_.given ? showing : proving;
-  Record& record_;
   program::Imports imports_;
   std::map<std::string, ModuleRun> modules_;
   std::unordered_map<const values::Scope*, ModuleRun*>

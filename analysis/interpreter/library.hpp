@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace stepzero::interpreter {
-class Interpreter;
+class Runtime;
 struct Call;
 }  // namespace stepzero::interpreter
 
@@ -222,6 +222,13 @@ enum class Covers : std::uint8_t {
   join,     // ranks that have ended take part in the collectives of the others
 };
 
+// Where a call moves its tensor.
+enum class Moves : std::uint8_t {
+  nowhere,
+  to_given,  // to the device that its first argument names, if it names one
+  to_cuda,
+};
+
 // One name of a library. Rows are data: see torch/. All texts live as long as the process.
 struct Row {
   std::string_view path;  // "torch.nn.Linear", "torch.Tensor.view"
@@ -238,6 +245,7 @@ struct Row {
   const CollectiveInfo* backward =
       nullptr;                      // of a class of modules: what a backward through their forward enters
   Covers covers = Covers::nothing;  // of a class of context managers
+  Moves moves = Moves::nowhere;     // of a transfer
   bool self_first = false;          // of a method: its object is the first parameter of the signature
   std::string_view source;          // where its semantics were read
   bool pure = false;                // it never raises on values that are known
@@ -272,7 +280,7 @@ using values::Value;
 
 // A call of a library row, with its arguments bound.
 struct Call {
-  Interpreter& run;
+  Runtime& run;
   const Row& row;
   Value self;  // of methods and of constructors (the new instance)
   std::vector<Value>
@@ -338,36 +346,36 @@ public:
   // tensor.
   virtual bool only_of_tensors(std::string_view method) const = 0;
   // x.shape[index] of a tensor of which not even the rank is known; absent if nothing can be said.
-  virtual Value part_of_shape(Interpreter& run, Value tensor, Value index, values::Place place) const = 0;
+  virtual Value part_of_shape(Runtime& run, Value tensor, Value index, values::Place place) const = 0;
   // Values of a subscript, operator or truth of a tensor: the rows named by these paths are used.
-  virtual Value binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right,
-      const syntax::Expr& node, values::Place place) const = 0;
+  virtual Value binary(Runtime& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
+      values::Place place) const = 0;
   virtual Value subscript(
-      Interpreter& run, Value object, Value index, const syntax::Expr& node, values::Place place) const = 0;
+      Runtime& run, Value object, Value index, const syntax::Expr& node, values::Place place) const = 0;
   // -x, ~x of a tensor.
-  virtual Value unary(Interpreter& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node,
+  virtual Value unary(Runtime& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node,
       values::Place place) const = 0;
   // a < b where one side is a tensor.
-  virtual Value compare(Interpreter& run, syntax::CompareOp op, Value left, Value right,
-      const syntax::Expr& node, values::Place place) const = 0;
+  virtual Value compare(Runtime& run, syntax::CompareOp op, Value left, Value right, const syntax::Expr& node,
+      values::Place place) const = 0;
   // `x += y` of a tensor x: writes into it.
-  virtual Value augment(Interpreter& run, syntax::BinaryOp op, Value left, Value right,
-      const syntax::Expr& node, values::Place place) const = 0;
+  virtual Value augment(Runtime& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
+      values::Place place) const = 0;
   // x[index] = value.
-  virtual void store(Interpreter& run, Value object, Value index, Value value, const syntax::Expr& node,
+  virtual void store(Runtime& run, Value object, Value index, Value value, const syntax::Expr& node,
       values::Place place) const = 0;
   // `a, b = value`: the parts, where the library knows them; else what is known anyway. `names` may hold
   // empty ones.
-  virtual std::optional<std::vector<Value>> unpack(Interpreter& run, Value value,
+  virtual std::optional<std::vector<Value>> unpack(Runtime& run, Value value,
       std::span<const std::string_view> names, const syntax::Expr& node, values::Place place) const = 0;
   // Something is called of which nothing is known, with these arguments as the program writes them.
-  virtual void unseen_call(Interpreter& run, std::span<const Value> positional,
+  virtual void unseen_call(Runtime& run, std::span<const Value> positional,
       std::span<const std::pair<syntax::Name, Value>> keywords, const syntax::CallExpr& expr,
       values::Place place) const = 0;
   // Of a wrapper that hands on to a module what it is called with: the module. Absent if the object is none.
   virtual Value wrapped(Value object) const = 0;
   // Makes of these arguments what a wrapper hands on.
-  virtual void hand_on(Interpreter& run, std::span<const Value> positional) const = 0;
+  virtual void hand_on(Runtime& run, std::span<const Value> positional) const = 0;
 };
 
 }  // namespace stepzero::interpreter

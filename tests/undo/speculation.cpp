@@ -1,5 +1,6 @@
 // A program that speculates at random from inside of itself: what was discarded has left nothing.
 #include "interpreter/paths/speculation.hpp"
+#include "interpreter/interpreter.hpp"
 #include "libraries/table/table.hpp"
 
 #include <catch2/catch.hpp>
@@ -137,7 +138,7 @@ struct Played {
 Played* played = nullptr;
 
 // All that can be reached from the functions' module, as handles and contents.
-Seen seen(Interpreter& run, Value dump) {
+Seen seen(interpreter::Runtime& run, Value dump) {
   Seen found;
   found.facts = run.symbols().mark();
   found.told = run.record().facts.size();
@@ -155,7 +156,7 @@ Seen seen(Interpreter& run, Value dump) {
 }
 
 Value play(interpreter::Call& call) {
-  Interpreter& run = call.run;
+  interpreter::Runtime& run = call.run;
   const Value dump = call.at(0);
   const auto functions = run.elements(call.at(1), call.place);
   if (!functions || functions->empty()) return Value::none();

@@ -106,7 +106,7 @@ const values::Device* computed_on(const Unknown& value) {
   return nullptr;
 }
 
-const values::Device* presumed_device(Interpreter& run, Value value) {
+const values::Device* presumed_device(Runtime& run, Value value) {
   if (!value.is(Kind::unknown)) return nullptr;
   const std::string_view name = value.as<Unknown>()->name, word = name.substr(name.rfind('.') + 1);
   // That of a tensor is where the tensor lies: `x.to(image.device)`.
@@ -119,7 +119,7 @@ const values::Device* presumed_device(Interpreter& run, Value value) {
 namespace {
 // What was moved to a device and is called is a module, and so is what programs call their models:
 // `self.teacher_model` by its last word.
-bool is_model(Interpreter& run, Value function, std::string_view name) {
+bool is_model(Runtime& run, Value function, std::string_view name) {
   if (function.is(Kind::unknown) && kept(*function.as<Unknown>(), moved_to_kept)) return true;
   const std::string_view word = name.substr(name.find_last_of("._") + 1);
   return run.library().find(values::InternalRow::model + std::string(word)) != nullptr;
@@ -127,7 +127,7 @@ bool is_model(Interpreter& run, Value function, std::string_view name) {
 
 // Where the tensors among the arguments lie, on an accelerator if any does; null: not known. Lengths and the
 // like stay on the CPU beside an input that was moved.
-const values::Device* device_of_any(Interpreter& run, const Arguments& arguments) {
+const values::Device* device_of_any(Runtime& run, const Arguments& arguments) {
   const auto device_of = [&](Value argument) -> const values::Device* {
     argument = run.resolve(argument);
     const Value tensor = argument.is(Kind::unknown) ? argument.as<Unknown>()->state.value : argument;
@@ -144,16 +144,20 @@ const values::Device* device_of_any(Interpreter& run, const Arguments& arguments
   return found;
 }
 
-// `object.to(device)`, `object.cuda()` of what is not known.
-void note_moved(Interpreter& run, Unknown& made, const Unknown& object, std::string_view method,
-    const Arguments& arguments) {
-  values::Heap& heap = run.heap();
+// The device that a call of a transfer's row moves to; null: not known.
+const values::Device* target_of(Runtime& run, const values::Row& row, const Arguments& arguments) {
+  if (row.moves == values::Moves::to_cuda) return run.heap().device("cuda").as<values::Device>();
+  if (row.moves != values::Moves::to_given) return nullptr;
   const Value target = arguments.positional.empty() ? Value{} : run.resolve(arguments.positional.front());
-  const values::Device* device = method == "cuda" ? heap.device("cuda").as<values::Device>()
-      : method == "cpu"                           ? heap.device("cpu").as<values::Device>()
-      : method != "to" || arguments.spread        ? nullptr
-                                                  : values::device_named(heap, target);
-  if (!device && method == "to") device = presumed_device(run, target);
+  const values::Device* device = arguments.spread ? nullptr : values::device_named(run.heap(), target);
+  return device ? device : presumed_device(run, target);
+}
+
+// `object.to(device)`, `object.cuda()` of what is not known.
+void note_moved(
+    Runtime& run, Unknown& made, const Unknown& object, const values::Row& row, const Arguments& arguments) {
+  values::Heap& heap = run.heap();
+  const values::Device* device = target_of(run, row, arguments);
   if (!device) return;
   keep(heap, made, moved_to_kept, Value::of(Kind::device, device));
   if (values::is_cpu(device)) return;
@@ -166,7 +170,7 @@ void note_moved(Interpreter& run, Unknown& made, const Unknown& object, std::str
 }
 }  // namespace
 
-void note_transfer(Interpreter& run, Value made, Value function, const Arguments& arguments) {
+void note_transfer(Runtime& run, Value made, Value function, const Arguments& arguments) {
   const auto carries = [&](Value value) {
     value = run.resolve(value);
     return values::is_device(value) || (value.is(Kind::unknown) && kept(*value.as<Unknown>(), moved_kept));
@@ -182,7 +186,7 @@ void note_transfer(Interpreter& run, Value made, Value function, const Arguments
     const Value object = kept(*function.as<Unknown>(), values::UnknownState::whole);
     if (row && object.is(Kind::unknown) && made.is(Kind::unknown)) {
       if (transfers)
-        note_moved(run, *made.as<Unknown>(), *object.as<Unknown>(), method, arguments);
+        note_moved(run, *made.as<Unknown>(), *object.as<Unknown>(), *row, arguments);
       else if (row->op && row->operation == values::Operation::none)
         keep(run.heap(), *made.as<Unknown>(), values::UnknownState::made_of, object);
     }
@@ -205,7 +209,7 @@ void note_operands(values::Heap& heap, Value made, Value left, Value right) {
 }
 
 void note_computed(
-    Interpreter& run, Value made, Value function, std::string_view name, const Arguments& arguments) {
+    Runtime& run, Value made, Value function, std::string_view name, const Arguments& arguments) {
   std::vector<Value> from;
   bool computed = arguments.spread;
   Value device;
@@ -261,12 +265,12 @@ constexpr std::string_view owner_kept = values::UnknownState::owner;
 constexpr std::string_view of_unseen = values::InternalRow::of_unseen;
 }  // namespace
 
-void note_owner(Interpreter& run, Value made, const Unknown& object, Name name) {
+void note_owner(Runtime& run, Value made, const Unknown& object, Name name) {
   if (made.is(Kind::unknown) && run.library().find(std::string(of_unseen) + std::string(name.text())))
     keep(run.heap(), *made.as<Unknown>(), owner_kept, Value::of(Kind::unknown, &object));
 }
 
-Role role_of(Interpreter& run, const Unknown& function, const Arguments& arguments) {
+Role role_of(Runtime& run, const Unknown& function, const Arguments& arguments) {
   if (const Value owner = kept(function, owner_kept); owner.is(Kind::unknown)) {
     const std::string_view method = function.name.substr(function.name.rfind('.') + 1);
     const values::Row* row = run.library().find(std::string(of_unseen) + std::string(method));

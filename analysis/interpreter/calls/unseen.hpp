@@ -2,7 +2,7 @@
 // programs call their models. Kept with the unknown values under names with a '$'.
 #pragma once
 
-#include "interpreter/interpreter.hpp"
+#include "interpreter/runtime.hpp"
 
 #include <vector>
 
@@ -27,28 +27,28 @@ const values::Device* left_on(const values::Unknown& value);  // null: not known
 const values::Device* computed_on(const values::Unknown& value);
 // What `.to(value)` names where by its name it is a device, of which nobody says which: a GPU, or any other
 // device. Null: it is no such thing.
-const values::Device* presumed_device(Interpreter& run, Value value);
+const values::Device* presumed_device(Runtime& run, Value value);
 // The result of a call of unseen code that moves tensors, is given a device, or what was moved so. Its parts
 // and what its methods give are as well. What a tensor's method moved is known to lie there, and that the
 // other parts of its batch do not.
-void note_transfer(Interpreter& run, Value made, Value function, const Arguments& arguments);
+void note_transfer(Runtime& run, Value made, Value function, const Arguments& arguments);
 bool may_be_moved(const values::Unknown& value);
 // It is the sum, product… of both.
 void note_operands(values::Heap& heap, Value made, Value left, Value right);
 // The result of a call of unseen code of that name, where gradients are recorded.
 void note_computed(
-    Interpreter& run, Value made, Value function, std::string_view name, const Arguments& arguments);
+    Runtime& run, Value made, Value function, std::string_view name, const Arguments& arguments);
 
 // `made` is the attribute of an object of which nothing is known: a method that says what the object is for,
 // as `eval` does of a module, knows it.
-void note_owner(Interpreter& run, Value made, const values::Unknown& object, syntax::Name name);
+void note_owner(Runtime& run, Value made, const values::Unknown& object, syntax::Name name);
 // A call of such a method, or of an object that has been asked for one: the row that says what it is for, and
 // the object. Null: neither.
 struct Role {
   const values::Row* row = nullptr;
   const values::Unknown* object = nullptr;
 };
-Role role_of(Interpreter& run, const values::Unknown& function, const Arguments& arguments);
+Role role_of(Runtime& run, const values::Unknown& function, const Arguments& arguments);
 
 // Something of another library: its name and where that lives, "transformers.LlamaConfig". Empty for others.
 std::string imported_from(Value value);

@@ -335,13 +335,16 @@ void Interpreter::Escape::lose_named_by(const values::Scope& scope) {
   }
 }
 
-void Interpreter::note_gradient_written(Value of, Place where) {
+void Interpreter::note_gradient_written(Value of, Place where, const Row* by) {
   // An optimizer that the program writes works on gradients, as every other does.
   for (const CallSite* call = site_; call; call = call->outer)
     if (const values::Class* cls = call->function ? call->function->owner : nullptr; cls && cls->native &&
         cls->native->row && cls->native->row->operation == values::Operation::optimizer_made)
       return;
-  if (OperationEvent* event = note_tensor_set("grad.__set__", of, where)) event->tensors.resize(1);
+  OperationEvent* event = note_tensor_set("grad.__set__", of, where);
+  if (!event) return;
+  event->tensors.resize(1);
+  event->by = by;
 }
 
 void Interpreter::note_weights_written(Value weights, Value numbers, Place where) {

@@ -2,10 +2,12 @@
 // sets them, and reading them raises.
 #pragma once
 
-#include "interpreter/interpreter.hpp"
+#include "interpreter/runtime.hpp"
 #include "values/kept.hpp"
 
 namespace stepzero::interpreter {
+
+class Interpreter;
 
 // The attribute that says of a module that TorchScript made it anew: it has attributes of its own, such as
 // `save`.

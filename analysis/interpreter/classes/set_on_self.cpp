@@ -220,7 +220,7 @@ Changes set_by_method(const values::Class& cls, Name method) {
   return changes;
 }
 
-void lose_set(Interpreter& run, values::Instance& object, const Changes& changes) {
+void lose_set(Runtime& run, values::Instance& object, const Changes& changes) {
   using values::Kind;
   for (const Name name : changes.set) {
     values::Slot* slot = object.attributes.find(name);

@@ -1,7 +1,7 @@
 // What the methods of a class may set on their object, as their texts say.
 #pragma once
 
-#include "interpreter/interpreter.hpp"
+#include "interpreter/runtime.hpp"
 #include "values/kept.hpp"
 
 #include <functional>
@@ -43,7 +43,7 @@ Value another_of_its_kind(values::Heap& heap, Value container);
 Changes set_by_method(const values::Class& cls, syntax::Name method);
 // It may have been called before: what it sets is not known from here on. A module has one like it in its
 // place.
-void lose_set(Interpreter& run, values::Instance& object, const Changes& changes);
+void lose_set(Runtime& run, values::Instance& object, const Changes& changes);
 // Unseen code may have called any of them: the numbers, flags and texts that they set, and the lists that
 // they change, are not known from here on.
 void lose_set_by_methods(values::Heap& heap, values::Instance& object);

@@ -540,7 +540,8 @@ static const Row* unseen_base(const Library& library, std::string_view path) {
   const std::string_view name = path.substr(path.rfind('.') + 1);
   for (std::size_t i = 0; i < name.size(); ++i)
     if (std::isupper(static_cast<unsigned char>(name[i])) != 0)
-      if (const Row* found = library.find("$unseen." + package + "." + std::string(name.substr(i)));
+      if (const Row* found = library.find(
+              values::InternalRow::of_unseen + (package + "." + std::string(name.substr(i))));
           found && found->kind == values::RowKind::class_)
         return found;
   return nullptr;

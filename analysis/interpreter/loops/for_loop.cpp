@@ -4,6 +4,7 @@
 #include "interpreter/loops/each_round.hpp"
 #include "interpreter/loops/first_round.hpp"
 #include "interpreter/loops/iteration.hpp"
+#include "interpreter/loops/known_rounds.hpp"
 #include "interpreter/loops/last_round.hpp"
 #include "interpreter/loops/rounds.hpp"
 #include "interpreter/paths/speculation.hpp"
@@ -405,49 +406,26 @@ std::optional<Flow> Interpreter::ForLoop::asked(std::vector<Block>& so_far) {
       : Value{};
   if (!both.is(Kind::tuple)) return {};
   const Value function = both.as<values::Tuple>()->items[0], last = both.as<values::Tuple>()->items[1];
-  Speculation trial(run, Speculation::Of::trial);
-  const std::uint64_t from = run.record_.steps;
-  Block* const block = run.block_;
-  LoopTarget target{trial.mark(), trial.mark(), trial.depth(), {}, {}};
-  run.frame_->loops.push_back(&target);
-  Flow flow = Flow::normal;
-  bool known = true, ended = false;
-  std::vector<Block> rounds;
-  const auto each = [&] {
-    const Value item = run.resolve(run.call(function, {}, run.here(*stmt.iterable)));
-    if (std::exchange(run.killed_, false)) return run.leave(ExitKind::raise, stmt, run.raised_);
-    const symbolic::Answer is_last = s.decide(run.truth(run.compare(CompareOp::eq, item, last)));
-    known = is_last != symbolic::Answer::unknown;
-    ended = is_last == symbolic::Answer::yes;
-    if (!known || ended) return Flow::normal;
-    run.run_assign(*stmt.target, item);
-    return run.run_block(stmt.body);
-  };
-  while (known && !ended && flow == Flow::normal) {
-    Block round;
-    run.block_ = &round;
-    flow = run.run_round(target, each, false);
-    known = known && run.path_.size() == trial.depth() && run.record_.steps - from < asked_steps &&
-        run.step();
-    if (known) rounds.push_back(std::move(round));
-  }
-  run.frame_->loops.pop_back();
-  run.block_ = block;
-  if (!known) {
-    if (run.limits_.as_rank && run.limits_.as_rank->told && run.dry_runs_ == 0 && run.generic_depth_ == 0)
-      so_far = std::move(rounds);
-    return {};
-  }
-  trial.commit();
-  auto* event = run.record_.event<LoopEvent>();
-  event->place = {run.chunk_, stmt.header};
-  event->calls = run.site_;
-  event->stmt = &stmt;
-  event->unrolled = true;
-  event->rounds = std::move(rounds);
-  run.append(event);
-  if (flow == Flow::normal && !stmt.orelse.empty()) flow = run.run_block(stmt.orelse);
-  return target.breaks.empty() ? flow : run.merge_exits(trial, target.breaks, flow, nullptr, false);
+  KnownRounds known{run, stmt, stmt.header, stmt.orelse, asked_steps};
+  Value item;
+  const auto flow = known.all(
+      [&] {
+        item = run.resolve(run.call(function, {}, run.here(*stmt.iterable)));
+        const symbolic::Answer is_last = run.killed_
+            ? symbolic::Answer::unknown
+            : s.decide(run.truth(run.compare(CompareOp::eq, item, last)));
+        return is_last == symbolic::Answer::unknown ? KnownRounds::Next::unknown
+            : is_last == symbolic::Answer::yes      ? KnownRounds::Next::none
+                                                    : KnownRounds::Next::another;
+      },
+      [&] {
+        run.run_assign(*stmt.target, item);
+        return run.run_block(stmt.body);
+      });
+  if (!flow && run.limits_.as_rank && run.limits_.as_rank->told && run.dry_runs_ == 0 &&
+      run.generic_depth_ == 0)
+    so_far = std::move(known.rounds);
+  return flow;
 }
 
 // The first number of a range of many, or of nobody knows how many, is known: `if step % 100 == 0` holds for

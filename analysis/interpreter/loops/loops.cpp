@@ -3,6 +3,7 @@
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
 #include "interpreter/loops/each_round.hpp"
+#include "interpreter/loops/known_rounds.hpp"
 #include "interpreter/loops/rounds.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "syntax/walk.hpp"
@@ -231,67 +232,33 @@ Flow Interpreter::run_else(syntax::Block body, syntax::Block orelse, Flow flow) 
       [] { return Flow::normal; });
 }
 
-// Rounds whose conditions are known are run one by one. False, and nothing has happened: something is not
+// Rounds whose conditions are known are run one by one. Absent, and nothing has happened: something is not
 // known, or it takes too long; then `first` gets the first ones, in the run of one rank.
-bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow, std::vector<Block>& first) {
-  Speculation trial(*this, Speculation::Of::trial);
-  const std::size_t depth = trial.depth();
-  const std::uint64_t from = record_.steps;
-  Block* const block = block_;
-  auto* event = record_.event<LoopEvent>();
-  event->place = {chunk_, stmt.header};
-  event->calls = site_;
-  event->stmt = &stmt;
-  event->unrolled = true;
-  LoopTarget target{trial.mark(), trial.mark(), depth, {}, {}};
-  frame_->loops.push_back(&target);
-  flow = Flow::normal;
-  bool known = true, ended = false;
-  std::vector<Block> rounds;
-  while (known && !ended && flow == Flow::normal) {
-    Block round;
-    block_ = &round;
-    const Cond holds = truth(evaluate(*stmt.test));
-    if (std::exchange(killed_, false)) {  // the test waits for what nobody sends, or fails
-      flow = leave(ExitKind::raise, stmt, raised_);
-      known = path_.size() == depth;
-      rounds.push_back(std::move(round));
-      break;
-    }
-    const auto answer = symbols().decide(holds);
-    known = answer != symbolic::Answer::unknown;
-    if (answer == symbolic::Answer::no) ended = true;
-    if (known && !ended) flow = run_round(target, [&] { return run_block(stmt.body); }, false);
-    // A way out that depends on what is not known: the rounds behind it may or may not be.
-    known = known && path_.size() == depth && record_.steps - from < while_steps && step();
-    if (!ended || !round.events.empty()) rounds.push_back(std::move(round));
+std::optional<Flow> Interpreter::run_known_rounds(const WhileStmt& stmt, std::vector<Block>& first) {
+  KnownRounds known{*this, stmt, stmt.header, stmt.orelse, while_steps};
+  const auto flow = known.all(
+      [&] {
+        const Cond holds = truth(evaluate(*stmt.test));
+        const symbolic::Answer answer = killed_ ? symbolic::Answer::unknown : symbols().decide(holds);
+        return answer == symbolic::Answer::unknown ? KnownRounds::Next::unknown
+            : answer == symbolic::Answer::no       ? KnownRounds::Next::none
+                                                   : KnownRounds::Next::another;
+      },
+      [&] { return run_block(stmt.body); });
+  // What follows them is not known, but who compares ranks may see from them that there are more than on
+  // another. What it sends in them is certain, too: who is told of messages may be told of more by that.
+  const bool told = limits_.as_rank && limits_.as_rank->told;
+  if (!flow && limits_.as_rank && !known.ended && dry_runs_ == 0 && generic_depth_ == 0 &&
+      (told || known.rounds.size() > most_first_rounds)) {
+    known.rounds.resize(told ? std::min(known.rounds.size(), most_told_rounds) : most_first_rounds);
+    first = std::move(known.rounds);
   }
-  frame_->loops.pop_back();
-  block_ = block;
-  if (!known) {
-    // What follows them is not known, but who compares ranks may see from them that there are more than on
-    // another. What it sends in them is certain, too: who is told of messages may be told of more by that.
-    const bool told = limits_.as_rank && limits_.as_rank->told;
-    if (limits_.as_rank && !ended && dry_runs_ == 0 && generic_depth_ == 0 &&
-        (told || rounds.size() > most_first_rounds)) {
-      rounds.resize(told ? std::min(rounds.size(), most_told_rounds) : most_first_rounds);
-      first = std::move(rounds);
-    }
-    return false;
-  }
-  trial.commit();
-  event->rounds = std::move(rounds);
-  bool any = false;
-  for (const Block& round : event->rounds) any = any || !round.events.empty();
-  if (any) append(event);
-  if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
-  if (!target.breaks.empty()) flow = merge_exits(trial, target.breaks, flow, nullptr, false);
-  return true;
+  return flow;
 }
 
 Flow Interpreter::run_while(const WhileStmt& stmt) {
   std::vector<Block> first_rounds;
-  if (Flow flow; run_known_rounds(stmt, flow, first_rounds)) return flow;
+  if (const auto flow = run_known_rounds(stmt, first_rounds)) return *flow;
   LoopShape shape;
   shape.stmt = &stmt;
   shape.place = {chunk_, stmt.header};

@@ -1,13 +1,15 @@
 // Taking a piece of the run back: see the header.
 #include "interpreter/paths/speculation.hpp"
 
+#include "interpreter/interpreter.hpp"
+
 #include <algorithm>
 
 namespace stepzero::interpreter {
 
-Speculation::Speculation(Interpreter& run, Of what)
-    : run_(run), mark_(run.heap().mark()), facts_(run.symbols().mark()), depth_(run.path_.size()),
-      what_(what), killed_(run.killed_) {
+Speculation::Speculation(Runtime& run, Of what)
+    : run_(static_cast<Interpreter&>(run)), mark_(run.heap().mark()), facts_(run.symbols().mark()),
+      depth_(run_.path_.size()), what_(what), killed_(run_.killed_) {
   if (what_ != Of::trial) return;
   lists_ = {run_.record_.facts.size(), run_.function_order_.size(), run_.classes_.size(), run_.built_.size(),
       run_.block_};

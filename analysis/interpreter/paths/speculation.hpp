@@ -7,15 +7,17 @@
 // ever happened. What is not committed when the Speculation ends is taken back.
 #pragma once
 
-#include "interpreter/interpreter.hpp"
+#include "interpreter/runtime.hpp"
 
 namespace stepzero::interpreter {
+
+class Interpreter;
 
 class Speculation {
 public:
   enum class Of : std::uint8_t { path, trial };
 
-  explicit Speculation(Interpreter& run, Of what = Of::path);
+  explicit Speculation(Runtime& run, Of what = Of::path);
   ~Speculation() {
     if (open_) end();
   }

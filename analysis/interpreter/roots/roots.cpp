@@ -22,7 +22,8 @@ using values::Kind;
 
 Interpreter::Interpreter(
     const program::Sources& sources, const Library& library, const Limits& limits, Record& record)
-    : sources_(sources), library_(library), limits_(limits), record_(record),
+    : Runtime(record, record.heap, record.symbols, library, limits.given ? showing : proving),
+      sources_(sources), limits_(limits),
       imports_(sources, record.read,
           [&library](std::string_view top_level) { return library.reads(top_level); }) {}
 

@@ -1,5 +1,6 @@
 #include "libraries/frameworks/counted_steps.hpp"
 
+#include "interpreter/record.hpp"
 #include "libraries/torch/data/batches.hpp"
 #include "values/kept_by_packages.hpp"
 

@@ -1,4 +1,5 @@
 // What the files of training frameworks share.
+#include "interpreter/record.hpp"
 #include "libraries/frameworks/counted_steps.hpp"
 #include "libraries/frameworks/frameworks.hpp"
 #include "libraries/torch/distributed/wrapping.hpp"
@@ -44,7 +45,7 @@ Value prepared_forward(Call& call) {
 }
 
 namespace {
-bool is_optimizer(Interpreter& run, Value value, int depth = 0) {
+bool is_optimizer(Runtime& run, Value value, int depth = 0) {
   value = run.resolve(value);
   if (value.is(Kind::choice) && depth < 4)
     return is_optimizer(run, value.as<values::Choice>()->yes, depth + 1) &&
@@ -52,7 +53,7 @@ bool is_optimizer(Interpreter& run, Value value, int depth = 0) {
   return value.is(Kind::instance) && run.is_a(value, "torch.optim.Optimizer");
 }
 // A loader that draws the order itself: of a sampler of the program's own it is not known whether it does.
-bool is_shuffled(Interpreter& run, Value value) {
+bool is_shuffled(Runtime& run, Value value) {
   if (!value.is(Kind::instance) || value.as<Instance>()->cls ||
       !run.is_a(value, "torch.utils.data.DataLoader"))
     return false;

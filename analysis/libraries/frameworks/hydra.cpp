@@ -2,6 +2,7 @@
 // launch decide it. As Hydra 1.3 composes defaults, groups, packages and overrides; what it does not follow
 // here leaves the configuration unknown.
 #include "interpreter/launch.hpp"
+#include "interpreter/record.hpp"
 #include "libraries/frameworks/configuration.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"

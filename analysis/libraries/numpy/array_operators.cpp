@@ -53,7 +53,7 @@ struct Operand {
   const TensorState* array = nullptr;  // with dimensions
   bool number = false, real = false;
 };
-std::optional<Operand> operand_of(Interpreter& run, Value value) {
+std::optional<Operand> operand_of(Runtime& run, Value value) {
   value = run.resolve(value);
   if (const TensorState* state = array_state(run, value)) {
     if (!state->shape.dims.empty()) return Operand{state, false, false};

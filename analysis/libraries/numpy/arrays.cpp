@@ -14,7 +14,7 @@
 
 namespace stepzero::libraries {
 
-Value held_by_array(Interpreter& run, Value value) {
+Value held_by_array(Runtime& run, Value value) {
   value = run.resolve(value);
   if (!value.is(Kind::instance)) return {};
   const auto* object = value.as<Instance>();
@@ -24,7 +24,7 @@ Value held_by_array(Interpreter& run, Value value) {
   const Value held = kept(run, *object, values::ArrayState::state);
   return held.is(Kind::tensor) ? held : Value{};
 }
-const TensorState* array_state(Interpreter& run, Value value) {
+const TensorState* array_state(Runtime& run, Value value) {
   const Value held = held_by_array(run, value);
   return held ? held.as<values::Tensor>()->now() : nullptr;
 }
@@ -32,14 +32,14 @@ const TensorState* array_state(Interpreter& run, Value value) {
 Value array_of(
     Call& call, const Shape& shape, Dtype dtype, std::initializer_list<Value> sources, bool random) {
   if (!shape.rank_known) return unknown_of(call);
-  Interpreter& run = call.run;
+  Runtime& run = call.run;
   TensorState state;
   state.shape = shape;
   state.dtype = dtype;
   state.requires_grad = Known::no;
   state.graph_complete = true;
   state.device = run.heap().device("cpu").as<values::Device>();
-  state.sharing = random ? run.drawn_sharing(Interpreter::Stream::numpy) : Sharing::uniform;
+  state.sharing = random ? run.drawn_sharing(Runtime::Stream::numpy) : Sharing::uniform;
   for (const Dim& dim : shape.dims)
     if (dim.size) state.sharing = symbolic::mix(state.sharing, run.symbols().sharing(dim.size));
   for (const Value& source : sources) {
@@ -80,7 +80,7 @@ Value array_of_tensor(Op& op) {
   return made;
 }
 
-Dtype array_dtype(Interpreter& run, Value value) {
+Dtype array_dtype(Runtime& run, Value value) {
   value = run.resolve(value);
   struct Named {
     std::string_view name;
@@ -298,7 +298,7 @@ Value generator(Call& call) {
 Value drawn(Call& call, const std::optional<Shape>& shape, Dtype dtype) {
   const bool own = call.self.is(Kind::instance);
   const auto sharing = own ? drawn_by(call.run, call.self)
-                           : std::optional(call.run.drawn_sharing(Interpreter::Stream::numpy));
+                           : std::optional(call.run.drawn_sharing(Runtime::Stream::numpy));
   const Value by = sharing ? call.run.heap().unknown("", *sharing, call.place)
                            : call.run.heap().external("", call.place);
   if (shape) return array_of(call, *shape, dtype, {own ? by : Value{}}, !own);
@@ -525,9 +525,7 @@ std::vector<Row> array_rows() {
       row("numpy.float64", function, "x=0", typed<Dtype::float64>),
       row("numpy.int64", function, "x=0", typed<Dtype::int64>),
       row("numpy.random.seed", function, "seed=None",
-          [](Call& call) {
-            return call.run.note_seed(call.at(0), Interpreter::Stream::numpy), Value::none();
-          }),
+          [](Call& call) { return call.run.note_seed(call.at(0), Runtime::Stream::numpy), Value::none(); }),
       row("numpy.random.default_rng", function, "seed=None", generator),
       row("numpy.random.RandomState", class_, "seed=None", seeded),
       row("numpy.random.Generator", class_, "*arguments", nullptr),

@@ -8,16 +8,16 @@
 namespace stepzero::libraries {
 
 // Null if the value is not known to be an array.
-const TensorState* array_state(Interpreter& run, Value value);
+const TensorState* array_state(Runtime& run, Value value);
 // What it holds, as a tensor; absent if the value is not known to be an array.
-Value held_by_array(Interpreter& run, Value value);
+Value held_by_array(Runtime& run, Value value);
 // A new array, computed from these; unknown where its number of dimensions is.
 Value array_of(Call& call, const Shape& shape, values::Dtype dtype, std::initializer_list<Value> sources = {},
     bool random = false);
 // The tensor's numbers as an array.
 Value array_of_tensor(Op& op);
 // What `dtype=` or astype() names; unknown if that is not known.
-values::Dtype array_dtype(Interpreter& run, Value value);
+values::Dtype array_dtype(Runtime& run, Value value);
 
 // What nested lists of numbers, tensors and arrays hold.
 struct NestedData {

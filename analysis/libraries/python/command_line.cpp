@@ -189,7 +189,7 @@ CommandLine read_command_line(Call& call) {
   return launch ? Reader(call, *launch).read() : CommandLine{};
 }
 
-Value words_of_launch(Interpreter& run) {
+Value words_of_launch(Runtime& run) {
   const Launch* launch = run.launch();
   if (!launch || !launch->keeps_arguments) return {};
   std::vector<Value> items = {launch->program.empty() ||
@@ -212,7 +212,7 @@ Value words_of_launch(Interpreter& run) {
   return list;
 }
 
-Value set_by_launch(Interpreter& run, Value name) {
+Value set_by_launch(Runtime& run, Value name) {
   if (const Launch* launch = run.launch(); launch && name.is(Kind::string))
     for (auto set = launch->environment.rbegin(); set != launch->environment.rend(); ++set)
       if (set->first == name.text()) return run.heap().string(set->second);

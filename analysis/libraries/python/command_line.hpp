@@ -21,8 +21,8 @@ struct CommandLine {
 void declare_flags(Call& call, std::string_view destination, std::string_view action, Value type, Value many);
 CommandLine read_command_line(Call& call);
 // sys.argv; absent if it is not known.
-Value words_of_launch(Interpreter& run);
+Value words_of_launch(Runtime& run);
 // The variable of the environment; absent if the launch does not set it.
-Value set_by_launch(Interpreter& run, Value name);
+Value set_by_launch(Runtime& run, Value name);
 
 }  // namespace stepzero::libraries

@@ -1,4 +1,5 @@
 // Paths, and the files of data that a program reads by a path that the run knows: JSON, YAML, OmegaConf.
+#include "interpreter/record.hpp"
 #include "interpreter/statements/from_file.hpp"
 #include "libraries/frameworks/configuration.hpp"
 #include "syntax/spelling.hpp"
@@ -17,7 +18,7 @@ using program::DataFormat;
 Value not_seen(Call& call) { return call.run.heap().external("", call.place); }
 
 // The text that a path object, an open file or what was read of one stands for; absent if it is not known.
-Value path_text(Interpreter& run, Value value) {
+Value path_text(Runtime& run, Value value) {
   value = run.resolve(value);
   if (value.is(Kind::string)) return value;
   const values::Slot* slot = value.is(Kind::unknown)

@@ -1,6 +1,7 @@
 // Numbers that stand in the text: literals, and names of a module that are given one number and never
 // another.
 #include "libraries/python/fixed.hpp"
+#include "interpreter/record.hpp"
 
 #include <algorithm>
 
@@ -86,7 +87,7 @@ void assigned(const Stmt& stmt, Name name, std::vector<const Expr*>& values) {
 
 }  // namespace
 
-bool is_fixed(Interpreter& run, const syntax::Expr& expr, values::Place place) {
+bool is_fixed(Runtime& run, const syntax::Expr& expr, values::Place place) {
   switch (expr.kind) {
   case ExprKind::integer: return true;
   case ExprKind::unary: return is_fixed(run, *as<UnaryExpr>(expr).operand, place);

@@ -7,6 +7,6 @@
 namespace stepzero::libraries {
 
 // `expr` stands at `place`.
-bool is_fixed(Interpreter& run, const syntax::Expr& expr, values::Place place);
+bool is_fixed(Runtime& run, const syntax::Expr& expr, values::Place place);
 
 }  // namespace stepzero::libraries

@@ -68,7 +68,7 @@ Value element_drawn(Call& call) {
 Value shuffled(Call& call) {
   const auto sharing = call.self.is(Kind::instance)
       ? drawn_by(call.run, call.self)
-      : std::optional(call.run.drawn_sharing(Interpreter::Stream::python));
+      : std::optional(call.run.drawn_sharing(Runtime::Stream::python));
   const Value list = call.run.resolve(call.at(0));
   if (!list.is(Kind::list)) return Value::none();
   values::ListState state = *values::Heap::list_state(list);
@@ -93,7 +93,7 @@ Value shuffled(Call& call) {
 
 }  // namespace
 
-std::optional<Sharing> drawn_by(Interpreter& run, Value generator) {
+std::optional<Sharing> drawn_by(Runtime& run, Value generator) {
   generator = run.resolve(generator);
   if (!generator.is(Kind::instance)) return std::nullopt;
   const Value seed = kept(run, *generator.as<Instance>(), seed_kept);
@@ -103,9 +103,9 @@ std::optional<Sharing> drawn_by(Interpreter& run, Value generator) {
   return run.as_rank() || run.heap().sharing(seed) != Sharing::uniform ? Sharing::local : Sharing::uniform;
 }
 
-Sharing drawn_with(Interpreter& run, Value generator) {
+Sharing drawn_with(Runtime& run, Value generator) {
   generator = generator ? run.resolve(generator) : generator;
-  if (!generator || generator.is(Kind::none)) return run.drawn_sharing(Interpreter::Stream::torch);
+  if (!generator || generator.is(Kind::none)) return run.drawn_sharing(Runtime::Stream::torch);
   return drawn_by(run, generator).value_or(Sharing::unseen);
 }
 

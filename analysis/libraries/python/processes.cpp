@@ -3,6 +3,7 @@
 #include "libraries/python/processes.hpp"
 
 #include "interpreter/calls/noted_at.hpp"
+#include "interpreter/record.hpp"
 #include "libraries/table/native.hpp"
 #include "values/kept.hpp"
 #include "values/numbers.hpp"
@@ -18,7 +19,7 @@ constexpr std::string_view meeting_row = "os.environ.$meeting";  // where the ra
 constexpr std::int64_t last_port = 65535;
 
 // What Python calls a value that is no text; empty where it may be some.
-std::string_view type_name(Interpreter& run, Value value) {
+std::string_view type_name(Runtime& run, Value value) {
   switch (value.kind) {
   case Kind::integer: {
     // By its name alone a parameter is taken for a rank: it may be the text of one.
@@ -54,7 +55,7 @@ std::optional<std::int64_t> number_of(std::string_view text) {
 }
 
 // -1, as a number or as the text of one, or None.
-bool is_no_rank(Interpreter& run, Value value) {
+bool is_no_rank(Runtime& run, Value value) {
   if (value.is(Kind::none)) return true;
   if (const auto number = value.is(Kind::string) ? number_of(value.text()) : run.to_constant(value))
     return *number < 0;

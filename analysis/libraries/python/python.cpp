@@ -1,5 +1,6 @@
 // What surrounds a training program: the environment that torchrun sets, ends of the process, argument
 // parsers, progress bars.
+#include "interpreter/record.hpp"
 #include "libraries/python/command_line.hpp"
 #include "libraries/python/processes.hpp"
 #include "libraries/table/native.hpp"
@@ -75,17 +76,17 @@ template <bool with_end> Value random_integer(Call& call) {
   const Value first = call.run.resolve(call.at(0)), second = call.run.resolve(call.at(1)),
               step = call.run.resolve(call.at(2));
   if (call.spread || (step && !step.is(Kind::none)))
-    return call.run.heap().unknown("", call.run.drawn_sharing(Interpreter::Stream::python), call.place);
+    return call.run.heap().unknown("", call.run.drawn_sharing(Runtime::Stream::python), call.place);
   const bool alone = !second || second.is(Kind::none);
   const Int low = alone ? s.constant(0) : call.run.to_int(first),
             high = call.run.to_int(alone ? first : second);
   if (!low || !high)
-    return call.run.heap().unknown("", call.run.drawn_sharing(Interpreter::Stream::python), call.place);
+    return call.run.heap().unknown("", call.run.drawn_sharing(Runtime::Stream::python), call.place);
   const auto most = s.upper(high);
   const Int drawn = s.fresh({.name = "",
       .lower = s.lower(low),
       .upper = most ? std::optional(*most - !with_end) : std::nullopt,
-      .sharing = call.run.drawn_sharing(Interpreter::Stream::python)});
+      .sharing = call.run.drawn_sharing(Runtime::Stream::python)});
   if (!call.run.guarded()) {
     s.assume(s.compared(symbolic::Compare::ge, drawn, low));
     s.assume(s.compared(with_end ? symbolic::Compare::le : symbolic::Compare::lt, drawn, high));
@@ -93,8 +94,7 @@ template <bool with_end> Value random_integer(Call& call) {
   return Value::of(drawn);
 }
 Value random_real(Call& call) {
-  const Value made = call.run.heap().unknown(
-      "", call.run.drawn_sharing(Interpreter::Stream::python), call.place);
+  const Value made = call.run.heap().unknown("", call.run.drawn_sharing(Runtime::Stream::python), call.place);
   made.as<values::Unknown>()->is_real = true;
   return made;
 }
@@ -126,7 +126,7 @@ Value time_span(Call& call) {
   return {};
 }
 Value seeded(Call& call) {
-  call.run.note_seed(call.at(0), Interpreter::Stream::python);
+  call.run.note_seed(call.at(0), Runtime::Stream::python);
   return Value::none();
 }
 

@@ -29,13 +29,13 @@ Instance& object(const Call& call) {
   // sees.
   return call.self.is(Kind::instance) ? *call.self.as<Instance>() : *call.run.heap().make<Instance>();
 }
-void keep(Interpreter& run, Instance& object, std::string_view name, Value value) {
+void keep(Runtime& run, Instance& object, std::string_view name, Value value) {
   run.heap().set(run.heap().slot_of(object.attributes, Name(name)), value);
 }
 void keep(const Call& call, std::string_view name, Value value) {
   if (call.self.is(Kind::instance)) keep(call.run, object(call), name, value);
 }
-Value kept(Interpreter& run, const Instance& object, std::string_view name) {
+Value kept(Runtime& run, const Instance& object, std::string_view name) {
   const values::Slot* slot = object.attributes.find(Name(name));
   return slot ? run.resolve(slot->value) : Value{};
 }

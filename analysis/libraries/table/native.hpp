@@ -23,10 +23,10 @@ template <symbolic::Role role> Value role_text(Call& call) {
 
 // The object whose method or constructor it is.
 Instance& object(const Call& call);
-void keep(Interpreter& run, Instance& object, std::string_view name, Value value);
+void keep(Runtime& run, Instance& object, std::string_view name, Value value);
 void keep(const Call& call, std::string_view name, Value value);  // nothing if there is no object
 // Resolved; absent if it was never kept.
-Value kept(Interpreter& run, const Instance& object, std::string_view name);
+Value kept(Runtime& run, const Instance& object, std::string_view name);
 Value kept(const Call& call, std::string_view name);
 // A constructor that keeps its keyword arguments as attributes.
 Value keep_options(Call& call);

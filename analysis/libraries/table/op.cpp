@@ -391,7 +391,7 @@ Value Op::result(const Shape& shape) {
 }
 
 // Of numbers, and of slices, also of several: `x[rank::world]` is each rank's own part.
-static Sharing sharing_of_index(Interpreter& run, Value value) {
+static Sharing sharing_of_index(Runtime& run, Value value) {
   Sharing mixed = Sharing::uniform;
   switch (value.kind) {
   case Kind::integer:

@@ -115,7 +115,7 @@ public:
   explicit Op(Call& made);
 
   Call& call;
-  Interpreter& run;
+  Runtime& run;
   symbolic::Context& s;
 
   // ------------------------------------------------------------ arguments, by the names of the signature
@@ -293,7 +293,7 @@ std::string_view last_part(std::string_view path);
 // Runs the row's operator: what every Row::run of an operator points to.
 Value run_operator(Call& call);
 // Calls an operator by its path, as if the program had.
-Value call_operator(Interpreter& run, std::string_view path, std::vector<Value> arguments,
+Value call_operator(Runtime& run, std::string_view path, std::vector<Value> arguments,
     const syntax::Expr* node, values::Place place);
 
 }  // namespace stepzero::libraries

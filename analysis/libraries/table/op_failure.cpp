@@ -1,4 +1,5 @@
 // How an operator refuses its call: what is told, which operands are named, and how it could be mended.
+#include "interpreter/record.hpp"
 #include "libraries/torch/meaning/op_semantics.hpp"
 #include "libraries/torch/nn/layer.hpp"
 

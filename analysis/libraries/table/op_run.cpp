@@ -137,7 +137,8 @@ bool is_gradient(const Op& op, Value value) {
 }
 
 void write_into(Op& op, Value target, Value made, bool keeps_shape) {
-  if (is_gradient(op, target) || is_gradient(op, made)) op.run.note_gradient_written(target, op.call.place);
+  if (is_gradient(op, target) || is_gradient(op, made))
+    op.run.note_gradient_written(target, op.call.place, &op.call.row);
   const TensorState *into = op.tensor(target), *from = op.tensor(made);
   if (!into || !from) return;
   // A view of the tensor, or the tensor that it is a view of, holds other numbers from here on.
@@ -409,7 +410,7 @@ Value run_described(Call& call, Op& op) {
   if (call.row.op->writes)
     for (const Value& value : op.tensors()) {
       call.run.heap().note_write(op.tensor(value));
-      if (is_gradient(op, value)) call.run.note_gradient_written(value, call.place);
+      if (is_gradient(op, value)) call.run.note_gradient_written(value, call.place, &call.row);
       break;
     }
   if (call.row.op->content && !call.spread && (op.tensor(made) || made.is(Kind::tuple)))
@@ -538,7 +539,7 @@ static Value make_layer(Call& call) {
   return {};
 }
 
-Value call_operator(Interpreter& run, std::string_view path, std::vector<Value> arguments,
+Value call_operator(Runtime& run, std::string_view path, std::vector<Value> arguments,
     const syntax::Expr* node, values::Place place) {
   const Row* row = table().find(path);
   Call call{run, *row, {}, std::move(arguments), {}, {}, {}, false, nullptr, node, place};

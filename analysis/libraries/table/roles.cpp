@@ -111,6 +111,14 @@ void give_roles(std::span<Row> rows) {
       {"torch.cuda.amp.custom_fwd", {"2.4", "torch.amp.custom_fwd", "cuda"}},
       {"torch.cuda.amp.custom_bwd", {"2.4", "torch.amp.custom_bwd", "cuda"}},
   };
+  struct OfTransfer {
+    std::string_view path;
+    values::Moves moves;
+  };
+  static constexpr OfTransfer transfers[] = {
+      {"torch.Tensor.to", values::Moves::to_given},
+      {"torch.Tensor.cuda", values::Moves::to_cuda},
+  };
   // Layers that do something else in training.
   static constexpr std::string_view by_mode[] = {
       "torch.nn.Dropout",
@@ -160,6 +168,8 @@ void give_roles(std::span<Row> rows) {
       if (row.path == each.path) row.loss = &each.info;
     for (const OfName& each : moved)
       if (row.path == each.path) row.moved = &each.name;
+    for (const OfTransfer& each : transfers)
+      if (row.path == each.path) row.moves = each.moves;
     for (const std::string_view path : by_mode) row.by_mode = row.by_mode || row.path == path;
     for (const std::string_view path : by_annotation)
       row.by_annotation = row.by_annotation || row.path == path;

@@ -11,13 +11,13 @@
 
 namespace stepzero::libraries {
 
-TensorState* tensor_state(Interpreter& run, Value value) {
+TensorState* tensor_state(Runtime& run, Value value) {
   value = run.resolve(value);
   if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
   return value.is(Kind::tensor) ? value.as<Tensor>()->now() : nullptr;
 }
 
-TensorState* require_tensor(Interpreter& run, Value value) {
+TensorState* require_tensor(Runtime& run, Value value) {
   value = run.resolve(value);
   if (TensorState* state = tensor_state(run, value)) {
     if (!state->maybe_array) return state;
@@ -47,7 +47,7 @@ TensorState* require_tensor(Interpreter& run, Value value) {
 
 constexpr std::string_view learned_shape = values::UnknownState::learned;  // read by snapshot/snapshot.cpp
 
-void set_state(Interpreter& run, Value value, const TensorState& state) {
+void set_state(Runtime& run, Value value, const TensorState& state) {
   value = run.resolve(value);
   if (value.is(Kind::unknown)) {
     auto* unknown = value.as<values::Unknown>();
@@ -69,21 +69,21 @@ Dim from_right(const Shape& shape, std::size_t i) {
   return i < shape.dims.size() ? shape.dims[shape.dims.size() - 1 - i] : Dim{};
 }
 
-bool differ(Interpreter& run, const Dim& a, const Dim& b) {
+bool differ(Runtime& run, const Dim& a, const Dim& b) {
   return a.size && b.size && run.symbols().compare(Compare::eq, a.size, b.size) == Answer::no &&
       !run.symbols().varies(a.size) && !run.symbols().varies(b.size);
 }
 
 // Is `a` at most `b`, and not 0 where `b` is 1? Where both then fit together, `b` is what comes out: min(T,
 // 1024) with T.
-static bool never_larger(Interpreter& run, Int a, Int b) {
+static bool never_larger(Runtime& run, Int a, Int b) {
   auto& s = run.symbols();
   if (!s.is_atom(b) || s.compare(Compare::le, a, b) != Answer::yes) return false;
   const auto at_one = s.value(s.substitute(a, std::array{symbolic::Assignment{b, 1}}));
   return at_one && *at_one != 0;
 }
 
-bool is_width(Interpreter& run, Int size) {
+bool is_width(Runtime& run, Int size) {
   if (!run.policy().operands_fit || !size) return false;
   bool any = false, all = true;
   run.symbols().atoms(size, [&](Int atom) {
@@ -94,7 +94,7 @@ bool is_width(Interpreter& run, Int size) {
   return any && all;
 }
 
-std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b, bool* impossible) {
+std::optional<Shape> broadcast(Runtime& run, const Shape& a, const Shape& b, bool* impossible) {
   Shape out;
   out.rank_known = a.rank_known && b.rank_known;
   // Where the one has no more dimensions, those of the other stay as they are.
@@ -162,7 +162,7 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
   return out;
 }
 
-void cut_history(Interpreter& run, TensorState& state, values::Place place, std::string_view what) {
+void cut_history(Runtime& run, TensorState& state, values::Place place, std::string_view what) {
   if (run.heap().requires_grad(state) != Known::no) {
     auto* origin = run.heap().make<values::Origin>();
     origin->place = place;
@@ -175,7 +175,7 @@ void cut_history(Interpreter& run, TensorState& state, values::Place place, std:
   state.scaled_by = nullptr;
 }
 
-void require_grad(Interpreter& run, Value tensor, Known wanted) {
+void require_grad(Runtime& run, Value tensor, Known wanted) {
   const TensorState* now = tensor_state(run, tensor);
   if (!now) return;
   TensorState state = *now;
@@ -189,12 +189,12 @@ void require_grad(Interpreter& run, Value tensor, Known wanted) {
   set_state(run, tensor, state);
 }
 
-void note_grad_write(Interpreter& run, const TensorState& into, const TensorState& written) {
+void note_grad_write(Runtime& run, const TensorState& into, const TensorState& written) {
   if (run.heap().requires_grad(into) != Known::yes && run.heap().requires_grad(written) != Known::no)
     run.heap().note_grad_write();
 }
 
-void keep_history(Interpreter& run, const TensorState& into, TensorState& state) {
+void keep_history(Runtime& run, const TensorState& into, TensorState& state) {
   const Known recorded = run.records_gradients();
   if (recorded == Known::yes) return;
   if (recorded == Known::unknown && run.heap().requires_grad(into) != run.heap().requires_grad(state)) {
@@ -209,7 +209,7 @@ void keep_history(Interpreter& run, const TensorState& into, TensorState& state)
   state.cut = into.cut;
 }
 
-void settle_modes(Interpreter& run, TensorState& state) {
+void settle_modes(Runtime& run, TensorState& state) {
   if (run.around() && run.around()->casts) state.cast_by = run.around()->casts;
   const Known recorded = run.records_gradients();
   if (recorded == Known::yes || run.heap().requires_grad(state) == Known::no) return;
@@ -241,7 +241,7 @@ bool is_no_tensor(Value value) {
 }
 }  // namespace
 
-TensorState computed(Interpreter& run, std::span<const Value> operands) {
+TensorState computed(Runtime& run, std::span<const Value> operands) {
   TensorState state;
   state.sharing = Sharing::uniform;
   run.heap().set_no_grad(state);
@@ -302,7 +302,7 @@ Value result(const Call& call, TensorState state) {
   return call.run.heap().tensor(std::move(state), call.place);
 }
 
-Dim known_dim(Interpreter& run, Int size, values::Place place, std::string_view what) {
+Dim known_dim(Runtime& run, Int size, values::Place place, std::string_view what) {
   auto* origin = run.heap().make<values::Origin>();
   origin->place = place;
   origin->what = what;
@@ -310,7 +310,7 @@ Dim known_dim(Interpreter& run, Int size, values::Place place, std::string_view 
 }
 
 std::optional<std::vector<Int>> sizes(
-    Interpreter& run, Value first, const std::vector<Value>& rest, values::Place place) {
+    Runtime& run, Value first, const std::vector<Value>& rest, values::Place place) {
   std::vector<Value> items;
   first = run.resolve(first);
   if (first.is(Kind::tuple) || first.is(Kind::list)) {
@@ -331,7 +331,7 @@ std::optional<std::vector<Int>> sizes(
   return result_sizes;
 }
 
-std::optional<std::size_t> dim_index(Interpreter& run, Value dim, const Shape& shape) {
+std::optional<std::size_t> dim_index(Runtime& run, Value dim, const Shape& shape) {
   const auto at = run.to_constant(dim);
   if (!at || !shape.rank_known) return std::nullopt;
   const auto rank = static_cast<std::int64_t>(shape.dims.size());

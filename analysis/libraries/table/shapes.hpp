@@ -24,47 +24,47 @@ using values::Tensor;
 using values::TensorState;
 
 // The tensor that a value is, or that an unknown was found to be; null otherwise.
-TensorState* tensor_state(Interpreter& run, Value value);
+TensorState* tensor_state(Runtime& run, Value value);
 // The same, but an unknown value becomes a tensor: the operation accepts nothing else.
-TensorState* require_tensor(Interpreter& run, Value value);
+TensorState* require_tensor(Runtime& run, Value value);
 // From here on the tensor has this state (an in-place change, or something learned about it).
-void set_state(Interpreter& run, Value tensor, const TensorState& state);
+void set_state(Runtime& run, Value tensor, const TensorState& state);
 
 // Once the rank of a tensor is known: what was found out of its first dimensions goes to its shape.
-void settle_rank(Interpreter& run, TensorState& learned);
+void settle_rank(Runtime& run, TensorState& learned);
 
 // An operand's dimension from the right (0 is the last), or null size if it is not known.
 Dim from_right(const Shape& shape, std::size_t i);
 // Are the sizes known to differ for all values of their symbols?
-bool differ(Interpreter& run, const Dim& a, const Dim& b);
+bool differ(Runtime& run, const Dim& a, const Dim& b);
 // Is it what the program makes things of, as `hidden_size` is, and no size of a batch or of a sequence that
 // may be 1? Asked to show shapes.
-bool is_width(Interpreter& run, Int size);
-std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b, bool* impossible = nullptr);
+bool is_width(Runtime& run, Int size);
+std::optional<Shape> broadcast(Runtime& run, const Shape& a, const Shape& b, bool* impossible = nullptr);
 
 // Nothing that is known of it needs a gradient any more, because of `what`.
-void cut_history(Interpreter& run, TensorState& state, values::Place place, std::string_view what);
+void cut_history(Runtime& run, TensorState& state, values::Place place, std::string_view what);
 // The tensor, or whatever shares its memory, needs a gradient from here on, or needs none.
-void require_grad(Interpreter& run, Value tensor, Known wanted);
+void require_grad(Runtime& run, Value tensor, Known wanted);
 // Something is written into a tensor: what shares its memory may need a gradient from here on.
-void note_grad_write(Interpreter& run, const TensorState& into, const TensorState& written);
+void note_grad_write(Runtime& run, const TensorState& into, const TensorState& written);
 // Where gradients are not recorded, what is computed needs none; where operators choose their types, it is
 // known who had them do so.
-void settle_modes(Interpreter& run, TensorState& state);
+void settle_modes(Runtime& run, TensorState& state);
 
 // A new state computed from operands: sharing, graph, device and external are theirs together.
-TensorState computed(Interpreter& run, std::span<const Value> operands);
-inline TensorState computed(Interpreter& run, std::initializer_list<Value> operands) {
+TensorState computed(Runtime& run, std::span<const Value> operands);
+inline TensorState computed(Runtime& run, std::initializer_list<Value> operands) {
   return computed(run, std::span(operands.begin(), operands.size()));
 }
 Value result(const Call& call, TensorState state);
 
 // Integers from arguments: `(2, 3)`, `[2, 3]`, `2, 3`; absent where one is not an integer.
 std::optional<std::vector<Int>> sizes(
-    Interpreter& run, Value first, const std::vector<Value>& rest, values::Place place);
-Dim known_dim(Interpreter& run, Int size, values::Place place, std::string_view what);
+    Runtime& run, Value first, const std::vector<Value>& rest, values::Place place);
+Dim known_dim(Runtime& run, Int size, values::Place place, std::string_view what);
 // A dimension argument, negative ones resolved against the rank; nullopt if unknown or outside.
-std::optional<std::size_t> dim_index(Interpreter& run, Value dim, const Shape& shape);
+std::optional<std::size_t> dim_index(Runtime& run, Value dim, const Shape& shape);
 
 Dtype to_dtype(Value value);
 

@@ -2,8 +2,8 @@
 // on: rows of data, by family. The Table finds them by canonical path.
 #pragma once
 
-#include "interpreter/interpreter.hpp"
 #include "interpreter/library.hpp"
+#include "interpreter/runtime.hpp"
 
 #include <span>
 #include <string>
@@ -13,7 +13,7 @@
 namespace stepzero::libraries {
 
 using interpreter::Call;
-using interpreter::Interpreter;
+using interpreter::Runtime;
 using values::CollectiveInfo;
 using values::Operation;
 using values::Row;
@@ -103,26 +103,26 @@ public:
   bool exhausts(std::string_view text) const override;
   std::string_view presume_method(std::string_view name) const override;
   bool only_of_tensors(std::string_view method) const override;
-  Value part_of_shape(Interpreter& run, Value tensor, Value index, values::Place place) const override;
-  Value binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
+  Value part_of_shape(Runtime& run, Value tensor, Value index, values::Place place) const override;
+  Value binary(Runtime& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
       values::Place place) const override;
-  Value subscript(Interpreter& run, Value object, Value index, const syntax::Expr& node,
+  Value subscript(
+      Runtime& run, Value object, Value index, const syntax::Expr& node, values::Place place) const override;
+  Value unary(Runtime& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node,
       values::Place place) const override;
-  Value unary(Interpreter& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node,
+  Value compare(Runtime& run, syntax::CompareOp op, Value left, Value right, const syntax::Expr& node,
       values::Place place) const override;
-  Value compare(Interpreter& run, syntax::CompareOp op, Value left, Value right, const syntax::Expr& node,
+  Value augment(Runtime& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
       values::Place place) const override;
-  Value augment(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
+  void store(Runtime& run, Value object, Value index, Value value, const syntax::Expr& node,
       values::Place place) const override;
-  void store(Interpreter& run, Value object, Value index, Value value, const syntax::Expr& node,
-      values::Place place) const override;
-  std::optional<std::vector<Value>> unpack(Interpreter& run, Value value,
-      std::span<const std::string_view> names, const syntax::Expr& node, values::Place place) const override;
-  void unseen_call(Interpreter& run, std::span<const Value> positional,
+  std::optional<std::vector<Value>> unpack(Runtime& run, Value value, std::span<const std::string_view> names,
+      const syntax::Expr& node, values::Place place) const override;
+  void unseen_call(Runtime& run, std::span<const Value> positional,
       std::span<const std::pair<syntax::Name, Value>> keywords, const syntax::CallExpr& expr,
       values::Place place) const override;
   Value wrapped(Value object) const override;
-  void hand_on(Interpreter& run, std::span<const Value> positional) const override;
+  void hand_on(Runtime& run, std::span<const Value> positional) const override;
 
 private:
   std::vector<Row> rows_;

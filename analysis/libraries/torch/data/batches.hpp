@@ -6,6 +6,6 @@
 namespace stepzero::libraries {
 
 // The batch, moved to where a framework puts it: its tensors lie on a device that is not known.
-Value moved_batch(Interpreter& run, Value batch, values::Place place, int depth = 0);
+Value moved_batch(Runtime& run, Value batch, values::Place place, int depth = 0);
 
 }  // namespace stepzero::libraries

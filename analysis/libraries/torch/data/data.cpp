@@ -2,6 +2,7 @@
 // torch.utils.data.
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "interpreter/record.hpp"
 #include "libraries/numpy/arrays.hpp"
 #include "libraries/python/generators.hpp"
 #include "libraries/torch/data/batches.hpp"
@@ -20,19 +21,19 @@ namespace stepzero::libraries {
 
 namespace {
 
-Value kept(Interpreter& run, Value object, std::string_view name) {
+Value kept(Runtime& run, Value object, std::string_view name) {
   if (!object.is(Kind::instance)) return {};
   const values::Slot* slot = object.as<Instance>()->attributes.find(Name(name));
   const Value value = slot ? run.resolve(slot->value) : Value{};
   return value.is(Kind::none) ? Value{} : value;
 }
-void keep(Interpreter& run, Value object, std::string_view name, Value value) {
+void keep(Runtime& run, Value object, std::string_view name, Value value) {
   run.heap().set(run.heap().slot_of(object.as<Instance>()->attributes, Name(name)), value);
 }
-Value unseen(Interpreter& run, values::Place place) { return run.heap().unknown("", Sharing::local, place); }
+Value unseen(Runtime& run, values::Place place) { return run.heap().unknown("", Sharing::local, place); }
 
 // len(dataset), where it is known to be an integer.
-Int length_of(Interpreter& run, Value dataset, values::Place place) {
+Int length_of(Runtime& run, Value dataset, values::Place place) {
   dataset = run.resolve(dataset);
   const bool counted = dataset.is(Kind::list) || dataset.is(Kind::tuple) || dataset.is(Kind::tensor) ||
       dataset.is(Kind::range) || dataset.is(Kind::dict) ||
@@ -48,15 +49,15 @@ struct Sample {
   Value value;
   Int index = nullptr;
 };
-Sample sample_of(Interpreter& run, Value dataset, values::Place place, int depth = 0);
+Sample sample_of(Runtime& run, Value dataset, values::Place place, int depth = 0);
 
 // The bounds of a tensor's elements hold for some of them, too, unless they say that the bounds are among
 // them.
-const values::Extent* extent_of_some(Interpreter& run, const TensorState& all) {
+const values::Extent* extent_of_some(Runtime& run, const TensorState& all) {
   const values::Extent* known = run.heap().extent_of(all);
   return known && !known->met ? known : nullptr;
 }
-Value without_first(Interpreter& run, Value tensor, values::Place place) {
+Value without_first(Runtime& run, Value tensor, values::Place place) {
   const TensorState* from = require_tensor(run, tensor);
   if (!from) return unseen(run, place);
   TensorState state = computed(run, {tensor});
@@ -70,7 +71,7 @@ Value without_first(Interpreter& run, Value tensor, values::Place place) {
   }
   return run.heap().tensor(state, place);
 }
-Sample sample_of(Interpreter& run, Value dataset, values::Place place, int depth) {
+Sample sample_of(Runtime& run, Value dataset, values::Place place, int depth) {
   dataset = run.resolve(dataset);
   if (depth > 8) return {};
   if (dataset.is(Kind::list) || dataset.is(Kind::tuple)) return {run.element(dataset, place), nullptr};
@@ -109,7 +110,7 @@ Sample sample_of(Interpreter& run, Value dataset, values::Place place, int depth
 
 // ---------------------------------------------------------------- collation
 
-Value batched(Interpreter& run, TensorState state, const Dim& batch, Int index, values::Place place) {
+Value batched(Runtime& run, TensorState state, const Dim& batch, Int index, values::Place place) {
   for (Dim& dim : state.shape.dims) {
     bool depends = false;
     // Of samples whose size depends on their index, all of one batch have the same; which is not known.
@@ -124,7 +125,7 @@ Value batched(Interpreter& run, TensorState state, const Dim& batch, Int index, 
   state.shape_value = {};
   return run.heap().tensor(std::move(state), place);
 }
-Value number(Interpreter& run, Dtype dtype, const Dim& batch, values::Place place) {
+Value number(Runtime& run, Dtype dtype, const Dim& batch, values::Place place) {
   TensorState state;
   state.dtype = dtype;
   state.shape = {true, {}};
@@ -135,20 +136,19 @@ Value number(Interpreter& run, Dtype dtype, const Dim& batch, values::Place plac
 }
 // Samples that are not seen, and what default collation makes of them, lie on the CPU as good as always;
 // which is said with what follows from it. `part`: one of the things that a sample consists of.
-Value on_host(Interpreter& run, Value made, bool with_parts) {
+Value on_host(Runtime& run, Value made, bool with_parts) {
   if (const values::Device* host = values::default_device(
           run.heap(), run.named_condition(values::DeviceCondition::samples_on_cpu, Sharing::uniform)))
     interpreter::note_device(run.heap(), made, *host, with_parts);
   return made;
 }
-Value unseen_on_host(Interpreter& run, values::Place place, Value sample = {}, bool part = false) {
+Value unseen_on_host(Runtime& run, values::Place place, Value sample = {}, bool part = false) {
   const Value made = unseen(run, place);
   interpreter::note_batch(run.heap(), made);
   if (sample.is(Kind::unknown) && interpreter::may_be_moved(*sample.as<values::Unknown>())) return made;
   return on_host(run, made, !part);
 }
-Value collate(
-    Interpreter& run, Value sample, const Dim& batch, Int index, values::Place place, int depth = 0) {
+Value collate(Runtime& run, Value sample, const Dim& batch, Int index, values::Place place, int depth = 0) {
   sample = run.resolve(sample);
   if (depth > 6) return unseen_on_host(run, place, sample, depth > 0);
   if (const TensorState* state = tensor_state(run, sample)) return batched(run, *state, batch, index, place);
@@ -257,7 +257,7 @@ struct Loading {
 // Of what one rank goes through by itself: how many samples it gives, if that is known; with workers each of
 // them goes through it.
 Int streamed(Call& call) {
-  Interpreter& run = call.run;
+  Runtime& run = call.run;
   const Value dataset = run.resolve(kept(run, call.self, "dataset"));
   if (!run.as_rank() || !dataset.is(Kind::instance) || !run.is_a(dataset, "torch.utils.data.IterableDataset"))
     return nullptr;
@@ -282,7 +282,7 @@ Int streamed(Call& call) {
   return length;
 }
 Loading loading_of(Call& call) {
-  Interpreter& run = call.run;
+  Runtime& run = call.run;
   Loading found;
   if (kept(run, call.self, values::LoaderState::open)) return found;
   const bool sampled = kept(run, call.self, "sampler") || kept(run, call.self, "batch_sampler");
@@ -334,7 +334,7 @@ Dim batch_of(Call& call, const Loading& loading) {
 }
 // ---------------------------------------------------------------- samples at the ends
 
-std::optional<std::string> sizes_apart(Interpreter& run, Value a, Value b, int depth = 0) {
+std::optional<std::string> sizes_apart(Runtime& run, Value a, Value b, int depth = 0) {
   a = run.resolve(a);
   b = run.resolve(b);
   if (depth > 4) return std::nullopt;
@@ -361,7 +361,7 @@ std::optional<std::string> sizes_apart(Interpreter& run, Value a, Value b, int d
           if (auto found = sizes_apart(run, value, beside, depth + 1)) return found;
   return std::nullopt;
 }
-bool holds_none(Interpreter& run, Value sample, int depth = 0) {
+bool holds_none(Runtime& run, Value sample, int depth = 0) {
   sample = run.resolve(sample);
   if (sample.is(Kind::none)) return true;
   if (depth < 4 && sample.is(Kind::tuple))
@@ -375,7 +375,7 @@ bool holds_none(Interpreter& run, Value sample, int depth = 0) {
 // Whoever goes through the data asks for the first, the second and the last sample. What is wrong with those
 // alone shows only there.
 void try_ends(Call& call, Value dataset, const Loading& loading, bool collates) {
-  Interpreter& run = call.run;
+  Runtime& run = call.run;
   dataset = run.resolve(dataset);
   const auto length = loading.length ? run.symbols().value(loading.length) : std::nullopt;
   if (!length || *length < 2 || !dataset.is(Kind::instance) || !dataset.as<Instance>()->cls ||
@@ -418,7 +418,7 @@ void try_ends(Call& call, Value dataset, const Loading& loading, bool collates) 
 }
 
 // How many batches there are, of whatever samples there are; null: not known.
-Int batches_of(Interpreter& run, const Loading& loading) {
+Int batches_of(Runtime& run, const Loading& loading) {
   auto& s = run.symbols();
   if (loading.count) return loading.count;
   if (loading.length && !loading.batches) return loading.length;
@@ -437,7 +437,7 @@ bool is_dealt(Call& call) {
       call.run.is_a(sampler, "torch.utils.data.distributed.DistributedSampler");
 }
 // Batches of samples that are not seen differ from rank to rank then.
-void note_dealt(Interpreter& run, Value batch, int depth = 0) {
+void note_dealt(Runtime& run, Value batch, int depth = 0) {
   batch = run.resolve(batch);
   if (batch.is(Kind::unknown)) {
     batch.as<values::Unknown>()->sharing = Sharing::local;
@@ -449,7 +449,7 @@ void note_dealt(Interpreter& run, Value batch, int depth = 0) {
 }
 
 Value loader_iter(Call& call) {
-  Interpreter& run = call.run;
+  Runtime& run = call.run;
   const Value dataset = kept(run, call.self, "dataset"), collating = kept(run, call.self, "collate_fn");
   const Loading loading = loading_of(call);
   symbolic::AtomInfo info;
@@ -674,7 +674,7 @@ Value joined(Call& call) {
 }
 }  // namespace
 
-Value moved_batch(Interpreter& run, Value batch, values::Place place, int depth) {
+Value moved_batch(Runtime& run, Value batch, values::Place place, int depth) {
   batch = run.resolve(batch);
   if (depth > 4) return batch;
   if (const TensorState* state = batch.is(Kind::tensor) ? tensor_state(run, batch) : nullptr) {

@@ -1,6 +1,7 @@
 // torch.distributed: who is who, the collectives, messages and process groups. Semantics as in its
 // documentation; what wraps modules is in parallel.cpp.
 #include "interpreter/launch.hpp"
+#include "interpreter/one_rank.hpp"
 #include "libraries/python/processes.hpp"
 #include "libraries/torch/distributed/messages.hpp"
 #include "libraries/torch/distributed/spread.hpp"
@@ -237,7 +238,7 @@ Value first_differs(Call& call) {
   return handle(call);
 }
 // That it is a list and not None; null: not known.
-symbolic::Cond is_list(Interpreter& run, Value value) {
+symbolic::Cond is_list(Runtime& run, Value value) {
   symbolic::Context& symbols = run.symbols();
   if (value.is(Kind::choice)) {
     const auto& choice = *value.as<values::Choice>();

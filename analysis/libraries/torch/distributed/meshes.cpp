@@ -1,5 +1,6 @@
 // Meshes of ranks (torch.distributed.device_mesh): their sizes and names, parts of them, and the groups along
 // their dimensions. As PyTorch 2.13 answers.
+#include "interpreter/one_rank.hpp"
 #include "libraries/torch/distributed/spread.hpp"
 #include "values/kept.hpp"
 
@@ -37,7 +38,7 @@ struct Mesh {
 std::vector<Value> items_of(Value tuple) {
   return tuple.is(Kind::tuple) ? tuple.as<values::Tuple>()->items : std::vector<Value>{};
 }
-std::optional<Mesh> known_mesh(Interpreter& run, Value value) {
+std::optional<Mesh> known_mesh(Runtime& run, Value value) {
   value = run.resolve(value);
   if (!value.is(Kind::instance) || !run.is_a(value, mesh_class)) return std::nullopt;
   Mesh mesh;
@@ -56,7 +57,7 @@ std::optional<Mesh> known_mesh(Interpreter& run, Value value) {
   return mesh;
 }
 
-Int size_of(Interpreter& run, const Mesh& mesh, const std::vector<std::size_t>& dims) {
+Int size_of(Runtime& run, const Mesh& mesh, const std::vector<std::size_t>& dims) {
   Int total = run.symbols().constant(1);
   for (const std::size_t dim : dims) {
     const Int size = run.to_int(mesh.sizes[dim]);
@@ -69,7 +70,7 @@ std::vector<std::size_t> all_dims(const Mesh& mesh) {
   for (const auto& each : mesh.dims) all.insert(all.end(), each.begin(), each.end());
   return all;
 }
-Answer is_one(Interpreter& run, Int size) {
+Answer is_one(Runtime& run, Int size) {
   return size
       ? run.symbols().decide(run.symbols().compared(symbolic::Compare::eq, size, run.symbols().constant(1)))
       : Answer::unknown;
@@ -77,7 +78,7 @@ Answer is_one(Interpreter& run, Int size) {
 
 // The sizes of the root as numbers, where a run is that of one rank, and the rank is one of the mesh: the
 // first ranks are.
-std::optional<std::vector<std::int64_t>> numbers(Interpreter& run, const Mesh& mesh) {
+std::optional<std::vector<std::int64_t>> numbers(Runtime& run, const Mesh& mesh) {
   if (!run.as_rank()) return std::nullopt;
   std::vector<std::int64_t> found;
   std::int64_t total = 1;
@@ -95,7 +96,7 @@ std::vector<std::int64_t> coordinates(const std::vector<std::int64_t>& sizes, st
   return found;
 }
 std::optional<std::int64_t> place_along(
-    Interpreter& run, const Mesh& mesh, const std::vector<std::size_t>& dims) {
+    Runtime& run, const Mesh& mesh, const std::vector<std::size_t>& dims) {
   const auto sizes = numbers(run, mesh);
   if (!sizes) return std::nullopt;
   const auto mine = coordinates(*sizes, run.as_rank()->rank);
@@ -104,8 +105,7 @@ std::optional<std::int64_t> place_along(
   return place;
 }
 // Keeps in `object` which ranks it joins: all, or those that differ from this one in these dimensions alone.
-void keep_members(
-    Interpreter& run, Instance& object, const Mesh& mesh, const std::vector<std::size_t>& dims) {
+void keep_members(Runtime& run, Instance& object, const Mesh& mesh, const std::vector<std::size_t>& dims) {
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < mesh.sizes.size(); ++i)
     if (std::ranges::find(dims, i) == dims.end()) others.push_back(i);
@@ -366,11 +366,11 @@ const std::deque<Collective>& collectives() {
 
 }  // namespace
 
-std::optional<std::size_t> dimensions_of_mesh(Interpreter& run, Value value) {
+std::optional<std::size_t> dimensions_of_mesh(Runtime& run, Value value) {
   const auto mesh = known_mesh(run, value);
   return mesh ? std::optional(mesh->dims.size()) : std::nullopt;
 }
-Int size_of_mesh(Interpreter& run, Value value) {
+Int size_of_mesh(Runtime& run, Value value) {
   const auto mesh = known_mesh(run, value);
   return mesh && mesh->dims.size() == 1 ? size_of(run, *mesh, mesh->dims.front()) : nullptr;
 }

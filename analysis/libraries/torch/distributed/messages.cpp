@@ -1,4 +1,5 @@
 #include "libraries/torch/distributed/messages.hpp"
+#include "interpreter/one_rank.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +8,7 @@ namespace stepzero::libraries {
 
 namespace {
 
-const values::Content* content_of(Interpreter& run, const PeerMessages::Sent& sent) {
+const values::Content* content_of(Runtime& run, const PeerMessages::Sent& sent) {
   std::vector<values::Number> numbers;
   for (const std::int64_t whole : sent.whole) numbers.push_back({run.symbols().constant(whole)});
   for (const double real : sent.real) numbers.push_back({nullptr, real, real});
@@ -55,7 +56,7 @@ bool write(const symbolic::Context& symbols, Value value, std::vector<std::int64
   }
 }
 
-Value read(Interpreter& run, values::Place place, const std::vector<std::int64_t>& from, std::size_t& at) {
+Value read(Runtime& run, values::Place place, const std::vector<std::int64_t>& from, std::size_t& at) {
   const auto next = [&] { return at < from.size() ? from[at++] : 0; };
   switch (static_cast<Sent>(next())) {
   case Sent::none: return Value::none();
@@ -99,7 +100,7 @@ std::optional<PeerMessages::Sent> objects_sent(
 }
 
 void hear_broadcast(Call& call, const values::Content* before, const values::ListState* list_before) {
-  Interpreter& run = call.run;
+  Runtime& run = call.run;
   if (!run.as_rank() || !call.row.collective || call.spread) return;
   const auto& info = *call.row.collective;
   const auto argument = [&](int at) {
@@ -171,12 +172,12 @@ void settle_content(Call& call, Value tensor) {
   set_state(call.run, tensor, settled);
 }
 
-void hear_anything(Interpreter& run) {
+void hear_anything(Runtime& run) {
   if (Instance* heard = run.heard()) keep(run, *heard, PeerMessages::lost, run.heap().boolean(true));
 }
 
 void hear(Call& call) {
-  Interpreter& run = call.run;
+  Runtime& run = call.run;
   Instance* heard = run.heard();
   if (!heard) return;
   const values::MessageInfo& info = *call.row.message;

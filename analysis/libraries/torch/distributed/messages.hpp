@@ -2,6 +2,7 @@
 // send.
 #pragma once
 
+#include "interpreter/one_rank.hpp"
 #include "libraries/table/native.hpp"
 
 #include <optional>
@@ -28,6 +29,6 @@ std::optional<PeerMessages::Sent> objects_sent(
 void hear_broadcast(Call& call, const values::Content* before, const values::ListState* list_before);
 
 // Something was received, and from whom is not followed.
-void hear_anything(Interpreter& run);
+void hear_anything(Runtime& run);
 
 }  // namespace stepzero::libraries

@@ -72,7 +72,7 @@ Value wrapped_init(Call& call) {
 }
 
 // What the results were computed by.
-void carries(Interpreter& run, Value value, const Instance& wrapper, int depth = 0) {
+void carries(Runtime& run, Value value, const Instance& wrapper, int depth = 0) {
   value = run.resolve(value);
   if (depth > 2) return;
   switch (value.kind) {
@@ -210,7 +210,7 @@ Value averaged_forward(Call& call) {
 struct Flattened {
   bool trained = false, frozen = false, on_cpu = false, is_one_unit = true;
   int depth = 0;
-  void add(Interpreter& run, Value value) {
+  void add(Runtime& run, Value value) {
     value = run.resolve(value);
     is_one_unit = is_one_unit && depth <= 12 && !value.is(Kind::unknown);
     if (!value.is(Kind::instance) || ++depth > 12) return;
@@ -238,7 +238,7 @@ struct Flattened {
 };
 
 // Does a parameter of the module lie on the CPU, whichever module of several it is?
-bool lies_on_cpu(Interpreter& run, Value module, int depth = 0) {
+bool lies_on_cpu(Runtime& run, Value module, int depth = 0) {
   module = run.resolve(module);
   if (module.is(Kind::choice) && depth < 6)
     return lies_on_cpu(run, module.as<values::Choice>()->yes, depth + 1) &&
@@ -247,7 +247,7 @@ bool lies_on_cpu(Interpreter& run, Value module, int depth = 0) {
   parts.add(run, module);
   return parts.on_cpu;
 }
-bool names_devices(Interpreter& run, Value devices) {
+bool names_devices(Runtime& run, Value devices) {
   devices = run.resolve(devices);
   return devices.is(Kind::list) && !values::Heap::list_state(devices)->items.empty();
 }
@@ -363,7 +363,7 @@ Value fully_sharded(Call& call) {
   return module;
 }
 // What moves its inputs leaves it open where they lie.
-void move_input(Interpreter& run, Value argument) {
+void move_input(Runtime& run, Value argument) {
   argument = run.resolve(argument);
   if (argument.is(Kind::unknown)) interpreter::forget_device(run.heap(), argument);
   if (const TensorState* state = tensor_state(run, argument); state && state->device) {
@@ -394,7 +394,7 @@ const CollectiveInfo backward_of_fsdp = {.name = "the backward of an FSDP module
     .hidden = true,
     .because = "it gathers the parameters and scatters the gradients"};
 // Is the module, or one in it, known to be sharded?
-bool is_sharded(Interpreter& run, Value module, int depth = 0) {
+bool is_sharded(Runtime& run, Value module, int depth = 0) {
   module = run.resolve(module);
   if (!module.is(Kind::instance) || depth > 6) return false;
   const auto& object = *module.as<Instance>();
@@ -671,7 +671,7 @@ Value Table::wrapped(Value object) const {
 }
 
 // Wrappers move what they are given to the devices of their modules.
-void Table::hand_on(Interpreter& run, std::span<const Value> positional) const {
+void Table::hand_on(Runtime& run, std::span<const Value> positional) const {
   for (const Value& argument : positional) move_input(run, argument);
 }
 

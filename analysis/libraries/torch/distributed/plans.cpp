@@ -16,7 +16,7 @@ constexpr std::string_view tensor_parallel = "torch.distributed.tensor.parallel.
 
 // What a plan does to what goes into a layer, and to what comes out of it.
 enum class Layout : std::uint8_t { whole, columns, other };
-Layout layout_of(Interpreter& run, const Instance& style, std::string_view which, Layout usual) {
+Layout layout_of(Runtime& run, const Instance& style, std::string_view which, Layout usual) {
   const Value given = kept(run, style, which);
   if (!given || given.is(Kind::none)) return usual;
   const std::string_view how = only_placement(run, given);
@@ -25,12 +25,12 @@ Layout layout_of(Interpreter& run, const Instance& style, std::string_view which
       how.ends_with(".Shard") && given.is(Kind::instance) ? kept(run, *given.as<Instance>(), "dim") : Value{};
   return dim && run.to_constant(dim) == -1 ? Layout::columns : Layout::other;
 }
-bool is_off(Interpreter& run, const Instance& style, std::string_view flag) {
+bool is_off(Runtime& run, const Instance& style, std::string_view flag) {
   const Value given = kept(run, style, flag);
   return given && run.symbols().decide(run.truth(given)) != Answer::yes;
 }
 
-void add_hook(Interpreter& run, Instance& module, std::string_view hooks, std::string_view path) {
+void add_hook(Runtime& run, Instance& module, std::string_view hooks, std::string_view path) {
   const Value present = kept(run, module, hooks);
   std::vector<Value> items;
   if (present.is(Kind::list)) items = values::Heap::list_state(present)->items;
@@ -40,7 +40,7 @@ void add_hook(Interpreter& run, Instance& module, std::string_view hooks, std::s
 
 // What the style makes of a layer with weights. `$ranks` keeps how many share it.
 void carry_out(Call& call, Value module, Value style, Value mesh) {
-  Interpreter& run = call.run;
+  Runtime& run = call.run;
   module = run.resolve(module);
   style = run.resolve(style);
   if (!module.is(Kind::instance)) return;
@@ -88,7 +88,7 @@ bool matches(std::string_view name, std::string_view pattern) {
       matches(name.substr(1), pattern.substr(1));
 }
 // The modules that a path of a plan names: "layers.*.feed_forward.w1". Without a path: the module itself.
-void named(Interpreter& run, Value module, std::string_view path, std::vector<Value>& found) {
+void named(Runtime& run, Value module, std::string_view path, std::vector<Value>& found) {
   module = run.resolve(module);
   if (path.empty()) {
     found.push_back(module);
@@ -103,7 +103,7 @@ void named(Interpreter& run, Value module, std::string_view path, std::vector<Va
 }
 
 // Of a plan that is not known: any layer may give a part.
-void open_layers(Interpreter& run, Value module, std::size_t& seen) {
+void open_layers(Runtime& run, Value module, std::size_t& seen) {
   module = run.resolve(module);
   constexpr std::size_t most = 4096;
   if (!module.is(Kind::instance) || ++seen > most) return;

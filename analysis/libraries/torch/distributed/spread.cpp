@@ -29,14 +29,14 @@ Value placement(Call& call) {
   if (const Value dim = call.run.resolve(call.at(0))) keep(call, "dim", dim);
   return placement_without_dimension(call);
 }
-std::vector<Value> placements_of(Interpreter& run, Value placements) {
+std::vector<Value> placements_of(Runtime& run, Value placements) {
   placements = run.resolve(placements);
   if (placements.is(Kind::tuple)) return placements.as<values::Tuple>()->items;
   if (placements.is(Kind::list) && !values::Heap::list_state(placements)->open)
     return values::Heap::list_state(placements)->items;
   return {};
 }
-std::string_view class_of(Interpreter& run, Value placement) {
+std::string_view class_of(Runtime& run, Value placement) {
   placement = run.resolve(placement);
   const Instance* instance = placement.is(Kind::instance) ? placement.as<Instance>() : nullptr;
   return instance && !instance->cls && instance->native ? instance->native->path : std::string_view{};
@@ -202,7 +202,7 @@ bool is_plain(const TensorState& state) {
 constexpr std::string_view takes_plain_tensors[] = {
     "torch.distributed.tensor.experimental.implicit_replication",
     "torch.distributed.tensor.parallel.loss_parallel"};
-bool replicates_around(Interpreter& run) {
+bool replicates_around(Runtime& run) {
   for (const interpreter::Around* around = run.around(); around; around = around->outer) {
     const Value manager = run.resolve(around->manager);
     if (!manager.is(Kind::instance) || !manager.as<Instance>()->native ||
@@ -280,7 +280,7 @@ const std::deque<Collective>& collectives() {
 
 }  // namespace
 
-std::string_view only_placement(Interpreter& run, Value placements) {
+std::string_view only_placement(Runtime& run, Value placements) {
   placements = run.resolve(placements);
   if (placements.is(Kind::instance)) return class_of(run, placements);
   const auto items = placements_of(run, placements);
@@ -301,7 +301,7 @@ Value spread_along_last(Call& call, Value tensor, Value mesh, Value placement) {
   return spread(call, *state, tensor, mesh, call.run.heap().tuple({placement}));
 }
 
-Shape local_shape(Interpreter& run, const TensorState& state) {
+Shape local_shape(Runtime& run, const TensorState& state) {
   Shape unknown = state.shape.rank_known ? Shape{true, std::vector<Dim>(state.shape.dims.size())} : Shape{};
   if (!is_spread(state) || !state.shape.rank_known) return unknown;
   const Int ranks = size_of_mesh(run, state.made->arguments[1]);

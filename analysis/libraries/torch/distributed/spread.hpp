@@ -32,18 +32,18 @@ std::vector<Row> pipeline_rows();
 bool is_spread(const TensorState& state);
 // The shape of this rank's part of a tensor that is spread; unknown sizes where they are not the same on all
 // ranks, or not known.
-Shape local_shape(Interpreter& run, const TensorState& state);
+Shape local_shape(Runtime& run, const TensorState& state);
 // False, after fail(), where a tensor that is spread meets one that is known not to be.
 bool all_spread_or_none(Op& op);
 // How many dimensions a mesh has; nullopt: not known.
-std::optional<std::size_t> dimensions_of_mesh(Interpreter& run, Value mesh);
+std::optional<std::size_t> dimensions_of_mesh(Runtime& run, Value mesh);
 // The number of ranks of a mesh of one dimension; null if it is not known, or has several.
-Int size_of_mesh(Interpreter& run, Value mesh);
+Int size_of_mesh(Runtime& run, Value mesh);
 // A tensor as one that is spread over the mesh: by this placement or, where it is none, along its last
 // dimension.
 Value spread_along_last(Call& call, Value tensor, Value mesh, Value placement);
 // The class of the one placement in a list or by itself: "torch.distributed.tensor.Shard"; empty if it is not
 // known, or there are several.
-std::string_view only_placement(Interpreter& run, Value placements);
+std::string_view only_placement(Runtime& run, Value placements);
 
 }  // namespace stepzero::libraries

@@ -2,6 +2,7 @@
 // AveragedModel have the names of every module and a few of their own; FullyShardedDataParallel, DeepSpeed's
 // engine, Fabric's modules and compiled modules hand the rest on to the model, these do not. Names as `dir()`
 // of the objects lists them in PyTorch 2.13, and those that DistributedDataParallel had before.
+#include "interpreter/record.hpp"
 #include "libraries/table/native.hpp"
 #include "libraries/torch/nn/modules.hpp"
 

@@ -1,11 +1,11 @@
 #include "libraries/torch/meaning/devices.hpp"
 
-#include "interpreter/interpreter.hpp"
+#include "interpreter/runtime.hpp"
 #include "values/devices.hpp"
 
 namespace stepzero::libraries {
 
-const values::Device* device_around(Interpreter& run) {
+const values::Device* device_around(Runtime& run) {
   for (const interpreter::Around* around = run.around(); around; around = around->outer) {
     const Value manager = run.resolve(around->manager);
     if (manager.is(Kind::device)) return manager.as<values::Device>();
@@ -16,7 +16,7 @@ const values::Device* device_around(Interpreter& run) {
   return nullptr;
 }
 
-const values::Device* default_device(Interpreter& run) {
+const values::Device* default_device(Runtime& run) {
   const values::Device* cpu = run.heap().device("cpu").as<values::Device>();
   if (run.knows_default_device()) return cpu;
   if (const values::Device* around = device_around(run)) return around;
@@ -29,7 +29,7 @@ const values::Device* default_device(Interpreter& run) {
       run.heap(), run.named_condition("the default device is the CPU", Sharing::uniform));
 }
 
-const values::Device* device_of_model(Interpreter& run) {
+const values::Device* device_of_model(Runtime& run) {
   return values::gpu_or_other(
       run.heap(), run.named_condition(values::DeviceCondition::model_on_gpu, Sharing::uniform));
 }

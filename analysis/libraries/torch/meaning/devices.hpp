@@ -7,14 +7,14 @@
 namespace stepzero::libraries {
 
 // Null: not known.
-const values::Device* device_around(Interpreter& run);
+const values::Device* device_around(Runtime& run);
 
 // Where a tensor is made whose call names no device. Of a function that nobody calls here: on the CPU, when
 // the default device is that.
-const values::Device* default_device(Interpreter& run);
+const values::Device* default_device(Runtime& run);
 // Where the parameters and buffers of a module lie whose class nobody constructs here: on a GPU, if it was
 // moved there.
-const values::Device* device_of_model(Interpreter& run);
+const values::Device* device_of_model(Runtime& run);
 
 // The device that holds shapes and dtypes alone. What lies there has no numbers to copy.
 bool is_meta(const values::Device& device);

@@ -226,7 +226,7 @@ void follow_rank(Op& op, Value made) {
   if (const auto by = relation(op)) follow(op, source, *by, made);
 }
 
-void learn_ends(Interpreter& run, Value shape_value, const Shape& learned) {
+void learn_ends(Runtime& run, Value shape_value, const Shape& learned) {
   if (!run.policy().operands_fit || learned.rank_known || learned.dims.empty() || !learned.dims.back().size)
     return;
   constexpr int longest_way = 16;
@@ -244,7 +244,7 @@ void learn_ends(Interpreter& run, Value shape_value, const Shape& learned) {
   }
 }
 
-void learn_source(Interpreter& run, Value shape_value, const Shape& learned) {
+void learn_source(Runtime& run, Value shape_value, const Shape& learned) {
   if (!shape_value.is(Kind::unknown) || !learned.rank_known || run.guarded()) return;
   const auto& kept = shape_value.as<values::Unknown>()->attributes;
   const Value source = kept.value(Name(source_name));

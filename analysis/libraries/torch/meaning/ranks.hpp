@@ -11,9 +11,9 @@ void follow_rank(Op& op, Value made);
 
 // The tensor that had this `shape_value` was found to have the shape: so has what it was made from, as far as
 // they agree.
-void learn_source(Interpreter& run, Value shape_value, const Shape& learned);
+void learn_source(Runtime& run, Value shape_value, const Shape& learned);
 // The same where only its last dimension was found, to be shown: what has the same last dimension ends with
 // it, too.
-void learn_ends(Interpreter& run, Value shape_value, const Shape& learned);
+void learn_ends(Runtime& run, Value shape_value, const Shape& learned);
 
 }  // namespace stepzero::libraries

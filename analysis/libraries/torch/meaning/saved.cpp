@@ -1,5 +1,6 @@
 #include "libraries/torch/meaning/saved.hpp"
 
+#include "interpreter/record.hpp"
 #include "libraries/table/columns.hpp"
 #include "libraries/table/names.hpp"
 #include "libraries/torch/nn/modules.hpp"
@@ -101,11 +102,11 @@ const Saved* saved_by(const Row& row) {
   return found == std::end(saved) ? nullptr : found;
 }
 
-bool requires_grad(Interpreter& run, const TensorState* state) {
+bool requires_grad(Runtime& run, const TensorState* state) {
   return state && run.heap().requires_grad(*state) == values::Known::yes;
 }
 
-bool other_requires_grad(Interpreter& run, const Producer& made, std::size_t operand) {
+bool other_requires_grad(Runtime& run, const Producer& made, std::size_t operand) {
   if (made.self.is(Kind::instance)) {
     const auto* slot = made.self.as<Instance>()->attributes.find(Name("weight"));
     return slot && requires_grad(run, tensor_state(run, slot->value));
@@ -123,7 +124,7 @@ struct Overwritten {
 // Walks what the loss was computed from, back to what is written over.
 class History {
 public:
-  explicit History(Interpreter& run) : run_(run) {}
+  explicit History(Runtime& run) : run_(run) {}
   std::optional<Overwritten> find(Value tensor, const TensorState& state) {
     constexpr std::size_t most = 4096;
     pending_.push_back({tensor, &state});
@@ -167,12 +168,12 @@ private:
       if (operand) pending_.push_back({Value{}, operand});
     return std::nullopt;
   }
-  Interpreter& run_;
+  Runtime& run_;
   std::vector<std::pair<Value, const TensorState*>> pending_;
   std::unordered_set<const Producer*> seen_;
 };
 
-std::string written_text(Interpreter& run, values::Place place) {
+std::string written_text(Runtime& run, values::Place place) {
   std::string text(run.record().text(place));
   return text.size() <= 50 && text.find('\n') == std::string::npos ? "`" + text + "`" : std::string();
 }
@@ -192,7 +193,7 @@ void judge_history(Call& call, Value loss, const TensorState& state) {
 }
 
 // Made by the program with requires_grad=True, or a parameter.
-bool is_leaf(Interpreter& run, Value target, const TensorState& state) {
+bool is_leaf(Runtime& run, Value target, const TensorState& state) {
   if (!target.is(Kind::tensor)) return false;
   if (target.as<Tensor>()->role == values::TensorRole::parameter)
     return state.grad_writes == trained_for_certain;
@@ -214,7 +215,7 @@ bool is_leaf(Interpreter& run, Value target, const TensorState& state) {
 // gradients off, as those do that reset parameters. A forward is called where they are recorded, and so is
 // the step of an optimizer, as good as always.
 enum class Caller : std::uint8_t { records, steps, may_not_record };
-Caller caller(Interpreter& run) {
+Caller caller(Runtime& run) {
   if (!run.in_roots() || !run.of_any_use() || !run.site()) return Caller::records;
   const interpreter::CallSite* outermost = run.site();
   while (outermost->outer) outermost = outermost->outer;

@@ -1,5 +1,6 @@
 // The containers of modules: Sequential, ModuleList, ModuleDict. What they keep: see modules.hpp.
 #include "interpreter/paths/speculation.hpp"
+#include "interpreter/record.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "values/kept.hpp"
 
@@ -19,7 +20,7 @@ void set_names(Call& call, std::vector<Value> names) {
 
 // The layers of the library that run one after the other, those of containers in the container, too. False:
 // there are others among them.
-bool layers_in_a_row(Interpreter& run, const std::vector<Value>& items, std::vector<Value>& layers) {
+bool layers_in_a_row(Runtime& run, const std::vector<Value>& items, std::vector<Value>& layers) {
   constexpr std::size_t most = 64;
   for (const Value& raw : items) {
     const Value item = run.resolve(raw);
@@ -40,7 +41,7 @@ bool layers_in_a_row(Interpreter& run, const std::vector<Value>& items, std::vec
   }
   return true;
 }
-interpreter::ProblemEvent* failure_since(Interpreter& run, std::size_t first) {
+interpreter::ProblemEvent* failure_since(Runtime& run, std::size_t first) {
   for (std::size_t i = first; i < run.record().events.size(); ++i)
     if (run.record().events[i]->kind == interpreter::EventKind::problem)
       return static_cast<interpreter::ProblemEvent*>(run.record().events[i].get());

@@ -105,7 +105,7 @@ bool mask_is_for(Op& op, const Dim& length, const Dim& keys) {
 struct Taken {
   std::size_t least = 0, most = 0;
 };
-std::optional<Taken> taken_by(Interpreter& run, Value function) {
+std::optional<Taken> taken_by(Runtime& run, Value function) {
   function = run.resolve(function);
   if (function.is(Kind::bound)) function = run.resolve(function.as<values::Bound>()->function);
   if (!function.is(Kind::function)) return std::nullopt;

@@ -1,5 +1,6 @@
 // What the families of layers share. See layer.hpp.
 #include "libraries/torch/nn/layer.hpp"
+#include "interpreter/record.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>

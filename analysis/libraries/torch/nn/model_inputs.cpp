@@ -74,7 +74,7 @@ bool is_model(std::string_view name) {
 
 }  // namespace
 
-void Table::unseen_call(Interpreter& run, std::span<const Value> positional,
+void Table::unseen_call(Runtime& run, std::span<const Value> positional,
     std::span<const std::pair<Name, Value>> keywords, const syntax::CallExpr& expr,
     values::Place place) const {
   if (positional.size() + keywords.size() < 2 || positional.size() > expr.arguments.size() ||

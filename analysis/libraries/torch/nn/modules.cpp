@@ -4,6 +4,7 @@
 
 #include "interpreter/calls/noted_at.hpp"
 #include "interpreter/classes/lacking_attributes.hpp"
+#include "interpreter/record.hpp"
 #include "libraries/torch/nn/states.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 // `DropPath(rate) if rate > 0 else nn.Identity()`: the module on one side; absent if it is none, or not
 // known.
-Value side_of(Interpreter& run, Value value, bool yes) {
+Value side_of(Runtime& run, Value value, bool yes) {
   if (!value.is(Kind::choice)) return {};
   const Value side = run.resolve(yes ? value.as<values::Choice>()->yes : value.as<values::Choice>()->no);
   return run.is_a(side, module_class) ? side : Value{};
@@ -30,7 +31,7 @@ enum class KnownParts { all, one_of_each_choice, some };
 
 // Calls `each` with the name and the value of every part, and with each of two modules of which one is the
 // part.
-template <class Each> KnownParts each_part(Interpreter& run, const Instance& module, Each each) {
+template <class Each> KnownParts each_part(Runtime& run, const Instance& module, Each each) {
   static const Name items_name(values::ContainerState::items), names_name(values::ContainerState::names),
       dict_name(values::ContainerState::dict);
   const auto held = [&](Name name) {
@@ -86,7 +87,7 @@ template <class Each> KnownParts each_part(Interpreter& run, const Instance& mod
 
 }  // namespace
 
-Parts parts_of(Interpreter& run, const Instance& module) {
+Parts parts_of(Runtime& run, const Instance& module) {
   Parts parts;
   const KnownParts known = each_part(run, module,
       [&](std::string_view name, Value part) { parts.list.push_back({std::string(name), part}); });
@@ -107,7 +108,7 @@ struct Tree {
   bool complete = true;
   std::unordered_set<const values::Object*> seen;
 };
-void walk(Interpreter& run, Value module, const std::string& prefix, Tree& tree) {
+void walk(Runtime& run, Value module, const std::string& prefix, Tree& tree) {
   if (tree.list.size() >= max_modules) {
     tree.complete = false;
     return;
@@ -122,7 +123,7 @@ void walk(Interpreter& run, Value module, const std::string& prefix, Tree& tree)
 }
 
 // The same without names.
-void gather(Interpreter& run, Value module, std::vector<Value>& modules,
+void gather(Runtime& run, Value module, std::vector<Value>& modules,
     std::unordered_set<const values::Object*>& seen) {
   if (modules.size() >= max_modules || !seen.insert(module.object()).second) return;
   modules.push_back(module);
@@ -208,7 +209,7 @@ struct Tensors {
 };
 // The tensors of a tree that are parameters, or those registered as buffers. A layer of PyTorch's that holds
 // none may hold some that are not known: `$complete` says that it does not.
-Tensors tensors_of(Interpreter& run, Value module, bool buffers) {
+Tensors tensors_of(Runtime& run, Value module, bool buffers) {
   Tree tree;
   walk(run, module, "", tree);
   Tensors found;
@@ -340,7 +341,7 @@ Value buffer(Call& call) {
   return made;
 }
 // Of one of several tensors each may be the buffer.
-void become_buffer(Interpreter& run, Value value) {
+void become_buffer(Runtime& run, Value value) {
   value = run.resolve(value);
   if (value.is(Kind::choice)) {
     become_buffer(run, value.as<values::Choice>()->yes);

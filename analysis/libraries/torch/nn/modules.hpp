@@ -18,7 +18,7 @@ struct Parts {
   bool complete = true;    // each is a part, and there is no other
   bool or_others = false;  // parts may be there that are not in the list
 };
-Parts parts_of(Interpreter& run, const Instance& module);
+Parts parts_of(Runtime& run, const Instance& module);
 // What a module was called with, as its `forward` is given it.
 interpreter::Arguments arguments_of(const Call& call);
 
@@ -32,13 +32,13 @@ constexpr std::uint64_t trained_for_certain = ~std::uint64_t{0};
 // Keeps the call's first argument among the hooks of that key, and gives the handle that removes it.
 Value add_hook(Call& call, std::string_view which);
 // Somebody may have converted and moved the module.
-void lose_dtypes(Interpreter& run, Value module);
+void lose_dtypes(Runtime& run, Value module);
 // Methods of a module: unseen code is handed it; who has it may freeze what it holds.
 Value out_of_sight(Call& call);
 Value may_be_frozen(Call& call);
 Value compared_by_unseen(Call& call);  // unseen_loss.cpp
 // Somebody has moved it, and it is not known where to.
-void lose_devices(Interpreter& run, Value module);
+void lose_devices(Runtime& run, Value module);
 
 // The last answer of a module: its `__getattr__`. Absent, or AttributeError where the program calls it by its
 // name.

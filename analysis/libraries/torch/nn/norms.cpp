@@ -84,7 +84,7 @@ Value synchronised(Call& call) {
   return made;
 }
 // The layers of the module that normalize over batches by themselves are made anew.
-Value with_synchronised(Interpreter& run, Value module, int depth) {
+Value with_synchronised(Runtime& run, Value module, int depth) {
   module = run.resolve(module);
   if (!module.is(Kind::instance) || depth > 16) return module;
   const auto& object = *module.as<Instance>();

@@ -12,8 +12,7 @@ using values::TensorRole;
 
 namespace {
 
-void lose_dtypes_of(
-    Interpreter& run, Value value, std::unordered_set<const values::Object*>& seen, int depth) {
+void lose_dtypes_of(Runtime& run, Value value, std::unordered_set<const values::Object*>& seen, int depth) {
   const Name dtype(values::ModuleState::dtype);
   if (!seen.insert(value.object()).second || depth > 32 || seen.size() > 4096) return;
   auto& module = *value.as<Instance>();
@@ -35,7 +34,7 @@ void lose_dtypes_of(
 // Who has the module may have frozen its parameters: of what a layer of the library holds it is not known any
 // more whether it is trained; what is `handed` to unseen code keeps that, and only proves nothing.
 void lose_trained(
-    Interpreter& run, Value value, bool handed, std::unordered_set<const values::Object*>& seen, int depth) {
+    Runtime& run, Value value, bool handed, std::unordered_set<const values::Object*>& seen, int depth) {
   if (!seen.insert(value.object()).second || depth > 32 || seen.size() > 4096) return;
   auto& module = *value.as<Instance>();
   if (handed && module.cls && !module.attributes.find(Name(values::ModuleState::in_hands)))
@@ -58,8 +57,7 @@ void lose_trained(
 
 // Who has the module may have moved it to a GPU, with all parameters and buffers of which it is not known
 // where they lie.
-void may_lie_on_gpu(
-    Interpreter& run, Value value, std::unordered_set<const values::Object*>& seen, int depth) {
+void may_lie_on_gpu(Runtime& run, Value value, std::unordered_set<const values::Object*>& seen, int depth) {
   if (!seen.insert(value.object()).second || depth > 32 || seen.size() > 4096) return;
   const auto& module = *value.as<Instance>();
   for (const auto& [name, slot] : std::vector(module.attributes.entries())) {
@@ -76,7 +74,7 @@ void may_lie_on_gpu(
 
 }  // namespace
 
-void lose_dtypes(Interpreter& run, Value module) {
+void lose_dtypes(Runtime& run, Value module) {
   std::unordered_set<const values::Object*> seen;
   if (module.is(Kind::instance)) lose_dtypes_of(run, module, seen, 0);
   lose_devices(run, module);

@@ -1,5 +1,6 @@
 // The tensors that layers hold, as attributes of the right shape, and what converting a module does to them.
 #include "interpreter/calls/unseen.hpp"
+#include "interpreter/record.hpp"
 #include "libraries/table/native.hpp"
 #include "libraries/torch/meaning/devices.hpp"
 #include "libraries/torch/nn/layer.hpp"
@@ -195,7 +196,7 @@ struct Conversion {
 };
 // The tensors that a library's layer was given, such as the weight of a loss, are its buffers: it moves its
 // own, the program's stay.
-void adopt_tensors(Interpreter& run, Instance& module) {
+void adopt_tensors(Runtime& run, Instance& module) {
   const auto entries = module.attributes.entries();
   for (const auto& [name, slot] : entries) {
     const Value given = run.resolve(slot->value);
@@ -207,8 +208,8 @@ void adopt_tensors(Interpreter& run, Instance& module) {
     run.heap().set(run.heap().slot_of(module.attributes, name), own);
   }
 }
-void convert(Interpreter& run, Value value, Conversion& wanted,
-    std::unordered_set<const values::Object*>& seen, bool certain, int depth) {
+void convert(Runtime& run, Value value, Conversion& wanted, std::unordered_set<const values::Object*>& seen,
+    bool certain, int depth) {
   value = run.resolve(value);
   if (depth > 32) return;
   switch (value.kind) {
@@ -354,7 +355,7 @@ Value to_cpu(Call& call) {
 
 }  // namespace
 
-void lose_devices(Interpreter& run, Value module) {
+void lose_devices(Runtime& run, Value module) {
   std::unordered_set<const values::Object*> seen;
   Conversion anywhere{.changes_device = true};
   convert(run, module, anywhere, seen, false, 0);

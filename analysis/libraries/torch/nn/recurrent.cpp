@@ -11,17 +11,17 @@ namespace {
 
 constexpr std::string_view packed_class = "torch.nn.utils.rnn.PackedSequence";
 
-Value of_instance(Interpreter& run, Value object, std::string_view name) {
+Value of_instance(Runtime& run, Value object, std::string_view name) {
   const values::Slot* slot = object.as<Instance>()->attributes.find(Name(name));
   return slot ? run.resolve(slot->value) : Value{};
 }
-void put(Interpreter& run, Instance& object, std::string_view name, Value value) {
+void put(Runtime& run, Instance& object, std::string_view name, Value value) {
   run.heap().set(run.heap().slot_of(object.attributes, Name(name)), value);
 }
 
 // A packed sequence: `data` [sum of the lengths, …], and what unpacking it needs: the batch and the longest
 // length.
-Value pack(Interpreter& run, values::Place place, Value data, Int batch, Value source) {
+Value pack(Runtime& run, values::Place place, Value data, Int batch, Value source) {
   Instance* made = run.make_native(packed_class, place);
   put(run, *made, "data", data);
   TensorState sizes;

@@ -4,6 +4,7 @@
 #include "libraries/torch/nn/states.hpp"
 
 #include "interpreter/calls/noted_at.hpp"
+#include "interpreter/record.hpp"
 #include "libraries/table/op.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "values/kept.hpp"
@@ -34,7 +35,7 @@ bool defines(const Instance& module, std::initializer_list<std::string_view> nam
   });
 }
 // Is it saved, or loaded, in a way of its own? It may then have other names, and take other sizes.
-bool has_own_way(Interpreter& run, const Instance& module, bool loading) {
+bool has_own_way(Runtime& run, const Instance& module, bool loading) {
   if (kept(run, module, values::ModuleState::own_state)) return true;
   return loading
       ? defines(module,
@@ -42,7 +43,7 @@ bool has_own_way(Interpreter& run, const Instance& module, bool loading) {
       : defines(module, {"_save_to_state_dict", "state_dict", "get_extra_state"});
 }
 // Can it be neither a tensor that is registered nor a part?
-bool is_no_part(Interpreter& run, Value value) {
+bool is_no_part(Runtime& run, Value value) {
   switch (value.kind) {
   case Kind::unknown:
   case Kind::choice: return false;
@@ -54,7 +55,7 @@ bool is_no_part(Interpreter& run, Value value) {
   default: return true;
   }
 }
-bool is_transient(Interpreter& run, const Instance& module, std::string_view name) {
+bool is_transient(Runtime& run, const Instance& module, std::string_view name) {
   const Value names = kept(run, module, values::ModuleState::transient);
   const auto known = names ? run.elements(names, {}) : std::nullopt;
   return known &&
@@ -63,7 +64,7 @@ bool is_transient(Interpreter& run, const Instance& module, std::string_view nam
 
 class Collector {
 public:
-  Collector(Interpreter& run, Named& found, bool loading) : run_(run), found_(found), loading_(loading) {}
+  Collector(Runtime& run, Named& found, bool loading) : run_(run), found_(found), loading_(loading) {}
 
   void module(Value value, const std::string& prefix, int depth = 0) {
     const Instance& module = *value.as<Instance>();
@@ -115,12 +116,12 @@ private:
     return true;
   }
 
-  Interpreter& run_;
+  Runtime& run_;
   Named& found_;
   bool loading_;
 };
 
-Named named_tensors(Interpreter& run, Value module, bool loading) {
+Named named_tensors(Runtime& run, Value module, bool loading) {
   Named found;
   if (!module.is(Kind::instance))
     found.complete = false;
@@ -148,7 +149,7 @@ Value as_dict(Call& call, const Named& named) {
 }
 
 // What the state holds, as far as it is known.
-std::optional<Named> state_of(Interpreter& run, Value value) {
+std::optional<Named> state_of(Runtime& run, Value value) {
   if (!value.is(Kind::dict) || value.as<values::Dict>()->factory) return std::nullopt;
   const values::DictState& dict = *values::Heap::dict_state(value);
   Named found;
@@ -166,7 +167,7 @@ std::optional<Named> state_of(Interpreter& run, Value value) {
   return found;
 }
 
-std::string words(Interpreter& run, const Shape& shape) {
+std::string words(Runtime& run, const Shape& shape) {
   std::string text = "(";
   for (std::size_t i = 0; i < shape.dims.size(); ++i)
     text += (i ? ", " : "") + run.symbols().text(shape.dims[i].size);
@@ -177,7 +178,7 @@ bool known(const Shape& shape) {
       std::ranges::all_of(shape.dims, [](const Dim& dim) { return dim.size != nullptr; });
 }
 // Of a layer, its weight says more than its bias.
-const std::string* differing(Interpreter& run, const Named& theirs, const Named& ours) {
+const std::string* differing(Runtime& run, const Named& theirs, const Named& ours) {
   const std::string* found = nullptr;
   std::size_t dims = 0;
   for (const auto& [name, state] : theirs.tensors) {

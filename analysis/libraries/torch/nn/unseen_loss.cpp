@@ -8,7 +8,7 @@ namespace stepzero::libraries {
 
 namespace {
 // Where it lies, as far as its making or the other parts of its batch say.
-const values::Device* place_of(Interpreter& run, Value value) {
+const values::Device* place_of(Runtime& run, Value value) {
   value = run.resolve(value);
   if (const TensorState* state = tensor_state(run, value); state && state->device) return state->device;
   if (!value.is(Kind::unknown)) return nullptr;

@@ -1,5 +1,6 @@
 // Operators that pick or replace elements by index, mask or place: gather, scatter, index_select,
 // masked_select, narrow.
+#include "interpreter/record.hpp"
 #include "libraries/torch/distributed/spread.hpp"
 #include "libraries/torch/meaning/contents.hpp"
 #include "libraries/torch/ops/operators.hpp"

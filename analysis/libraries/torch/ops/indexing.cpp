@@ -589,7 +589,7 @@ constexpr Operator operators[] = {
 std::vector<Row> indexing_rows() { return operator_rows(operators); }
 
 Value Table::subscript(
-    Interpreter& run, Value object, Value index, const syntax::Expr& node, values::Place place) const {
+    Runtime& run, Value object, Value index, const syntax::Expr& node, values::Place place) const {
   index = run.resolve(index);
   // What turns around in a slice is an array: tensors refuse it.
   const TensorState* before = tensor_state(run, object);

@@ -1,6 +1,7 @@
 // Asking tensors (dtype, device and what else is not their shape), moving and converting them, filling them
 // in place, and torch.nn.init.
 #include "interpreter/calls/unseen.hpp"
+#include "interpreter/record.hpp"
 #include "libraries/numpy/arrays.hpp"
 #include "libraries/python/generators.hpp"
 #include "libraries/torch/meaning/contents.hpp"

@@ -1,5 +1,6 @@
 // What a program asks of a tensor's shape. A size that is not known becomes a symbol of the tensor when it is
 // asked for, and is the same from then on, though nothing else may be known of the shape.
+#include "interpreter/record.hpp"
 #include "libraries/torch/ops/views.hpp"
 #include "values/kept.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 // `x.shape[0]`, for whatever the text at the place calls x, or what it is called there; empty if that is not
 // short and plain.
-std::string size_name(Interpreter& run, values::Place place, std::int64_t index) {
+std::string size_name(Runtime& run, values::Place place, std::int64_t index) {
   std::string_view text = run.record().text(place);
   std::string_view whole = text;
   for (const std::string_view part : {".shape", ".size("})
@@ -31,7 +32,7 @@ std::string size_name(Interpreter& run, values::Place place, std::int64_t index)
                                     : std::string(text);
 }
 
-Int fresh_size(Interpreter& run, Value input, std::string name) {
+Int fresh_size(Runtime& run, Value input, std::string name) {
   symbolic::AtomInfo info;
   info.name = std::move(name);
   info.lower = 0;
@@ -41,7 +42,7 @@ Int fresh_size(Interpreter& run, Value input, std::string name) {
 }
 
 // The state of what was asked for its shape: a tensor, or an array.
-const TensorState* shaped(Interpreter& run, Value input) {
+const TensorState* shaped(Runtime& run, Value input) {
   if (const TensorState* state = tensor_state(run, input)) return state;
   const TensorState* state = require_tensor(run, input);
   if (!state) return nullptr;
@@ -52,7 +53,7 @@ const TensorState* shaped(Interpreter& run, Value input) {
 }
 
 // The size of one dimension. Null if the input has no shape, or not that dimension.
-Int size_at(Interpreter& run, Value input, std::int64_t index, values::Place place) {
+Int size_at(Runtime& run, Value input, std::int64_t index, values::Place place) {
   const TensorState* state = shaped(run, input);
   if (!state || index > 32 || index < -32) return nullptr;
   const auto rank = static_cast<std::int64_t>(state->shape.dims.size());
@@ -80,11 +81,11 @@ Int size_at(Interpreter& run, Value input, std::int64_t index, values::Place pla
   return ask(named, named.first[static_cast<std::size_t>(index)]);
 }
 
-Value unknown_size(Interpreter& run, Value input, values::Place place) {
+Value unknown_size(Runtime& run, Value input, values::Place place) {
   return run.heap().unknown_from({input}, place);
 }
 
-Value whole_shape(Interpreter& run, Value input, values::Place place) {
+Value whole_shape(Runtime& run, Value input, values::Place place) {
   const TensorState* state = tensor_state(run, input);
   if (!state || !state->shape.rank_known) {
     if (state && state->shape_value) return state->shape_value;
@@ -176,7 +177,7 @@ constexpr Operator operators[] = {
 
 std::vector<Row> size_rows() { return operator_rows(operators); }
 
-void settle_rank(Interpreter& run, TensorState& learned) {
+void settle_rank(Runtime& run, TensorState& learned) {
   if (!learned.shape.rank_known) return;
   for (std::size_t i = 0; i < learned.first.size() && i < learned.shape.dims.size(); ++i) {
     const Dim& first = learned.first[i];
@@ -191,7 +192,7 @@ void settle_rank(Interpreter& run, TensorState& learned) {
   learned.shape_value = {};
 }
 
-Value Table::part_of_shape(Interpreter& run, Value tensor, Value index, values::Place place) const {
+Value Table::part_of_shape(Runtime& run, Value tensor, Value index, values::Place place) const {
   index = run.resolve(index);
   if (const TensorState* state = tensor_state(run, tensor); state && state->shape.rank_known) {
     Call call{run, *find("torch.Tensor.shape"), {}, {tensor}, {}, {}, {}, false, nullptr, nullptr, place};

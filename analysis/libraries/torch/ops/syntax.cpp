@@ -1,4 +1,5 @@
 // What Python's operators, assignments and unpacking mean for tensors: which operator each of them calls.
+#include "interpreter/record.hpp"
 #include "libraries/table/op.hpp"
 #include "libraries/table/presumption.hpp"
 #include "libraries/torch/meaning/content_numbers.hpp"
@@ -21,7 +22,7 @@ constexpr std::string_view binary_names[] = {"add", "sub", "mul", "matmul", "div
 constexpr std::string_view compare_names[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 constexpr std::string_view compare_signs[] = {"==", "!=", "<", "<=", ">", ">="};
 
-bool is_operand(Interpreter& run, Value value) {
+bool is_operand(Runtime& run, Value value) {
   value = run.resolve(value);
   return tensor_state(run, value) || value.is(Kind::integer) || value.is(Kind::real) ||
       value.is(Kind::boolean) || value.is(Kind::unknown);
@@ -29,7 +30,7 @@ bool is_operand(Interpreter& run, Value value) {
 
 // Arrays go through Python's operators as tensors do, and give arrays.
 template <class Compute>
-Value as_before(Interpreter& run, std::initializer_list<Value> operands, const Compute& compute) {
+Value as_before(Runtime& run, std::initializer_list<Value> operands, const Compute& compute) {
   bool perhaps = false, sure = false;
   for (const Value& operand : operands)
     if (const TensorState* state = tensor_state(run, operand)) (state->maybe_array ? perhaps : sure) = true;
@@ -59,11 +60,11 @@ const char* no_operand(Value value) {
   }
 }
 // Is it a tensor for certain? Arrays take lists, and what only looks like a tensor may take anything.
-const TensorState* sure_tensor(Interpreter& run, Value value) {
+const TensorState* sure_tensor(Runtime& run, Value value) {
   const TensorState* state = tensor_state(run, value);
   return state && !state->maybe_array && !is_presumed(state) ? state : nullptr;
 }
-bool repeats(Interpreter& run, const TensorState& times) {
+bool repeats(Runtime& run, const TensorState& times) {
   if (values::is_floating(times.dtype)) return false;
   if (!times.shape.rank_known || times.dtype == values::Dtype::unknown) return true;
   return std::ranges::all_of(times.shape.dims, [&](const Dim& dim) {
@@ -72,8 +73,8 @@ bool repeats(Interpreter& run, const TensorState& times) {
   });
 }
 // Python finds no way to compute this: TypeError.
-void judge_operands(Interpreter& run, std::string_view sign, Value left, Value right,
-    const syntax::Expr& node, values::Place place) {
+void judge_operands(Runtime& run, std::string_view sign, Value left, Value right, const syntax::Expr& node,
+    values::Place place) {
   left = run.resolve(left);
   right = run.resolve(right);
   const TensorState *one = sure_tensor(run, left), *other = sure_tensor(run, right);
@@ -105,7 +106,7 @@ constexpr std::string_view signs[] = {"+", "-", "*", "@", "/", "//", "%", "**", 
 
 }  // namespace
 
-Value Table::binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
+Value Table::binary(Runtime& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
     values::Place place) const {
   const std::string_view name = binary_names[static_cast<int>(op)];
   if (!is_operand(run, left) || !is_operand(run, right)) {
@@ -116,16 +117,16 @@ Value Table::binary(Interpreter& run, syntax::BinaryOp op, Value left, Value rig
       [&] { return call_operator(run, "torch." + std::string(name), {left, right}, &node, place); });
 }
 
-Value Table::unary(Interpreter& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node,
-    values::Place place) const {
+Value Table::unary(
+    Runtime& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node, values::Place place) const {
   const std::string_view name = op == syntax::UnaryOp::invert ? "torch.bitwise_not"
       : op == syntax::UnaryOp::minus                          ? "torch.neg"
                                                               : "torch.positive";
   return as_before(run, {operand}, [&] { return call_operator(run, name, {operand}, &node, place); });
 }
 
-Value Table::compare(Interpreter& run, syntax::CompareOp op, Value left, Value right,
-    const syntax::Expr& node, values::Place place) const {
+Value Table::compare(Runtime& run, syntax::CompareOp op, Value left, Value right, const syntax::Expr& node,
+    values::Place place) const {
   left = run.resolve(left);
   right = run.resolve(right);
   if (left.is(Kind::choice))
@@ -151,7 +152,7 @@ Value Table::compare(Interpreter& run, syntax::CompareOp op, Value left, Value r
   });
 }
 
-Value Table::augment(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
+Value Table::augment(Runtime& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
     values::Place place) const {
   const std::string path = "torch.Tensor." + std::string(binary_names[static_cast<int>(op)]) + "_";
   if (!is_operand(run, right) || !find(path)) return binary(run, op, left, right, node, place);
@@ -160,7 +161,7 @@ Value Table::augment(Interpreter& run, syntax::BinaryOp op, Value left, Value ri
 
 // What `whole[index] = value` makes of the whole: what was there before, with the value in it.
 static const values::Producer* stored(
-    Interpreter& run, Value whole, Value index, Value value, values::Place place) {
+    Runtime& run, Value whole, Value index, Value value, values::Place place) {
   auto* made = run.heap().make<values::Producer>();
   made->born = place;
   made->row = table().find("torch.Tensor.index_put_");
@@ -180,7 +181,7 @@ static const values::Producer* stored(
 
 // The elements behind `whole[index] = value`, where those before are known, and which of them is another now.
 static std::optional<std::vector<values::Number>> replaced(
-    Interpreter& run, const TensorState& whole, Value index, Value value, Op& op) {
+    Runtime& run, const TensorState& whole, Value index, Value value, Op& op) {
   const auto at = run.to_constant(run.resolve(index));
   const auto size = whole.shape.rank_known && whole.shape.dims.size() == 1 && whole.shape.dims[0].size
       ? run.symbols().value(whole.shape.dims[0].size)
@@ -195,7 +196,7 @@ static std::optional<std::vector<values::Number>> replaced(
   return numbers;
 }
 
-void Table::store(Interpreter& run, Value object, Value index, Value value, const syntax::Expr& node,
+void Table::store(Runtime& run, Value object, Value index, Value value, const syntax::Expr& node,
     values::Place place) const {
   const Value part = subscript(run, object, index, node, place);
   const TensorState *into = tensor_state(run, part), *from = tensor_state(run, value),
@@ -268,7 +269,7 @@ namespace {
 class Unpacking {
 public:
   using Parts = std::optional<std::vector<Value>>;
-  Unpacking(const Table& of, Interpreter& interpreter, Value given, std::span<const std::string_view> targets,
+  Unpacking(const Table& of, Runtime& interpreter, Value given, std::span<const std::string_view> targets,
       const syntax::Expr& written, values::Place at)
       : table(of), run(interpreter), value(interpreter.resolve(given)), names(targets), node(written),
         place(at) {}
@@ -282,7 +283,7 @@ private:
   Parts refuse(std::string text, std::initializer_list<Dim> because = {});
 
   const Table& table;
-  Interpreter& run;
+  Runtime& run;
   const Value value;
   std::span<const std::string_view> names;
   const syntax::Expr& node;
@@ -403,7 +404,7 @@ Unpacking::Parts Unpacking::of_items(const std::vector<Value>& items) {
 
 }  // namespace
 
-std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value,
+std::optional<std::vector<Value>> Table::unpack(Runtime& run, Value value,
     std::span<const std::string_view> names, const syntax::Expr& node, values::Place place) const {
   return Unpacking(*this, run, value, names, node, place).result();
 }

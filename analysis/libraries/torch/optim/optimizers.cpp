@@ -480,7 +480,7 @@ Value optimizer_step(Call& call) {
   return Value::none();
 }
 
-bool has_step_hooks(Interpreter& run, const Instance& optimizer) {
+bool has_step_hooks(Runtime& run, const Instance& optimizer) {
   return kept(run, optimizer, values::ModuleState::pre_hooks) ||
       kept(run, optimizer, values::ModuleState::hooks);
 }

@@ -7,6 +7,6 @@ namespace stepzero::libraries {
 
 std::vector<Row> optimizer_rows();
 Value optimizer_step(Call& call);
-bool has_step_hooks(Interpreter& run, const Instance& optimizer);
+bool has_step_hooks(Runtime& run, const Instance& optimizer);
 
 }  // namespace stepzero::libraries

@@ -206,7 +206,7 @@ Value device_made(Call& call) {
 template <Dtype dtype> Value dtype_value(Call&) { return Value::of(dtype); }
 Value seeded(Call& call) {
   // Those of CUDA leave the CPU's stream as it is.
-  call.run.note_seed(call.at(0), Interpreter::Stream::torch, call.row.path.starts_with("torch.cuda."));
+  call.run.note_seed(call.at(0), Runtime::Stream::torch, call.row.path.starts_with("torch.cuda."));
   return Value::none();
 }
 Value available(Call& call) { return Value::of(call.run.named_condition(call.row.path, Sharing::uniform)); }

@@ -1,0 +1,53 @@
+#include "interpreter/loops/known_rounds.hpp"
+
+#include "interpreter/paths/speculation.hpp"
+
+#include <algorithm>
+
+namespace stepzero::interpreter {
+
+std::optional<Flow> Interpreter::KnownRounds::all(
+    const std::function<Next()>& next, const std::function<Flow()>& body) {
+  Speculation trial(run, Speculation::Of::trial);
+  const std::size_t depth = trial.depth();
+  const std::uint64_t from = run.record_.steps;
+  Block* const block = run.block_;
+  LoopTarget target{trial.mark(), trial.mark(), depth, {}, {}};
+  run.frame_->loops.push_back(&target);
+  Flow flow = Flow::normal;
+  bool known = true;
+  while (known && !ended && flow == Flow::normal) {
+    Block round;
+    run.block_ = &round;
+    const Next answer = next();
+    if (std::exchange(run.killed_, false)) {  // it waits for what nobody sends, or fails
+      flow = run.leave(ExitKind::raise, stmt, run.raised_);
+      known = run.path_.size() == depth;
+      rounds.push_back(std::move(round));
+      break;
+    }
+    known = answer != Next::unknown;
+    ended = answer == Next::none;
+    if (answer == Next::another) flow = run.run_round(target, body, false);
+    // A way out that depends on what is not known: the rounds behind it may or may not be.
+    known = known && run.path_.size() == depth && run.record_.steps - from < most_steps && run.step();
+    if (!ended || !round.events.empty()) rounds.push_back(std::move(round));
+  }
+  run.frame_->loops.pop_back();
+  run.block_ = block;
+  if (!known) return {};
+  trial.commit();
+  if (std::ranges::any_of(rounds, [](const Block& round) { return !round.events.empty(); })) {
+    auto* event = run.record_.event<LoopEvent>();
+    event->place = {run.chunk_, header};
+    event->calls = run.site_;
+    event->stmt = &stmt;
+    event->unrolled = true;
+    event->rounds = std::move(rounds);
+    run.append(event);
+  }
+  if (flow == Flow::normal && !orelse.empty()) flow = run.run_block(orelse);
+  return target.breaks.empty() ? flow : run.merge_exits(trial, target.breaks, flow, nullptr, false);
+}
+
+}  // namespace stepzero::interpreter
