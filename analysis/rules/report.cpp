@@ -1,6 +1,7 @@
 #include "rules/report.hpp"
 
 #include "rules/cause.hpp"
+#include "rules/sentences.hpp"
 
 #include <algorithm>
 
@@ -45,6 +46,7 @@ void Report::relate_calls(Finding& finding, const CallSite* calls) const {
 }
 
 Finding* Report::add(Severity severity, Place where, const CallSite* calls, std::string message) {
+  message = as_sentences(std::move(message));
   const Place inner = where;
   const CallSite* root = calls;
   while (root && root->outer) root = root->outer;

@@ -27,7 +27,9 @@ README names them. Rules keep no state between analyses, and know no JSON, no pr
 | `provenance`, `settings`, `fact_index` | where tensors came from; numbers under the names of published configurations; facts by kind of value |
 | `specialised` | which rule reports a problem that two families could report |
 | `losses` | which tensors a loss computed, and of what |
-| `source`, `digits` | syntax behind a place, edits that keep comments and indentation; numbers in messages |
+| `classes` | what classes of the program derive from, their methods, the functions that ran |
+| `source` | syntax behind a place, edits that keep comments and indentation |
+| `sentences`, `digits` | messages as sentences, and where a condition stands in them; numbers in messages |
 
 A new rule is a file in its family and cases in `tests/cases/FAMILY`: the build makes the list of all rules (`cmake/rule-list.cmake`). Then
 run `tests/cli/rules_table.py` for this table and `editors/vscode/scripts/settings.mjs` for the settings of VS Code.

@@ -37,7 +37,7 @@ void judge_lacking_key(Interpreter& run, Value dict, Value key, const syntax::Ex
   ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, &node,
       (short_enough ? "`" + std::string(owner) + "`" : std::string("This dict")) + " has no key '" +
           std::string(key.text()) + "': reading it raises KeyError. It has " + names +
-          (named > most_named ? "…" : "") + (meant.empty() ? "" : "; '" + meant + "' looks meant"));
+          (named > most_named ? "…" : "") + (meant.empty() ? "" : ". Did you mean '" + meant + "'?"));
   const syntax::Expr& index = *syntax::as<syntax::SubscriptExpr>(node).index;
   if (!meant.empty() && index.kind == syntax::ExprKind::string) {
     const std::string_view written = run.record().text({where.chunk, index.span});

@@ -234,7 +234,7 @@ bool Interpreter::LibraryCall::is_refused(const Call& made) const {
           (std::min(written.size(), parameter.text().size()) > 4 ? 2u : 1u))
         meant = parameter.text();
     run.problem(values::ProblemKind::argument, made)->text = "`" + called + "` has no argument `" +
-        std::string(written) + "`" + (meant.empty() ? "" : "; `" + meant + "` looks meant");
+        std::string(written) + "`" + (meant.empty() ? "" : ". Did you mean `" + meant + "`?");
     return true;
   }
   const std::string_view lacking = is_of_root ? lacking_argument(made) : std::string_view{};

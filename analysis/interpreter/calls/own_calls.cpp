@@ -151,7 +151,7 @@ std::string Interpreter::misfit(const values::Function& function, const Argument
       std::string text = named_call() + " has no argument `" + std::string(keyword.text()) + "`";
       for (const Parameter& parameter : list)
         if (is_slip(keyword.text(), parameter.name.text()) && takes(parameter.name))
-          return text + "; `" + std::string(parameter.name.text()) + "` looks meant";
+          return text + ". Did you mean `" + std::string(parameter.name.text()) + "`?";
       return text;
     }
   if (arguments.spread) return {};
@@ -213,8 +213,9 @@ bool Interpreter::refuses(const values::Function& function, const Arguments& arg
               find_in_order(each->order, function.name) != Value::of(Kind::function, &function);
         });
     if (overridden) return false;
-    text += ", unless the object is of a class with another " +
-        (made ? std::string("constructor") : "`" + called + "`");
+    text.insert(std::min(text.find(". Did you mean"), text.size()),
+        ", unless the object is of a class with another " +
+            (made ? std::string("constructor") : "`" + called + "`"));
   }
   ProblemEvent* event = problem_at(values::ProblemKind::own_call, where, &expr, std::move(text));
   // Which module an object was given, and how its method calls that, may hang on one question that the run
@@ -247,8 +248,8 @@ bool Interpreter::refuses_fields(
     text = name + " has no field `" + std::string(keyword.text()) + "` that is given to it";
     for (const values::ClassField& field : cls.fields)
       if (is_slip(keyword.text(), field.name.text()))
-        text = name + " has no field `" + std::string(keyword.text()) + "`; `" +
-            std::string(field.name.text()) + "` looks meant";
+        text = name + " has no field `" + std::string(keyword.text()) + "`. Did you mean `" +
+            std::string(field.name.text()) + "`?";
   }
   std::size_t at = 0;
   for (const values::ClassField& field : cls.fields) {

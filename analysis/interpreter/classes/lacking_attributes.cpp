@@ -199,7 +199,7 @@ void judge_lacking(Interpreter& run, const values::Instance& object, syntax::Nam
       "`" + std::string(owner) + "` is of the class `" + std::string(object.cls->name.text()) +
           "`, which has no attribute `" + std::string(wanted) + "`" +
           (open ? ", unless code that is not seen sets it" : "") + ": reading it raises AttributeError" +
-          (near.empty() ? ". Set it before it is read" : "; `" + near + "` looks meant"));
+          (near.empty() ? ". Set it before it is read" : ". Did you mean `" + near + "`?"));
   offer_name(run.record(), *event, name, near);
   event->overridable = event->overridable || open;
   // Of two objects that it may be the other has the name, and the program may see to it in a way that does

@@ -62,7 +62,7 @@ void judge_declared(Interpreter& run, const values::Instance& object, syntax::Na
   if (is_set_somewhere(run.record(), wanted)) return;
   ProblemEvent* problem = run.problem_at(values::ProblemKind::undeclared, where, nullptr,
       "No parser declares `" + std::string(wanted) + "`: reading it raises AttributeError" +
-          (meant.empty() ? ". Add the argument" : "; `" + meant + "` looks meant"));
+          (meant.empty() ? ". Add the argument" : ". Did you mean `" + meant + "`?"));
   offer_name(run.record(), *problem, name, meant);
 }
 

@@ -151,7 +151,7 @@ void judge_name(const LightningSetting& setting, std::size_t at, std::vector<Lig
   const std::string_view meant = near(setting.name, lightning_arguments());
   into.push_back({at, {},
       "Lightning's Trainer has no argument `" + setting.name + "`: TypeError" +
-          (meant.empty() ? "" : ". `" + std::string(meant) + "` looks meant"),
+          (meant.empty() ? "" : ". Did you mean `" + std::string(meant) + "`?"),
       meant, true, !meant.empty(), false});
 }
 
@@ -175,7 +175,7 @@ void judge_text(const Argument& argument, const LightningSetting& setting, std::
   into.push_back({at, {},
       "`" + setting.name + "=\"" + setting.text +
           "\"` is none that Lightning's Trainer knows, and it raises" +
-          (meant.empty() ? ": it takes " + listed : ". `" + std::string(meant) + "` looks meant"),
+          (meant.empty() ? ": it takes " + listed : ". Did you mean `" + std::string(meant) + "`?"),
       meant, false, argument.is_closed, false});
 }
 

@@ -160,7 +160,7 @@ private:
       found_.push_back({i, {},
           "`" + one.name + "` is not \"" + one.text + "\": ValueError. " +
               (meant.empty() ? "It is one of " + listed(known->choices)
-                             : "\"" + std::string(meant) + "\" looks meant"),
+                             : "Did you mean \"" + std::string(meant) + "\"?"),
           meant, !meant.empty() || one.name.ends_with("_strategy")});
     } else if (known->choices.empty() && (known->type == "int" || known->type == "float")) {
       found_.push_back({i, {},
@@ -200,7 +200,7 @@ private:
     found_.push_back({i, {},
         "The Trainer's arguments have no `" + name + "`" +
             (meant.empty() ? " in transformers 5.23: TypeError"
-                           : ": TypeError; `" + std::string(meant) + "` looks meant"),
+                           : ": TypeError. Did you mean `" + std::string(meant) + "`?"),
         meant, names_ && !meant.empty()});
   }
 

@@ -105,7 +105,7 @@ bool fits(Op& op) {
     if (!presumed && (call.row.kind == RowKind::class_ || is_slip || elementwise))
       op.fail(ProblemKind::argument,
           code(op.title()) + " has no argument '" + std::string(written) + "'" +
-              (is_slip ? "; '" + std::string(meant->text()) + "' looks meant" : ""));
+              (is_slip ? ". Did you mean `" + std::string(meant->text()) + "`?" : ""));
     return false;
   }
   // Nothing that is spread is nothing that somebody forgot: versions differ in what they say to it.

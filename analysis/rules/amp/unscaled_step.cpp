@@ -80,7 +80,7 @@ void check(const Record& record, Report& report) {
     if (past && stands_under_more(*mistake.scene, step, *mistake.before)) continue;
     auto weight = severity_under(record, mistake, step);
     if (!weight || !once(step.place)) continue;
-    const std::string optimizer = object_text(record, step, "the optimizer");
+    const std::string optimizer = object_text(record, step, "optimizer");
     const std::string scaler = mistake.scale ? object_text(record, *mistake.scale, "scaler") : "scaler";
     Finding* finding = report.add(past ? Severity::warning : weight->severity, step.place, step.calls,
         past ? code(optimizer + ".step()") + " bypasses the scaler" + weight->when +

@@ -24,13 +24,26 @@ std::string words(const Record& record, const ProblemEvent& problem) {
   const auto& a = problem.states[0]->shape.dims;
   const auto& b = problem.states[1]->shape.dims;
   const auto size = [&](const values::Dim& dim) { return size_text(record, dim); };
-  std::string text = operand_text(record, problem, 0) + " has shape " + shape(0) + " and " +
-      operand_text(record, problem, 1) + " has shape " + shape(1);
+  const std::string text = "Cannot multiply " + operand_text(record, problem, 0) + " " + shape(0) + " by " +
+      operand_text(record, problem, 1) + " " + shape(1);
   const auto heads_a = size_of(record, a[1]), heads_b = size_of(record, b[1]);
   if (heads_a && heads_b && *heads_a != *heads_b)
-    return "The heads do not match: " + text + ", with " + size(a[1]) + " and " + size(b[1]) +
-        " heads. The number of query heads has to be a multiple of the number of key and value heads, and these are repeated that often";
-  return "The heads do not match: " + text;
+    return text + ": they have " + size(a[1]) + " and " + size(b[1]) +
+        " heads. Repeat the key and value heads until there are as many as query heads";
+  const auto same = [&](const values::Dim& one, const values::Dim& other) {
+    return one.size && one.size == other.size;
+  };
+  // Both as they come out of their projections.
+  const bool as_projected = a.size() == b.size() && same(a.back(), b.back()) &&
+      same(a[a.size() - 2], b[b.size() - 2]);
+  std::string said = problem.text;
+  if (problem.problem == ProblemKind::inner_dimensions)
+    said = text + ": inner dimensions " + size(a.back()) + " and " + size(b[b.size() - 2]) + " differ";
+  else if (said.empty())
+    return text + ": their leading dimensions do not broadcast";
+  return said +
+      (as_projected ? ". Swap the last two dimensions of the second one: `transpose(-2, -1)`"
+                    : ". Give queries and keys heads of one size");
 }
 
 // The names that programs and the configurations of published models give to these numbers.

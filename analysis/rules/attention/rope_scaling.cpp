@@ -94,7 +94,7 @@ public:
       return tell(place,
           "'" + std::string(name) + "' is no kind of rotary scaling that is known" +
               (meant.empty() ? "; known are default, linear, dynamic, yarn, longrope and llama3"
-                             : "; '" + meant + "' looks meant"));
+                             : ". Did you mean '" + meant + "'?"));
     }
     for (const std::string_view key : split_words(kind->required))
       if (!get(key)) {
@@ -133,13 +133,13 @@ public:
     // Where they are equal there is no blend: Llama 4 has both at 1.
     if (low && high && *low > *high)
       return tell(place,
-          "low_freq_factor is " + in_digits(*low) + " and high_freq_factor " + in_digits(*high) +
+          "`low_freq_factor` is " + in_digits(*low) + " and `high_freq_factor` " + in_digits(*high) +
               ": the low one has to be the smaller, or the blend between them divides by a negative number");
     const auto fast = number(get("beta_fast")), slow = number(get("beta_slow"));
     // Equal ones make a ramp of one step, as Kimi K2 has it.
     if (fast && slow && *fast < *slow)
       return tell(place,
-          "beta_fast is " + in_digits(*fast) + " and beta_slow " + in_digits(*slow) +
+          "`beta_fast` is " + in_digits(*fast) + " and `beta_slow` " + in_digits(*slow) +
               ": the fast one has to be the larger");
     lengths(dict, around, place);
     contexts(dict, around, place, name);
@@ -181,7 +181,7 @@ private:
     if (a->open || b->open) return;
     if (a->items.size() != b->items.size())
       return tell(place,
-          "short_factor has " + std::to_string(a->items.size()) + " numbers and long_factor " +
+          "`short_factor` has " + std::to_string(a->items.size()) + " numbers and `long_factor` " +
               std::to_string(b->items.size()) + ": both need one for each pair of a head's numbers");
     if (!around) return;
     const auto width = number(find(around, "hidden_size")),
@@ -191,7 +191,7 @@ private:
     const double pairs = std::floor((own ? *own : std::floor(*width / *heads)) * (part ? *part : 1)) / 2;
     if (pairs != static_cast<double>(a->items.size()))
       tell(place,
-          "short_factor and long_factor have " + std::to_string(a->items.size()) +
+          "`short_factor` and `long_factor` have " + std::to_string(a->items.size()) +
               " numbers, and the heads have " + in_digits(pairs) + " pairs to turn");
   }
   void contexts(

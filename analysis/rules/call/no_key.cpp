@@ -26,7 +26,8 @@ extern constexpr Rule call_no_key = complete({
              "loss = criterion(model(sample[\"input\"]), sample[\"label\"])\n",
     .silent =
         "Dicts of which not all keys are known: from files, from code that is not seen, with keys that are computed; `get`, `in` and `try`; dicts with defaults.",
-    .fix = "Writes the key that looks meant, where there is one: that is a guess, and needs a decision.",
+    .fix =
+        "Writes the key that was probably meant, where there is one: that is a guess, and needs a decision.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
     .local = true,

@@ -28,7 +28,8 @@ extern constexpr Rule undeclared_argument = complete({
     .silent =
         "Names that the program sets anywhere, or writes as a text; parsers with subparsers, parents or names that are computed; "
         "parsers and namespaces that unseen code was handed; getattr and hasattr.",
-    .fix = "Writes the name that looks meant, where there is one: that is a guess, and needs a decision.",
+    .fix =
+        "Writes the name that was probably meant, where there is one: that is a guess, and needs a decision.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });

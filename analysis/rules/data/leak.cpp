@@ -3,6 +3,7 @@
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -177,7 +178,7 @@ void look_at_loaders(const Record& record, Report& report, const Found& found, O
           !once(other.loader->place))
         continue;
       Finding* finding = report.add(Severity::warning, other.loader->place, other.loader->calls,
-          other.name + " reads what " + train.name + " trains on, " + other.text +
+          values::code(other.name) + " reads what " + values::code(train.name) + " trains on, " + other.text +
               ": what it measures has been seen.");
       if (finding) report.relate(*finding, train.loader->place, "trained on here");
     }

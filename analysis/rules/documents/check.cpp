@@ -6,6 +6,7 @@
 #include "rules/deepspeed/keys.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/rule.hpp"
+#include "rules/sentences.hpp"
 
 #include <algorithm>
 #include <array>
@@ -98,7 +99,7 @@ Finding& DocumentReport::add(Severity severity, Span where, std::string message)
   finding.rule = rule_.id;
   finding.severity = severity;
   finding.where = {path_, where};
-  finding.message = std::move(message);
+  finding.message = as_sentences(std::move(message));
   return finding;
 }
 

@@ -36,7 +36,7 @@ void check_local_rank(const DocumentInput& input, const LaunchLine& line, Docume
     if (word.text.find_first_of("\x01\x02") != std::string::npos || word.text.starts_with("--local")) return;
   if (!needs_local_rank_argument(input.sources, *path, input.read)) return;
   Finding& finding = report.add(Severity::warning, line.script->written,
-      "torchrun hands no `" + declared->flags.front() +
+      "`torchrun` hands no `" + declared->flags.front() +
           "` to the script: in every process it keeps its default, and all of them use the same GPU. Read `int(os.environ[\"LOCAL_RANK\"])` in its place");
   report.relate(finding, declared->where, "declared here");
 }
@@ -48,7 +48,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
       for (const GivenOption& given : line.options)
         if (!given.option && (given.flag.text == "--use_env" || given.flag.text == "--use-env")) {
           Finding& finding = report.add(Severity::error, given.flag.written,
-              "torchrun has no `" + given.flag.text +
+              "`torchrun` has no `" + given.flag.text +
                   "`: it always hands the rank over in the environment, and refuses the option");
           if (given.flag.written == given.flag.span)
             report.fix(finding, "Remove " + given.flag.text, true, with_blank(input, given.flag.span), "");

@@ -231,7 +231,7 @@ private:
       if (mistake.of_name && !mistake.is_former)
         message = "LightningCLI makes its options of the Trainer's arguments, and the Trainer has no `" +
             name + "`: it ends over `--trainer." + name + "`" +
-            (mistake.meant.empty() ? "" : ". `" + std::string(mistake.meant) + "` looks meant");
+            (mistake.meant.empty() ? "" : ". Did you mean `" + std::string(mistake.meant) + "`?");
       Finding& finding = report_.add(
           severity, mistake.of_name || !flag.value ? flag.flag->written : flag.value->written, message + ".");
       if (mistake.other) report_.relate(finding, flags[*mistake.other]->flag->written, "it is set here");

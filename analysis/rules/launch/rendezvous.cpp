@@ -61,7 +61,7 @@ void check_own_store(const DocumentInput& input, const LaunchLine& line, Documen
       const std::string_view text = literal(method);
       if (text != "tcp://localhost:" + port && text != "tcp://127.0.0.1:" + port) return;
       Finding& finding = report.add(Severity::warning, line.script->written,
-          "torchrun listens at port " + port + (given ? "" : ", its default,") +
+          "`torchrun` listens at port " + port + (given ? "" : ", its default,") +
               " for the job, and the program makes a store of its own at the same: \"address already in use\". Leave `init_method` out: `init_process_group` then reads what torchrun sets");
       report.relate(finding,
           Location{*path, {method->span.begin + item.offset, method->span.end + item.offset}},
@@ -235,7 +235,7 @@ void check_srun(const DocumentInput& input, const LaunchLine& line, DocumentRepo
   if (!path || !mentions(input.sources, *path, {"init_process_group("}, input.read)) return;
   if (knows_other_ways(input, *path)) return;
   Finding& finding = report.add(Severity::warning, line.script->written,
-      "srun starts " + std::to_string(*tasks) +
+      "`srun` starts " + std::to_string(*tasks) +
           " processes and sets SLURM_PROCID, not `RANK`: `init_process_group` raises \"environment variable RANK expected, but not set\". Launch with torchrun on each node, or set `RANK`, `WORLD_SIZE` and `LOCAL_RANK` from SLURM's variables");
   report.relate(finding, line.command->words.front().span, "srun starts them here");
 }

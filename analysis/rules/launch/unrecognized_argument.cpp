@@ -47,9 +47,9 @@ void judge_option(const LaunchLine& line, const GivenOption& given, DocumentRepo
     const std::string_view meant = documents::nearest(given.flag.text, options_of(line.launcher));
     const bool near = !meant.empty() && meant.starts_with("--");
     Finding& finding = report.add(near ? Severity::error : Severity::warning, given.flag.written,
-        near ? launcher + " has no option `" + given.flag.text + "` and refuses it: did you mean `" +
+        near ? "`" + launcher + "` has no option `" + given.flag.text + "` and refuses it: did you mean `" +
                 std::string(meant) + "`?"
-             : launcher + " of today has no option `" + given.flag.text +
+             : "`" + launcher + "` of today has no option `" + given.flag.text +
                 "`, and refuses what it does not know. What is meant for the script stands behind the script");
     const std::uint32_t length = given.flag.written.end - given.flag.written.begin;
     if (near && length >= given.flag.text.size())
@@ -64,16 +64,17 @@ void judge_option(const LaunchLine& line, const GivenOption& given, DocumentRepo
   if (given.option->kind == ValueKind::integer && !to_number(given.value->text) &&
       given.option->name.find("port") == std::string_view::npos)
     report.add(severity, given.value->written,
-        "`" + given.flag.text + "` takes an integer; " + launcher + " refuses \"" + given.value->text + "\"");
+        "`" + given.flag.text + "` takes an integer; " + "`" + launcher + "` refuses \"" + given.value->text +
+            "\"");
   else if (const std::string why = why_no_count(line.launcher, *given.option, given.value->text);
       !why.empty())
     report.add(severity, given.value->written,
-        "`" + given.flag.text + "` takes " + why + "; " + launcher + " refuses \"" + given.value->text +
-            "\"");
+        "`" + given.flag.text + "` takes " + why + "; " + "`" + launcher + "` refuses \"" +
+            given.value->text + "\"");
   else if (!given.option->choices.empty() && line.launcher != Launcher::fabric &&
       !is_choice(given.option->choices, given.value->text))
     report.add(severity, given.value->written,
-        launcher + " refuses \"" + given.value->text + "\" for `" + given.flag.text + "`");
+        "`" + launcher + "` refuses \"" + given.value->text + "\" for `" + given.flag.text + "`");
 }
 
 // A line of the script that declares the argument in front of one that it declares already.
@@ -104,7 +105,7 @@ void judge_local_rank(const DocumentInput& input, const LaunchLine& line, const 
   if (line.launcher == Launcher::deepspeed && !line.has("no_local_rank") && !underscore &&
       beginnings(options, "--local_rank").empty()) {
     Finding& finding = report.add(Severity::error, line.script->written,
-        "deepspeed hands every script `--local_rank=N`; this one declares no such argument and ends over it. Declare it, or launch with `--no_local_rank`");
+        "`deepspeed` hands every script `--local_rank=N`; this one declares no such argument and ends over it. Declare it, or launch with `--no_local_rank`");
     if (auto fix = declaration_of(input, options, path, "\"--local_rank\""))
       finding.fixes.push_back(std::move(*fix));
   }
@@ -112,7 +113,7 @@ void judge_local_rank(const DocumentInput& input, const LaunchLine& line, const 
     report.add(underscore ? Severity::warning : Severity::error, line.script->written,
         underscore
             ? "since PyTorch 2.0 torch.distributed.launch hands over `--local-rank`, with a hyphen; this script declares `--local_rank` only and ends over it. Declare both spellings, or launch with torchrun"
-            : "torch.distributed.launch hands every script its local rank as an argument; this one declares none and ends over it. Launch with torchrun");
+            : "`torch.distributed.launch` hands every script its local rank as an argument; this one declares none and ends over it. Launch with torchrun");
 }
 
 // What one file of the name that is launched makes of its arguments.

@@ -95,7 +95,7 @@ void check_nodes(const LaunchLine& line, const Slurm& slurm, DocumentReport& rep
   if (line.wrapper == "srun" && slurm.tasks_per_node && *slurm.tasks_per_node->value > 1 && processes &&
       *processes > 1 && !line.command->is_conditional) {
     Finding& finding = report.add(Severity::warning, line.command->words[line.first].span,
-        "srun starts torchrun " + std::to_string(*slurm.tasks_per_node->value) +
+        "`srun` starts `torchrun` " + std::to_string(*slurm.tasks_per_node->value) +
             " times on each node, and each starts " + std::to_string(*processes) +
             " processes. torchrun is started once per node: `--ntasks-per-node=1`");
     report.relate(finding, slurm.tasks_per_node->where, "tasks on each node");

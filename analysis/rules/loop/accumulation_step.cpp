@@ -4,6 +4,7 @@
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/windows.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <set>
@@ -18,8 +19,14 @@ namespace {
 Place gate_place(const Window& window) {
   return window.gate ? Place{window.loop->place.chunk, window.gate->test->span} : window.step->event->place;
 }
-std::string in_words(const Record& record, const Window& window) {
+// A number as it is, what the program calls it as code.
+std::string shown_size(const Record& record, const Window& window) {
   const std::string text = size_text(record, window);
+  const bool number = text.find_first_not_of("0123456789") == std::string::npos;
+  return number || text == "n" ? text : values::code(text);
+}
+std::string in_words(const Record& record, const Window& window) {
+  const std::string text = shown_size(record, window);
   return window.size_known && text != std::to_string(window.size) ? text + " = " + std::to_string(window.size)
                                                                   : text;
 }
@@ -56,8 +63,8 @@ bool look_at_sum(const Record& record, Report& report, const Window& window, Onc
   Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
       "The gradients of " + in_words(record, window) +
           " batches add up before each step, and each is the gradient of a mean: together they are " +
-          (window.size_known ? std::to_string(window.size) : size_text(record, window)) +
-          " times as large as those of one large batch. Divide the loss by " + size_text(record, window) +
+          (window.size_known ? std::to_string(window.size) : shown_size(record, window)) +
+          " times as large as those of one large batch. Divide the loss by " + shown_size(record, window) +
           ".");
   if (!finding) return false;
   report.relate(*finding, loss->mean->place, "the mean over one batch");

@@ -66,8 +66,8 @@ void look_at(const Record& record, const TrainingRoot& scene, Report& report, On
     if (info->rate > 0 && rate && *rate >= info->rate)
       message = name + " with lr=" + in_digits(*rate) + ": " + std::string(info->why);
     else if (info->decay > 0 && decay && *decay >= info->decay)
-      message = "weight_decay=" + in_digits(*decay) +
-          " is far above what is used (0.1 at most, mostly): it pulls the weights to zero faster than they learn.";
+      message = "`weight_decay=" + in_digits(*decay) +
+          "` is far above what is used (0.1 at most, mostly): it pulls the weights to zero faster than they learn.";
     else if (!info->decoupled.empty() && decay && *decay >= 0.01)
       message = name + " adds weight_decay=" + in_digits(*decay) +
           " to the gradient, where it is divided by their size like everything else. A decay that large is meant for " +

@@ -100,8 +100,10 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   if (!by_graph && !by_name) return;
   const std::string name(event.row->loss->name), given(record.text({event.place.chunk, first->span})),
       other(record.text({event.place.chunk, second->span}));
-  Finding* finding = report.add(Severity::warning, event.place, event.calls,
-      name + " takes the prediction first and the target second. Here `" + given +
+  // What names alone say is no more than a hint.
+  const Severity severity = by_graph ? Severity::warning : Severity::information;
+  Finding* finding = report.add(severity, event.place, event.calls,
+      "`" + name + "` takes the prediction first and the target second. Here `" + given +
           (by_graph ? "` is the first, which no module of the program has computed, and `" + other +
                       "` the second, which has the model's gradient. Swap them."
                     : "` is the first, a target by its name, and `" + other +

@@ -22,7 +22,7 @@ void check(const Record& record, Report& report) {
         makes_gradients(record, *mistake.scene, *mistake.event) || !once(mistake.event->place))
       continue;
     const ConditionalSeverity weight = severity_under(record, mistake);
-    const std::string object = object_text(record, *mistake.event, "the optimizer");
+    const std::string object = object_text(record, *mistake.event, "optimizer");
     Finding* finding = report.add(at_most(weight.severity, *mistake.scene), mistake.event->place,
         mistake.event->calls,
         code(object + ".zero_grad()") + " clears the gradients that the backward pass before it computed" +

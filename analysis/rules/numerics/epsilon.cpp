@@ -76,7 +76,7 @@ void check(const Record& record, Report& report) {
     const auto number_of = number(record, eps);
     if (!number_of || *number_of <= 0 || *number_of > 1e-10 || !once(each.made->born)) continue;
     if (Finding* finding = report.add(Severity::hint, each.made->born, each.made->calls,
-            "eps=" + in_digits(*number_of) + " in a norm over " +
+            "`eps=" + in_digits(*number_of) + "` in a norm over " +
                 std::string(values::name(each.state->dtype)) +
                 ": PyTorch averages in float32, so it holds, but a row that is nearly constant is blown up by as much as a million, rounding errors and all. 1e-5 is usual in half precision.");
         finding && each.made->self.is(Kind::instance))

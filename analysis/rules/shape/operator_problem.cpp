@@ -2,6 +2,7 @@
 #include "rules/shape/operator_problem.hpp"
 
 #include "rules/run_conditions.hpp"
+#include "rules/sentences.hpp"
 #include "rules/shape/blocks.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
@@ -218,12 +219,14 @@ static bool rests_on_annotation(const ProblemEvent& problem) {
 // A number that the words need and nobody knows: "needs ?". In brackets it is one size of many.
 static bool needs_unknown_number(std::string_view text) {
   int depth = 0;
+  bool code = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '`') code = !code;
     if (text[i] == '[' || text[i] == '(')
       ++depth;
     else if (text[i] == ']' || text[i] == ')')
       --depth;
-    else if (text[i] == '?' && depth <= 0 && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '`') &&
+    else if (text[i] == '?' && depth <= 0 && (i == 0 || text[i - 1] == ' ' || (code && text[i - 1] == '`')) &&
         (i + 1 == text.size() || text[i + 1] == '`' || text[i + 1] == ' ' || text[i + 1] == ',' ||
             text[i + 1] == '.'))
       return true;
@@ -240,19 +243,19 @@ std::optional<Severity> qualify(const Record& record, const ProblemEvent& proble
     const std::string when = record.symbols.text(problem.assumption);
     if (of_zero(record.symbols, problem.assumption) || !tells_when(record.symbols, problem.assumption, when))
       return std::nullopt;
-    message += ", when " + when;
+    message = with_condition(std::move(message), ", when " + when);
     if (severity == Severity::error) severity = Severity::warning;
   }
   if (problem.overridable && severity == Severity::error) severity = Severity::warning;
   if (rests_on_annotation(problem)) {
-    message += ", as annotated";
+    message = with_condition(std::move(message), ", as annotated");
     if (severity == Severity::error) severity = Severity::warning;
   }
   if (!root.defaults.empty()) {
-    message += ", with the defaults of " + root.defaults;
+    message = with_condition(std::move(message), ", with the defaults of " + root.defaults);
     if (severity == Severity::error) severity = Severity::warning;
   }
-  message += ".";
+  message = as_sentences(std::move(message));
   return severity;
 }
 

@@ -194,7 +194,7 @@ void judge_loader(Op& op) {
       if (syntax::letters_between(name.text(), parameter.text()) <= 2) meant = parameter.text();
     op.fail(ProblemKind::argument,
         "DataLoader has no argument `" + std::string(name.text()) + "`" +
-            (meant.empty() ? "" : "; `" + meant + "` looks meant"));
+            (meant.empty() ? "" : ". Did you mean `" + meant + "`?"));
     return;
   }
   for (const std::string_view name : {"batch_size", "num_workers"})

@@ -110,11 +110,11 @@ Value within_wrapper(Call& call) {
   const std::string written(owner), attribute(wanted),
       kind_name(kind->path.substr(kind->path.rfind('.') + 1));
   interpreter::ProblemEvent* event = call.run.problem_at(values::ProblemKind::of_wrapped, call.place, nullptr,
-      "`" + written + "` is wrapped in " + kind_name + ", which has no attribute `" + attribute +
-          "`: reading it raises AttributeError. " +
+      "`" + written + "` is wrapped in " + kind_name + ", which has no attribute `" + attribute + "`" +
+          (handed_out ? ", unless unseen code gave the wrapper one" : "") +
+          ": reading it raises AttributeError. " +
           (has ? "The model inside has it: write `" : "If it belongs to the model inside, write `") +
-          written + ".module." + attribute + "`" +
-          (handed_out ? ", unless unseen code gave the wrapper one" : ""));
+          written + ".module." + attribute + "`");
   event->overridable = handed_out;
   return event->guarded ? Value{} : call.run.attribute(module, syntax::Name(wanted), call.place);
 }

@@ -269,7 +269,7 @@ void judge_batch_of_losses(Call& call, const TensorState& state, symbolic::Cond 
   interpreter::ProblemEvent* event = call.run.problem(
       values::ProblemKind::not_scalar, call, where ? s.logical_and(where, several) : several);
   event->text =
-      "Take the `mean()` or `sum()` of the loss first. It still has the dimension of the batch, and `backward()` without a gradient raises \"grad can be implicitly created only for scalar outputs\"";
+      "The loss still has the dimension of the batch, and `backward()` without a gradient raises \"grad can be implicitly created only for scalar outputs\". Take its `mean()` or `sum()` first";
   if (state.made && state.made->born)
     event->evidence.emplace_back(state.made->born, "the loss is computed here");
 }

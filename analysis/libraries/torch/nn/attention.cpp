@@ -30,7 +30,7 @@ bool in_heads(Op& op, std::string_view width_name, std::string_view heads_name) 
   const Dim width = setting_dim(op, width_name), heads = setting_dim(op, heads_name);
   if (!width.size || !heads.size || op.s.divides(heads.size, width.size) != Answer::no) return true;
   op.fail(ProblemKind::argument,
-      std::string(width_name) + "=" + op.words(width) + " cannot be divided into " + op.words(heads) +
+      "`" + std::string(width_name) + "=" + op.words(width) + "` cannot be divided into " + op.words(heads) +
           " heads",
       {width, heads});
   return false;

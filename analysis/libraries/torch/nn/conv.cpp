@@ -17,7 +17,8 @@ template <std::size_t spatial, bool transposed> void make(Op& op) {
     for (const auto& [dim, what] : {std::pair{in, "in_channels"}, std::pair{out, "out_channels"}})
       if (dim.size && op.s.divides(groups.size, dim.size) == Answer::no) {
         op.fail(ProblemKind::argument,
-            std::string(what) + "=" + op.words(dim) + " cannot be divided by groups=" + op.words(groups),
+            "`" + std::string(what) + "=" + op.words(dim) +
+                "` cannot be divided by `groups=" + op.words(groups) + "`",
             {dim});
         return;
       }

@@ -161,7 +161,7 @@ Value block_mask(Call& call) {
       taken && taken->least != 4)
     call.run.problem(ProblemKind::argument, call)->text = call.run.resolve(call.at(0)).is(Kind::bound) &&
             taken->least == 5
-        ? "create_block_mask takes a function of four numbers, and this is a method, whose object counts as one more: \"requires a mask_mod function\". Make it a function inside of the method"
+        ? "`create_block_mask` takes a function of four numbers, and this is a method, whose object counts as one more: \"requires a mask_mod function\". Make it a function inside of the method"
         : "`create_block_mask` takes a function of four numbers (batch, head, query index, key index), and this one takes " +
             std::to_string(taken->least);
   Instance* made = call.run.make_native("torch.nn.attention.flex_attention.BlockMask", call.place);

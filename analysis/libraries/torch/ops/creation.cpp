@@ -248,7 +248,7 @@ Value tensor_of(Op& op, Value data, Dtype otherwise) {
   if (!holds_numbers(op, data)) return op.unknown();
   const NestedLists nested = nesting_of(op, data);
   if (nested.ragged && nested.shape_known) {
-    std::string what = std::string(op.title()) + " is given nested lists of different lengths";
+    std::string what = code(op.title()) + " is given nested lists of different lengths";
     return op.fail(ProblemKind::argument, std::move(what));
   }
   Dtype dtype = nested.dtype_known ? nested.dtype == Dtype::unknown ? op.run.default_dtype() : nested.dtype

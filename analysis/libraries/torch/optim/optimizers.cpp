@@ -110,7 +110,7 @@ void judge_names(Call& call) {
       meant = parameter.text();
   refuse(call,
       title(call) + " has no argument `" + std::string(written) + "`" +
-          (meant.empty() ? "" : "; `" + meant + "` looks meant"));
+          (meant.empty() ? "" : ". Did you mean `" + meant + "`?"));
 }
 // The numbers and flags.
 void judge_settings(Call& call) {
@@ -240,7 +240,7 @@ void judge_shared(Call& call) {
   refuse(call,
       "Groups " + std::to_string(first + 1) + " and " + std::to_string(second + 1) + " of these share " +
           count_of(shared, "parameter") +
-          ": \"some parameters appear in more than one parameter group\". Leave out of the one group what stands in the other");
+          ": \"some parameters appear in more than one parameter group\". Remove them from one of the groups");
 }
 
 // The groups of an optimizer that the program writes itself: of each parameter in them it is known that it is

@@ -1,0 +1,39 @@
+#include "rules/sentences.hpp"
+
+#include <cctype>
+#include <string_view>
+
+namespace stepzero::rules {
+
+std::size_t end_of_first_sentence(const std::string& message) {
+  bool code = false, quoted = false;
+  for (std::size_t i = 0; i + 2 < message.size(); ++i) {
+    if (message[i] == '`') code = !code;
+    if (message[i] == '"' && !code) quoted = !quoted;
+    if (code || quoted || message[i] != '.' || message[i + 1] != ' ') continue;
+    const auto next = static_cast<unsigned char>(message[i + 2]);
+    if (std::isupper(next) != 0 || next == '`') return i;
+  }
+  return message.size() - (message.ends_with('.') ? 1 : 0);
+}
+
+std::string with_condition(std::string message, const std::string& condition) {
+  message.insert(end_of_first_sentence(message), condition);
+  return message;
+}
+
+std::string as_sentences(std::string message) {
+  if (message.empty()) return message;
+  const std::size_t word = message.find_first_not_of("abcdefghijklmnopqrstuvwxyz");
+  const bool prose = word != std::string::npos && word > 0 && (message[word] == ' ' || message[word] == ',');
+  if (prose) message.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(message.front())));
+  while (message.ends_with("..") || message.ends_with("?.")) message.pop_back();
+  // What is quoted may end with a mark of its own.
+  const std::size_t last = message.find_last_not_of('"');
+  const std::size_t end = last == std::string::npos ? message.size() - 1 : last;
+  if (std::string_view(".?!").find(message[end]) == std::string_view::npos && !message.ends_with("…"))
+    message += '.';
+  return message;
+}
+
+}  // namespace stepzero::rules

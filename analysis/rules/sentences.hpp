@@ -1,0 +1,17 @@
+// Messages as sentences. Knows no rule.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace stepzero::rules {
+
+// Where the first sentence ends, before its period; code and quoted text hold none. The size if it has no end
+// mark, or is the only one.
+std::size_t end_of_first_sentence(const std::string& message);
+// Puts a condition where it belongs: at the end of the sentence that says what is wrong, before what to do.
+std::string with_condition(std::string message, const std::string& condition);
+// The message with a capital at its beginning, unless it begins with code, and one end mark.
+std::string as_sentences(std::string message);
+
+}  // namespace stepzero::rules
