@@ -32,6 +32,7 @@ Column autocast_column();            // types under autocast
 Column saved_column();               // what backward reads again
 Column memory_column();              // whose memory the result has
 Column order_column();               // … and in which order
+Column gradient_column();            // what it makes of a gradient
 std::vector<Column> ndim_columns();  // dimensions of tensors of unknown ndim
 
 std::vector<Column> columns();

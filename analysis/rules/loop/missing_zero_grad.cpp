@@ -128,7 +128,7 @@ void look_at(const Record& record, const std::vector<TrainingRoot>& scenes, Repo
         if (operation == Operation::optimizer_made &&
             scene.standing(event.self.object()) == optimizer.object())
           cleared = true;
-        cleared = cleared || clears_gradient(record, event);
+        cleared = cleared || clears_gradient(event);
         if (operation == Operation::zero_grad) {
           const bool other_optimizer = event.self.object() != optimizer.object() &&
               scene.optimizers.contains(event.self.object());

@@ -1,5 +1,6 @@
 #include "rules/training/alternatives.hpp"
 
+#include "libraries/torch/meaning/gradients.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/given_optimizer.hpp"
 
@@ -29,15 +30,14 @@ bool hands_loss(const Record& record, const OperationEvent& event) {
 }
 bool steps(const OperationEvent& event) { return static_cast<bool>(stepped_optimizer(event)); }
 // By hand, too: `p.grad = None`, `p.grad.zero_()`.
-bool clears(const Record& record, const OperationEvent& event) {
-  return event.row->operation == Operation::zero_grad || clears_gradient(record, event);
+bool clears(const OperationEvent& event) {
+  return event.row->operation == Operation::zero_grad || clears_gradient(event);
 }
-bool uses_gradients(const Record& record, const OperationEvent& event) {
-  if (event.row->operation == Operation::gradient_written) {
-    // `p.grad.detach_()` beside it belongs to it.
-    const std::string_view text = record.text(event.place);
-    return !clears(record, event) && !text.substr(0, text.find('(')).ends_with(".detach_");
-  }
+bool uses_gradients(const OperationEvent& event) {
+  // `p.grad.detach_()` beside clearing it belongs to it.
+  if (event.row->operation == Operation::gradient_written)
+    return !clears(event) &&
+        !(event.by && libraries::gradient_write_of(*event.by) == libraries::GradientWrite::cut);
   return event.row->operation == Operation::gradient_asked || event.row->operation == Operation::framework;
 }
 
@@ -75,8 +75,7 @@ std::optional<Loop> one_optimizer(const Record& record, const TrainingRoot& scen
   walk.wanted = [&](const OperationEvent& event) {
     const Operation operation = event.row->operation;
     return operation == Operation::backward || operation == Operation::zero_grad || steps(event) ||
-        uses_gradients(record, event) || clears(record, event) || hands(event, found.optimizer) ||
-        hands_loss(record, event);
+        uses_gradients(event) || clears(event) || hands(event, found.optimizer) || hands_loss(record, event);
   };
   const bool all = explore(record, loop.rounds[0], {{0, 1}}, walk, [&](const Run& run) {
     Way& way = found.ways.emplace_back();
@@ -107,8 +106,7 @@ bool any(const Way& way, const std::function<bool(const OperationEvent&)>& is) {
 bool is_backward(const OperationEvent& event) { return event.row->operation == Operation::backward; }
 
 // Operations of which every way through them lacks something that another way has.
-std::vector<Lacking> lacking(const Record& record, const Loop& loop,
-    const std::function<bool(const OperationEvent&)>& is,
+std::vector<Lacking> lacking(const Loop& loop, const std::function<bool(const OperationEvent&)>& is,
     const std::function<bool(const OperationEvent&)>& wanted) {
   std::vector<Lacking> found;
   std::set<const OperationEvent*> seen;
@@ -125,8 +123,8 @@ std::vector<Lacking> lacking(const Record& record, const Loop& loop,
           continue;
         }
         lacks = lacks && !any(each, wanted) &&
-            !any(each, [&](const OperationEvent& one) { return uses_gradients(record, one); });
-        cleared = cleared || any(each, [&](const OperationEvent& one) { return clears(record, one); });
+            !any(each, [&](const OperationEvent& one) { return uses_gradients(one); });
+        cleared = cleared || any(each, [&](const OperationEvent& one) { return clears(one); });
       }
       if (lacks && cleared && other) found.push_back({event, other, loop.name});
     }
@@ -141,7 +139,7 @@ std::vector<Lacking> unstepped(const Record& record, const TrainingRoot& scene) 
     const auto stepped = [&](const OperationEvent& event) {
       return steps(event) || hands(event, loop.optimizer);
     };
-    const auto all = lacking(record, loop, is_backward, stepped);
+    const auto all = lacking(loop, is_backward, stepped);
     found.insert(found.end(), all.begin(), all.end());
   }
   return found;
@@ -159,7 +157,7 @@ std::vector<Lacking> unfed(const Record& record, const TrainingRoot& scene) {
           !(event.row->operation == Operation::optimizer_step && !event.arguments.empty() &&
               event.arguments[0] && !event.arguments[0].is(Kind::none));
     };
-    const auto all = lacking(record, loop, plain, fed);
+    const auto all = lacking(loop, plain, fed);
     found.insert(found.end(), all.begin(), all.end());
   }
   return found;

@@ -1,5 +1,6 @@
 #include "rules/training/given_optimizer.hpp"
 
+#include "libraries/torch/meaning/gradients.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 
@@ -19,7 +20,8 @@ constexpr std::array<std::string_view, 9> harmless = {"zero_grad", "step", "para
     "load_state_dict", "defaults", "state", "optim", "optimizer"};
 
 // Is everything that the function does with the optimizer one of these? Else others may step it.
-bool is_kept(const Record& record, std::uint32_t chunk, const syntax::FunctionStmt& function, std::string_view name) {
+bool is_kept(
+    const Record& record, std::uint32_t chunk, const syntax::FunctionStmt& function, std::string_view name) {
   int uses = 0, known = 0;
   for (const syntax::Stmt* stmt : function.body)
     for_each_expression(*stmt, [&](const syntax::Expr& expr) {
@@ -66,7 +68,8 @@ OfGradients of_gradients(const syntax::FunctionStmt& function) {
             (method.object->kind == syntax::ExprKind::attribute &&
                 is_gradient(*syntax::as<syntax::AttributeExpr>(*method.object).object));
         found.made = found.made ||
-            (of_gradient && method.attribute.text().ends_with('_') && !only_changes(method.attribute.text()));
+            (of_gradient && method.attribute.text().ends_with('_') &&
+                libraries::gradient_write_of(method.attribute.text()) == libraries::GradientWrite::other);
       }
       if (expr.kind != syntax::ExprKind::compare) return;
       // `p.grad is not None`

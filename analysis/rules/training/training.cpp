@@ -1,5 +1,6 @@
 #include "rules/training/training.hpp"
 
+#include "libraries/torch/meaning/gradients.hpp"
 #include "rules/training/choices.hpp"
 #include "rules/training/gradient_typestate.hpp"
 #include "rules/training/handed.hpp"
@@ -368,23 +369,17 @@ bool only_changes_gradient(const Record& record, const OperationEvent& event) {
   if (event.row->operation == Operation::collective)
     return event.row->path.find("reduce") != std::string_view::npos;
   if (event.row->operation != Operation::gradient_written) return false;
-  const std::string_view text = record.text(event.place), called = text.substr(0, text.find('('));
   // `p.grad /= n` writes what it has computed.
+  const std::string_view text = record.text(event.place);
   if (text.find("*=") != std::string_view::npos || text.find("/=") != std::string_view::npos) return true;
-  return event.arguments.empty() && only_changes(called.substr(called.rfind('.') + 1));
+  return event.by && libraries::gradient_write_of(*event.by) != libraries::GradientWrite::other;
 }
 }  // namespace
 
-bool clears_gradient(const Record& record, const OperationEvent& event) {
+bool clears_gradient(const OperationEvent& event) {
   if (event.row->operation != Operation::gradient_written) return false;
-  const std::string_view text = record.text(event.place);
-  return throws_gradient_away(event) || text.substr(0, text.find('(')).ends_with(".zero_");
-}
-
-bool only_changes(std::string_view method) {
-  constexpr std::string_view changing[] = {"mul_", "div_", "clamp_", "clip_", "nan_to_num_", "zero_",
-      "detach_", "requires_grad_", "multiply_", "divide_"};
-  return std::ranges::find(changing, method) != std::end(changing);
+  return throws_gradient_away(event) ||
+      (event.by && libraries::gradient_write_of(*event.by) == libraries::GradientWrite::nothing);
 }
 
 bool makes_gradients(const Record& record, const TrainingRoot& scene, const LoopEvent* loop) {

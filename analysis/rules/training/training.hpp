@@ -114,9 +114,7 @@ bool by_hand(const TrainingRoot& scene, const OperationEvent& event);
 bool makes_gradients(const Record& record, const TrainingRoot& scene, const interpreter::LoopEvent* loop);
 bool makes_gradients(const Record& record, const TrainingRoot& scene, const OperationEvent& event);
 // Does the program throw a gradient away itself: `p.grad = None`, `p.grad.zero_()`?
-bool clears_gradient(const Record& record, const OperationEvent& event);
-// Does a method of a gradient only change what is there: `mul_`?
-bool only_changes(std::string_view method);
+bool clears_gradient(const OperationEvent& event);
 // Is it done in a method of an optimizer of the program's own? Then it is a part of its step.
 bool in_optimizer(const OperationEvent& event);
 // The object as a value.
