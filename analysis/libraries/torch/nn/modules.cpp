@@ -1,9 +1,7 @@
-// nn.Module itself: its tree of parts, its parameters, modes and hooks, and what wraps modules unseen
-// (torch.compile, TorchScript). Semantics as in the documentation of torch.nn.Module.
+// nn.Module itself: its tree of parts, its parameters, modes and hooks. Semantics as in the documentation of
+// torch.nn.Module.
 #include "libraries/torch/nn/modules.hpp"
 
-#include "interpreter/calls/noted_at.hpp"
-#include "interpreter/classes/lacking_attributes.hpp"
 #include "interpreter/record.hpp"
 #include "libraries/torch/nn/states.hpp"
 #include "values/internal_rows.hpp"
@@ -302,79 +300,6 @@ Value set_trained(Call& call) {
     require_grad(call.run, part.module, known);
   return call.self;
 }
-Value parameter(Call& call) {
-  if (const Value data = call.run.resolve(call.at(0)); data.is(Kind::choice))
-    return call.run.over_choices(
-        data,
-        [&](Value side) {
-          Call one = call;
-          one.arguments[0] = side;
-          return parameter(one);
-        },
-        call.place);
-  TensorState state = computed(call.run, {call.at(0)});
-  if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
-  const Value wanted = call.run.resolve(call.at(1));
-  state.requires_grad = !wanted           ? Known::yes
-      : call.run.to_constant(wanted) == 1 ? Known::yes
-      : call.run.to_constant(wanted) == 0 ? Known::no
-                                          : Known::unknown;
-  if (state.requires_grad == Known::yes) state.grad_writes = trained_for_certain;
-  // Of a class that nobody constructs here, somebody else may move the module.
-  if (call.run.of_any_use()) state.device = nullptr;
-  const Value made = result(call, state);
-  made.as<Tensor>()->role = values::TensorRole::parameter;
-  TensorState with_source = state;
-  with_source.graph = {made.object()};
-  with_source.graph_complete = true;
-  set_state(call.run, made, with_source);
-  return made;
-}
-Value buffer(Call& call) {
-  TensorState state = computed(call.run, {call.at(0)});
-  if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
-  if (call.run.of_any_use()) state.device = nullptr;
-  if (call.run.symbols().decide(call.run.truth(call.at(1))) != Answer::yes)
-    call.run.named_condition(interpreter::noted_at(transient_buffer, call.place), Sharing::uniform);
-  const Value made = result(call, state);
-  made.as<Tensor>()->role = values::TensorRole::buffer;
-  return made;
-}
-// Of one of several tensors each may be the buffer.
-void become_buffer(Runtime& run, Value value) {
-  value = run.resolve(value);
-  if (value.is(Kind::choice)) {
-    become_buffer(run, value.as<values::Choice>()->yes);
-    become_buffer(run, value.as<values::Choice>()->no);
-    return;
-  }
-  if (!value.is(Kind::tensor)) return;
-  value.as<Tensor>()->role = values::TensorRole::buffer;
-  // Of a class that nobody constructs here, somebody else may move the module.
-  if (const TensorState* state = run.of_any_use() ? tensor_state(run, value) : nullptr;
-      state && state->device) {
-    TensorState moved = *state;
-    moved.device = nullptr;
-    set_state(run, value, moved);
-  }
-}
-Value register_buffer(Call& call) {
-  const Value name = call.run.resolve(call.at(0));
-  if (name.is(Kind::string)) call.run.set_attribute(call.self, Name(name.text()), call.at(1));
-  become_buffer(call.run, call.at(1));
-  keep(call, values::ModuleState::has_buffers, call.run.heap().boolean(true));
-  // What is not saved with the module.
-  if (name.is(Kind::string) && call.at(2) &&
-      call.run.symbols().decide(call.run.truth(call.at(2))) != Answer::yes) {
-    Value transient = kept(call, values::ModuleState::transient);
-    if (!transient.is(Kind::list))
-      keep(call, values::ModuleState::transient, transient = call.run.heap().list({}));
-    values::ListState state = *values::Heap::list_state(transient);
-    state.items.push_back(name);
-    call.run.heap().set_list(transient, std::move(state));
-  }
-  return Value::none();
-}
 Value register_module(Call& call) {
   const Value name = call.run.resolve(call.at(0));
   if (name.is(Kind::string)) {
@@ -426,58 +351,6 @@ Value train_unseen(Call& call) {
 Value eval_unseen(Call& call) {
   call.run.set_attribute(call.self, Name("training"), call.run.heap().boolean(false));
   return Value::none();
-}
-
-// What torch.compile makes of a module: one that runs it, and has it within under this name. A function is
-// seen through.
-constexpr std::string_view compiled_class = "torch._dynamo.OptimizedModule", within = "_orig_mod";
-// `@torch.compile(mode=…)` and `torch.compile(model)` alike.
-Value seen_through(Call& call) {
-  return call.at(0) && !call.run.resolve(call.at(0)).is(Kind::none)
-      ? call.at(0)
-      : call.run.library_symbol(values::InternalRow::same);
-}
-// A module of TorchScript does what the one did that it was made of, and has attributes besides.
-Value scripted(Call& call) {
-  if (const Value model = call.run.resolve(call.at(0));
-      model.is(Kind::instance) && call.run.is_a(model, module_class))
-    keep(call.run, *model.as<Instance>(), interpreter::scripted.text(), call.run.heap().boolean(true));
-  return seen_through(call);
-}
-
-Value compiled(Call& call) {
-  const Value model = call.run.resolve(call.at(0));
-  if (!model.is(Kind::instance) || !call.run.is_a(model, module_class)) return seen_through(call);
-  Instance* made = call.run.make_native(compiled_class, call.place);
-  made->symbolic = model.as<Instance>()->symbolic;
-  call.run.set_attribute(Value::of(Kind::instance, made), Name(within), model);
-  keep(call.run, *made, values::ContainerState::complete, call.run.heap().boolean(true));
-  keep(call.run, *made, values::WrapperState::prefix, call.run.heap().string(std::string(within) + "."));
-  return Value::of(Kind::instance, made);
-}
-Value compiled_forward(Call& call) {
-  Arguments arguments{call.rest, call.options, call.spread};
-  arguments.behind = call.behind;
-  return call.run.call(kept(call, within), std::move(arguments), call.place, call.expr);
-}
-// What it is asked for, and given, the module within is.
-Value compiled_attribute(Call& call) {
-  const Value name = call.run.resolve(call.at(0)), model = kept(call, within);
-  if (!name.is(Kind::string) || !model) return call.run.heap().external("", call.place);
-  return call.run.attribute(model, Name(name.text()), call.place);
-}
-Value give_compiled(Call& call) {
-  const Value name = call.run.resolve(call.at(0)), model = kept(call, within);
-  if (!name.is(Kind::string) || !model || name.text() == within ||
-      name.text() == values::ModuleState::training)
-    return {};
-  call.run.set_attribute(model, Name(name.text()), call.at(1), call.place);
-  return call.run.heap().boolean(true);
-}
-
-// A function that runs on the local shards of what it is given. Shown are the sizes of what is not sharded.
-Value on_shards(Call& call) {
-  return call.run.policy().operands_fit ? seen_through(call) : call.run.heap().external("", call.place);
 }
 
 // ---------------------------------------------------------------- calls and hooks
@@ -582,10 +455,6 @@ Value add_hook(Call& call, std::string_view which) {
   return Value::of(Kind::instance, handle);
 }
 
-Value within_compiled(Call& call) {
-  return call.expr ? call.run.raise_builtin("AttributeError", call.place) : Value{};
-}
-
 // Whoever asks for the module's own tables may put other tensors and parts into them.
 namespace {
 Value own_table(Call& call) {
@@ -630,7 +499,6 @@ std::vector<Row> module_rows() {
       row("torch.nn.Module.get_parameter", method, "target", submodule),
       row("torch.nn.Module.get_buffer", method, "target", submodule),
       row("torch.nn.Module.apply", method, "fn", apply),
-      row("torch.nn.Module.register_buffer", method, "name, tensor, persistent=True", register_buffer),
       row("torch.nn.Module.register_parameter", method, "name, param", register_module),
       row("torch.nn.Module.add_module", method, "name, module", register_module),
       row("torch.nn.Module.register_module", method, "name, module", register_module),
@@ -647,42 +515,10 @@ std::vector<Row> module_rows() {
       row("torch.nn.Module.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),
 
       row(values::InternalRow::same, function, "x", first_argument),
-      row("torch.compile", function, "model=None, **options", compiled),
-      row(compiled_class, class_, "mod, *more, **options", nullptr, module_class),
-      row("torch._dynamo.OptimizedModule.forward", method, "*arguments, **options", compiled_forward),
-      row("torch._dynamo.OptimizedModule.__getattr__", method, "name", compiled_attribute),
-      row("torch._dynamo.OptimizedModule.__setattr__", method, "name, value", give_compiled),
-      row("torch.nn.Module.__getattr__", method, "name", within_compiled),
-      row("torch.distributed.tensor.experimental.local_map", function, "func=None, *arguments, **options",
-          on_shards),
-      row("torch.jit.script", function, "obj=None, **options", scripted),
-      row("torch.jit.trace", function, "func, **options", scripted),
-      row("torch.jit.ignore", function, "fn=None, **options", seen_through),
-      row("torch.jit.unused", function, "fn", first_argument),
-      row("torch.jit.export", function, "fn", first_argument),
-      row("torch.jit.interface", function, "fn", first_argument),
-      row("torch.jit.script_method", function, "fn", first_argument),
-      row("torch.jit.script_if_tracing", function, "fn", first_argument),
-      row("torch.jit.is_scripting", function, "", never),
-      row("torch.jit.is_tracing", function, "", never),
-      row("torch.compiler.disable", function, "fn=None, **options", seen_through),
-      row("torch.compiler.is_compiling", function, "", never),
-      row("torch._dynamo.disable", function, "fn=None, **options", seen_through),
-      row("torch._dynamo.is_compiling", function, "", never),
-      row("torch.compiler.is_exporting", function, "", never),
-      row("torch.cuda.is_current_stream_capturing", function, "", never),
-      row("torch.fx.wrap", function, "fn", first_argument),
-      row("torch.fx._symbolic_trace.is_fx_tracing", function, "", never),
-      row("torch._assert", function, "condition, message", nothing),
-      row("torch._C._log_api_usage_once", function, "name", nothing),
-      row("torch._C._get_tracing_state", function, "", nothing),
-
-      row("torch.nn.Buffer", function, "data=None, *, persistent=True", buffer),
-      row("torch.nn.Parameter", function, "data=None, requires_grad=True", parameter),
-      row("torch.nn.parameter.Parameter", function, "data=None, requires_grad=True", parameter),
       row(values::InternalRow::parameters, class_, "", nullptr),
       row(values::InternalRow::parameters_iter, method, "", parameters_list),
   };
+  for (const auto& more : {compiled_rows(), tensor_rows()}) rows.insert(rows.end(), more.begin(), more.end());
   rows.push_back(row("torch.nn.Module.share_memory", method, "*arguments, **options", itself));
   for (const std::string_view name : {"torch.nn.Module._parameters", "torch.nn.Module._buffers"})
     rows.push_back(row(name, property, "", own_table));

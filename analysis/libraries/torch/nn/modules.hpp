@@ -44,6 +44,10 @@ void lose_devices(Runtime& run, Value module);
 // name.
 Value within_compiled(Call& call);
 
+// torch.compile, TorchScript, and what asks whether they run.
+std::vector<Row> compiled_rows();
+// Parameters and buffers that the program makes itself.
+std::vector<Row> tensor_rows();
 // ParameterList and ParameterDict.
 std::vector<Row> parameter_container_rows();
 

@@ -7,6 +7,12 @@ namespace stepzero::libraries {
 
 // The shape of the first argument.
 Value same(Op& op);
+// The first argument itself, of what changes it in place, or nothing that is known here; and of what fills it
+// at random.
+Value the_tensor(Op& op);
+Value filled_at_random(Op& op);
+// The rows of torch.nn.init.
+std::vector<Row> init_rows();
 // All operands that are tensors, broadcast; numbers fit everywhere.
 Value broadcasting(Op& op);
 

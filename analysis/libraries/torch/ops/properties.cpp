@@ -1,5 +1,5 @@
 // Asking tensors (dtype, device and what else is not their shape), moving and converting them, filling them
-// in place, and torch.nn.init.
+// in place.
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/record.hpp"
 #include "libraries/numpy/arrays.hpp"
@@ -323,10 +323,12 @@ Value variable(Op& op) {
 
 // ---------------------------------------------------------------- in place
 
-Value itself(Op& op) {
+}  // namespace
+Value the_tensor(Op& op) {
   (void)op.expect(op.call.row.parameters[0].text());
   return op.argument(op.call.row.parameters[0].text());
 }
+namespace {
 Value detach_itself(Op& op) {
   if (const TensorState* input = op.expect("input")) {
     TensorState state = *input;
@@ -345,13 +347,14 @@ Value filled(Op& op) {
     return op.fail(ProblemKind::argument,
         code(op.title()) + " takes one value, but " + op.name("value") + " has shape " +
             op.words(value->shape));
-  return itself(op);
+  return the_tensor(op);
 }
 Value filled_copy(Op& op) {
   const TensorState* input = op.must_be_tensor("input") ? op.expect("input") : nullptr;
   (void)filled(op);
   return input && !op.failed() ? op.result(input->shape, input->dtype) : op.unknown();
 }
+}  // namespace
 Value filled_at_random(Op& op) {
   const std::string_view first = op.call.row.parameters[0].text();
   if (const TensorState* input = op.expect(first)) {
@@ -365,6 +368,7 @@ Value filled_at_random(Op& op) {
   }
   return op.argument(first);
 }
+namespace {
 Value normal(Op& op) {
   if (const auto deviation = op.real("std"); deviation && *deviation < 0)
     return op.fail(ProblemKind::argument, "`normal_` takes a std of at least 0");
@@ -416,52 +420,6 @@ Value copy(Op& op) {
   return op.argument("input");
 }
 
-// ---------------------------------------------------------------- torch.nn.init
-
-bool at_least(Op& op, std::size_t rank, std::string_view why) {
-  const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
-  if (!tensor || !tensor->shape.rank_known || tensor->shape.dims.size() >= rank) return !op.failed();
-  op.fail(ProblemKind::argument,
-      code(op.title()) + " takes a tensor of at least " + std::to_string(rank) + " dimensions" +
-          std::string(why) + ", but " + op.name("tensor") + " has shape " + op.words(tensor->shape));
-  return false;
-}
-bool exactly(Op& op, std::size_t least, std::size_t most, std::string_view what) {
-  const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
-  if (!tensor || !tensor->shape.rank_known ||
-      (tensor->shape.dims.size() >= least && tensor->shape.dims.size() <= most))
-    return !op.failed();
-  op.fail(ProblemKind::argument,
-      code(op.title()) + " takes a tensor of " + std::string(what) + " dimensions, but " + op.name("tensor") +
-          " has shape " + op.words(tensor->shape));
-  return false;
-}
-Value init_constant(Op& op) { return op.must_be_tensor("tensor") ? itself(op) : op.unknown(); }
-Value init_random(Op& op) { return op.must_be_tensor("tensor") ? filled_at_random(op) : op.unknown(); }
-Value init_fans(Op& op) {
-  return at_least(op, 2, ", to count what goes in and out") ? filled_at_random(op) : op.unknown();
-}
-Value init_kaiming(Op& op) {
-  constexpr std::string_view known[] = {"linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
-      "conv_transpose2d", "conv_transpose3d", "sigmoid", "tanh", "relu", "leaky_relu", "selu"};
-  if (const auto mode = op.text("mode"); mode && *mode != "fan_in" && *mode != "fan_out")
-    return op.fail(ProblemKind::argument,
-        "mode of " + code(op.title()) + " is 'fan_in' or 'fan_out', not '" + std::string(*mode) + "'");
-  if (const auto function = op.text("nonlinearity");
-      function && std::find(std::begin(known), std::end(known), *function) == std::end(known))
-    return op.fail(ProblemKind::argument,
-        code(op.title()) + " knows no gain for nonlinearity '" + std::string(*function) + "'");
-  return init_fans(op);
-}
-Value init_orthogonal(Op& op) { return at_least(op, 2, "") ? filled_at_random(op) : op.unknown(); }
-Value init_matrix(Op& op) { return exactly(op, 2, 2, "two") ? init_constant(op) : op.unknown(); }
-Value init_dirac(Op& op) { return exactly(op, 3, 5, "three to five") ? init_constant(op) : op.unknown(); }
-Value gain(Op& op) {
-  Value made = unknown_of(op, Sharing::uniform);
-  made.as<values::Unknown>()->is_real = true;
-  return made;
-}
-
 // ---------------------------------------------------------------- the operators
 
 #define FORMAT "input, memory_format=None"
@@ -504,7 +462,7 @@ constexpr Operator operators[] = {
     {"chalf", FORMAT, "method", cast<Dtype::unknown>, Type::own},
     {"cuda", "input, device=None, non_blocking=False, memory_format=None", "method", to_cuda, Type::own},
     {"cpu", FORMAT, "method", to_cpu, Type::own},
-    {"pin_memory", "input, device=None", "method", itself, Type::own},
+    {"pin_memory", "input, device=None", "method", the_tensor, Type::own},
     {"detach", "input", "torch method torch.detach_copy", detach, Type::own},
     {"view_as_complex", "input", "torch", pairs_as_complex, Type::own},
     {"view_as_real", "input", "torch", complex_as_pairs, Type::own},
@@ -514,8 +472,8 @@ constexpr Operator operators[] = {
 
     {"detach_", "input", "method", detach_itself, Type::own},
     {"requires_grad_", "input, requires_grad=True", "method", set_requires_grad, Type::own},
-    {"share_memory_", "input", "method", itself, Type::own},
-    {"zero_", "input", "torch method", itself, Type::own},
+    {"share_memory_", "input", "method", the_tensor, Type::own},
+    {"zero_", "input", "torch method", the_tensor, Type::own},
     {"fill_", "input, value", "torch method", filled, Type::own},
     {"fill", "input, value", "torch", filled_copy, Type::own},
     {"copy_", "input, src, non_blocking=False", "method", copy, Type::own},
@@ -527,27 +485,6 @@ constexpr Operator operators[] = {
     {"cauchy_", "input, median=0, sigma=1, *, generator=None", "method", filled_at_random, Type::own},
     {"geometric_", "input, p, *, generator=None", "method", filled_at_random, Type::own},
     {"log_normal_", "input, mean=1, std=2, *, generator=None", "method", filled_at_random, Type::own},
-
-    {"uniform_", "tensor, a=0.0, b=1.0, generator=None", "nn.init", init_random, Type::own},
-    {"normal_", "tensor, mean=0.0, std=1.0, generator=None", "nn.init", init_random, Type::own},
-    {"trunc_normal_", "tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None", "nn.init", init_random,
-        Type::own},
-    {"constant_", "tensor, val", "nn.init", init_constant, Type::own},
-    {"ones_", "tensor", "nn.init", init_constant, Type::own},
-    {"zeros_", "tensor", "nn.init", init_constant, Type::own},
-    {"eye_", "tensor", "nn.init", init_matrix, Type::own},
-    {"sparse_", "tensor, sparsity, std=0.01, generator=None", "nn.init", init_matrix, Type::own},
-    {"dirac_", "tensor, groups=1", "nn.init", init_dirac, Type::own},
-    {"orthogonal_", "tensor, gain=1, generator=None", "nn.init", init_orthogonal, Type::own},
-    {"xavier_uniform_", "tensor, gain=1.0, generator=None", "nn.init torch.nn.init.xavier_uniform", init_fans,
-        Type::own},
-    {"xavier_normal_", "tensor, gain=1.0, generator=None", "nn.init torch.nn.init.xavier_normal", init_fans,
-        Type::own},
-    {"kaiming_uniform_", "tensor, a=0, mode='fan_in', nonlinearity='leaky_relu', generator=None",
-        "nn.init torch.nn.init.kaiming_uniform", init_kaiming, Type::own},
-    {"kaiming_normal_", "tensor, a=0, mode='fan_in', nonlinearity='leaky_relu', generator=None",
-        "nn.init torch.nn.init.kaiming_normal", init_kaiming, Type::own},
-    {"calculate_gain", "nonlinearity, param=None", "nn.init", gain, Type::own},
 };
 
 }  // namespace
@@ -619,6 +556,8 @@ template <int which> Value constant(Call&) {
 
 std::vector<Row> property_rows() {
   std::vector<Row> rows = operator_rows(operators);
+  const std::vector<Row> init = init_rows();
+  rows.insert(rows.end(), init.begin(), init.end());
   rows.push_back(row("torch.utils.swap_tensors", RowKind::function, "t1, t2", swap_tensors));
   rows.push_back(
       row("torch.Tensor.data.__set__", RowKind::method, "value", set_data, {}, Operation::weights_written));
