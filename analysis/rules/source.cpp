@@ -1,5 +1,7 @@
 #include "rules/source.hpp"
 
+#include <cctype>
+
 namespace stepzero::rules {
 
 using namespace syntax;
@@ -17,7 +19,32 @@ bool descend(Block block, Span span, std::vector<Enclosing>& path) {
   return false;
 }
 
+// Calls `each` for the text of each statement until it answers true.
+template <class Each> bool any_text(const interpreter::Record& record, const Each& each) {
+  for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
+    const auto& chunk = record.chunks[i];
+    if (!chunk.statement() || chunk.path.find("site-packages") != std::string::npos) continue;
+    if (each(record.text({i, chunk.chunk->stmt->span}))) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+bool program_says(const interpreter::Record& record, std::string_view text) {
+  return any_text(record, [&](std::string_view all) { return all.find(text) != std::string_view::npos; });
+}
+
+bool program_names(const interpreter::Record& record, std::string_view word) {
+  return any_text(record, [&](std::string_view all) {
+    const auto is_letter = [&](std::size_t at) {
+      return at < all.size() && (std::isalnum(static_cast<unsigned char>(all[at])) != 0 || all[at] == '_');
+    };
+    for (std::size_t at = all.find(word); at != std::string_view::npos; at = all.find(word, at + 1))
+      if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + word.size())) return true;
+    return false;
+  });
+}
 
 const Stmt* definition_around(const interpreter::Record& record, values::Place place) {
   const Stmt *found = nullptr, *root = record.chunk(place).statement();

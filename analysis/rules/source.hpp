@@ -27,6 +27,11 @@ const syntax::Stmt* definition_around(const interpreter::Record& record, values:
 // The innermost function alone, whatever class it holds around the place.
 const syntax::FunctionStmt* function_around(const interpreter::Record& record, values::Place place);
 
+// Is the text, or the word, anywhere in the files of the program? Those of installed libraries are left out.
+// Only to keep still: that a word is written says nothing of what runs.
+bool program_says(const interpreter::Record& record, std::string_view text);
+bool program_names(const interpreter::Record& record, std::string_view word);
+
 using syntax::for_each_expression;
 using syntax::for_each_statement;
 // Does the statement, or one in it, leave the block around it: return, break, continue?

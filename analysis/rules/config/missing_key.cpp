@@ -1,10 +1,9 @@
 // config/missing-key: a key that the file of a configuration has not.
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
+#include "rules/source.hpp"
 #include "rules/specialised.hpp"
 #include "values/internal_rows.hpp"
-
-#include <cctype>
 
 namespace stepzero::rules {
 
@@ -12,26 +11,11 @@ extern const Rule missing_key;
 
 namespace {
 
-// Does the program write the name anywhere, as a text or as an attribute?
-bool is_written(const Record& record, std::string_view name) {
-  for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
-    const auto& chunk = record.chunks[i];
-    if (!chunk.statement() || chunk.path.find("site-packages") != std::string::npos) continue;
-    const std::string_view text = record.text({i, chunk.chunk->stmt->span});
-    const auto is_letter = [&](std::size_t at) {
-      return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
-    };
-    for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1))
-      if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + name.size())) return true;
-  }
-  return false;
-}
-
 // A key that `get` does not find, beside one of nearly the same name that the program never names.
 void check_defaults(const Record& record, Report& report) {
   visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
     if (!problem.row || problem.row->path != values::InternalRow::data_file || problem.operands.empty() ||
-        is_written(record, problem.operands.front().text()))
+        program_names(record, problem.operands.front().text()))
       return;
     std::string message = problem.text + ", which nothing reads";
     const auto severity = qualify(record, problem, root, Severity::warning, message);

@@ -24,7 +24,7 @@ struct FoundCall {
 
 class File {
 public:
-  explicit File(const Record& record) : record_(record) {
+  explicit File(const Record& record) {
     for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
       const auto& chunk = record.chunks[i];
       if (chunk.path != record.path || !chunk.statement()) continue;
@@ -48,16 +48,6 @@ public:
     if (const Bound* found = only_one(expr)) expr = found->value;
     if (!expr || expr->kind != ExprKind::integer || !as<IntegerExpr>(*expr).fits) return std::nullopt;
     return as<IntegerExpr>(*expr).value;
-  }
-  // Does a file of the program hold the text?
-  bool mentions(std::string_view text) const {
-    for (const auto& chunk : record_.chunks) {
-      if (!chunk.statement() || chunk.path.find("site-packages") != std::string::npos) continue;
-      if (record_.text({static_cast<std::uint32_t>(&chunk - record_.chunks.data()), chunk.chunk->stmt->span})
-              .find(text) != std::string_view::npos)
-        return true;
-    }
-    return false;
   }
 
 private:
@@ -116,7 +106,6 @@ private:
     default: break;
     }
   }
-  const Record& record_;
   std::map<std::string_view, Bound> bound_;
   bool takes_any_name_ = false;  // `from module import *`
 };
@@ -160,8 +149,7 @@ const Expr* keyword_of(const interpreter::OperationEvent& event, std::string_vie
   return event.expr ? keyword(*event.expr, name) : nullptr;
 }
 
-void check_group(
-    const File& file, const interpreter::OperationEvent& event, const Record& record, Report& report) {
+void check_group(const interpreter::OperationEvent& event, const Record& record, Report& report) {
   const Value method = argument(event, 1);
   const std::string text(method.is(values::Kind::string) ? method.text() : std::string_view());
   const Expr *rank = keyword_of(event, "rank"), *world = keyword_of(event, "world_size"),
@@ -181,9 +169,8 @@ void check_group(
   // Started by spawn, the processes have what the program sets, and nothing else.
   const bool of_environment = !method || method.is(values::Kind::none) || text == "env://";
   if (!of_environment || !is_none(store) || !rank || !world || !spawn_of(record, event.calls)) return;
-  const bool sets = file.mentions("MASTER_") || file.mentions("environ.update") || file.mentions("dotenv") ||
-      file.mentions("environ |=");
-  if (sets) return;
+  constexpr std::string_view sets[] = {"MASTER_", "environ.update", "dotenv", "environ |="};
+  if (std::ranges::any_of(sets, [&](std::string_view each) { return program_says(record, each); })) return;
   report.add(Severity::warning, event.place, event.calls,
       "Nothing in this program sets `MASTER_ADDR` and `MASTER_PORT`, and `spawn` does not either: unless the shell exports them, this raises ValueError, \"environment variable MASTER_ADDR expected, but not set\". Set both before `init_process_group`, or pass `init_method=\"tcp://localhost:29500\"`.");
 }
@@ -195,14 +182,13 @@ bool is_of_meeting(const interpreter::ProblemEvent& problem) {
 }
 
 void check_program_rendezvous(const Record& record, Report& report) {
-  const File file(record);
   check_ports(record, report);
   Once once;
   visit_roots(record, [&](const interpreter::Event& each) {
     if (each.kind != interpreter::EventKind::operation) return;
     const auto& event = static_cast<const interpreter::OperationEvent&>(each);
     if (event.row && event.row->path == "torch.distributed.init_process_group" && once(event.place))
-      check_group(file, event, record, report);
+      check_group(event, record, report);
   });
 }
 
