@@ -1,9 +1,6 @@
-#include "rules/deadlock/walker.hpp"
+#include "rules/deadlock/rank_walker.hpp"
 
 #include "rules/deadlock/balance.hpp"
-#include "rules/deadlock/block_queries.hpp"
-#include "rules/deadlock/comm_events.hpp"
-#include "rules/report.hpp"
 #include "rules/source.hpp"
 #include "values/internal_rows.hpp"
 
@@ -21,8 +18,6 @@ constexpr std::uint64_t most_walked = 400'000;  // events, of one exploration
 constexpr int enough_rounds = 8;                // of a loop that goes on where another rank has left it
 constexpr int most_rounds_deep = 64;            // blocks in blocks
 constexpr int surprising_rounds = 3;            // of a try in a loop: a later one fails as these do
-
-enum class Left : std::uint8_t { no, round, loop, call, process };
 
 // A call that ends the process: does it tell its caller of no failure, or may it? Nothing: it is no such
 // call.
@@ -45,580 +40,381 @@ std::optional<bool> ends_well(const OperationEvent& event, const symbolic::Conte
   return success(event.arguments.front());
 }
 
-// Walks one process through its record.
-class Walker : private BlockQueries {
-public:
-  Walker(Runs& runs, RankRun& own, int world, Choices choices, std::uint64_t& walked)
-      : BlockQueries(runs, own), choices_(choices), walked_(walked),
-        acts_(runs, own, world, trace_, [this](Cond condition) { return decide(condition, acts_site_); }) {}
+}  // namespace
 
-  Walked run(const Block& block) {
-    acts_.default_groups = choices_.granted == granted_agreement;
-    const Left left = walk(block);
-    // Who ends before the group is made is no member of it.
-    const bool is_member = ended_well_ && (started_ || !starts_group(block));
-    trace_.raised = left == Left::process && !missing && !waits_ && !is_member;
-    return {std::move(trace_), missing, missing_is_shared, missing_key, missing_is_surprise, too_long};
-  }
+Walked RankWalker::run(const Block& block) {
+  acts_.default_groups = choices_.granted == granted_agreement;
+  const Left left = walk(block);
+  // Who ends before the group is made is no member of it.
+  const bool is_member = ended_well_ && (started_ || !starts_group(block));
+  trace_.raised = left == Left::process && !missing && !waits_ && !is_member;
+  return {std::move(trace_), missing, missing_is_shared, missing_key, missing_is_surprise, too_long};
+}
 
-private:
-  // Is the rank asked whether it is one that is not known, the same on all ranks? Only one of them is. Else
-  // 0.
-  int key_of_rank(Cond condition, int branch_site) {
-    if (!about_rank_) return 0;
-    const auto comparison = symbols_.comparison(condition);
-    if (!comparison || comparison->op != symbolic::Compare::eq) return 0;
-    const auto left = symbols_.value(comparison->left), right = symbols_.value(comparison->right);
-    const values::Int other = left ? comparison->right : comparison->left;
-    return (left || right) && symbols_.is_atom(other) ? runs_.one_of(branch_site, left ? *left : *right) : 0;
-  }
-
-  // What a handler asks of the exception that it runs for.
-  void take_for_true(Cond condition) {
-    bool holds = true;
-    while (symbols_.form(condition) == symbolic::Context::Form::negation) {
-      condition = symbols_.operands(condition)[0];
-      holds = !holds;
+Left RankWalker::walk(const Block& block) {
+  if (++nesting_ > 4 * most_rounds_deep) too_long = true;
+  Left left = Left::no;
+  for (std::size_t i = 0; i < block.events.size() && left == Left::no; ++i) {
+    const Event* event = block.events[i];
+    if (++walked_ > most_walked || too_long) {
+      too_long = true;
+      left = Left::process;
+      break;
     }
-    taken_for_[condition] = holds;
-  }
-
-  // The answer where every number in it that has a default is that.
-  Answer by_default(Cond condition) {
-    std::vector<symbolic::Assignment> values;
-    std::map<std::string, std::int64_t> names;
-    symbols_.parts(
-        condition,
-        [&](values::Int atom) {
-          const auto* info = symbols_.atom_info(atom);
-          if (!info || !info->usual || info->role != symbolic::Role::none) return;
-          values.push_back({atom, *info->usual});
-          names[std::string(info->name)] = *info->usual;
-        },
-        [](Cond) {});
-    if (values.empty()) return Answer::unknown;
-    const Answer answer = symbols_.evaluate(condition, values);
-    if (answer != Answer::unknown) trace_.defaults.insert(names.begin(), names.end());
-    return answer;
-  }
-
-  // What was chosen for every rank under the key; if nothing was, the condition is what is missing.
-  Answer chosen_by_all(int key, Cond condition) {
-    if (const auto chosen = choices_.shared.find(key); chosen != choices_.shared.end())
-      return chosen->second ? Answer::yes : Answer::no;
-    if (!missing) {
-      missing = condition;
-      missing_is_shared = true;
-      missing_key = key;
-    }
-    return Answer::unknown;
-  }
-
-  Answer leaf(Cond condition, int branch_site) {
-    if (const auto it = taken_for_.find(condition); it != taken_for_.end())
-      return it->second ? Answer::yes : Answer::no;
-    if (const Answer answer = symbols_.evaluate(condition, {}); answer != Answer::unknown) return answer;
-    // Who communicates has a process group.
-    if (const auto it = record_.conditions.find("torch.distributed.is_initialized");
-        it != record_.conditions.end() && it->second == condition)
-      return Answer::yes;
-    if (choices_.granted == granted_rank)
-      for (const Cond question : questions_for_rank(record_))
-        if (question == condition) return Answer::yes;
-    if (choices_.granted == Assumption::defaults)
-      if (const Answer answer = by_default(condition); answer != Answer::unknown) return answer;
-    if (gradients_of_) {
-      trace_.by_gradients = true;
-      return chosen_by_all(runs_.site(Runs::Of::gradients, gradients_of_, 0), condition);
-    }
-    const auto sharing = symbols_.sharing(condition);
-    const bool seen = !record_.external.contains(condition) && !differs_;
-    const bool uniform = seen &&
-        (sharing == symbolic::Sharing::uniform ||
-            (sharing == symbolic::Sharing::local && asked_ && runs_.is_decided_alike(own_, *asked_)));
-    if (uniform ||
-        (choices_.granted == granted_agreement &&
-            may_be_agreed_on(
-                record_, condition, asked_ ? record_.text(asked_->place) : std::string_view{}))) {
-      auto [it, fresh] = own_.keys.try_emplace(condition, 0);
-      if (fresh) it->second = key_of_rank(condition, branch_site);
-      if (it->second && runs_.is_excluded(it->second, choices_.shared)) return Answer::no;
-      if (!it->second) it->second = runs_.question(own_, branch_site, condition);
-      return chosen_by_all(it->second, condition);
-    }
-    (sharing == symbolic::Sharing::divergent || sharing == symbolic::Sharing::unseen ||
-                record_.external.contains(condition)
-            ? unseen_
-            : locally_) = true;
-    if (const auto chosen = choices_.own.find(condition); chosen != choices_.own.end())
-      return chosen->second ? Answer::yes : Answer::no;
-    if (!missing) {
-      missing = condition;
-      missing_is_shared = false;
-    }
-    return Answer::unknown;
-  }
-
-  Answer decide(Cond condition, int branch_site) {
-    using Form = symbolic::Context::Form;
-    switch (symbols_.form(condition)) {
-    case Form::constant: return symbols_.decide(condition);
-    case Form::negation: {
-      const Answer inner = decide(symbols_.operands(condition)[0], branch_site);
-      return inner == Answer::yes ? Answer::no : inner == Answer::no ? Answer::yes : inner;
-    }
-    case Form::conjunction:
-    case Form::disjunction: {
-      const bool all = symbols_.form(condition) == Form::conjunction;
-      const Answer settles = all ? Answer::no : Answer::yes;
-      const Cond asked_before = missing;
-      bool unknown = false;
-      for (const Cond operand : symbols_.operands(condition)) {
-        const Answer answer = decide(operand, branch_site);
-        if (answer == settles) {
-          missing = asked_before;
-          return settles;
-        }
-        unknown = unknown || answer == Answer::unknown;
-      }
-      if (unknown) return Answer::unknown;
-      return all ? Answer::yes : Answer::no;
-    }
-    case Form::compare:
-    case Form::opaque: return leaf(condition, branch_site);
-    }
-    return Answer::unknown;
-  }
-
-  Left walk(const Block& block) {
-    if (++nesting_ > 4 * most_rounds_deep) too_long = true;
-    Left left = Left::no;
-    for (std::size_t i = 0; i < block.events.size() && left == Left::no; ++i) {
-      const Event* event = block.events[i];
-      if (++walked_ > most_walked || too_long) {
-        too_long = true;
+    switch (event->kind) {
+    case EventKind::operation: {
+      const auto& operation = static_cast<const OperationEvent&>(*event);
+      if (operation.row->path == values::InternalRow::raised && !operation.arguments.empty())
+        raised_ = operation.arguments.front();
+      if (fails_ && runs_.may_fail(own_, operation)) {
+        fails_ = false;
         left = Left::process;
         break;
       }
-      switch (event->kind) {
-      case EventKind::operation: {
-        const auto& operation = static_cast<const OperationEvent&>(*event);
-        if (operation.row->path == values::InternalRow::raised && !operation.arguments.empty())
-          raised_ = operation.arguments.front();
-        if (fails_ && runs_.may_fail(own_, operation)) {
-          fails_ = false;
-          left = Left::process;
-          break;
-        }
-        if (const auto well = ends_well(operation, symbols_)) ends_well_ = well;
-        started_ = started_ || operation.row->operation == Operation::group_settings;
-        if (!Acts::wanted(operation)) break;
-        acts_site_ = runs_.site(own_, operation.place, operation.calls);
-        differs_ = false;
-        if (!acts_.add(operation, turns_, rounds_)) too_long = true;
-        if (trace_.nowhere) {
-          left = Left::process;
-          if (tries_ == 0) break;
-          // What is done about it is not known.
-          trace_.nowhere.reset();
-          acts_.unsettle();
-        }
+      if (const auto well = ends_well(operation, symbols_)) ends_well_ = well;
+      started_ = started_ || operation.row->operation == Operation::group_settings;
+      if (!Acts::wanted(operation)) break;
+      acts_site_ = runs_.site(own_, operation.place, operation.calls);
+      differs_ = false;
+      if (!acts_.add(operation, turns_, rounds_)) too_long = true;
+      if (trace_.nowhere) {
+        left = Left::process;
+        if (tries_ == 0) break;
+        // What is done about it is not known.
+        trace_.nowhere.reset();
+        acts_.unsettle();
+      }
+      break;
+    }
+    case EventKind::branch: left = walk_branch(static_cast<const BranchEvent&>(*event)); break;
+    case EventKind::loop: left = walk_loop(static_cast<const LoopEvent&>(*event)); break;
+    case EventKind::call: {
+      const auto& call = static_cast<const CallEvent&>(*event);
+      const bool quiet = !leads_on(call);
+      if (quiet && fails_ && fails_in(call.body)) {
+        fails_ = false;
+        left = Left::process;
         break;
       }
-      case EventKind::branch: left = walk_branch(static_cast<const BranchEvent&>(*event)); break;
-      case EventKind::loop: left = walk_loop(static_cast<const LoopEvent&>(*event)); break;
-      case EventKind::call: {
-        const auto& call = static_cast<const CallEvent&>(*event);
-        const bool quiet = !leads_on(call);
-        if (quiet && fails_ && fails_in(call.body)) {
-          fails_ = false;
-          left = Left::process;
-          break;
-        }
-        if (quiet && !raises(call.body)) break;
-        if (quiet) {
-          // Only what is known for certain ends the process here.
-          left = certain_end(call.body);
-          break;
-        }
-        left = walk(call.body);
-        if (left == Left::call) left = Left::no;
+      if (quiet && !raises(call.body)) break;
+      if (quiet) {
+        // Only what is known for certain ends the process here.
+        left = certain_end(call.body);
         break;
       }
-      case EventKind::attempt: left = walk_attempt(static_cast<const AttemptEvent&>(*event)); break;
-      case EventKind::exit: left = leave(static_cast<const ExitEvent&>(*event)); break;
-      case EventKind::problem: {
-        const auto& problem = static_cast<const ProblemEvent&>(*event);
-        if (problem.problem == values::ProblemKind::unbound)
-          trace_.missing.push_back({problem.text, runs_.site(own_, event->place, event->calls),
-              runs_.translate(own_, event->place), runs_.translate(own_, event->calls), turns_});
-        break;
-      }
-      }
-      if (missing) left = Left::process;
+      left = walk(call.body);
+      if (left == Left::call) left = Left::no;
+      break;
     }
-    --nesting_;
-    return left;
-  }
-
-  // Of a call without communication: does it end the process whatever is not known? Then its way out is kept.
-  Left certain_end(const Block& block) {
-    for (const Event* event : block.events) {
-      ++walked_;
-      if (event->kind == EventKind::exit) {
-        const auto& exit = static_cast<const ExitEvent&>(*event);
-        if (exit.exit == ExitKind::raise) return leave(exit);
-        return Left::no;
-      }
-      if (event->kind == EventKind::branch) {
-        const auto& branch = static_cast<const BranchEvent&>(*event);
-        const Answer answer = symbols_.form(branch.condition) == symbolic::Context::Form::constant
-            ? symbols_.decide(branch.condition)
-            : Answer::unknown;
-        if (answer == Answer::unknown) {
-          if (!matters(branch.yes) && !matters(branch.no)) continue;
-          // Somebody takes what the rank raises by its own data: it goes on otherwise than the others.
-          if (tries_ == 0 || !runs_.differs(own_, branch) ||
-              ends_in_exception(branch.yes) == ends_in_exception(branch.no))
-            return Left::no;
-          if (const Left left = walk_branch(branch); left != Left::no)
-            return left == Left::call ? Left::no : left;
-          continue;
-        }
-        push_decision(branch, answer == Answer::yes, runs_.site(own_, branch.place, branch.calls), false);
-        const Block& side = answer == Answer::yes ? branch.yes : branch.no;
-        const bool leaves = !side.events.empty() && matters(side);
-        const Left left = leaves ? certain_end(side) : Left::no;
-        turns_.pop_back();
-        if (leaves) return left;
-        continue;
-      }
-      if (event->kind == EventKind::call) {
-        if (const Left left = certain_end(static_cast<const CallEvent*>(event)->body); left != Left::no)
-          return left;
-        continue;
-      }
-      if (event->kind == EventKind::operation &&
-          static_cast<const OperationEvent*>(event)->row->path == values::InternalRow::raised)
-        raised_ = static_cast<const OperationEvent*>(event)->arguments.front();
-      if (event->kind == EventKind::operation)
-        if (const auto well = ends_well(static_cast<const OperationEvent&>(*event), symbols_))
-          ends_well_ = well;
-      if (event->kind != EventKind::operation && event->kind != EventKind::problem) return Left::no;
+    case EventKind::attempt: left = walk_attempt(static_cast<const AttemptEvent&>(*event)); break;
+    case EventKind::exit: left = leave(static_cast<const ExitEvent&>(*event)); break;
+    case EventKind::problem: {
+      const auto& problem = static_cast<const ProblemEvent&>(*event);
+      if (problem.problem == values::ProblemKind::unbound)
+        trace_.missing.push_back({problem.text, runs_.site(own_, event->place, event->calls),
+            runs_.translate(own_, event->place), runs_.translate(own_, event->calls), turns_});
+      break;
     }
-    return Left::no;
-  }
-
-  // Have all ranks one answer to each part of it, where they agree on what nobody sees, and are there
-  // several?
-  bool is_agreed_on(Cond condition, bool part = false) {
-    switch (symbols_.form(condition)) {
-    case symbolic::Context::Form::constant: return part;
-    case symbolic::Context::Form::negation: return is_agreed_on(symbols_.operands(condition)[0], part);
-    case symbolic::Context::Form::conjunction:
-    case symbolic::Context::Form::disjunction:
-      return std::ranges::all_of(
-          symbols_.operands(condition), [&](Cond operand) { return is_agreed_on(operand, true); });
-    default:
-      return part &&
-          ((symbols_.sharing(condition) == symbolic::Sharing::uniform &&
-               !record_.external.contains(condition)) ||
-              may_be_agreed_on(record_, condition, record_.text(asked_->place)));
     }
+    if (missing) left = Left::process;
   }
-  // The parts of a question may come in another order on another rank: it is asked as a whole.
-  Answer as_one_question(Cond condition, int branch_site) {
-    if (const Answer answer = symbols_.evaluate(condition, {}); answer != Answer::unknown) return answer;
-    const int key = runs_.site(Runs::Of::conditions, branch_site, times_[branch_site]);
-    own_.asked_as[key] = condition;
-    return chosen_by_all(key, condition);
-  }
+  --nesting_;
+  return left;
+}
 
-  void push_decision(const BranchEvent& branch, bool yes, int site, bool local) {
-    trace_.decisions.push_back({site, times_[site]++, yes, local,
-        symbols_.form(branch.condition) != symbolic::Context::Form::constant, unseen_, false, false, &branch,
-        runs_.translate(own_, branch.place), branch.calls});
-    turns_.push_back(trace_.decisions.size() - 1);
-  }
-
-  // The side to take where it does not matter which: one that enters something. Where one side only tells
-  // that something is wrong, the process goes on by the other.
-  Answer any_side(const BranchEvent& branch, int site) {
-    const bool rank_decides = runs_.is_about_rank(own_, branch) || runs_.differs(own_, branch);
-    if (tries_ == 0 && !rank_decides && dies(branch.yes) != dies(branch.no)) {
-      const bool yes = dies(branch.no);
-      take_for_true(yes ? branch.condition : symbols_.logical_not(branch.condition));
-      return yes ? Answer::yes : Answer::no;
-    }
-    if (!choices_.balanced->contains(site)) return Answer::unknown;
-    const auto worth = [&](const Block& side) { return communicates(side) ? 2 : matters(side) ? 0 : 1; };
-    return worth(branch.yes) >= worth(branch.no) ? Answer::yes : Answer::no;
-  }
-
-  Left walk_branch(const BranchEvent& branch) {
-    const bool constant = symbols_.form(branch.condition) == symbolic::Context::Form::constant;
-    if (!constant && !leads_on(branch) && !matters(branch.yes) && !matters(branch.no)) return Left::no;
-    // Where no rank differs from the others, nothing is seen to fail.
-    if (!constant && runs_.fails_alike(own_, branch)) {
-      take_for_true(symbols_.logical_not(branch.condition));
-      return walk(branch.no);
-    }
-    const int site = runs_.site(own_, branch.place, branch.calls);
-    locally_ = unseen_ = false;
-    differs_ = runs_.differs(own_, branch);
-    gradients_of_ = choices_.granted == Assumption::gradients && runs_.is_about_gradients(own_, branch)
-        ? runs_.site(own_, branch.place, nullptr)
-        : 0;
-    about_rank_ = runs_.is_about_rank(own_, branch);
-    asked_ = &branch;
-    Answer answer = choices_.granted == granted_agreement && !differs_ && is_agreed_on(branch.condition)
-        ? as_one_question(branch.condition, site)
-        : decide(branch.condition, site);
-    asked_ = nullptr;
-    differs_ = about_rank_ = false;
-    gradients_of_ = 0;
-    if (answer == Answer::unknown && choices_.balanced) answer = any_side(branch, site);
-    if (answer == Answer::unknown) return Left::process;
-    missing = nullptr;
-    push_decision(branch, answer == Answer::yes, site, locally_);
-    const Left left = walk(answer == Answer::yes ? branch.yes : branch.no);
-    turns_.pop_back();
-    return left;
-  }
-
-  Left walk_loop(const LoopEvent& loop) {
-    bool any = false;
-    for (const Block& round : loop.rounds) any = any || matters(round);
-    for (const Block& round : loop.first) any = any || matters(round);
-    const int site = runs_.site(own_, loop.place, loop.calls);
-    const int nth = times_[site]++;
-    const Place place = runs_.translate(own_, loop.place);
-    if (!any) {
-      // Its rounds are made, too, though nothing is known to be entered in them.
-      const auto count = !loop.unrolled && loop.length && !loop.rounds.empty() && !leaves(loop.rounds.front())
-          ? symbols_.value(loop.length)
-          : std::nullopt;
-      if (!loop.rounds.empty())
-        trace_.loops.push_back({site, nth, 0, place, nullptr, true, count, false, nullptr, false, true});
-      for (const Block& round : loop.rounds) note_silent_loops(round);
+Left RankWalker::certain_end(const Block& block) {
+  for (const Event* event : block.events) {
+    ++walked_;
+    if (event->kind == EventKind::exit) {
+      const auto& exit = static_cast<const ExitEvent&>(*event);
+      if (exit.exit == ExitKind::raise) return leave(exit);
       return Left::no;
     }
-    const bool certainly = choices_.certain && !loop.unrolled && !loop.first.empty();
-    if (!certainly && !loop.unrolled && runs_.is_divergent(own_, loop) && loop.counts.sizes.empty())
-      for (const Block& round : loop.rounds)
-        if (communicates(round)) acts_.unsettle();
-    // How many messages there are is not known.
-    if (!certainly && !loop.unrolled &&
-        (loop.trips != symbolic::Sharing::uniform ||
-            (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)))
-      for (const Block& round : loop.rounds)
-        if (sends(round)) acts_.unsettle();
-    const std::size_t entry = trace_.loops.size();
-    LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order,
-        nullptr, !loop.unrolled && loop.stmt && runs_.is_local(own_, loop)};
-    if (!loop.unrolled && loop.length && !leaves(loop.rounds.front()))
-      run.count = symbols_.value(loop.length);
-    if (!loop.unrolled && !leaves(loop.rounds.front())) run.counts = &loop.counts;
-    const bool none = run.count && *run.count <= 0;
-    if (none) run.stands_for_many = false;
-    trace_.loops.push_back(std::move(run));
-    if (none) return Left::no;
-    int number = 0;
-    // Where another rank is seen to end, the first rounds tell whether this one goes on; what follows them is
-    // not known.
-    const bool goes_on = certainly ||
-        (!loop.unrolled && loop.first.size() >= enough_rounds && runs_.ends_elsewhere(own_, loop));
-    if (goes_on) trace_.loops[entry].stands_for_many = false;
-    for (const Block& round : goes_on ? loop.first : loop.rounds) {
-      if (goes_on && !certainly && number == enough_rounds) break;
-      rounds_.push_back({site, nth, number++, place, &loop, turns_.size()});
-      trace_.loops[entry].rounds = number;
-      const Left left = walk(round);
-      rounds_.pop_back();
-      if (left == Left::round || left == Left::no) continue;
-      if (left == Left::loop) return Left::no;
-      return left;
+    if (event->kind == EventKind::branch) {
+      const auto& branch = static_cast<const BranchEvent&>(*event);
+      const Answer answer = symbols_.form(branch.condition) == symbolic::Context::Form::constant
+          ? symbols_.decide(branch.condition)
+          : Answer::unknown;
+      if (answer == Answer::unknown) {
+        if (!matters(branch.yes) && !matters(branch.no)) continue;
+        // Somebody takes what the rank raises by its own data: it goes on otherwise than the others.
+        if (tries_ == 0 || !runs_.differs(own_, branch) ||
+            ends_in_exception(branch.yes) == ends_in_exception(branch.no))
+          return Left::no;
+        if (const Left left = walk_branch(branch); left != Left::no)
+          return left == Left::call ? Left::no : left;
+        continue;
+      }
+      push_decision(branch, answer == Answer::yes, runs_.site(own_, branch.place, branch.calls), false);
+      const Block& side = answer == Answer::yes ? branch.yes : branch.no;
+      const bool leaves = !side.events.empty() && matters(side);
+      const Left left = leaves ? certain_end(side) : Left::no;
+      turns_.pop_back();
+      if (leaves) return left;
+      continue;
     }
-    if (goes_on) {
-      trace_.loops[entry].rounds = std::numeric_limits<int>::max();
-      acts_.unsettle();
+    if (event->kind == EventKind::call) {
+      if (const Left left = certain_end(static_cast<const CallEvent*>(event)->body); left != Left::no)
+        return left;
+      continue;
     }
+    if (event->kind == EventKind::operation &&
+        static_cast<const OperationEvent*>(event)->row->path == values::InternalRow::raised)
+      raised_ = static_cast<const OperationEvent*>(event)->arguments.front();
+    if (event->kind == EventKind::operation)
+      if (const auto well = ends_well(static_cast<const OperationEvent&>(*event), symbols_))
+        ends_well_ = well;
+    if (event->kind != EventKind::operation && event->kind != EventKind::problem) return Left::no;
+  }
+  return Left::no;
+}
+
+void RankWalker::push_decision(const BranchEvent& branch, bool yes, int site, bool local) {
+  trace_.decisions.push_back(
+      {site, times_[site]++, yes, local, symbols_.form(branch.condition) != symbolic::Context::Form::constant,
+          unseen_, false, false, &branch, runs_.translate(own_, branch.place), branch.calls});
+  turns_.push_back(trace_.decisions.size() - 1);
+}
+
+Answer RankWalker::any_side(const BranchEvent& branch, int site) {
+  const bool rank_decides = runs_.is_about_rank(own_, branch) || runs_.differs(own_, branch);
+  if (tries_ == 0 && !rank_decides && dies(branch.yes) != dies(branch.no)) {
+    const bool yes = dies(branch.no);
+    take_for_true(yes ? branch.condition : symbols_.logical_not(branch.condition));
+    return yes ? Answer::yes : Answer::no;
+  }
+  if (!choices_.balanced->contains(site)) return Answer::unknown;
+  const auto worth = [&](const Block& side) { return communicates(side) ? 2 : matters(side) ? 0 : 1; };
+  return worth(branch.yes) >= worth(branch.no) ? Answer::yes : Answer::no;
+}
+
+Left RankWalker::walk_branch(const BranchEvent& branch) {
+  const bool constant = symbols_.form(branch.condition) == symbolic::Context::Form::constant;
+  if (!constant && !leads_on(branch) && !matters(branch.yes) && !matters(branch.no)) return Left::no;
+  // Where no rank differs from the others, nothing is seen to fail.
+  if (!constant && runs_.fails_alike(own_, branch)) {
+    take_for_true(symbols_.logical_not(branch.condition));
+    return walk(branch.no);
+  }
+  const int site = runs_.site(own_, branch.place, branch.calls);
+  locally_ = unseen_ = false;
+  differs_ = runs_.differs(own_, branch);
+  gradients_of_ = choices_.granted == Assumption::gradients && runs_.is_about_gradients(own_, branch)
+      ? runs_.site(own_, branch.place, nullptr)
+      : 0;
+  about_rank_ = runs_.is_about_rank(own_, branch);
+  asked_ = &branch;
+  Answer answer = choices_.granted == granted_agreement && !differs_ && is_agreed_on(branch.condition)
+      ? as_one_question(branch.condition, site)
+      : decide(branch.condition, site);
+  asked_ = nullptr;
+  differs_ = about_rank_ = false;
+  gradients_of_ = 0;
+  if (answer == Answer::unknown && choices_.balanced) answer = any_side(branch, site);
+  if (answer == Answer::unknown) return Left::process;
+  missing = nullptr;
+  push_decision(branch, answer == Answer::yes, site, locally_);
+  const Left left = walk(answer == Answer::yes ? branch.yes : branch.no);
+  turns_.pop_back();
+  return left;
+}
+
+Left RankWalker::walk_loop(const LoopEvent& loop) {
+  bool any = false;
+  for (const Block& round : loop.rounds) any = any || matters(round);
+  for (const Block& round : loop.first) any = any || matters(round);
+  const int site = runs_.site(own_, loop.place, loop.calls);
+  const int nth = times_[site]++;
+  const Place place = runs_.translate(own_, loop.place);
+  if (!any) {
+    // Its rounds are made, too, though nothing is known to be entered in them.
+    const auto count = !loop.unrolled && loop.length && !loop.rounds.empty() && !leaves(loop.rounds.front())
+        ? symbols_.value(loop.length)
+        : std::nullopt;
+    if (!loop.rounds.empty())
+      trace_.loops.push_back({site, nth, 0, place, nullptr, true, count, false, nullptr, false, true});
+    for (const Block& round : loop.rounds) note_silent_loops(round);
     return Left::no;
   }
-
-  // Of loops in which nothing matters: those that are made, too. What is not noted has no rounds.
-  void note_silent_loops(const Block& block) {
-    for (const Event* event : block.events) {
-      ++walked_;
-      if (event->kind == EventKind::loop)
-        walk_loop(static_cast<const LoopEvent&>(*event));
-      else if (event->kind == EventKind::call)
-        note_silent_loops(static_cast<const CallEvent*>(event)->body);
-      else
-        any_in(*event, [&](const Block& part) { return note_silent_loops(part), false; });
-    }
+  const bool certainly = choices_.certain && !loop.unrolled && !loop.first.empty();
+  if (!certainly && !loop.unrolled && runs_.is_divergent(own_, loop) && loop.counts.sizes.empty())
+    for (const Block& round : loop.rounds)
+      if (communicates(round)) acts_.unsettle();
+  // How many messages there are is not known.
+  if (!certainly && !loop.unrolled &&
+      (loop.trips != symbolic::Sharing::uniform ||
+          (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)))
+    for (const Block& round : loop.rounds)
+      if (sends(round)) acts_.unsettle();
+  const std::size_t entry = trace_.loops.size();
+  LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order,
+      nullptr, !loop.unrolled && loop.stmt && runs_.is_local(own_, loop)};
+  if (!loop.unrolled && loop.length && !leaves(loop.rounds.front())) run.count = symbols_.value(loop.length);
+  if (!loop.unrolled && !leaves(loop.rounds.front())) run.counts = &loop.counts;
+  const bool none = run.count && *run.count <= 0;
+  if (none) run.stands_for_many = false;
+  trace_.loops.push_back(std::move(run));
+  if (none) return Left::no;
+  int number = 0;
+  // Where another rank is seen to end, the first rounds tell whether this one goes on; what follows them is
+  // not known.
+  const bool goes_on = certainly ||
+      (!loop.unrolled && loop.first.size() >= enough_rounds && runs_.ends_elsewhere(own_, loop));
+  if (goes_on) trace_.loops[entry].stands_for_many = false;
+  for (const Block& round : goes_on ? loop.first : loop.rounds) {
+    if (goes_on && !certainly && number == enough_rounds) break;
+    rounds_.push_back({site, nth, number++, place, &loop, turns_.size()});
+    trace_.loops[entry].rounds = number;
+    const Left left = walk(round);
+    rounds_.pop_back();
+    if (left == Left::round || left == Left::no) continue;
+    if (left == Left::loop) return Left::no;
+    return left;
   }
+  if (goes_on) {
+    trace_.loops[entry].rounds = std::numeric_limits<int>::max();
+    acts_.unsettle();
+  }
+  return Left::no;
+}
 
-  Left walk_attempt(const AttemptEvent& attempt) {
-    // The run in which nothing is raised by surprise.
-    const bool handles = !attempt.handlers.empty();
-    const std::size_t decision = trace_.decisions.size();
-    const int site = runs_.site(own_, attempt.place, attempt.calls);
-    const int nth = times_[site]++;
-    trace_.decisions.push_back({site, nth, true, false, false, false, false, true, nullptr,
-        runs_.translate(own_, attempt.place), attempt.calls});
-    // The other run, in which a file of this rank cannot be read or written, is of interest where that leads
-    // past communication.
-    const bool may_surprise = attempt.raised && !fails_ && nth < surprising_rounds;
-    const Block* const of_files = may_surprise ? handler_of_files(attempt) : nullptr;
-    const bool may_fail = of_files && fails_in(attempt.body) &&
-        (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*of_files));
-    // … or runs out of memory, which the program itself says.
-    const Block* const exhausted = may_surprise && attempt.exhausted >= 0 && !may_fail
-        ? &attempt.handlers[static_cast<std::size_t>(attempt.exhausted)]
-        : nullptr;
-    const bool may_run_out = exhausted &&
-        (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*exhausted));
-    bool fails = false;
-    if (may_fail || may_run_out) {
-      const auto chosen = choices_.own.find(attempt.raised);
-      if (chosen == choices_.own.end() && !choices_.surprised) {
-        if (!missing) {
-          missing = attempt.raised;
-          missing_is_shared = false;
-          missing_is_surprise = true;
-        }
-        return Left::process;
+void RankWalker::note_silent_loops(const Block& block) {
+  for (const Event* event : block.events) {
+    ++walked_;
+    if (event->kind == EventKind::loop)
+      walk_loop(static_cast<const LoopEvent&>(*event));
+    else if (event->kind == EventKind::call)
+      note_silent_loops(static_cast<const CallEvent*>(event)->body);
+    else
+      any_in(*event, [&](const Block& part) { return note_silent_loops(part), false; });
+  }
+}
+
+Left RankWalker::walk_attempt(const AttemptEvent& attempt) {
+  // The run in which nothing is raised by surprise.
+  const bool handles = !attempt.handlers.empty();
+  const std::size_t decision = trace_.decisions.size();
+  const int site = runs_.site(own_, attempt.place, attempt.calls);
+  const int nth = times_[site]++;
+  trace_.decisions.push_back({site, nth, true, false, false, false, false, true, nullptr,
+      runs_.translate(own_, attempt.place), attempt.calls});
+  // The other run, in which a file of this rank cannot be read or written, is of interest where that leads
+  // past communication.
+  const bool may_surprise = attempt.raised && !fails_ && nth < surprising_rounds;
+  const Block* const of_files = may_surprise ? handler_of_files(attempt) : nullptr;
+  const bool may_fail = of_files && fails_in(attempt.body) &&
+      (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*of_files));
+  // … or runs out of memory, which the program itself says.
+  const Block* const exhausted = may_surprise && attempt.exhausted >= 0 && !may_fail
+      ? &attempt.handlers[static_cast<std::size_t>(attempt.exhausted)]
+      : nullptr;
+  const bool may_run_out = exhausted &&
+      (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*exhausted));
+  bool fails = false;
+  if (may_fail || may_run_out) {
+    const auto chosen = choices_.own.find(attempt.raised);
+    if (chosen == choices_.own.end() && !choices_.surprised) {
+      if (!missing) {
+        missing = attempt.raised;
+        missing_is_shared = false;
+        missing_is_surprise = true;
       }
-      fails_ = fails = chosen != choices_.own.end() && chosen->second;
-      trace_.decisions[decision].open = trace_.decisions[decision].surprise = true;
+      return Left::process;
     }
-    turns_.push_back(decision);
-    if (may_run_out && fails) {
-      fails_ = false;
-      trace_.decisions[decision].yes = false;
-      trace_.decisions[decision].handled_from = trace_.acts.size();
-      for (const Cond condition : attempt.exhausted_when) take_for_true(condition);
-      const Left left = walk(*exhausted);
-      turns_.pop_back();
-      if (missing || too_long) return left;
-      const Left last = walk(attempt.finally);
-      return last == Left::no ? left : last;
-    }
-    const std::size_t exits = trace_.exits.size();
-    tries_ += handles;
-    Left left = walk(attempt.body);
-    tries_ -= handles;
-    fails = fails && !fails_;
+    fails_ = fails = chosen != choices_.own.end() && chosen->second;
+    trace_.decisions[decision].open = trace_.decisions[decision].surprise = true;
+  }
+  turns_.push_back(decision);
+  if (may_run_out && fails) {
     fails_ = false;
-    if (!missing && !too_long) {
-      if (left == Left::process && handles) {
-        trace_.decisions[decision].yes = false;
-        trace_.decisions[decision].handled_from = trace_.acts.size();
-        for (std::size_t i = exits; i < trace_.exits.size(); ++i)
-          trace_.exits[i].caught = trace_.exits[i].caught || trace_.exits[i].kind == ExitKind::raise;
-        const Block* const handler = attempt.caught ? &attempt.handlers.back()
-            : fails                                 ? of_files
-                                                    : handler_of(attempt, std::exchange(raised_, {}));
-        if (handler)
-          left = walk(*handler);
-        else
-          acts_.unsettle();
-      } else if (left == Left::no) {
-        left = walk(attempt.orelse);
-      }
-    }
+    trace_.decisions[decision].yes = false;
+    trace_.decisions[decision].handled_from = trace_.acts.size();
+    for (const Cond condition : attempt.exhausted_when) take_for_true(condition);
+    const Left left = walk(*exhausted);
     turns_.pop_back();
     if (missing || too_long) return left;
-    // What is left runs what stands in `finally`, too.
     const Left last = walk(attempt.finally);
     return last == Left::no ? left : last;
   }
-
-  // Does the process stay in the message that it came to last, as nobody sends it?
-  bool waits_in(const ExitEvent& exit) const {
-    if (trace_.acts.empty() || trace_.acts.back().starts) return false;
-    const CommEvent& act = trace_.acts.back();
-    if (act.what != CommEvent::What::receive && (act.what != CommEvent::What::collective || !act.root))
-      return false;
-    const Place last = trace_.acts.back().event->place;
-    return last.chunk == exit.place.chunk && last.span.begin >= exit.place.span.begin &&
-        last.span.end <= exit.place.span.end;
-  }
-
-  // `raise SystemExit(main())`: a status that is not said to be a failure.
-  bool raises_success(const ExitEvent& exit) const {
-    if (exit.fails) return false;
-    const auto path = enclosing(*record_.chunk(exit.place).chunk->stmt, exit.place.span);
-    if (path.empty() || path.back().stmt->kind != syntax::StmtKind::raise) return false;
-    const syntax::Expr* raised = syntax::as<syntax::RaiseStmt>(*path.back().stmt).exception;
-    if (!raised || raised->kind != syntax::ExprKind::call ||
-        syntax::as<syntax::CallExpr>(*raised).arguments.empty())
-      return raised != nullptr;
-    const syntax::Expr& status = *syntax::as<syntax::CallExpr>(*raised).arguments.front();
-    return status.kind != syntax::ExprKind::string && status.kind != syntax::ExprKind::format &&
-        (status.kind != syntax::ExprKind::integer || record_.text({exit.place.chunk, status.span}) == "0");
-  }
-
-  Left leave(const ExitEvent& exit) {
-    PathExit leaving;
-    leaving.kind = exit.exit;
-    leaving.site = runs_.site(own_, exit.place, exit.calls);
-    leaving.place = runs_.translate(own_, exit.place);
-    leaving.calls = runs_.translate(own_, exit.calls);
-    leaving.turns = turns_;
-    leaving.rounds = rounds_;
-    leaving.at = trace_.acts.size();
-    const auto well = exit.exit == ExitKind::raise ? std::exchange(ends_well_, std::nullopt) : std::nullopt;
-    leaving.fails = exit.fails || well == false;
-    ended_well_ = exit.exit == ExitKind::raise && (well == true || raises_success(exit));
-    if (exit.exit == ExitKind::raise && waits_in(exit)) waits_ = true;
-    trace_.exits.push_back(std::move(leaving));
-    switch (exit.exit) {
-    case ExitKind::return_: return Left::call;
-    case ExitKind::break_: return Left::loop;
-    case ExitKind::continue_: return Left::round;
-    case ExitKind::raise: return Left::process;
+  const std::size_t exits = trace_.exits.size();
+  tries_ += handles;
+  Left left = walk(attempt.body);
+  tries_ -= handles;
+  fails = fails && !fails_;
+  fails_ = false;
+  if (!missing && !too_long) {
+    if (left == Left::process && handles) {
+      trace_.decisions[decision].yes = false;
+      trace_.decisions[decision].handled_from = trace_.acts.size();
+      for (std::size_t i = exits; i < trace_.exits.size(); ++i)
+        trace_.exits[i].caught = trace_.exits[i].caught || trace_.exits[i].kind == ExitKind::raise;
+      const Block* const handler = attempt.caught ? &attempt.handlers.back()
+          : fails                                 ? of_files
+                                                  : handler_of(attempt, std::exchange(raised_, {}));
+      if (handler)
+        left = walk(*handler);
+      else
+        acts_.unsettle();
+    } else if (left == Left::no) {
+      left = walk(attempt.orelse);
     }
-    return Left::no;
   }
+  turns_.pop_back();
+  if (missing || too_long) return left;
+  // What is left runs what stands in `finally`, too.
+  const Left last = walk(attempt.finally);
+  return last == Left::no ? left : last;
+}
 
-  Choices choices_;
-  std::uint64_t& walked_;
-  RankTrace trace_;
-  Acts acts_;
-  std::vector<std::size_t> turns_;
-  std::vector<Round> rounds_;
-  std::unordered_map<int, int> times_;  // by site
-  Cond missing = nullptr;
-  bool missing_is_shared = false;
-  int missing_key = 0;
-  bool missing_is_surprise = false;
-  bool too_long = false;
-  values::Value raised_;  // by the last way out that is an exception
-  bool locally_ = false, unseen_ = false;
-  bool differs_ = false;  // the condition that is decided is known to differ among ranks by their data
-  int gradients_of_ =
-      0;  // the place of the branch that is decided, where that only asks whether there are gradients
-  int tries_ = 0;                       // around, that take exceptions
-  bool about_rank_ = false;             // it is a comparison with the rank
-  const BranchEvent* asked_ = nullptr;  // the branch that is decided
-  int acts_site_ = 0;                   // of the operation that is looked at
-  std::unordered_map<Cond, bool> taken_for_;
-  bool fails_ = false;  // the next thing that may fail in this process does
-  int nesting_ = 0;
-  bool waits_ = false;  // forever, for a message
-  std::optional<bool>
-      ends_well_;            // the call that ends the process, at which it is, tells its caller of no failure
-  bool started_ = false;     // the default process group was made
-  bool ended_well_ = false;  // the last way out was such an end
-};
+bool RankWalker::waits_in(const ExitEvent& exit) const {
+  if (trace_.acts.empty() || trace_.acts.back().starts) return false;
+  const CommEvent& act = trace_.acts.back();
+  if (act.what != CommEvent::What::receive && (act.what != CommEvent::What::collective || !act.root))
+    return false;
+  const Place last = trace_.acts.back().event->place;
+  return last.chunk == exit.place.chunk && last.span.begin >= exit.place.span.begin &&
+      last.span.end <= exit.place.span.end;
+}
 
-}  // namespace
+bool RankWalker::raises_success(const ExitEvent& exit) const {
+  if (exit.fails) return false;
+  const auto path = enclosing(*record_.chunk(exit.place).chunk->stmt, exit.place.span);
+  if (path.empty() || path.back().stmt->kind != syntax::StmtKind::raise) return false;
+  const syntax::Expr* raised = syntax::as<syntax::RaiseStmt>(*path.back().stmt).exception;
+  if (!raised || raised->kind != syntax::ExprKind::call ||
+      syntax::as<syntax::CallExpr>(*raised).arguments.empty())
+    return raised != nullptr;
+  const syntax::Expr& status = *syntax::as<syntax::CallExpr>(*raised).arguments.front();
+  return status.kind != syntax::ExprKind::string && status.kind != syntax::ExprKind::format &&
+      (status.kind != syntax::ExprKind::integer || record_.text({exit.place.chunk, status.span}) == "0");
+}
+
+Left RankWalker::leave(const ExitEvent& exit) {
+  PathExit leaving;
+  leaving.kind = exit.exit;
+  leaving.site = runs_.site(own_, exit.place, exit.calls);
+  leaving.place = runs_.translate(own_, exit.place);
+  leaving.calls = runs_.translate(own_, exit.calls);
+  leaving.turns = turns_;
+  leaving.rounds = rounds_;
+  leaving.at = trace_.acts.size();
+  const auto well = exit.exit == ExitKind::raise ? std::exchange(ends_well_, std::nullopt) : std::nullopt;
+  leaving.fails = exit.fails || well == false;
+  ended_well_ = exit.exit == ExitKind::raise && (well == true || raises_success(exit));
+  if (exit.exit == ExitKind::raise && waits_in(exit)) waits_ = true;
+  trace_.exits.push_back(std::move(leaving));
+  switch (exit.exit) {
+  case ExitKind::return_: return Left::call;
+  case ExitKind::break_: return Left::loop;
+  case ExitKind::continue_: return Left::round;
+  case ExitKind::raise: return Left::process;
+  }
+  return Left::no;
+}
 
 Walked walk_rank(
     Runs& runs, RankRun& own, int world, const Block& block, Choices choices, std::uint64_t& walked) {
-  return Walker(runs, own, world, choices, walked).run(block);
+  return RankWalker(runs, own, world, choices, walked).run(block);
 }
 
 }  // namespace stepzero::rules
