@@ -72,7 +72,15 @@ void RunCache::keep(std::unique_ptr<Run> run) {
     each.sources.ask(nullptr);
     return each.interpreter->can_run_again();
   };
-  if (!rest(*run)) return;
+  if (!rest(*run)) {
+    // The next one begins anew; until it is through, what this one said stands.
+    run_ = std::make_unique<Run>();
+    run_->path = std::move(run->path);
+    run_->steps = run->steps;
+    run_->sources = std::move(run->sources);
+    run_->standing = std::move(run->standing);
+    return;
+  }
   for (Run* each = run.get(); each; each = each->shown.get())
     if (each->shown && !rest(*each->shown)) each->shown.reset();
   if (run->by_defaults && !rest(*run->by_defaults)) run->by_defaults.reset();

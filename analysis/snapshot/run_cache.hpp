@@ -42,7 +42,8 @@ struct LaunchedRun;
 struct Run {
   RecordingSources sources;
   interpreter::Record record;
-  std::unique_ptr<interpreter::Interpreter> interpreter;
+  std::unique_ptr<interpreter::Interpreter>
+      interpreter;  // null: of the run nothing is kept but what was said of it
   std::string path;
   std::uint64_t steps = 0;       // its budget
   std::size_t fresh_events = 0;  // of the record, after the run from the beginning

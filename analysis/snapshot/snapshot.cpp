@@ -178,7 +178,7 @@ private:
     if (run_) {
       attend();
       run_->sources.ask(&sources_);
-      if (!run_->interpreter->run_again(options_.cancelled)) {
+      if (!run_->interpreter || !run_->interpreter->run_again(options_.cancelled)) {
         ranks_.reset();
         defaults_.reset();
         standing = std::move(run_->standing);

@@ -110,27 +110,19 @@ struct Document::State {
     Layout lines = layout(text);
     module->comments = std::move(lines.comments);
 
-    // Of equal pieces one is enough; to walk through them all is quadratic in a text of one line many times
-    // over.
-    std::unordered_map<std::uint64_t, const Piece*> known;
-    known.reserve(pieces.size());
-    for (const Piece& piece : pieces) known.try_emplace(piece.hash, &piece);
     std::vector<Piece> made;
     made.reserve(pieces.size() + 1);
-    std::vector<Missing> missing;
+    std::vector<Missing> all;
     for (std::size_t at = 0; at < lines.lines.size();) {
       const std::size_t end = statement_end(lines.lines, at, lines.lines.size());
       Piece piece{lines.lines[at].begin, lines.lines[end - 1].end, 0, {}};
       const std::string_view slice = original.substr(piece.begin, piece.end - piece.begin);
       piece.hash = hash_of(slice) + salt(lines, at);
-      if (const Piece* same = find(known, piece.hash, slice)) {
-        piece.chunks = same->chunks;
-      } else {
-        missing.push_back({made.size(), at, end});
-      }
+      all.push_back({made.size(), at, end});
       made.push_back(std::move(piece));
       at = end;
     }
+    const std::vector<Missing> missing = take_over(made, original, all);
     const auto lower = [&](const Missing& one, Trees& source) {
       made[one.piece].chunks = lower_piece(original, text, lines, one.first, one.last, source);
     };
@@ -176,12 +168,33 @@ struct Document::State {
     trees.merge(std::move(others));
   }
 
-  const Piece* find(const std::unordered_map<std::uint64_t, const Piece*>& known, std::uint64_t hash,
-      std::string_view slice) const {
-    const auto found = known.find(hash);
-    if (found == known.end()) return nullptr;
-    const Piece* piece = found->second;
-    return lowered->slice({piece->begin, piece->end}) == slice ? piece : nullptr;
+  // Gives the pieces whose text stood in the module before the chunks that it had there, and returns the
+  // others. A chunk stands for one statement: of equal ones each has its own. Those around the edit keep
+  // theirs; between, the first takes the first.
+  std::vector<Missing> take_over(
+      std::vector<Piece>& made, std::string_view text, const std::vector<Missing>& all) const {
+    const auto same = [&](const Piece& was, const Piece& is) {
+      return was.hash == is.hash &&
+          lowered->slice({was.begin, was.end}) == text.substr(is.begin, is.end - is.begin);
+    };
+    std::size_t first = 0, last = made.size(), old_last = pieces.size();
+    for (; first < std::min(last, old_last) && same(pieces[first], made[first]); ++first)
+      made[first].chunks = pieces[first].chunks;
+    for (; last > first && old_last > first && same(pieces[old_last - 1], made[last - 1]); --last, --old_last)
+      made[last - 1].chunks = pieces[old_last - 1].chunks;
+    std::unordered_map<std::uint64_t, std::vector<const Piece*>> free;  // by hash, the first one last
+    for (std::size_t i = old_last; i-- > first;) free[pieces[i].hash].push_back(&pieces[i]);
+    std::vector<Missing> missing;
+    for (std::size_t i = first; i < last; ++i) {
+      const auto found = free.find(made[i].hash);
+      if (found != free.end() && !found->second.empty() && same(*found->second.back(), made[i])) {
+        made[i].chunks = found->second.back()->chunks;
+        found->second.pop_back();
+      } else {
+        missing.push_back(all[i]);
+      }
+    }
+    return missing;
   }
 };
 

@@ -18,7 +18,8 @@ using namespace stepzero;
 
 class Session {
 public:
-  Session(std::string path, std::string text) : path_(std::move(path)), document_(std::move(text)) {
+  Session(std::string path, std::string text, std::uint64_t steps = snapshot::Options().steps)
+      : path_(std::move(path)), document_(std::move(text)), steps_(steps) {
     analyze();
   }
 
@@ -35,7 +36,7 @@ public:
     CHECK(went_on);
     return std::max(there, back);
   }
-  bool went_on = false;
+  bool went_on = false, ran_out = false;
   std::size_t findings = 0, most_findings = 0;
 
 private:
@@ -44,9 +45,11 @@ private:
     const server::FileSources sources(cache_, server::import_roots({}, path_), overlay);
     snapshot::Options options;
     options.memory = &memory_;
+    options.steps = steps_;
     options.want_facts = options.want_schedule = true;
     const snapshot::Result result = snapshot::analyze(sources, path_, options);
     went_on = result.went_on;
+    ran_out = result.out_of_budget;
     findings = result.findings.size();
     most_findings = std::max(most_findings, findings);
     return result.units_run;
@@ -54,6 +57,7 @@ private:
 
   std::string path_;
   syntax::Document document_;
+  std::uint64_t steps_;
   std::shared_ptr<server::ModuleCache> cache_ = std::make_shared<server::ModuleCache>();
   snapshot::RunCache memory_;
 };
@@ -112,6 +116,49 @@ TEST_CASE("a program whose modules register what they define is not begun again"
   CHECK(session.insert("train(ENTRIES", "print(1)\n") <= 2);
   CHECK(session.findings == 0);
   session.insert("train(ENTRIES", "ENTRIES['Block'](5)(torch.zeros(2, 3))\n");
+  CHECK(session.most_findings == 1);
+  CHECK(session.findings == 0);
+  std::filesystem::remove_all(folder);
+}
+
+// Each function calls the one before it twice: more than the budget allows.
+TEST_CASE("a script whose statements run out of steps is not begun again") {
+  std::string text =
+      "import torch\n\nprint('=' * 80)\n\n\ndef helper(x):\n    return x + 1\n\n\ndef work(x):\n"
+      "    total = x + 2\n    total = total * 3\n    return total\n\n\n";
+  for (int i = 0; i < 9; ++i) text += "value" + std::to_string(i) + " = 0\n";
+  text += "print('=' * 80)\n\n";
+  std::string last = "work";
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = "twice" + std::to_string(i);
+    text += "\ndef " + name + "(x):\n    return " + last + "(x) + " + last + "(x)\n\n";
+    last = name;
+  }
+  text += "print('=' * 80)\n" + last + "(torch.zeros(3))\n";
+  Session session("/work.py", text, 20'000);
+  REQUIRE(session.ran_out);
+  CHECK(session.insert("    return x + 1", "    x = x * 2\n") <= 2);  // nobody calls it
+  CHECK(session.insert("    return total", "    total = total + 1\n") <= 20);
+  CHECK(session.insert("value7 = ", "print(3)\n") <= 20);
+  CHECK(session.insert("print('=' * 80)\n\n\ndef twice0", "print('=' * 80)\n") <= 20);
+}
+
+// What a script writes into its own objects no module sees that is imported later.
+TEST_CASE("a script that declares arguments before it imports is not begun again") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "stepzero-arguments";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "later.py")
+      << "TABLE = {}\n\n\ndef width():\n    TABLE['asked'] = 1\n    return 4\n";
+  const std::string text =
+      "import argparse\n\nimport torch\nfrom torch import nn\n\nparser = argparse.ArgumentParser()\n"
+      "parser.add_argument('--width', type=int, default=8)\n\n\ndef main():\n    args = parser.parse_args()\n"
+      "    import later\n    net = nn.Linear(4, later.width())\n    return net(torch.zeros(2, 4))\n\n\n"
+      "if __name__ == '__main__':\n    main()\n";
+  Session session((folder / "train.py").string(), text);
+  CHECK(session.insert("    return net(", "    print(net)\n") <= 2);
+  CHECK(session.insert("def main", "def other(x):\n    return x + 1\n\n\n") <= 2);
+  CHECK(session.findings == 0);
+  session.insert("    return net(", "    net(torch.zeros(2, 3))\n");
   CHECK(session.most_findings == 1);
   CHECK(session.findings == 0);
   std::filesystem::remove_all(folder);

@@ -38,7 +38,7 @@ TEST_CASE("edits apply in order and are clamped") {
   CHECK(document.module()->text->bytes() == document.bytes());
 }
 
-TEST_CASE("equal statements share their chunk, and a moved one keeps it") {
+TEST_CASE("a moved statement keeps its chunk, and of equal ones each has its own") {
   Document document("a = 1\nb = 2\n");
   const auto before = document.module();
   document.apply({{{0, 12}, "b = 2\na = 1\na = 1\n"}});
@@ -46,6 +46,12 @@ TEST_CASE("equal statements share their chunk, and a moved one keeps it") {
   REQUIRE(after->items.size() == 3);
   CHECK(after->items[0].chunk == before->items[1].chunk);
   CHECK(after->items[1].chunk == before->items[0].chunk);
+  CHECK(after->items[2].chunk != after->items[1].chunk);
+
+  document.apply({{{0, 6}, "b = 3\n"}});
+  const auto edited = document.module();
+  CHECK(edited->items[1].chunk == after->items[1].chunk);
+  CHECK(edited->items[2].chunk == after->items[2].chunk);
 }
 
 TEST_CASE("an error costs its line and nothing more") {

@@ -161,11 +161,12 @@ void Interpreter::end_item(const values::Scope& globals) {
         entries.rbegin(), entries.rend(), [slot = slot](const auto& entry) { return entry.second == slot; });
     if (found != entries.rend())
       item.bound.push_back(found->first);
-    else if (is_outside_write(*slot, value) && !is_left_by_import(*slot))
+    else if (is_outside_write(*slot, value) && !is_left_by_import(*slot)) {
       item.meddled = true;
+      replay_.meddled = replay_.meddled || !replay_.is_of_statements(*slot);
+    }
   }
   item.pure = item.pure && !item.meddled;
-  replay_.meddled = replay_.meddled || item.meddled;
   if (replay_.replaying) note_change(item);
 }
 
@@ -202,12 +203,20 @@ bool Interpreter::is_left_by_import(const values::Slot& slot) const {
       [&](const auto& each) { return each.first == &slot && each.second == slot.value; });
 }
 
+bool Replay::is_of_statements(const values::Slot& slot) const {
+  if (items.empty() || slot.birth <= items.front().before.heap.clock) return false;
+  const auto import = std::lower_bound(imports.begin(), imports.end(), slot.birth,
+      [](const auto& each, std::uint64_t birth) { return each.second < birth; });
+  return import == imports.end() || slot.birth <= import->first;
+}
+
 bool Interpreter::meddles(const Moments& before) const {
   const auto& entries = globals_->names.entries();
   const auto written = record_.heap.written(before.heap);
   return std::any_of(written.begin(), written.end(), [&](const auto& each) {
     const auto& [slot, value] = each;
     return slot->birth <= before.heap.clock && is_outside_write(*slot, value) && !is_left_by_import(*slot) &&
+        !replay_.is_of_statements(*slot) &&
         std::none_of(entries.begin(), entries.end(),
             [slot = slot](const auto& entry) { return entry.second == slot; });
   });
@@ -403,10 +412,14 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
   forget_facts(gone);
   // A module that is imported no more takes back what it wrote into others.
   const bool imports_stand = !replay_.program_left || imports_before == imports_now;
+  const bool cut = record_.roots.front()->truncated;
+  record_.out_of_budget = cut;
+  // Where the steps end is told by all that is run before: then no statement is run by itself.
+  const bool by_themselves = imports_stand && !cut;
   const bool placed = stood ||
-      (imports_stand &&
-          (run_what_changed(run_of, module, first, items.size() - behind, old.size() - behind) ||
-              run_statements_again(run_of, module, before)));
+      (by_themselves &&
+          run_what_changed(run_of, module, first, items.size() - behind, old.size() - behind)) ||
+      (imports_stand && run_statements_again(run_of, module, before));
   block_ = nullptr;
   if (!placed) {
     replay_.possible = false;

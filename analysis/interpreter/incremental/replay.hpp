@@ -157,7 +157,11 @@ struct Replay {
   std::vector<std::shared_ptr<const syntax::Chunk>> dropped;  // chunks of the file that are no more
   std::size_t base_facts = 0;                                 // of the symbols, where the file begins
   std::size_t doubts = 0;                                     // the same
-  bool meddled = false;                                       // one of the statements so far did: see ItemRun
+  bool meddled = false;  // one of the statements so far wrote to what modules share with the file
+  std::vector<std::pair<std::uint64_t, std::uint64_t>>
+      imports;  // what was born in them, by the clock of the heap: after the first, up to the second
+  // Was it made by the file's own statements, not by a module that they import? Then no such module sees it.
+  bool is_of_statements(const values::Slot& slot) const;
   bool program_left = false;  // modules of the program itself wrote some of `left`
   values::Delta left;  // what imported modules wrote into others: stays when the statements are run again
   std::vector<std::string>

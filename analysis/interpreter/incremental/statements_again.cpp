@@ -168,6 +168,7 @@ bool Interpreter::run_statements_again(
   note();
   const bool all = replay_.changed.used.all;
   rewind_to(before);
+  record_.roots.front()->truncated = false;
   for (const auto& [slot, value] : replay_.left) slot->value = value;
   for (const ItemRun& item : items) drop_standing(item.chunk);
   items.clear();

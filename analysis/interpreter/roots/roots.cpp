@@ -129,7 +129,6 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
   if (!run_of.object->globals || record_.cancelled) return;
   record_.open_to_defaults = record_.open_to_defaults || symbols().doubts() != replay_.doubts ||
       chosen_by_text_;
-  replay_.possible = replay_.possible && !record_.out_of_budget;
   replay_.end = moments();
   if (record_.on_statements) record_.on_statements();
   in_roots_ = true;

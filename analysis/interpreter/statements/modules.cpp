@@ -223,7 +223,10 @@ void Interpreter::load(values::ModuleObject& object) {
   run_module(run_of, run_of.syntax, false);
   import.keep_new_objects();
   import.commit();
-  if (outermost) note_import(run_of, import.mark(), meddled);
+  if (outermost) {
+    replay_.imports.emplace_back(import.mark().clock, heap().mark().clock);
+    note_import(run_of, import.mark(), meddled);
+  }
   taken += record_.steps - before;
   if (record_.out_of_budget && !record_.cancelled && !run_of.is_installed) lose_unfinished(object);
   if (!record_.cancelled) {

@@ -314,7 +314,13 @@ Place Runs::translate(RankRun& own, Place place) const {
   const std::uint32_t chunk = own.chunk_of[place.chunk];
   if (!chunk) return {};
   const interpreter::ChunkOf& there = own.record->chunks[place.chunk];
-  return main_.as_run({chunk, there.moves.now(place.span)});
+  if (main_.parts.empty()) return {chunk, there.moves.now(place.span)};
+  // After edits the part of its statement has to be looked for, and ways through the program ask for the same
+  // places again and again.
+  const auto [known, fresh] = own.translated_places.try_emplace(
+      {place.chunk, place.span.begin, place.span.end});
+  if (fresh) known->second = main_.as_run({chunk, there.moves.now(place.span)});
+  return known->second;
 }
 
 const CallSite* Runs::translate(RankRun& own, const CallSite* calls) {

@@ -5,6 +5,7 @@
 #include "interpreter/one_rank.hpp"
 #include "rules/deadlock/trace.hpp"
 
+#include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -21,6 +22,8 @@ struct RankRun {
   std::vector<std::uint32_t> files;        // by chunk: the number of its file, the same in all runs
   std::unordered_map<const interpreter::CallSite*, int> call_sites;
   std::unordered_map<const interpreter::CallSite*, const interpreter::CallSite*> translated;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Place>
+      translated_places;  // by chunk, begin and end
   std::unordered_map<values::Cond, int> keys;
   std::unordered_map<int, values::Cond> asked_as;  // by key: the question as this rank asks it
   std::unordered_set<int> named;                   // texts of questions that were asked
