@@ -68,8 +68,8 @@ Reached reached_of(
   return reached;
 }
 
-// What was given weights from elsewhere, as a network that a loss compares by: its state was loaded, or that of
-// what it is a part of, or it was put into evaluation mode itself.
+// What was given weights from elsewhere, as a network that a loss compares by: its state was loaded, or that
+// of what it is a part of, or it was put into evaluation mode itself.
 std::set<const Object*> may_be_loaded(const Record& record) {
   std::set<const Object*> found;
   visit_roots(record, [&](const Event& event) {
