@@ -6,24 +6,12 @@
 // is counted in steps: out of budget, calls and loops answer "unknown".
 #pragma once
 
-#include "interpreter/frame.hpp"
-#include "interpreter/incremental/replay.hpp"
-#include "interpreter/library.hpp"
-#include "interpreter/library_names.hpp"
-#include "interpreter/limits.hpp"
-#include "interpreter/one_rank.hpp"
-#include "interpreter/paths/open_questions.hpp"
-#include "interpreter/record.hpp"
-#include "interpreter/runtime.hpp"
-#include "interpreter/statements/module_run.hpp"
-#include "program/imports.hpp"
+#include "interpreter/run_state.hpp"
 
-#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace stepzero::interpreter {
@@ -32,7 +20,7 @@ class Speculation;
 struct BuiltinCall;
 struct LoopShape;
 
-class Interpreter final : public Runtime {
+class Interpreter final : public RunState {
 public:
   Interpreter(const program::Sources& sources, const Library& library, const Limits& limits, Record& record);
   ~Interpreter() override;
@@ -55,12 +43,6 @@ public:
 
   // ------------------------------------------------------------ see Runtime
   Value named_in(const values::Scope* scope, syntax::Name name) override;
-  void note_asked_attribute(std::string_view name) override {
-    if (used_) used_->attributes.emplace(name);
-  }
-  void note_body_read(const syntax::FunctionStmt& function) override {
-    if (used_) used_->bodies.insert(&function);
-  }
   Value call(
       Value function, Arguments arguments, Place place, const syntax::CallExpr* expr = nullptr) override;
   Value attribute(Value object, syntax::Name name, Place place) override;
@@ -69,23 +51,8 @@ public:
   symbolic::Answer has_attribute(Value value, syntax::Name name) override;
   void set_attribute(Value object, syntax::Name name, Value value, Place where = {}) override;
   Value find_method(values::Instance* object, syntax::Name name) override;
-  Value library_symbol(std::string_view path) override {
-    return Value::of(values::Kind::library, names_.symbol(path));
-  }
   Value import_named(std::string_view dotted) override;
   values::Instance* make_native(std::string_view class_path, Place place) override;
-  bool is_a(Value object, std::string_view class_path) const override {
-    return names_.is_a(object, class_path);
-  }
-  const Row* method_row(std::string_view class_path, std::string_view method) const override {
-    return names_.method_row(class_path, syntax::Name(method));
-  }
-  const Row* method_row(std::string_view class_path, syntax::Name method) const override {
-    return names_.method_row(class_path, method);
-  }
-  const Row* constructor_row(std::string_view class_path) const override {
-    return names_.constructor_row(class_path);
-  }
   Cond truth(Value value) override;
   Int to_int(Value value) override;
   std::optional<std::int64_t> to_constant(Value value) override;
@@ -122,12 +89,9 @@ public:
   Value find_in_order(
       const std::vector<values::Class*>& order, syntax::Name name, std::size_t from = 0) const override;
   Value raise_builtin(std::string_view exception, Place place) override;
-  bool of_any_use() const override { return any_use_; }
   Value settled(Value value) override;
   Value decided(Value choice) override;
   Value over_choices(Value value, const std::function<Value(Value)>& each, Place place = {}) override;
-  const OneRank* as_rank() const override { return limits_.as_rank ? &*limits_.as_rank : nullptr; }
-  values::Instance* heard() const override { return in_roots_ ? nullptr : heard_; }
   Int role(symbolic::Role role) override;
   Cond named_condition(std::string_view name, Sharing sharing) override;
   Value symbol(std::string_view name, Sharing sharing, Place born) override;
@@ -137,52 +101,13 @@ public:
       values::ProblemKind kind, Place place, const syntax::Expr* node, std::string text) override;
   void blame(const Call& call) override;
   Cond assumption() override;
-  void exit_process() override { killed_ = true; }
-  const CallSite* site() const override { return site_; }
-  bool guarded() const override { return guards_ > 0; }
-  const Launch* launch() const override { return limits_.launch; }
-  bool with_defaults() const override { return with_defaults_; }
   void note_choice_by_text(Value word) override;
-  bool knows_default_device() const override {
-    return !in_roots_ && device_contexts_ == 0 && !default_device_set_;
-  }
-  void set_default_device() override { default_device_set_ = true; }
-  values::Dtype default_dtype() const override {
-    return default_dtype_.value.is(values::Kind::dtype) ? default_dtype_.value.dtype()
-        : default_dtype_.value                          ? values::Dtype::unknown
-                                                        : values::Dtype::float32;
-  }
-  bool default_dtype_set() const override { return static_cast<bool>(default_dtype_.value); }
-  void set_default_dtype(Value dtype) override { heap().set(default_dtype_, dtype); }
-  const Around* around() const override { return around_; }
   values::Known records_gradients() const override;
-  void note_gradient_switch(const values::Instance* manager) override {
-    switches_ += unentered_ != nullptr;
-    unentered_ = manager;
-  }
-  bool in_roots() const override { return in_roots_; }
   Int stand_in(std::string_view name) override;
   void note_gradient_written(Value of, Place place, const Row* by = nullptr) override;
   void note_weights_written(Value weights, Value numbers, Place place) override;
   void note_seed(Value seed, std::optional<Stream> stream = {}, bool partly = false) override;
   void note_fit(Int a, Int b, bool broadcasts, Place where) override;
-  void note_gradients(std::optional<Sharing> own) override {
-    gradients_.own = own && gradients_.own ? symbolic::mix(*gradients_.own, *own) : own;
-  }
-  void lose_gradients() override { gradients_.lost = true; }
-  std::optional<Sharing> own_gradients() const override {
-    return gradients_.lost ? std::nullopt : gradients_.own;
-  }
-  Sharing drawn_sharing(Stream stream) const override {
-    const Seeds seeds = seeds_[static_cast<std::size_t>(stream)];
-    return limits_.as_rank || seeds == Seeds::never || seeds == Seeds::by_rank ? Sharing::local
-                                                                               : Sharing::uniform;
-  }
-  bool casting() const override {
-    return casts_ > 0;
-  }  // inside a `with` that may have operators choose their results' types
-  Place place(syntax::Span span) const override { return {chunk_, span}; }
-  Place place(const syntax::Expr& expr) const override { return {chunk_, expr.span}; }
 
 private:
   friend class Speculation;
@@ -582,106 +507,8 @@ private:
   }
   Place here(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
 
-  const program::Sources& sources_;
-  Limits limits_;
-  program::Imports imports_;
-  std::map<std::string, ModuleRun> modules_;
-  std::unordered_map<const values::Scope*, ModuleRun*>
-      installed_;  // modules of installed libraries, by their globals
-  LibraryNames names_{library_, record_.heap};
-  OpenQuestions questions_;
-  std::unordered_set<Cond> of_unseen_class_;  // conditions: layers of the library are asked whether they are
-                                              // objects of classes that are not seen
   // Where it holds, a layer of the library is of a class that was not seen, and not what it is known to be.
   bool says_unseen_class(Cond condition);
-  std::unordered_map<const values::Scope*, std::vector<syntax::Name>>
-      set_by_functions_;                                      // of modules, as roots find them
-  std::unordered_map<const syntax::Stmt*, bool> may_rebind_;  // functions and classes
-
-  Frame* frame_ = nullptr;
-  std::uint32_t chunk_ = 0;  // of the code that runs now
-  Block* block_ = nullptr;   // receives events
-  const CallSite* site_ = nullptr;
-  std::vector<Cond> path_;  // conditions taken, outermost first
-  std::vector<Cond>
-      assumed_;  // those of them that no statement makes: an operand is run for each of its values
-  std::uint64_t step_limit_ = 0;
-  int nesting_ = 0;        // see Nested
-  int depth_ = 0;          // of calls
-  int generic_depth_ = 0;  // loops around that stand for any number of rounds
-  int dry_runs_ = 0;       // rounds whose events and facts are thrown away
-  int guards_ = 0;         // try bodies around
-  int branches_ = 0;       // forks around of which nothing decides which side is taken
-  // While the test of an assert is evaluated: the values of its parts, and the frame that they belong to.
-  std::vector<std::pair<const syntax::Expr*, Value>>* traced_ = nullptr;
-  const Frame* traced_frame_ = nullptr;
-  bool with_defaults_ = limits_.with_defaults;  // parameters are their defaults
-  std::string defaults_;                        // those that were taken
-  bool chosen_by_text_ = false;  // the command line may give a word instead of a default that is one
-  std::map<std::string, Int, std::less<>> annotated_names_;  // of the parameters of the root that begins
-  std::map<const void*, Int> given_sizes_;                   // the same, by Given::Size::same
-  std::map<std::string, int, std::less<>> stand_ins_;        // how often the names were given in the root
-  struct Doubtful {
-    UnitKey key;
-    std::vector<bool> condition;
-    std::function<void()> run;
-  };
-  std::vector<Doubtful> doubtful_;  // what is to be run with the defaults
-  int device_contexts_ = 0;         // `with torch.device(…)`, or something that is not known
-  bool default_device_set_ = false;
-  values::Slot default_dtype_;
-  int casts_ = 0;                                     // see casting()
-  int forwards_ = 0;                                  // modules around whose forward runs
-  std::pair<const values::Object*, Value> answered_;  // see call_wrapped()
-  int switches_ = 0;                                  // see note_gradient_switch()
-  const values::Instance* unentered_ = nullptr;
-  const Around* around_ = nullptr;  // the managers around
-  int expected_ = 0;                // with bodies around whose failure is expected: a test of it
-  std::set<std::string, std::less<>>
-      resized_;  // "len(files)" of what the program appends to without that being seen
-  Gradients gradients_;
-  std::array<Seeds, 3> seeds_{};              // of each stream
-  int catching_ = 0;                          // try bodies with handlers around, in this module
-  bool any_use_ = false;                      // see of_any_use()
-  std::uint64_t may_raise_ = 0;               // calls so far that may fail
-  Value raised_;                              // by what killed the path; absent if that is not known
-  Value caught_;                              // the exception that is handled
-  AttemptEvent* handling_ = nullptr;          // whose handler runs: of what is not known
-  const syntax::Expr* callee_ = nullptr;      // the expression that is about to be called
-  const syntax::Expr* read_whole_ = nullptr;  // the argument of what reads it to its end
-  bool calling_ = false;                      // the attribute that is looked up is called
-  bool in_roots_ = false;                     // the program itself has run
-  values::Instance* heard_ = nullptr;         // see heard()
-  std::unordered_set<const syntax::FunctionStmt*> ran_;  // the functions that it reached
-  int quiet_ = 0;        // calls around whose facts the program itself has told
-  bool killed_ = false;  // the expression that was evaluated does not return
-  std::unordered_map<const values::Function*, int> active_;
-  std::unordered_map<const syntax::FunctionStmt*, values::Function*>
-      functions_;  // of the analysed file, last made
-  std::vector<values::Function*> function_order_;
-  std::vector<values::Class*> classes_;   // of the analysed file
-  std::vector<values::Instance*> built_;  // models that were made without condition, not run yet as such
-  std::unordered_set<const values::Object*> run_models_;  // objects whose forward ran
-  std::size_t built_runs_ = 0;
-  std::unordered_map<const void*, bool> reached_;  // FunctionStmt
-  // Whether the texts of functions communicate, and which texts say so.
-  struct Communicates {
-    bool found = false;
-    std::unordered_set<const syntax::FunctionStmt*> read;
-  };
-  std::unordered_map<const syntax::FunctionStmt*, Communicates> communicating_;
-  std::unordered_set<const syntax::FunctionStmt*>* called_ =
-      nullptr;         // by the constructor that runs as a root
-  Int roles_[6] = {};  // the atoms made for roles so far: see Record::roles
-  std::string main_path_;
-  const values::Scope* globals_ = nullptr;  // of the analysed file
-  Used* used_ = nullptr;                    // of the part that runs
-  Unit* unit_ = nullptr;                    // the unit that runs
-  std::size_t doubts_before_root_ = 0;
-  bool following_ = false;              // the statements of the analysed file run
-  std::uint64_t part_begin_ = 0;        // of the part that runs: the heap's clock
-  std::uint64_t module_steps_[2] = {};  // taken by imported modules so far: the program's own, installed ones
-  Replay replay_;
 };
 
 }  // namespace stepzero::interpreter

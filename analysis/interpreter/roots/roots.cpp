@@ -22,10 +22,7 @@ using values::Kind;
 
 Interpreter::Interpreter(
     const program::Sources& sources, const Library& library, const Limits& limits, Record& record)
-    : Runtime(record, record.heap, record.symbols, library, limits.given ? showing : proving),
-      sources_(sources), limits_(limits),
-      imports_(sources, record.read,
-          [&library](std::string_view top_level) { return library.reads(top_level); }) {}
+    : RunState(sources, library, limits, record) {}
 
 Interpreter::~Interpreter() = default;
 
