@@ -47,7 +47,7 @@ void visit(const Block& block, const LoopEvent* loop, bool always, const Each& e
 }
 
 bool is_all_known(const ModelAccount& model) {
-  return model.tree.complete && (!model.division || model.division->exact);
+  return model.tree.complete && model.is_spread && (!model.division || model.division->exact);
 }
 
 // Through the same lines? Of rounds that are run one by one each has calls of its own.
@@ -81,7 +81,8 @@ Account::Account(const Record& record, const Options& options, const Record* nam
       if (const auto* module = dynamic_cast<const Instance*>(source))
         values_.push_back(Value::of(Kind::instance, module));
   for (const interpreter::Fact& fact : record_.facts)
-    if (fact.role == interpreter::Fact::Role::assignment || fact.role == interpreter::Fact::Role::expression)
+    if (fact.role == interpreter::Fact::Role::assignment || fact.role == interpreter::Fact::Role::attribute ||
+        fact.role == interpreter::Fact::Role::expression)
       values_.push_back(fact.value);
   for (const Instance* model : models_of(record_, values_)) add_model(*model);
   for (const ModelAccount& model : models_)
@@ -131,13 +132,14 @@ void Account::add_model(const Instance& model) {
   ModelAccount& made = models_.back();
   made.object = &model;
   made.tree = tree_of(record_, model);
+  made.is_spread = spread_parameters(record_, made.tree);
   made.division = division_of(record_, made.tree, options_.world);
   symbolic::Context& s = record_.symbols;
   const bool shards = made.division && made.division->shards;
   for (const Module& module : made.tree.modules)
     for (const Held& held : module.own) {
       if (held.is_parameter && shards) continue;
-      const Int bytes = bytes_of(s, held.shape, held.dtype);
+      const Int bytes = bytes_of(s, held.own(), held.dtype);
       const bool is_new = !held.tensor || counted_.insert(held.tensor).second;
       if (is_new) made.first.insert(&held);
       (held.is_parameter ? made.parameters : made.buffers).add(s, bytes, held.copies);
@@ -161,7 +163,7 @@ void Account::count_gradients(ModelAccount& model) {
       for (const Held& held : module.own) {
         if (!held.is_parameter || held.trained == values::Known::no || (restricted && !reach_->holds(held)))
           continue;
-        const Int bytes = bytes_of(s, held.shape, held.dtype);
+        const Int bytes = bytes_of(s, held.own(), held.dtype);
         model.gradients.add(s, bytes, held.copies);
         if (model.first.contains(&held)) model.own_gradients.add(s, bytes, held.copies);
         if (held.trained != values::Known::unknown) continue;

@@ -20,6 +20,7 @@ struct ModelAccount {
   std::unordered_set<const Held*> first;             // of the tree: what no model before it holds
   bool trained = false;                              // a step goes through it
   std::optional<Division> division;                  // among processes
+  bool is_spread = true;  // it is known how all parameters are that plans spread over ranks
 };
 
 struct StepAccount {

@@ -54,7 +54,7 @@ void keep_fused(Keeper& keeper, Int heads, Int length, Dtype dtype) {
 // of float32 take fewer heads of keys.
 bool has_kernel(const Keeper& keeper, std::initializer_list<const TensorState*> inputs, Dtype dtype) {
   for (const TensorState* each : inputs) {
-    const std::vector<Int> strides = strides_of(keeper.graph.record(), *each);
+    const std::vector<Int> strides = strides_of(keeper.graph.record(), *each, keeper.device);
     if (const auto step = strides.empty() || !strides.back() ? std::nullopt : keeper.s.value(strides.back());
         step && *step != 1)
       return false;
@@ -229,6 +229,31 @@ void keep_cudnn(Keeper& keeper, const Recurrent& of) {
 }
 }  // namespace
 
+namespace {
+// A row of so many numbers as oneDNN lays it out: at multiples of 64 bytes, and not of 1024.
+std::int64_t leading(std::int64_t numbers) {
+  constexpr std::int64_t line = 16, unfit = 256;
+  const std::int64_t rounded = (numbers + line - 1) / line * line;
+  return rounded % unfit == 0 ? rounded + line : rounded;
+}
+// What oneDNN works in, for one layer in one direction: seven arrays, each on pages of its own. As measured
+// with PyTorch 2.13. Null: a size is not known.
+Int workspace(symbolic::Context& s, Int length, Int batch, Int given, Int hidden) {
+  const auto in = given ? s.value(given) : std::nullopt, out = hidden ? s.value(hidden) : std::nullopt;
+  if (!in || !out || !length || !batch) return nullptr;
+  constexpr std::int64_t page = 4096, width = 4, gates = 4;
+  const auto array = [&](Int steps, std::int64_t row, std::int64_t times) {
+    const Int bytes = s.mul(s.mul(steps, batch), s.constant(row * width));
+    const Int pages = s.floordiv(s.add(bytes, s.constant(page - 1)), s.constant(page));
+    return s.mul(pages, s.constant(page * times));
+  };
+  // States before and behind each step, of the input and of the layer.
+  const Int states = s.mul(s.add(length, s.constant(1)), s.constant(2));
+  return s.add(s.add(array(states, leading(std::max(*in, *out)), 3), array(states, *out, 2)),
+      s.add(array(length, leading(gates * *out), 1), array(length, leading(*out), 1)));
+}
+}  // namespace
+
 void keep_recurrent(Keeper& keeper) {
   const TensorState* input = keeper.first();
   symbolic::Context& s = keeper.s;
@@ -248,13 +273,12 @@ void keep_recurrent(Keeper& keeper) {
   if (keeper.device == Device::cuda)
     return keep_cudnn(keeper, {static_cast<std::int64_t>(*layers), ways, outputs, states});
   keeper.keep(*input);
-  // FIXME: of several layers that go both ways oneDNN's workspaces are larger than this.
-  if (is_lstm && *layers > 1 && ways > 1) keeper.unknown();
+  const Int length = input->shape.dims.size() == 3 ? size_at(input, batch_first ? 1 : 2) : size_at(input, 1);
   for (int layer = 0; layer < static_cast<int>(*layers); ++layer) {
     for (std::int64_t way = 0; way < ways; ++way) {
       if (is_lstm) {
-        keeper.extra(outputs ? s.mul(outputs, s.constant(64)) : nullptr, Dtype::uint8,
-            "workspace");  // of oneDNN, as measured
+        const Int given = layer == 0 ? size_at(input, 0) : s.mul(hidden, s.constant(ways));
+        keeper.extra(workspace(s, length, batch, given, hidden), Dtype::uint8, "workspace");
         if (layer + 1 < static_cast<int>(*layers) || ways > 1) keeper.extra(outputs, dtype, "output");
       } else {
         const std::int64_t each = keeper.name == "GRU" ? 7 : 1;
@@ -270,7 +294,8 @@ void keep_recurrent(Keeper& keeper) {
               : outputs       ? s.mul(outputs, s.constant(2))
                               : nullptr,
           dtype, "input turned around");
-    if (!is_lstm && layer + 1 < static_cast<int>(*layers))
+    // What goes into the next layer: of both ways put together.
+    if (layer + 1 < static_cast<int>(*layers) && (!is_lstm || ways > 1))
       keeper.extra(outputs ? s.mul(outputs, s.constant(ways)) : nullptr, dtype, "output");
   }
   if (is_lstm) keeper.keep_result(keeper.result());

@@ -86,16 +86,16 @@ bool lie_on_different_devices(const values::Device* a, const values::Device* b) 
 }
 }  // namespace
 
-bool shares_memory(const Record& record, const Producer& made, const TensorState* result) {
+bool shares_memory(const Record& record, const Producer& made, const TensorState* result, Device device) {
   if (made.states.empty() || !made.states[0]) return false;
   if (made.row->variant != values::Variant::plain || (made.row->op && made.row->op->writes)) return true;
   const TensorState& from = *made.states[0];
   const std::string_view name = libraries::operator_name(*made.row);
-  if (name == "contiguous") return in_order(record, from);
+  if (name == "contiguous") return in_order(record, from, device);
   if (name == "__getitem__") return is_basic_index(record, argument(made, "index"));
   switch (libraries::memory_of(name)) {
   case libraries::MemoryOf::view: return true;
-  case libraries::MemoryOf::reshape: return !result || can_be_viewed(record, from, result->shape);
+  case libraries::MemoryOf::reshape: return !result || can_be_viewed(record, from, result->shape, device);
   case libraries::MemoryOf::cast:
     return result && result->dtype == from.dtype && !lie_on_different_devices(from.device, result->device);
   case libraries::MemoryOf::dropout:
@@ -109,7 +109,7 @@ bool shares_memory(const Record& record, const Producer& made, const TensorState
 const TensorState& Graph::base(const TensorState& state) const {
   const TensorState* at = &state;
   for (int steps = 0; at->made && steps < 4096 && !held_.contains(identity(at)); ++steps) {
-    if (!shares_memory(record_, *at->made, at)) break;
+    if (!shares_memory(record_, *at->made, at, device_)) break;
     at = at->made->states[0];
   }
   return *at;
@@ -300,6 +300,18 @@ void Graph::note_data() {
     if (const Dtype dtype = weight.as<values::Tensor>()->now()->dtype; values::is_floating(dtype))
       dtypes_.try_emplace(data, dtype);
   }
+}
+
+const TensorState* Graph::other_result(const Producer& made, int part) const {
+  const Same wanted = key_of(made);
+  for (const Node& node : nodes_)
+    for (const auto* list : {&node.made->states, &node.made->listed})
+      for (const TensorState* state : *list)
+        if (state)
+          if (const TensorState& at = base(*state);
+              at.made && at.made->part == part && key_of(*at.made) == wanted)
+            return &at;
+  return nullptr;
 }
 
 void Graph::sort_by(const std::vector<std::uint32_t>& keys) {

@@ -61,6 +61,9 @@ public:
   std::size_t node_of(const TensorState& state) const;  // npos: none
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
+  // Of the operation, where an operation of the graph was given it; null: none was.
+  const TensorState* other_result(const Producer& made, int part) const;
+
   // By these keys, one for each node; nodes with the same key keep their order. Nothing changes where an
   // operation would come before one whose result it reads.
   void sort_by(const std::vector<std::uint32_t>& keys);
@@ -97,7 +100,7 @@ inline const Instance* layer_of(const Producer& made) {
 Value setting(const Record& record, const Producer& made, std::string_view name);
 // Is the first tensor's memory also the result's: a view, a write in place, an operation that hands on what
 // it was given?
-bool shares_memory(const Record& record, const Producer& made, const TensorState* result);
+bool shares_memory(const Record& record, const Producer& made, const TensorState* result, Device device);
 bool is_checkpoint(const Producer& made);
 // Of a function whose backward is the program's own: `listed` is what it keeps.
 bool is_own_function(const Producer& made);

@@ -1,5 +1,6 @@
 #include "footprint/ranks.hpp"
 
+#include "footprint/graph.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -42,11 +43,38 @@ Wrap wrap_of(const Record& record, const Instance& module) {
   if (!is_a(module, "torch.distributed.fsdp.FullyShardedDataParallel")) return Wrap::none;
   return is_of_strategy(record, module, ".NO_SHARD") ? Wrap::kept : Wrap::flat;
 }
-// A mesh of all ranks in one dimension; those of another group may be fewer.
+// How many ranks a mesh has along each of its dimensions; empty: it is not known.
+std::vector<Int> sizes_of_mesh(const Record& record, Value mesh) {
+  std::vector<Int> made;
+  if (!mesh.is(Kind::instance)) return made;
+  const Value sizes = attribute(record, *mesh.as<Instance>(), values::MeshState::sizes),
+              dims = attribute(record, *mesh.as<Instance>(), values::MeshState::dims);
+  if (!sizes.is(Kind::tuple) || !dims.is(Kind::tuple)) return made;
+  const auto& all = sizes.as<values::Tuple>()->items;
+  for (const Value& each : dims.as<values::Tuple>()->items) {
+    if (!each.is(Kind::tuple)) return {};
+    Int size = record.symbols.constant(1);
+    for (const Value& at : each.as<values::Tuple>()->items) {
+      const auto place = at.is(Kind::integer) ? record.symbols.value(at.integer()) : std::nullopt;
+      if (!place || *place < 0 || *place >= static_cast<std::int64_t>(all.size())) return {};
+      const Value given = decided(record, all[static_cast<std::size_t>(*place)]);
+      if (!given.is(Kind::integer)) return {};
+      size = record.symbols.mul(size, given.integer());
+    }
+    made.push_back(size);
+  }
+  return made;
+}
+
+// Of a mesh in one dimension: over how many ranks it spreads. Nullopt: that is not known.
+std::optional<std::int64_t> ranks_of_line(const Record& record, Value group) {
+  const std::vector<Int> sizes = sizes_of_mesh(record, group);
+  const auto ranks = sizes.size() == 1 ? record.symbols.value(sizes.front()) : std::nullopt;
+  return ranks && *ranks > 0 ? ranks : std::nullopt;
+}
+// A mesh of all ranks in one dimension, however many they are.
 bool is_whole_line(const Record& record, Value group) {
-  if (!group.is(Kind::instance)) return false;
-  const Value dims = attribute(record, *group.as<Instance>(), values::MeshState::dims);
-  return dims.is(Kind::tuple) && dims.as<values::Tuple>()->items.size() == 1 &&
+  return group.is(Kind::instance) && sizes_of_mesh(record, group).size() == 1 &&
       !attribute(record, *group.as<Instance>(), values::MeshState::part);
 }
 // Is all counted that its settings say of the memory?
@@ -61,7 +89,7 @@ bool is_exact(const Record& record, const Instance& wrapper, Wrap wrap) {
                                                                                 : wrapper;
   if (is_given(settings, precision) || is_given(settings, policy)) return false;
   if (const Value group = attribute(record, settings, values::GroupState::group);
-      group && !group.is(Kind::none) && !is_whole_line(record, group))
+      group && !group.is(Kind::none) && !ranks_of_line(record, group) && !is_whole_line(record, group))
     return false;
   return !is_given(settings, strategy) || is_of_strategy(record, settings, ".FULL_SHARD") ||
       is_of_strategy(record, settings, ".SHARD_GRAD_OP") || is_of_strategy(record, settings, ".NO_SHARD");
@@ -124,18 +152,26 @@ private:
     }
   }
 
+  std::int64_t ranks_of(const Unit& unit) const {
+    const Value marker = attribute(record_, *unit.wrapper, sharded_marker);
+    const Value group = marker.is(Kind::instance)
+        ? attribute(record_, *marker.as<Instance>(), values::GroupState::group)
+        : Value{};
+    return ranks_of_line(record_, group).value_or(world_);
+  }
   // Rows of the first dimension; the last ranks have fewer, and as much memory.
   bool shard(Unit& unit) {
     symbolic::Context& s = record_.symbols;
     for (Held* held : unit.parameters) {
-      const auto count = count_of(record_, held->shape);
-      if (!count || held->shape.dims.empty()) return false;
-      const std::int64_t rows = *s.value(held->shape.dims[0].size), mine = (rows + world_ - 1) / world_,
+      const auto count = count_of(record_, held->own());
+      if (!count || held->own().dims.empty()) return false;
+      const std::int64_t ranks = ranks_of(unit);
+      const std::int64_t rows = *s.value(held->own().dims[0].size), mine = (rows + ranks - 1) / ranks,
                          each = rows ? *count / rows : 0, width = values::width(held->dtype);
-      held->local = held->shape;
+      held->local = held->own();
       held->local->dims[0] = {s.constant(mine), nullptr, nullptr};
       unit.own += mine * each * width * held->copies;
-      unit.whole += mine * each * width * world_ * held->copies;
+      unit.whole += mine * each * width * ranks * held->copies;
     }
     return true;
   }
@@ -152,7 +188,7 @@ private:
     flat.views = is_on(record_, *unit.wrapper, values::WrapperState::use_orig_params);
     std::int64_t end = 0;
     for (const Held* held : unit.parameters) {
-      const auto count = count_of(record_, held->shape);
+      const auto count = count_of(record_, held->own());
       if (!count) return std::nullopt;
       flat.width = std::max(values::width(held->dtype), 1);
       if (const std::int64_t each = alignment / flat.width; flat.views) end = (end + each - 1) / each * each;
@@ -207,7 +243,7 @@ private:
     for (std::size_t i = unit.parameters.size(); i-- > 0;) {
       const Held& held = *unit.parameters[i];
       if (held.trained == values::Known::no) continue;
-      const auto count = count_of(record_, held.shape);
+      const auto count = count_of(record_, held.own());
       if (!count) return false;
       for (std::int64_t copy = 0; copy < held.copies; ++copy) {
         filled += *count * values::width(held.dtype);
@@ -246,10 +282,69 @@ std::optional<Division> division_of(const Record& record, Tree& tree, int world)
   return Divider(record, tree, world).run();
 }
 
+namespace {
+
+// A dimension as the first of so many ranks has it.
+bool divide(symbolic::Context& s, Shape& shape, std::int64_t dim, Int ranks) {
+  const auto ndim = static_cast<std::int64_t>(shape.dims.size());
+  if (dim < 0) dim += ndim;
+  if (!shape.rank_known || !ranks || dim < 0 || dim >= ndim) return false;
+  values::Dim& size = shape.dims[static_cast<std::size_t>(dim)];
+  if (!size.size) return false;
+  size = {s.floordiv(s.add(size.size, s.add(ranks, s.constant(-1))), ranks), nullptr, nullptr};
+  return true;
+}
+
+// Of a DTensor: its part on the first rank.
+std::optional<Shape> part_of(const Record& record, const Producer& made, Shape shape) {
+  const std::vector<Int> sizes = sizes_of_mesh(record, decided(record, argument(made, "device_mesh")));
+  const Value given = decided(record, argument(made, "placements"));
+  if (!given.is(Kind::tuple) || given.as<values::Tuple>()->items.size() != sizes.size()) return std::nullopt;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const Value placement = decided(record, given.as<values::Tuple>()->items[i]);
+    if (!placement.is(Kind::instance)) return std::nullopt;
+    const Instance& how = *placement.as<Instance>();
+    if (is_a(how, "torch.distributed.tensor.Replicate")) continue;
+    const Value dim = is_a(how, "torch.distributed.tensor.Shard") ? attribute(record, how, "dim") : Value{};
+    const auto at = dim.is(Kind::integer) ? record.symbols.value(dim.integer()) : std::nullopt;
+    if (!at || !divide(record.symbols, shape, *at, sizes[i])) return std::nullopt;
+  }
+  return shape;
+}
+
+}  // namespace
+
+bool spread_parameters(const Record& record, Tree& tree) {
+  symbolic::Context& s = record.symbols;
+  bool known = true;
+  for (Module& module : tree.modules) {
+    const Value dim = attribute(record, *module.object, values::GroupState::spread),
+                ranks = attribute(record, *module.object, values::GroupState::ranks);
+    const std::int64_t along = dim.is(Kind::integer) ? s.value(dim.integer()).value_or(-1) : -1;
+    for (Held& held : module.own) {
+      if (!held.is_parameter) continue;
+      const Producer* made = held.tensor ? held.tensor->now()->made : nullptr;
+      if (made && made->row->path == "torch.distributed.tensor.distribute_tensor") {
+        held.local = part_of(record, *made, held.shape);
+        known = known && held.local;
+      } else if (dim) {
+        // A bias goes with the columns.
+        if (along == 1 && held.name.ends_with("bias")) continue;
+        Shape part = held.shape;
+        if (along >= 0 && ranks.is(Kind::integer) && divide(s, part, along, ranks.integer()))
+          held.local = std::move(part);
+        else
+          known = false;
+      }
+    }
+  }
+  return known;
+}
+
 std::vector<std::size_t> zero_part(const Record& record, const std::vector<Held>& parameters, int world) {
   std::vector<std::pair<std::int64_t, std::size_t>> sorted;
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    sorted.emplace_back(count_of(record, parameters[i].shape).value_or(0), i);
+    sorted.emplace_back(count_of(record, parameters[i].own()).value_or(0), i);
   std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(world), 0);
   std::vector<std::vector<std::size_t>> parts(static_cast<std::size_t>(world));

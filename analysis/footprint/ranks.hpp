@@ -24,6 +24,9 @@ struct Division {
 // Of the tree of a model that a wrapper divides among `world` processes; writes to Held::local what that rank
 // has of a parameter. Nullopt: nothing divides it, or a size is not known.
 std::optional<Division> division_of(const Record& record, Tree& tree, int world);
+// Of layers that a plan of tensor parallelism spreads, and of parameters that are DTensors: writes to
+// Held::local what the first rank has, which is the most. False: of some nothing says how they are spread.
+bool spread_parameters(const Record& record, Tree& tree);
 // The parameters that ZeroRedundancyOptimizer leaves to the rank that has the most.
 std::vector<std::size_t> zero_part(const Record& record, const std::vector<Held>& parameters, int world);
 

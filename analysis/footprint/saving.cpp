@@ -31,7 +31,7 @@ Saving saved_by(const Graph& graph, const Node& node, Device device) {
                                                 : saving_rule(libraries::operator_name(*node.made->row));
   if (!rule) {
     // A view keeps nothing, whatever it is called.
-    saving.known = node.results.empty() || shares_memory(graph.record(), *node.made, node.results[0]);
+    saving.known = node.results.empty() || shares_memory(graph.record(), *node.made, node.results[0], device);
     // Nor does what is made of nothing that has a gradient: numbers that are drawn, read, or taken from an
     // array.
     const auto has_gradient = [&](const TensorState* state) { return state && graph.requires_grad(*state); };

@@ -141,7 +141,7 @@ void keep_operands(Keeper& keeper) {
       for (std::size_t i = 0; i + 2 < dims.size(); ++i)
         count = count && dims[i].size ? keeper.s.mul(count, dims[i].size) : nullptr;
       rows.dims = {{count, nullptr, nullptr}, dims[dims.size() - 2], dims[dims.size() - 1]};
-      if (!can_be_viewed(keeper.graph.record(), *state, rows)) {
+      if (!can_be_viewed(keeper.graph.record(), *state, rows, keeper.device)) {
         keeper.extra(elements(keeper.s, state->shape), keeper.dtype(), "copy");
         continue;
       }
@@ -169,9 +169,11 @@ void keep_feature_noise(Keeper& keeper) {
   keeper.extra(count, keeper.dtype(), "mask");
 }
 void keep_indices(Keeper& keeper) {
-  // Where the program has them they are the second result.
+  // Where the program has them they are the second result. No gradient goes through them, so that they need
+  // not be among the results here: who takes them has them.
   for (const TensorState* result : keeper.node.results)
     if (result->made->part == 1) return keeper.keep_result(*result);
+  if (const TensorState* taken = keeper.graph.other_result(keeper.made, 1)) return keeper.keep_result(*taken);
   keeper.extra(elements(keeper.s, keeper.result().shape), Dtype::int64, "indices");
 }
 
@@ -250,6 +252,27 @@ void keep_logs(Keeper& keeper) {
   keeper.extra(count, keeper.dtype() == Dtype::unknown ? keeper.dtype(*input) : keeper.dtype(),
       "logarithms of the probabilities");
 }
+// Of scores with one more dimension than usual, or several, a loss puts the target in order first.
+void keep_classes(Keeper& keeper) {
+  const TensorState *scores = keeper.first(), *target = keeper.tensor("target");
+  if (!target) return;
+  const std::size_t rank = scores && scores->shape.rank_known ? scores->shape.dims.size() : 0;
+  if ((rank == 3 || rank > 4) && !in_order(keeper.graph.record(), *target, keeper.device))
+    keeper.extra(elements(keeper.s, target->shape), keeper.dtype(*target), "target in order");
+  else
+    keeper.operand("target");
+  if (values::is_floating(keeper.dtype(*target))) return;
+  const TensorState* weight = keeper.tensor("weight");
+  if (weight) keeper.keep(*weight);
+  const auto smoothing = keeper.option("label_smoothing") ? keeper.number("label_smoothing")
+                                                          : std::optional(0.0);
+  if (smoothing && *smoothing <= 0) return;
+  keeper.extra(elements(keeper.s, target->shape), Dtype::boolean, "what is ignored");
+  // A mean divides by how many there are, or by their weights.
+  if (const Value reduction = keeper.option("reduction");
+      !reduction.is(Kind::string) || reduction.text() == "mean")
+    keeper.extra(keeper.s.constant(1), weight ? keeper.dtype() : Dtype::int64, "divisor");
+}
 void keep_difference(Keeper& keeper) {
   const TensorState *input = keeper.first(), *target = keeper.tensor("target");
   if (!input || !target) return keeper.unknown();
@@ -276,7 +299,7 @@ void keep_rows_of_input(Keeper& keeper) {
     for (std::size_t i = 0; i + 1 < dims.size(); ++i)
       count = count && dims[i].size ? keeper.s.mul(count, dims[i].size) : nullptr;
     rows.dims = {{count, nullptr, nullptr}, dims.back()};
-    if (!can_be_viewed(keeper.graph.record(), *input, rows))
+    if (!can_be_viewed(keeper.graph.record(), *input, rows, keeper.device))
       return keeper.extra(elements(keeper.s, input->shape), keeper.dtype(), "copy");
   }
   keeper.keep(*input);
@@ -350,6 +373,7 @@ constexpr SpecialKind kinds[] = {
     {"groups", keep_groups},
     {"instances", keep_instances},
     {"logs", keep_logs},
+    {"classes", keep_classes},
     {"difference", keep_difference},
     {"upcast", keep_upcast},
     {"total", keep_total},

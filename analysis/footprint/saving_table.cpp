@@ -117,8 +117,8 @@ constexpr Keeping table[] = {
     {"grid_sample", "input grid"},
     {"affine_grid", ""},
     // Losses.
-    {"cross_entropy CrossEntropyLoss", "logs target total"},
-    {"nll_loss NLLLoss NLLLoss2d", "input target total"},
+    {"cross_entropy CrossEntropyLoss", "logs classes total"},
+    {"nll_loss NLLLoss NLLLoss2d", "input classes total"},
     {"mse_loss smooth_l1_loss huber_loss MSELoss SmoothL1Loss HuberLoss", "input target"},
     {"l1_loss L1Loss", "difference"},
     {"binary_cross_entropy BCELoss binary_cross_entropy_with_logits BCEWithLogitsLoss", "input target"},
@@ -131,7 +131,7 @@ constexpr Keeping table[] = {
     {"cosine_embedding_loss CosineEmbeddingLoss margin_ranking_loss MarginRankingLoss triplet_margin_loss TripletMarginLoss",
         "operands"},
     // Computed again in the backward.
-    {"checkpoint", "region"},
+    {"checkpoint checkpoint_sequential", "region"},
 };
 
 constexpr Temporaries temporaries[] = {

@@ -74,7 +74,12 @@ std::vector<Int> picked(const Record& record, const std::vector<Int>& strides, V
   return made;
 }
 
-std::vector<Int> find(const Record& record, const TensorState& state, int depth);
+// What is asked of every tensor on the way.
+struct Asked {
+  const Record& record;
+  Device device;
+};
+std::vector<Int> find(const Asked& asked, const TensorState& state, int depth);
 
 // Which of two dimensions lies closer together in the operands? As TensorIterator asks: the first operand
 // that has an answer. Nullopt: it is not known.
@@ -123,13 +128,13 @@ std::vector<Int> dense_as(
 }
 
 // As the operands of an operator lie that goes through them element by element.
-std::vector<Int> of_operands(const Record& record, const TensorState& state, int depth) {
-  symbolic::Context& s = record.symbols;
+std::vector<Int> of_operands(const Asked& asked, const TensorState& state, int depth) {
+  symbolic::Context& s = asked.record.symbols;
   const std::size_t rank = state.shape.dims.size();
   std::vector<std::vector<Int>> operands;
   for (const TensorState* each : state.made->states) {
     if (!each || !each->shape.rank_known || each->shape.dims.size() > rank) continue;
-    const std::vector<Int> strides = find(record, *each, depth + 1);
+    const std::vector<Int> strides = find(asked, *each, depth + 1);
     if (strides.size() != each->shape.dims.size()) return values::strides_in_order(s, state.shape);
     std::vector<Int> spread(rank - strides.size(), s.constant(0));
     for (std::size_t i = 0; i < strides.size(); ++i) {
@@ -141,27 +146,40 @@ std::vector<Int> of_operands(const Record& record, const TensorState& state, int
   return dense_as(s, state.shape, operands);
 }
 
-std::vector<Int> behind_view(const Record& record, const TensorState& state, int depth);
+std::vector<Int> behind_view(const Asked& asked, const TensorState& state, int depth);
 
-std::vector<Int> find(const Record& record, const TensorState& state, int depth) {
+// Of scaled_dot_product_attention. What a fused kernel gives lies as the query does, but for the one of
+// float32 on a GPU, where the heads of a place lie together; what is put together of products lies in order.
+std::vector<Int> of_attention(const Asked& asked, const TensorState& state, int depth) {
+  symbolic::Context& s = asked.record.symbols;
+  const bool is_half = state.dtype == Dtype::float16 || state.dtype == Dtype::bfloat16;
+  if (asked.device == Device::cuda && !is_half) return swapped(s, state.shape, 1, 2);
+  if (asked.device == Device::cpu) {
+    const Value dropout = decided(asked.record, argument(*state.made, "dropout_p"));
+    const bool drops = dropout && !dropout.is(Kind::none) &&
+        !(dropout.is(Kind::real) && dropout.real() == 0) &&
+        !(dropout.is(Kind::integer) && s.value(dropout.integer()) == 0);
+    if (drops) return values::strides_in_order(s, state.shape);
+  }
+  const TensorState* query = operand(*state.made, "query");
+  const std::vector<Int> strides = query ? find(asked, *query, depth + 1) : std::vector<Int>{};
+  return strides.size() == 4 ? dense_as(s, state.shape, {strides}) : swapped(s, state.shape, 1, 2);
+}
+
+std::vector<Int> find(const Asked& asked, const TensorState& state, int depth) {
+  const Record& record = asked.record;
   if (!state.shape.rank_known) return {};
   if (!state.strides.empty() && state.strides.size() == state.shape.dims.size()) return state.strides;
-  if (state.made && state.shape.dims.size() == 4 &&
-      libraries::operator_name(*state.made->row) == "scaled_dot_product_attention") {
-    // The kernel of half precision gives back what lies as the query does.
-    const TensorState* query = operand(*state.made, "query");
-    if (query && (state.dtype == Dtype::float16 || state.dtype == Dtype::bfloat16))
-      if (std::vector<Int> strides = find(record, *query, depth + 1); strides.size() == 4)
-        return dense_as(record.symbols, state.shape, {strides});
-    return swapped(record.symbols, state.shape, 1, 2);
-  }
+  if (state.made && state.shape.dims.size() == 4 && depth <= 16 &&
+      libraries::operator_name(*state.made->row) == "scaled_dot_product_attention")
+    return of_attention(asked, state, depth);
   if (state.made && state.shape.dims.size() == 3 && state.made->part == 0 && is_recurrent(*state.made) &&
       setting_is_on(record, *state.made, "batch_first"))
     return swapped(record.symbols, state.shape, 0, 1);
   if (!state.made || depth > 16) return values::strides_in_order(record.symbols, state.shape);
-  if (shares_memory(record, *state.made, &state)) return behind_view(record, state, depth);
+  if (shares_memory(record, *state.made, &state, asked.device)) return behind_view(asked, state, depth);
   return libraries::lies_as_operands(libraries::operator_name(*state.made->row))
-      ? of_operands(record, state, depth)
+      ? of_operands(asked, state, depth)
       : values::strides_in_order(record.symbols, state.shape);
 }
 
@@ -318,17 +336,29 @@ constexpr NamedView views[] = {
     {"ravel", reshaped},
 };
 
-std::vector<Int> behind_view(const Record& record, const TensorState& state, int depth) {
+// What hands on what it was given, or writes over it.
+bool hands_on(const Producer& made, std::string_view name) {
+  constexpr std::string_view names[] = {
+      "contiguous", "cuda", "cpu", "Identity", "positive", "requires_grad_", "detach_", "pin_memory"};
+  return libraries::lies_as_operands(name) || made.row->variant != values::Variant::plain ||
+      std::ranges::find(names, name) != std::end(names);
+}
+
+std::vector<Int> behind_view(const Asked& asked, const TensorState& state, int depth) {
   const Producer& made = *state.made;
-  const auto found = std::ranges::find(views, libraries::operator_name(*made.row), &NamedView::name);
-  if (found == std::end(views)) return {};
-  View view{record, made, *made.states[0], state, find(record, *made.states[0], depth + 1)};
-  return view.rank() == view.from.shape.dims.size() ? found->strides(view) : std::vector<Int>{};
+  const std::string_view name = libraries::operator_name(*made.row);
+  View view{asked.record, made, *made.states[0], state, find(asked, *made.states[0], depth + 1)};
+  if (view.rank() != view.from.shape.dims.size()) return {};
+  if (const auto found = std::ranges::find(views, name, &NamedView::name); found != std::end(views))
+    return found->strides(view);
+  return hands_on(made, name) ? view.strides : std::vector<Int>{};
 }
 
 }  // namespace
 
-std::vector<Int> strides_of(const Record& record, const TensorState& state) { return find(record, state, 0); }
+std::vector<Int> strides_of(const Record& record, const TensorState& state, Device device) {
+  return find({record, device}, state, 0);
+}
 
 std::optional<std::vector<Int>> strides_of_view(
     symbolic::Context& s, const Shape& from, const std::vector<Int>& strides, const Shape& as) {
@@ -360,9 +390,9 @@ std::optional<std::vector<Int>> strides_of_view(
   return made;
 }
 
-bool in_order(const Record& record, const TensorState& state) {
+bool in_order(const Record& record, const TensorState& state, Device device) {
   if (!state.shape.rank_known) return true;
-  const std::vector<Int> strides = strides_of(record, state);
+  const std::vector<Int> strides = strides_of(record, state, device);
   if (strides.size() != state.shape.dims.size()) return false;
   symbolic::Context& s = record.symbols;
   Int expected = s.constant(1);
@@ -375,8 +405,8 @@ bool in_order(const Record& record, const TensorState& state) {
   return true;
 }
 
-bool can_be_viewed(const Record& record, const TensorState& from, const Shape& as) {
-  return strides_of_view(record.symbols, from.shape, strides_of(record, from), as).has_value();
+bool can_be_viewed(const Record& record, const TensorState& from, const Shape& as, Device device) {
+  return strides_of_view(record.symbols, from.shape, strides_of(record, from, device), as).has_value();
 }
 
 libraries::Column view_column() { return libraries::column_of("strides of its view", views); }

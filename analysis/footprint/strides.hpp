@@ -6,14 +6,14 @@
 
 namespace stepzero::footprint {
 
-// Empty: not known.
-std::vector<Int> strides_of(const Record& record, const TensorState& state);
+// Empty: not known. `device`: whose kernels run.
+std::vector<Int> strides_of(const Record& record, const TensorState& state, Device device);
 // Those of a view in another shape of a tensor with these sizes and strides, as at::detail::computeStride
 // finds them. Nullopt: there is no such view; empty: a size is not known.
 std::optional<std::vector<Int>> strides_of_view(
     symbolic::Context& s, const Shape& from, const std::vector<Int>& strides, const Shape& as);
-bool in_order(const Record& record, const TensorState& state);
+bool in_order(const Record& record, const TensorState& state, Device device);
 // Would a reshape be a view? Where nothing is known it is taken to be one.
-bool can_be_viewed(const Record& record, const TensorState& from, const Shape& as);
+bool can_be_viewed(const Record& record, const TensorState& from, const Shape& as, Device device);
 
 }  // namespace stepzero::footprint

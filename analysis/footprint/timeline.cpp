@@ -185,7 +185,8 @@ private:
       if (!timed_[i].has_gradient) continue;
       if (of[i] >= 0) {
         const bool passes = passes_gradient(*node.made) ||
-            (!node.results.empty() && shares_memory(graph_.record(), *node.made, node.results[0]) &&
+            (!node.results.empty() &&
+                shares_memory(graph_.record(), *node.made, node.results[0], graph_.device()) &&
                 node.made->row->variant == values::Variant::plain);
         for (const std::size_t from : node.from) {
           if (of[from] >= 0 || !timed_[from].has_gradient) continue;

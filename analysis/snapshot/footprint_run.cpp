@@ -45,7 +45,10 @@ std::shared_ptr<const footprint::Footprint> footprint_of_file(
     limits.with_defaults = with_defaults;
     if (with_defaults) {
       limits.only = &nothing;
-      if (options.world <= 1)
+      // Of several processes what the first one has.
+      if (options.world > 1)
+        limits.as_rank = interpreter::OneRank{0, options.world};
+      else
         record.conditions.emplace(values::RecordCondition::no_launcher, record.symbols.boolean(true));
       for (const Asked& each : asked)
         record.conditions.emplace(

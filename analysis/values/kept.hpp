@@ -61,6 +61,9 @@ struct GroupState {
   static constexpr std::string_view ranks =
       "$ranks";  // a tuple of its members; of a layer that a plan spreads: over how many ranks
   static constexpr std::string_view size = "$size";  // an integer: how many members it has
+  static constexpr std::string_view spread =
+      "$spread";  // of a layer that a plan spreads: an integer, the dimension of its weight that the ranks
+                  // share; negative: nothing says how
 };
 
 // A DeviceMesh.

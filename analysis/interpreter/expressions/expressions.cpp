@@ -66,8 +66,15 @@ void Interpreter::note(Fact::Role role, Place where, Value value) {
   if (role == Fact::Role::expression &&
       (value.is(Kind::library) || value.is(Kind::module) || value.is(Kind::bound) || value.is(Kind::super)))
     return;
-  // Facts are shown, and the file's own run has those of all ranks.
-  if (dry_runs_ > 0 || with_defaults_ || limits_.as_rank || !value || value.is(Kind::state)) return;
+  // Facts are shown, and the file's own run has those of all ranks. Who counts memory asks which modules
+  // there are.
+  if (dry_runs_ > 0 || !value || value.is(Kind::state)) return;
+  if (with_defaults_ || limits_.as_rank) {
+    if ((role != Fact::Role::assignment && role != Fact::Role::attribute) || !value.is(Kind::instance) ||
+        !is_a(value, library_.types().module) ||
+        !record_.conditions.contains(values::RecordCondition::counted))
+      return;
+  }
   if (record_.chunks[chunk_].path != main_path_) return;
   if (!policy_.facts_of_other_classes && runs_on_another(frame_)) return;
   Fact fact;

@@ -44,7 +44,7 @@ std::int64_t at_peak(
   for (const TensorState* at = &scores; at->made && places.size() < 16;) {
     places.push_back(at->made->born);
     const bool same = !at->made->states.empty() && at->made->states[0] &&
-        footprint::shares_memory(account.record(), *at->made, at);
+        footprint::shares_memory(account.record(), *at->made, at, account.options().device);
     const std::string_view name = libraries::operator_name(*at->made->row);
     if (!same && name != "float" && name != "to" && name != "contiguous") break;
     if (at->made->states.empty() || !at->made->states[0]) break;

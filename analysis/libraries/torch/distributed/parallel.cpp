@@ -193,6 +193,10 @@ Value averaged_init(Call& call) {
   arguments.positional.push_back(call.at(0));
   call.run.set_attribute(call.self, Name("module"),
       call.run.call(call.run.library_symbol("copy.deepcopy"), std::move(arguments), call.place));
+  const Value none_yet = call.run.call(
+      call.run.library_symbol("torch.tensor"), {{call.run.heap().integer(0)}, {}, false}, call.place);
+  call.run.set_attribute(call.self, Name("n_averaged"),
+      call.run.call(call.run.library_symbol("torch.nn.Buffer"), {{none_yet}, {}, false}, call.place));
   keep(call, values::WrapperState::prefix, call.run.heap().string("module."));
   return {};
 }

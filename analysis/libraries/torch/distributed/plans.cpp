@@ -46,6 +46,7 @@ void carry_out(Call& call, Value module, Value style, Value mesh) {
   if (!module.is(Kind::instance)) return;
   Instance& layer = *module.as<Instance>();
   const auto unknown = [&] {
+    keep(run, layer, values::GroupState::spread, run.heap().integer(-1));
     add_hook(run, layer, values::ModuleState::pre_hooks, "torch.distributed.tensor.parallel.$open");
     add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$open");
   };
@@ -63,6 +64,8 @@ void carry_out(Call& call, Value module, Value style, Value mesh) {
   const bool stays_spread = is_off(run, *how, "use_local_output");
   keep(run, layer, values::GroupState::ranks, Value::of(ranks));
   keep(run, layer, values::GroupState::group, mesh);
+  // The weight of a table has a row for each index, that of a Linear one for each column of its result.
+  keep(run, layer, values::GroupState::spread, run.heap().integer(columns == linear ? 0 : 1));
   const Layout in = layout_of(run, *how, "input_layouts", columns ? Layout::whole : Layout::columns);
   const Layout out = layout_of(run, *how, "output_layouts", columns ? Layout::columns : Layout::whole);
   if (in == Layout::other || (table && in != Layout::whole) || (columns && in != Layout::whole))
@@ -110,6 +113,7 @@ void open_layers(Runtime& run, Value module, std::size_t& seen) {
   Instance& layer = *module.as<Instance>();
   if (!layer.cls && layer.native &&
       (layer.native->path == "torch.nn.Linear" || layer.native->path == "torch.nn.Embedding")) {
+    keep(run, layer, values::GroupState::spread, run.heap().integer(-1));
     add_hook(run, layer, values::ModuleState::pre_hooks, "torch.distributed.tensor.parallel.$open");
     add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$open");
   }
@@ -129,6 +133,31 @@ Value parallelized(Call& call) {
   } else {
     std::size_t seen = 0;
     open_layers(call.run, call.at(0), seen);
+  }
+  return call.at(0);
+}
+
+// distribute_module(module, mesh, partition_fn): the function is called for each module, with its name.
+Value distributed_module(Call& call) {
+  const Value function = call.run.resolve(call.at(2));
+  std::size_t seen = 0;
+  constexpr std::size_t most = 1024;
+  const auto walk = [&](const auto& self, Value module, const std::string& name) -> void {
+    module = call.run.resolve(module);
+    if (!module.is(Kind::instance) || ++seen > most) return;
+    const auto parts = parts_of(call.run, *module.as<Instance>()).list;
+    if (function && !function.is(Kind::none))
+      call.run.call(function, {{call.run.heap().string(name), module, call.at(1)}, {}, false}, call.place);
+    for (const Part& part : parts)
+      self(self, part.module, name.empty() ? std::string(part.name) : name + "." + std::string(part.name));
+  };
+  walk(walk, call.at(0), {});
+  // What goes in may have to be spread, and what comes out may be.
+  if (const Value module = call.run.resolve(call.at(0)); module.is(Kind::instance)) {
+    add_hook(call.run, *module.as<Instance>(), values::ModuleState::pre_hooks,
+        "torch.distributed.tensor.parallel.$open");
+    add_hook(call.run, *module.as<Instance>(), values::ModuleState::hooks,
+        "torch.distributed.tensor.parallel.$open");
   }
   return call.at(0);
 }
@@ -192,6 +221,12 @@ const std::deque<Collective>& collectives() {
               .group = 1,
               .hidden = true,
               .because = "the parameters are spread over the ranks of the mesh"}},
+      {"torch.distributed.tensor.distribute_module",
+          "module, device_mesh=None, partition_fn=None, input_fn=None, output_fn=None", distributed_module,
+          {.name = "distribute_module",
+              .group = 1,
+              .hidden = true,
+              .because = "rank 0's parameters are sent to the other ranks of the mesh"}},
       {"torch.distributed.tensor.parallel.$summed", "module, given, results, group=None", summed,
           {.name = "the forward of a tensor-parallel layer",
               .group = 3,

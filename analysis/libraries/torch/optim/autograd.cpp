@@ -3,6 +3,7 @@
 #include "libraries/torch/optim/autograd.hpp"
 
 #include "libraries/table/native.hpp"
+#include "libraries/torch/nn/modules.hpp"
 #include "syntax/walk.hpp"
 #include "values/kept.hpp"
 
@@ -186,6 +187,15 @@ Value from_region(Call& call, Value value, const std::vector<Value>& given) {
   return result(call, std::move(result_state));
 }
 
+// Of what nobody knows how it is computed again.
+Value without_source(Call& call, Value value) {
+  const TensorState* state = tensor_state(call.run, value);
+  if (!state || !value.is(Kind::tensor)) return value;
+  TensorState made = *state;
+  made.made = nullptr;
+  return result(call, std::move(made));
+}
+
 // checkpoint(function, x, …): function(x, …).
 Value checkpoint(Call& call) {
   Arguments arguments;
@@ -200,16 +210,35 @@ Value checkpoint(Call& call) {
   const std::vector<Value> given = arguments.positional;
   return from_region(call, call.run.call(call.at(0), std::move(arguments), call.place), given);
 }
-// checkpoint_sequential(functions, segments, x)
+// checkpoint_sequential(functions, segments, x): each segment is a region, but for the last one.
 Value checkpoint_sequential(Call& call) {
   const Value functions = call.run.resolve(call.at(0));
-  if (functions.is(Kind::instance) && !functions.as<Instance>()->cls)
-    return call.run.call(functions, {{call.at(2)}, {}, call.spread}, call.place);
-  const auto all = call.run.elements(functions, call.place);
+  std::optional<std::vector<Value>> all;
+  if (functions.is(Kind::instance) && !functions.as<Instance>()->cls) {
+    const Parts parts = parts_of(call.run, *functions.as<Instance>());
+    if (parts.complete) {
+      all.emplace();
+      for (const Part& part : parts.list) all->push_back(part.module);
+    }
+  } else {
+    all = call.run.elements(functions, call.place);
+  }
+  if (!all && functions.is(Kind::instance) && !functions.as<Instance>()->cls) {
+    const Value made = call.run.call(functions, {{call.at(2)}, {}, call.spread}, call.place);
+    return without_source(call, made);
+  }
   if (!all || call.spread) return unknown_of(call);
+  const auto segments = call.run.to_constant(call.at(1));
+  const std::size_t each = segments && *segments > 0 ? all->size() / static_cast<std::size_t>(*segments) : 0;
   Value value = call.at(2);
-  for (const Value& function : *all) value = call.run.call(function, {{value}, {}, false}, call.place);
-  return value;
+  for (std::size_t i = 0; i < all->size();) {
+    const Value given = value;
+    const bool is_region = each > 0 && i / each + 1 < static_cast<std::size_t>(*segments);
+    const std::size_t end = is_region ? i + each : all->size();
+    for (; i < end; ++i) value = call.run.call((*all)[i], {{value}, {}, false}, call.place);
+    if (is_region) value = from_region(call, value, {given});
+  }
+  return segments ? value : without_source(call, value);
 }
 
 // Where such a gradient came from: the call, with all that it was told.
