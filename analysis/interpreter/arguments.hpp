@@ -16,6 +16,8 @@ struct Arguments {
   values::Value rest{};    // what any one of the positional ones that are not known is like; may be absent
   std::size_t behind = 0;  // how many of `positional` are known to stand behind it
   values::Int rest_length = nullptr;  // how many the unknown ones are; null: not known
+  values::Value named_rest{};  // what any one of the keywords that are not known is like, or what they were
+                               // taken from; may be absent
 };
 
 // The attribute that says of an object that it stands for many.

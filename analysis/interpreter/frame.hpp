@@ -39,6 +39,8 @@ struct TryTarget {
   values::Mark mark;
   std::size_t depth;
   std::vector<Exit> raises;
+  bool guards = false;       // some handler may take the failure of an operation
+  std::vector<Value> taken;  // what the handlers take; an absent value is everything
 };
 struct Frame {
   values::Scope* scope = nullptr;

@@ -281,6 +281,7 @@ private:
       const values::Class& cls, const Arguments& arguments, Place where, const syntax::CallExpr& expr);
   bool refuses_all(
       const values::Class& cls, const Arguments& arguments, Place where, const syntax::CallExpr& expr);
+  int tries_for_others(const ProblemEvent& event);
   void settle(ProblemEvent& event, Cond when, bool again);
   Value call_wrapped(Value either, Value wrapper, Value module, Arguments arguments, Place place,
       const syntax::CallExpr* expr);

@@ -36,8 +36,10 @@ Arguments Interpreter::evaluate_arguments(const CallExpr& expr) {
           arguments.spread = true;
       }
       arguments.spread = arguments.spread || state->open;
+      if (state->open) arguments.named_rest = state->rest;
     } else {
       arguments.spread = true;
+      arguments.named_rest = dict;
     }
   }
   return arguments;

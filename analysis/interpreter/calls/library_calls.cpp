@@ -348,9 +348,56 @@ bool Interpreter::is_about_option(Cond given) const {
   return false;
 }
 
+namespace {
+// The one exception that what is wrong raises; empty where it may be several.
+std::string_view raised_by(const ProblemEvent& event) {
+  using enum values::ProblemKind;
+  switch (event.problem) {
+  case inner_dimensions:
+  case layer_features:
+  case rank:
+  case batch_dimensions:
+  case product:
+  case broadcast:
+  case reshape:
+  case concat:
+  case device:
+  case leaf_written:
+  case array_of_history:
+  case not_scalar:
+  case overwritten:
+    // Arrays of NumPy raise another.
+    return event.row && event.row->path.starts_with("torch.") ? "RuntimeError" : "";
+  case assertion: return "AssertionError";
+  case own_call: return "TypeError";
+  default: return "";
+  }
+}
+}  // namespace
+
+// How many of the tries around have handlers for other exceptions alone.
+int Interpreter::tries_for_others(const ProblemEvent& event) {
+  const std::string_view raised = raised_by(event);
+  if (raised.empty()) return 0;
+  const Value exception = library_symbol("builtins." + std::string(raised));
+  int others = 0;
+  for (const Frame* frame = frame_; frame; frame = frame->outer) {
+    for (const TryTarget* target : frame->tries)
+      others += target->guards && std::ranges::all_of(target->taken, [&](Value type) {
+        return type && catches(type, exception) == symbolic::Answer::no;
+      });
+    // What is imported is run apart from the tries around the import.
+    if (!frame->function) break;
+  }
+  return others;
+}
+
 // Who may catch it, and under which condition it happens.
 void Interpreter::settle(ProblemEvent& event, Cond when, bool again) {
+  const int others = std::min(tries_for_others(event), guards_);
+  guards_ -= others;
   event.guarded = may_not_fail() || again || asked_by_callee();
+  guards_ += others;
   event.assumption = assumption();
   // With the defaults of a class or function nobody knows how what it leaves open goes together.
   event.guarded = event.guarded || (with_defaults_ && !limits_.with_defaults && !path_.empty());

@@ -141,6 +141,7 @@ const values::Device* device_of_any(Runtime& run, const Arguments& arguments) {
   };
   for (const Value& argument : arguments.positional) look(argument);
   for (const auto& [name, argument] : arguments.keywords) look(argument);
+  if (arguments.named_rest) look(arguments.named_rest);
   return found;
 }
 

@@ -40,7 +40,7 @@ std::optional<std::vector<Value>> Interpreter::until_raised(
   const std::uint64_t from = record_.steps;
   ++catching_;
   ++guards_;
-  TryTarget target{heap().mark(), depth, {}};
+  TryTarget target{heap().mark(), depth, {}, false, {}};
   frame_->tries.push_back(&target);
   bool ended = false, certain = true;
   while (!ended && certain) {

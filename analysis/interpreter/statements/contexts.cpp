@@ -272,7 +272,7 @@ struct Interpreter::TryRun {
         ways(run) {
     event->place = {run.chunk_, stmt.span};
     event->calls = run.site_;
-    target = {ways.mark(), ways.depth(), {}};
+    target = {ways.mark(), ways.depth(), {}, false, {}};
   }
   Flow result();
 
@@ -313,9 +313,10 @@ bool Interpreter::TryRun::run_body() {
   const bool has_handlers = !stmt.handlers.empty();
   run.block_ = &event->body;
   if (has_handlers) run.frame_->tries.push_back(&target);
-  const bool guards = std::ranges::any_of(stmt.handlers, [&](const ExceptHandler& handler) {
-    return !handler.type || !leaves_failures(run, run.evaluate(*handler.type));
-  });
+  for (const ExceptHandler& handler : stmt.handlers)
+    target.taken.push_back(handler.type ? run.evaluate(*handler.type) : Value{});
+  const bool guards = target.guards = std::ranges::any_of(
+      target.taken, [&](Value type) { return !type || !leaves_failures(run, type); });
   run.guards_ += guards;
   run.catching_ += has_handlers;
   const auto risks = run.may_raise_ + run.heap().unknowns();
