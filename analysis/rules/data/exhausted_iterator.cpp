@@ -21,8 +21,49 @@ using values::Operation;
 
 namespace {
 
+// Does the method begin anew what its object goes through: `self.batches = iter(self.loader)`, `self.i = 0`?
+bool begins_anew(const FunctionStmt& method) {
+  bool found = false;
+  for_each_expression(method, [&](const Expr& each) {
+    const auto* call = each.kind == ExprKind::call ? &as<CallExpr>(each) : nullptr;
+    if (!call || call->function->kind != ExprKind::name) return;
+    const std::string_view name = as<NameExpr>(*call->function).id.text();
+    found = found || name == "iter" || name == "enumerate" || name == "zip" || name == "map";
+  });
+  for_each_statement(method, [&](const Stmt& each) {
+    const auto* assigned = each.kind == StmtKind::assign ? &as<AssignStmt>(each) : nullptr;
+    found = found || (assigned && assigned->value->kind == ExprKind::integer);
+  });
+  return found;
+}
+
+// An iterator that the program writes itself: __iter__ gives the object as it is, and only its constructor
+// begins.
+bool is_own_iterator(Value value) {
+  const auto* object = value.is(Kind::instance) ? value.as<values::Instance>() : nullptr;
+  const values::Class* cls = object && !object->open && !object->native ? object->cls : nullptr;
+  if (!cls || !cls->stmt || cls->open || cls->native || cls->order.size() != 1) return false;
+  bool gives_itself = false, has_next = false;
+  for (const Stmt* stmt : cls->stmt->body) {
+    if (stmt->kind != StmtKind::function) continue;
+    const auto& method = as<FunctionStmt>(*stmt);
+    const std::string_view name = method.name.text();
+    if (name == "__iter__") {
+      const Stmt* last = method.body.empty() ? nullptr : method.body.back();
+      const auto* given = last && last->kind == StmtKind::return_ ? as<ReturnStmt>(*last).value : nullptr;
+      const std::size_t of_text = method.docstring.empty() ? 0 : 1;
+      gives_itself = method.body.size() == 1 + of_text && given && given->kind == ExprKind::name &&
+          as<NameExpr>(*given).id.text() == "self";
+    } else if (name != "__init__" && begins_anew(method)) {
+      return false;
+    }
+    has_next = has_next || name == "__next__";
+  }
+  return gives_itself && has_next;
+}
+
 bool is_read_once(Value value) {
-  return value.is(Kind::iterator) ||
+  return value.is(Kind::iterator) || is_own_iterator(value) ||
       (value.is(Kind::list) && value.as<values::List>()->kind == values::ListKind::iterator);
 }
 
@@ -111,6 +152,18 @@ private:
     return found;
   }
 
+  // Does the outer loop do more with it than read it? It may begin it anew.
+  bool is_used_elsewhere(const LoopEvent& outer, Place iterable) const {
+    const std::string text(record_.text(iterable));
+    bool found = false;
+    for_each_expression(*outer.stmt, [&](const Expr& each) {
+      found = found ||
+          ((each.kind == ExprKind::name || each.kind == ExprKind::attribute) &&
+              !(each.span == iterable.span) && record_.text({outer.place.chunk, each.span}) == text);
+    });
+    return found;
+  }
+
   void judge(const LoopEvent& inner, const LoopEvent& outer) {
     if (inner.stmt && inner.stmt->kind == StmtKind::for_ && works(inner))
       judge(as<ForStmt>(*inner.stmt), inner.place.chunk, inner.calls, outer);
@@ -130,7 +183,11 @@ private:
     if (is_decided(record_, outer, iterable)) return;
     const auto fact = iterators_.find(key(iterable));
     if (fact == iterators_.end()) return;
-    const Place born = made_.at(fact->second->value.object());
+    if (fact->second->value.is(Kind::instance) && is_used_elsewhere(outer, iterable)) return;
+    // The methods of an own one have it first.
+    const Place born = fact->second->value.is(Kind::instance) ? fact->second->value.object()->born
+                                                              : made_.at(fact->second->value.object());
+    if (!born) return;
     const Place around{outer.place.chunk, outer.stmt->span};
     if (record_.chunk(born).path != record_.chunk(around).path ||
         record_.span(born).end > record_.span(around).begin ||
@@ -169,7 +226,7 @@ extern constexpr Rule exhausted_iterator = complete({
              "    for i, (x, y) in enumerate(loader):\n"
              "        train_step(x, y)\n",
     .silent =
-        "Loops that stop early and go on with the rest later; iterators that are made in the outer loop, or by code that is not seen; loops that call no model.",
+        "Loops that stop early and go on with the rest later; iterators that are made in the outer loop, or by code that is not seen; loops that call no model; own iterators that a method begins anew, or that the outer loop hands on.",
     .fix = "None: where it is to be created is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,
