@@ -1,5 +1,7 @@
 #include "interpreter/loops/first_round.hpp"
 
+#include "syntax/walk.hpp"
+
 #include <algorithm>
 
 namespace stepzero::interpreter {
@@ -46,6 +48,15 @@ bool asks_for(syntax::Block body, Name number, int depth) {
     default: return false;
     }
   });
+}
+
+bool takes_by(syntax::Block body, Name number) {
+  bool found = false;
+  for (const Stmt* stmt : body)
+    for_each_expression(*stmt, [&](const Expr& each) {
+      found = found || (each.kind == ExprKind::subscript && mentions(*as<SubscriptExpr>(each).index, number));
+    });
+  return found;
 }
 
 }  // namespace stepzero::interpreter

@@ -6,5 +6,7 @@
 namespace stepzero::interpreter {
 
 bool asks_for(syntax::Block body, syntax::Name number, int depth = 0);
+// Is the number, or what is computed of it, an index? Then the last round is, too.
+bool takes_by(syntax::Block body, syntax::Name number);
 
 }  // namespace stepzero::interpreter

@@ -196,6 +196,27 @@ bool communicates(const Block& block) {
   });
 }
 
+namespace {
+// Is it told already that the place fails?
+bool fails_at(const Block& block, Place place) {
+  return std::ranges::any_of(block.events, [&](const Event* event) {
+    switch (event->kind) {
+    case EventKind::problem:
+      return event->place == place && !static_cast<const ProblemEvent*>(event)->guarded &&
+          !static_cast<const ProblemEvent*>(event)->assumption;
+    case EventKind::branch:
+      return fails_at(static_cast<const BranchEvent*>(event)->yes, place) ||
+          fails_at(static_cast<const BranchEvent*>(event)->no, place);
+    case EventKind::call: return fails_at(static_cast<const CallEvent*>(event)->body, place);
+    case EventKind::loop:
+      return std::ranges::any_of(static_cast<const LoopEvent*>(event)->rounds,
+          [&](const Block& round) { return fails_at(round, place); });
+    default: return false;
+    }
+  });
+}
+}  // namespace
+
 // A `for` whose rounds are run by their statements: each by itself where they are few and known, else any one
 // of them for all.
 struct Interpreter::ForLoop {
@@ -213,6 +234,8 @@ struct Interpreter::ForLoop {
   Int number = nullptr;  // of that round
   bool first_fails = false;  // a round of the first element was run by itself, and fails
   bool rehearsed = false;    // the first number of a range has had its round
+  Int last_one = nullptr;    // the last number of a range, where it is an index
+  std::vector<const ProblemEvent*> last_failures{};  // of its round
 
   Flow result();
 
@@ -223,7 +246,10 @@ private:
   }
   void run_alone(Value item, const std::function<void()>& prepare, std::vector<const ProblemEvent*>& found);
   void run_last(Value item, const Speculation& round, std::size_t first_event);
-  void run_first_number(Speculation& round, const std::vector<Cond>& path);
+  void run_number(
+      Speculation& round, const std::vector<Cond>& path, Int number, std::vector<const ProblemEvent*>& found);
+  Int last_number() const;
+  void tell_last(std::size_t so_far);
   std::optional<Flow> unrolled();
   std::optional<Flow> asked(std::vector<Block>& so_far);
   bool is_counted() const;
@@ -278,6 +304,7 @@ Flow Interpreter::ForLoop::result() {
       std::ranges::find(generator->body, static_cast<const Stmt*>(&stmt)) != generator->body.end();
   const Yielding yielding = only ? yielding_of(stmt.body) : Yielding{};
   Int yielded = yielding.once && !yielding.condition ? shape.length : nullptr;
+  last_one = last_number();
   const std::size_t begin = run.record_.events.size(), so_far = run.block_->events.size();
   const Flow flow = run_any_round(counted, [&](Value) {
     if (yielding.once && yielding.condition && yielding.condition->kind == ExprKind::compare)
@@ -292,6 +319,7 @@ Flow Interpreter::ForLoop::result() {
   if (const LoopEvent* event = misfit ? loop_since(so_far) : nullptr;
       event && !leaves_the_loop(event->rounds[0]))
     run.append(misfit);
+  tell_last(so_far);
   if (yielded) run.heap().slot_of(run.frame_->scope->names, yielded_name).value = Value::of(yielded);
   if (is_iterator && shape.length) run.heap().set_list(iterable, {});
   if (run.limits_.as_rank && run.dry_runs_ == 0 && number && shape.length && loop_since(so_far))
@@ -436,14 +464,36 @@ bool Interpreter::ForLoop::is_counted() const {
       asks_for(stmt.body, as<NameExpr>(*stmt.target).id);
 }
 
-// Takes the round that was just run back, runs the first one by itself, and goes on behind the former.
-void Interpreter::ForLoop::run_first_number(Speculation& round, const std::vector<Cond>& path) {
+// The last number of a range that is all known. Null: it is not, or no index either.
+Int Interpreter::ForLoop::last_number() const {
+  if (!iterable.is(Kind::range) || run.limits_.as_rank || !run.policy_.looks_for_failures || run.building() ||
+      stmt.target->kind != ExprKind::name || !takes_by(stmt.body, as<NameExpr>(*stmt.target).id))
+    return nullptr;
+  const auto* range = iterable.as<values::Range>();
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  const auto start = s.value(range->start), step = s.value(range->step);
+  const std::int64_t count = shape.length ? s.value(shape.length).value_or(0) : 0;
+  if (!start || !step || count < 2 || count > most || std::abs(*step) > most) return nullptr;
+  return s.constant(*start + (count - 1) * *step);
+}
+
+// What fails in the last round, whatever the others leave, if each comes to its end.
+void Interpreter::ForLoop::tell_last(std::size_t so_far) {
+  // Of a loop in which nothing happens there is no event.
+  const LoopEvent* event = loop_since(so_far);
+  if (event && leaves_the_loop(event->rounds[0])) return;
+  for (const ProblemEvent* failure : last_failures)
+    if (!event || !fails_at(event->rounds[0], failure->place)) return run.append(failure);
+}
+
+// Takes the round that was just run back, runs that of the number by itself, and goes on behind the former.
+void Interpreter::ForLoop::run_number(
+    Speculation& round, const std::vector<Cond>& path, Int chosen, std::vector<const ProblemEvent*>& found) {
   const std::vector<Cond> path_behind = std::exchange(run.path_, path);
   const values::Delta changed = round.take();
   const bool killed = std::exchange(run.killed_, false);
   const std::size_t doubts = s.doubts();
-  run_alone(Value::of(iterable.as<values::Range>()->start), nullptr, failures);
-  first_fails = !failures.empty();
+  run_alone(Value::of(chosen), nullptr, found);
   run.replay_.doubts += s.doubts() -
       doubts;  // what it leaves open is no reason to run the program with its defaults
   run.killed_ = killed;
@@ -470,8 +520,14 @@ Flow Interpreter::ForLoop::run_any_round(bool counted, const std::function<void(
     run.run_assign(*stmt.target, given);
     begun(given);
     const Flow flow = run.run_block(stmt.body);
-    if (counted && !std::exchange(rehearsed, true) && run.record_.steps - from <= first_round_steps)
-      run_first_number(round, path);
+    const std::uint64_t steps = run.record_.steps - from;
+    if (counted && !std::exchange(rehearsed, true) && steps <= first_round_steps) {
+      run_number(round, path, iterable.as<values::Range>()->start, failures);
+      first_fails = !failures.empty();
+    }
+    last_failures.clear();
+    if (last_one && flow == Flow::normal && may_run_alone() && !run.guarded() && steps <= first_round_steps)
+      run_number(round, path, last_one, last_failures);
     if (flow == Flow::normal && run.record_.steps - from <= last_round_steps)
       run_last(given, round, first_event);
     round.commit();

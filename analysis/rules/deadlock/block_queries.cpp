@@ -109,6 +109,15 @@ bool BlockQueries::fails_in(const Block& block) {
   return false;
 }
 
+bool BlockQueries::leads_past(const Block& handler) {
+  return std::ranges::any_of(handler.events, [](const Event* event) {
+    if (event->kind == EventKind::exit) return static_cast<const ExitEvent*>(event)->exit != ExitKind::raise;
+    if (event->kind != EventKind::branch) return false;
+    const auto& branch = static_cast<const BranchEvent&>(*event);
+    return leads_past(branch.yes) || leads_past(branch.no);
+  });
+}
+
 bool BlockQueries::leaves(const Block& round, bool in_loop) {
   for (const Event* event : round.events) {
     if (event->kind == EventKind::exit) {

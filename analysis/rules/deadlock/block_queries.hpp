@@ -30,6 +30,8 @@ protected:
   bool fails_in(const Block& block);
   // Is there a way out of the loop whose round it is?
   bool leaves(const Block& round, bool in_loop = false);
+  // Does the process leave the function or the round there, and go on?
+  static bool leads_past(const Block& handler);
   bool raises(const Block& block);
   static bool ends_in_exception(const Block& block);
   // Anything that matters to who compares: communication, or a way out that skips some.

@@ -299,11 +299,12 @@ Left RankWalker::walk_attempt(const AttemptEvent& attempt) {
   trace_.decisions.push_back({site, nth, true, false, false, false, false, true, nullptr,
       runs_.translate(own_, attempt.place), attempt.calls});
   // The other run, in which a file of this rank cannot be read or written, is of interest where that leads
-  // past communication.
+  // past communication: in the try, or behind it where the handler leaves the function or the loop.
   const bool may_surprise = attempt.raised && !fails_ && nth < surprising_rounds;
   const Block* const of_files = may_surprise ? handler_of_files(attempt) : nullptr;
   const bool may_fail = of_files && fails_in(attempt.body) &&
-      (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*of_files));
+      (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*of_files) ||
+          leads_past(*of_files));
   // … or runs out of memory, which the program itself says.
   const Block* const exhausted = may_surprise && attempt.exhausted >= 0 && !may_fail
       ? &attempt.handlers[static_cast<std::size_t>(attempt.exhausted)]

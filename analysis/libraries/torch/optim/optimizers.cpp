@@ -2,6 +2,8 @@
 // constructors of PyTorch 2.13 answer.
 #include "libraries/torch/optim/optimizers.hpp"
 
+#include "libraries/table/names.hpp"
+#include "libraries/table/op.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "syntax/spelling.hpp"
 #include "values/internal_rows.hpp"
@@ -183,6 +185,39 @@ void judge_matrices(Call& call, const std::vector<Value>& taken) {
             ": train biases, norms and embeddings with another optimizer");
     return;
   }
+}
+
+// Was it computed, while gradients were recorded, from something that requires one? Who hands on what it was
+// given does not compute.
+bool is_computed(Call& call, Value value) {
+  constexpr std::string_view computing[] = {"mul", "div", "add", "sub", "neg", "pow", "exp", "log", "sqrt",
+      "tanh", "sigmoid", "relu", "softmax", "matmul", "mm", "bmm", "linear", "cat", "stack", "clone"};
+  constexpr std::string_view moving[] = {"cuda", "to"};
+  const TensorState* state = tensor_state(call.run, value);
+  if (!state || !value.is(Kind::tensor) || value.as<Tensor>()->role != values::TensorRole::plain ||
+      value.as<Tensor>()->any_of || state->external || !state->made ||
+      call.run.heap().requires_grad(*state) != values::Known::yes)
+    return false;
+  const values::Producer& made = *state->made;
+  if (!made.row->op || made.row->op->writes || made.row->variant != values::Variant::plain) return false;
+  const auto needs = [&](const TensorState* from) {
+    return from && !from->external && call.run.heap().requires_grad(*from) == values::Known::yes;
+  };
+  const std::string_view name = operator_name(*made.row);
+  if (std::ranges::find(computing, name) != std::end(computing))
+    return std::ranges::any_of(made.states, needs) || std::ranges::any_of(made.listed, needs);
+  const TensorState* from = made.states.empty() ? nullptr : made.states[0];
+  return std::ranges::find(moving, name) != std::end(moving) && needs(from) && from->device &&
+      state->device && from->device->text == "cpu" && state->device->text.starts_with("cuda");
+}
+void judge_leaves(Call& call, const std::vector<Value>& taken) {
+  const auto found = std::ranges::find_if(taken, [&](const Value& each) { return is_computed(call, each); });
+  if (found == taken.end()) return;
+  const values::Producer& made = *tensor_state(call.run, *found)->made;
+  interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::argument, call);
+  event->text = title(call) +
+      " trains leaves only, and one of these was computed from another tensor: \"can't optimize a non-leaf Tensor\". Compute its first value without a gradient, and call `requires_grad_()` on that";
+  if (made.born) event->evidence.emplace_back(made.born, "computed here");
 }
 
 // Whoever steps all parameters as one takes one group of them.
@@ -373,6 +408,7 @@ template <bool matrices> Value made(Call& call) {
         "`" + title(call) +
             "` is given no parameters: \"optimizer got an empty parameter list\". Layers that are kept in a list or a dict of Python are not registered; use `nn.ModuleList` or `nn.ModuleDict`");
   if (matrices) judge_matrices(call, taken);
+  judge_leaves(call, taken);
   judge_shared(call);
   keep(call, values::LoaderState::tensors, call.run.heap().tuple(std::move(taken)));
   if (const auto momentum = number(call, argument_called(call, "momentum"));
