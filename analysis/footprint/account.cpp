@@ -1,6 +1,7 @@
 #include "footprint/account.hpp"
 
 #include "footprint/order.hpp"
+#include "footprint/reparametrized.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -99,7 +100,29 @@ Account::Account(const Record& record, const Options& options, const Record* nam
   for (ModelAccount& model : models_) count_gradients(model);
   for (const OperationEvent* event : made_)
     optimizers_.push_back(optimizer_of(record_, *event, options_, locals, reach_ ? &*reach_ : nullptr));
+  for (Optimizer& optimizer : optimizers_) add_lengths(optimizer);
   for (StepAccount& step : steps_) add_peak(step);
+}
+
+// Of a weight that is computed from a direction and lengths, who was given the parameters one by one was
+// given the lengths, too.
+void Account::add_lengths(Optimizer& optimizer) {
+  const auto has = [&](const auto& same) { return std::ranges::any_of(optimizer.tensors, same); };
+  for (const ModelAccount& model : models_)
+    for (const Module& module : model.tree.modules) {
+      const auto computed = computed_weight(record_, *module.object);
+      if (!computed || !computed->weight ||
+          !has([&](const Held& held) { return held.tensor == computed->weight; }))
+        continue;
+      for (const Held& held : module.own) {
+        if (!held.is_parameter || held.tensor || held.trained == values::Known::no ||
+            has([&](const Held& other) { return !other.tensor && other.module == held.module; }))
+          continue;
+        optimizer.tensors.push_back(held);
+        optimizer.steps.push_back(held);
+        if (optimizer.known) optimizer.state.add(record_.symbols, state_bytes(record_, optimizer, held));
+      }
+    }
 }
 
 void Account::look(const OperationEvent& event, const LoopEvent* loop, bool always) {

@@ -58,6 +58,7 @@ private:
   void add_graph(const interpreter::OperationEvent& backward, const interpreter::LoopEvent* loop);
   void mark_trained(const Graph& graph);
   void find_reach();
+  void add_lengths(Optimizer& optimizer);
   void count_gradients(ModelAccount& model);
   void add_peak(StepAccount& step);
   std::unordered_set<const Held*> touched(const StepAccount& step) const;

@@ -283,17 +283,15 @@ void keep_recurrent(Keeper& keeper) {
       } else {
         const std::int64_t each = keeper.name == "GRU" ? 7 : 1;
         keeper.extra(outputs ? s.mul(outputs, s.constant(each)) : nullptr, dtype, "gates and states");
+        if (keeper.name == "RNN") keeper.extra(states, dtype, "first state");
       }
       if (is_lstm)
         for (const char* what : {"first state", "first cell", "last state", "last cell"})
           keeper.extra(states, dtype, what);
     }
-    // What runs backwards gets its input turned around.
-    if (ways > 1 && !is_lstm)
-      keeper.extra(layer == 0 ? elements(s, input->shape)
-              : outputs       ? s.mul(outputs, s.constant(2))
-                              : nullptr,
-          dtype, "input turned around");
+    // Where batches come first the rows of the input are copied, for each way by itself.
+    if (ways > 1 && !is_lstm && layer == 0 && batch_first && input->shape.dims.size() == 3)
+      keeper.extra(elements(s, input->shape), dtype, "input of the way back");
     // What goes into the next layer: of both ways put together.
     if (layer + 1 < static_cast<int>(*layers) && (!is_lstm || ways > 1))
       keeper.extra(outputs ? s.mul(outputs, s.constant(ways)) : nullptr, dtype, "output");
@@ -305,10 +303,12 @@ void keep_cell(Keeper& keeper) {
   const TensorState* input = keeper.first();
   const Int hidden = keeper.size("hidden_size");
   if (!input || !hidden) return keeper.unknown();
-  const std::int64_t gates = keeper.name == "LSTMCell" ? 4 : keeper.name == "GRUCell" ? 3 : 1;
   for (const TensorState* state : keeper.tensors()) keeper.keep(*state);
+  if (keeper.name == "RNNCell") return keeper.keep_result(keeper.result());
+  // Its gates; of an LSTM what the state gives, of a GRU the three gates once more, behind their functions.
+  const std::int64_t numbers = keeper.name == "LSTMCell" ? 4 + 1 : 3 + 3;
   const Int rows = elements(keeper.s, keeper.result().shape);
-  keeper.extra(product(keeper.s, {rows, keeper.s.constant(gates + 1)}), keeper.dtype(), "gates and states");
+  keeper.extra(product(keeper.s, {rows, keeper.s.constant(numbers)}), keeper.dtype(), "gates and states");
 }
 
 namespace {
@@ -378,10 +378,15 @@ void keep_built(Keeper& keeper) {
   };
   const Value activation = option("activation");
   const bool is_relu = activation.is(Kind::string) ? activation.text() == "relu" : !activation;
+  const bool is_stack = !keeper.name.ends_with("Layer");
   const auto block = [&](const TensorState* state, const TensorState* other) {
-    const TensorState *mask = keeper.tensor("src_mask"), *padding = keeper.tensor("src_key_padding_mask");
-    if (!mask) mask = keeper.tensor("mask");
-    if (!mask) mask = keeper.tensor("tgt_mask");
+    const TensorState *mask = keeper.tensor(other ? "tgt_mask" : "src_mask"),
+                      *padding = keeper.tensor("src_key_padding_mask");
+    if (!mask && !other) mask = keeper.tensor("mask");
+    // A stack sees that a mask is the causal one, and leaves it to the kernel.
+    if (is_stack && mask && !padding && mask->made &&
+        mask->made->row->path.ends_with("generate_square_subsequent_mask"))
+      mask = nullptr;
     const Int batch = batched ? size_at(state, batch_first ? 2 : 1) : keeper.s.constant(1),
               spread = padding ? product(keeper.s, {batch, size("nhead"), length(state)}) : nullptr;
     // Of both each query gets its own.
@@ -423,7 +428,7 @@ void keep_built(Keeper& keeper) {
   const bool decodes = keeper.name.find("Decoder") != std::string_view::npos;
   if (decodes && !memory) return keeper.unknown();
   keep_first(first);
-  stack(keeper.name.ends_with("Layer") ? 1 : count("num_layers"), block(first, memory), decodes, memory);
+  stack(!is_stack ? 1 : count("num_layers"), block(first, memory), decodes, memory);
   if (attribute(keeper.graph.record(), *layer, "norm").is(Kind::instance))
     keep_norm(keeper, elements(keeper.s, first->shape),
         elements(keeper.s, Shape{true, std::vector(first->shape.dims.begin(), first->shape.dims.end() - 1)}),

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 namespace stepzero::footprint {
 
@@ -187,14 +188,20 @@ private:
       if (!sum.open_names(s_, options_.settings).empty()) at_least = true;
       return sum.number(s_, options_.settings);
     };
+    // A gradient that goes nowhere costs nothing: of what leads to an index, to what was detached.
+    std::unordered_set<const Producer*> passed;
+    for (const StepAccount& each : account_.steps())
+      if (each.backward == &backward)
+        for (const Node& node : each.graph->nodes()) passed.insert(node.made);
     const auto count = [&](const auto& self, const std::vector<Node>& nodes) -> void {
       for (const Node& node : nodes) {
         bool unknown = false;
         const Int flops = forward_flops(all, node, unknown);
         step.flops += number(flops, step.flops_at_least);
         step.flops_at_least = step.flops_at_least || unknown;
-        step.backward_flops += number(
-            backward_flops(all, node, flops, unknown), step.backward_flops_at_least);
+        if (node.inside_checkpoint || passed.contains(node.made))
+          step.backward_flops += number(
+              backward_flops(all, node, flops, unknown), step.backward_flops_at_least);
         step.backward_flops_at_least = step.backward_flops_at_least || unknown;
         if (!is_checkpoint(*node.made)) continue;
         const std::vector<Node> region = all.region(node);

@@ -91,6 +91,7 @@ bool shares_memory(const Record& record, const Producer& made, const TensorState
   if (made.row->variant != values::Variant::plain || (made.row->op && made.row->op->writes)) return true;
   const TensorState& from = *made.states[0];
   const std::string_view name = libraries::operator_name(*made.row);
+  if (name == "rearrange") return result && is_rearranged_view(record, made, *result, device);
   if (name == "contiguous") return in_order(record, from, device);
   if (name == "__getitem__") return is_basic_index(record, argument(made, "index"));
   switch (libraries::memory_of(name)) {

@@ -1,5 +1,6 @@
 #include "footprint/strides.hpp"
 
+#include "footprint/rearranged.hpp"
 #include "footprint/saving_table.hpp"
 #include "libraries/table/columns.hpp"
 #include "libraries/table/names.hpp"
@@ -296,6 +297,13 @@ std::vector<Int> reshaped(View& view) {
   return strides_of_view(view.record.symbols, view.from.shape, view.strides, view.state.shape)
       .value_or(std::vector<Int>{});
 }
+std::vector<Int> rearranged(View& view) {
+  const Value pattern = decided(view.record, argument(view.made, "pattern"));
+  if (!pattern.is(Kind::string)) return {};
+  return strides_of_rearranged(
+      view.record.symbols, pattern.text(), view.from.shape, view.strides, view.state.shape)
+      .value_or(std::vector<Int>{});
+}
 
 // How each operator that makes views lays its result over the tensor; of the others nothing is known.
 struct NamedView {
@@ -334,6 +342,7 @@ constexpr NamedView views[] = {
     {"Flatten", reshaped},
     {"Unflatten", reshaped},
     {"ravel", reshaped},
+    {"rearrange", rearranged},
 };
 
 // What hands on what it was given, or writes over it.
@@ -403,6 +412,16 @@ bool in_order(const Record& record, const TensorState& state, Device device) {
     expected = s.mul(expected, size);
   }
   return true;
+}
+
+bool is_rearranged_view(
+    const Record& record, const Producer& made, const TensorState& result, Device device) {
+  const Value pattern = decided(record, argument(made, "pattern"));
+  const TensorState& from = *made.states[0];
+  return pattern.is(Kind::string) && result.shape.rank_known &&
+      strides_of_rearranged(
+          record.symbols, pattern.text(), from.shape, strides_of(record, from, device), result.shape)
+          .has_value();
 }
 
 bool can_be_viewed(const Record& record, const TensorState& from, const Shape& as, Device device) {

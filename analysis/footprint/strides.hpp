@@ -13,6 +13,8 @@ std::vector<Int> strides_of(const Record& record, const TensorState& state, Devi
 std::optional<std::vector<Int>> strides_of_view(
     symbolic::Context& s, const Shape& from, const std::vector<Int>& strides, const Shape& as);
 bool in_order(const Record& record, const TensorState& state, Device device);
+// Is what einops.rearrange makes of it a view?
+bool is_rearranged_view(const Record& record, const Producer& made, const TensorState& result, Device device);
 // Would a reshape be a view? Where nothing is known it is taken to be one.
 bool can_be_viewed(const Record& record, const TensorState& from, const Shape& as, Device device);
 

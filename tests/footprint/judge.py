@@ -72,6 +72,7 @@ def said(path, *options, device="cpu"):
     if whole["steps"]:
         add("saved", whole["steps"][-1]["saved"])
         facts["flops"], facts["backward_flops"] = (whole["steps"][-1]["flops"][part] for part in ("forward", "backward"))
+        facts["flops_at_least"] = whole["steps"][-1]["flops"]["at_least"]
         facts["flops_bound"] = whole["steps"][-1]["flops"]["backward_at_least"]
         facts["unknown"] = whole["steps"][-1].get("unknown", [])
         facts["whole"] = max(step["peak"]["bytes"] for step in whole["steps"])

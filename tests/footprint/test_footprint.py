@@ -38,8 +38,10 @@ def builders():
 @pytest.mark.parametrize("what", ["numbers", "parameters", "buffers", "state", "flops"])
 @pytest.mark.parametrize("name", judge.FACTS["programs"])
 def test_what_stands_is_equal_to_the_byte(name, what):
-    if what != "flops" or name not in UNCOUNTED:
-        assert said(name).get(what, 0) == judge.FACTS["programs"][name].get(what, 0)
+    inferred, real = said(name).get(what, 0), judge.FACTS["programs"][name].get(what, 0)
+    if what == "flops" and name in UNCOUNTED:
+        return
+    assert inferred <= real if what == "flops" and said(name)["flops_at_least"] else inferred == real
 
 
 @pytest.mark.parametrize("name", judge.FACTS["programs"])
