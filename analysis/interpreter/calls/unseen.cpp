@@ -99,10 +99,13 @@ const values::Device* left_on(const Unknown& value) {
 }
 
 const values::Device* computed_on(const Unknown& value) {
-  int depth = 0;
-  for (const Unknown* at = &value; at && depth < deepest_part; at = whole_of(*at), ++depth)
+  const Unknown* at = &value;
+  for (int depth = 0; at && depth < deepest_part; ++depth) {
     if (const Value device = kept(*at, moved_to_kept); device.is(Kind::device))
       return device.as<values::Device>();
+    const Value whole = kept(*at, values::UnknownState::whole);
+    at = whole.is(Kind::unknown) ? whole.as<Unknown>() : nullptr;
+  }
   return nullptr;
 }
 
