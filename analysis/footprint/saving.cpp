@@ -28,6 +28,7 @@ Saving saved_by(const Graph& graph, const Node& node, Device device) {
   Saving saving;
   // What a function of the program's own keeps, its call says.
   const auto rule = is_own_function(*node.made) ? std::optional<std::string_view>("own")
+      : is_checkpoint(*node.made)               ? std::optional<std::string_view>("region")
                                                 : saving_rule(libraries::operator_name(*node.made->row));
   if (!rule) {
     // A view keeps nothing, whatever it is called.

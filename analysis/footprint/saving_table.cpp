@@ -131,7 +131,7 @@ constexpr Keeping table[] = {
     {"cosine_embedding_loss CosineEmbeddingLoss margin_ranking_loss MarginRankingLoss triplet_margin_loss TripletMarginLoss",
         "operands"},
     // Computed again in the backward.
-    {"checkpoint checkpoint_sequential", "region"},
+    {"checkpoint", "region"},
 };
 
 constexpr Temporaries temporaries[] = {
