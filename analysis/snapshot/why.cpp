@@ -1,6 +1,7 @@
 #include "snapshot/why.hpp"
 
 #include "rules/deadlock/match.hpp"
+#include "rules/shape/operator_problem.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/handed.hpp"
@@ -71,7 +72,7 @@ private:
   void come_to(const Root& root) {
     const std::size_t before = said_.size();
     std::vector<std::string> way;
-    walk(root.block, way);
+    walk(root, root.block, way);
     const bool known = std::any_of(record_.facts.begin(), record_.facts.end(), [&](const Fact& fact) {
       return begins_here(fact.place) && fact.root <= record_.roots.size() && fact.root > 0 &&
           record_.roots[fact.root - 1].get() == &root;
@@ -82,7 +83,7 @@ private:
         "The run of " + root.name + " comes to it" +
             (root.truncated ? ", and is broken off by the budget." : "."));
   }
-  void walk(const Block& block, std::vector<std::string>& way) {
+  void walk(const Root& root, const Block& block, std::vector<std::string>& way) {
     for (const Event* event : block.events) {
       const bool here = begins_here(event->place);
       switch (event->kind) {
@@ -93,14 +94,14 @@ private:
         if (here) say("  a way out here" + after(way));
         break;
       case EventKind::problem:
-        if (here) say("  a problem here: " + static_cast<const ProblemEvent*>(event)->text + after(way));
+        if (here) problem(static_cast<const ProblemEvent&>(*event), root, way);
         break;
       case EventKind::branch: {
         const auto& branch = static_cast<const BranchEvent&>(*event);
         if (here) say("  a branch here: " + words(branch.condition) + after(way));
         for (const bool yes : {true, false}) {
           way.push_back((yes ? "if " : "if not ") + words(branch.condition) + " (" + at(event->place) + ")");
-          walk(yes ? branch.yes : branch.no, way);
+          walk(root, yes ? branch.yes : branch.no, way);
           way.pop_back();
         }
         break;
@@ -109,7 +110,7 @@ private:
         const auto& loop = static_cast<const LoopEvent&>(*event);
         way.push_back((loop.stmt ? "in the loop of " : "in the comprehension of ") + at(event->place) +
             (loop.unrolled ? " (unrolled)" : ""));
-        for (std::size_t i = 0; i < loop.rounds.size() && i < 2; ++i) walk(loop.rounds[i], way);
+        for (std::size_t i = 0; i < loop.rounds.size() && i < 2; ++i) walk(root, loop.rounds[i], way);
         way.pop_back();
         break;
       }
@@ -117,22 +118,28 @@ private:
         const auto& call = static_cast<const CallEvent&>(*event);
         way.push_back("in the call of " + std::string(call.function ? call.function->qualified : "?") + " (" +
             at(event->place) + ")");
-        walk(call.body, way);
+        walk(root, call.body, way);
         way.pop_back();
         break;
       }
       case EventKind::attempt: {
         const auto& attempt = static_cast<const AttemptEvent&>(*event);
         way.push_back("in the try of " + at(event->place));
-        walk(attempt.body, way);
-        for (const Block& handler : attempt.handlers) walk(handler, way);
-        walk(attempt.orelse, way);
-        walk(attempt.finally, way);
+        walk(root, attempt.body, way);
+        for (const Block& handler : attempt.handlers) walk(root, handler, way);
+        walk(root, attempt.orelse, way);
+        walk(root, attempt.finally, way);
         way.pop_back();
         break;
       }
       }
     }
+  }
+  void problem(const ProblemEvent& event, const Root& root, const std::vector<std::string>& way) {
+    say("  a problem here: " + event.text + after(way));
+    if (event.assumption) say("    whenever " + words(event.assumption));
+    if (const auto silence = rules::silence_of(record_, event, root, event.text); !silence.empty())
+      say("    not told: " + std::string(silence));
   }
   void told(const OperationEvent& event, const std::vector<std::string>& way) {
     const char* const unseen = event.row->operation == Operation::unseen ? " (unseen code)" : "";

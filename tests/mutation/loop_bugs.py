@@ -95,8 +95,12 @@ def set_epoch(source):
         if loop and one_round(source, loop):
             continue
         edits = gone(source, calls)
+        samplers = [c for c in source.calls if source.called(c) == "DistributedSampler"]
+        # The order of a sampler that does not shuffle is the same in each epoch.
+        if samplers and all(any(k.arg == "shuffle" and source.said(k.value) == "False" for k in c.keywords) for c in samplers):
+            continue
         if edits:
-            made = [c.lineno for c in source.calls if source.called(c) == "DistributedSampler"]
+            made = [c.lineno for c in samplers]
             yield Mutant("set_epoch deleted", call.lineno, f"{receiver}.set_epoch", edits, made + ([loop.lineno] if loop else []))
 
 
@@ -291,12 +295,27 @@ def module_dropped(source):
 
 
 DEVICE = re.compile(r"device|cuda|gpu|rank", re.I)
+# Modules that hold no tensors.
+EMPTY = re.compile(r"Loss$|^(ReLU|GELU|SiLU|Sigmoid|Tanh|Softmax|LogSoftmax|Identity|Dropout)$")
+
+
+def lies_anywhere(source, call):
+    """Is what is moved there on that device already, or nothing that lies on one?"""
+    moved = call.func.value
+    if isinstance(moved, ast.Call) and isinstance(moved.func, ast.Attribute) and source.receiver(moved) in ("nn", "torch.nn") and EMPTY.search(source.called(moved)):
+        return True
+    # Made of what lies there: `torch.randn_like(x).to(x.device)`, `p.grad.abs().max().to(device)`.
+    if re.search(r"_like\(|\.grad\b", source.said(moved)):
+        return True
+    return bool(call.args) and "meta" in source.said(call.args[0])
 
 
 def not_moved(source):
     """A model, a batch or a tensor that stays where it was made. Where it is used then names the mistake."""
     for call in source.methods("to") + source.methods("cuda"):
         if call.func.attr == "to" and not (len(call.args) == 1 and not call.keywords and DEVICE.search(source.said(call.args[0]))):
+            continue
+        if lies_anywhere(source, call):
             continue
         parent = source.parents.get(call)
         named = {node.id for target in getattr(parent, "targets", []) for node in ast.walk(target) if isinstance(node, ast.Name)}

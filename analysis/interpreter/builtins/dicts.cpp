@@ -16,6 +16,20 @@ using values::Kind;
 namespace {
 // Of a larger table, what any one of its values is like is not worth its price.
 constexpr std::size_t largest_merged = 32;
+// Of so few classes or functions each is followed as a choice of the program, as if an `if` named it.
+constexpr std::size_t most_followed = 4;
+
+bool is_called(Value value) {
+  return value.is(Kind::class_) || value.is(Kind::function) || value.is(Kind::partial) ||
+      value.is(Kind::library);
+}
+// A table of what a name stands for: `{"small": Small, "large": Large}`.
+bool is_registry(Interpreter& run, const values::DictState& state) {
+  return !state.open && state.items.size() <= most_followed && !state.items.empty() &&
+      std::ranges::all_of(state.items, [&](const auto& item) {
+        return item.first.is(Kind::string) && is_called(run.resolve(item.second));
+      });
+}
 }  // namespace
 
 Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
@@ -26,6 +40,13 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
   const bool key_is_known = known_key(key);
   bool known = key_is_known;
   step(1 + state->items.size() / 8);
+  if (!key_is_known && !otherwise && key.is(Kind::unknown) && is_registry(*this, *state)) {
+    Value chosen = resolve(state->items.back().second);
+    for (std::size_t i = state->items.size() - 1; i-- > 0;)
+      chosen = heap().choose(
+          truth(compare(CompareOp::eq, key, state->items[i].first)), resolve(state->items[i].second), chosen);
+    return chosen;
+  }
   Value maybe;
   if (!key_is_known && state->items.size() > largest_merged) maybe = heap().external("");
   for (const auto& [k, v] : state->items) {

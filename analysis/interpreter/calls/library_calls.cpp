@@ -2,6 +2,7 @@
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/required_ndims.hpp"
 
+#include "interpreter/calls/two_choices.hpp"
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/classes/set_on_self.hpp"
 #include "syntax/spelling.hpp"
@@ -424,7 +425,7 @@ void Interpreter::settle(ProblemEvent& event, Cond when, bool again) {
       if (form == symbolic::Context::Form::disjunction)
         symbols().parts(taken, [](Int) {}, [&](Cond part) { choices.add(part); });
     }
-    event.guarded = choices.count() > 1;
+    if (choices.count() > 1) mark_two_choices(event);
   }
 }
 

@@ -232,12 +232,32 @@ void Interpreter::note_kept(const values::Slot& slot, Value added, Place where) 
       outer->kept.push_back({&slot, {}, event});
 }
 
-// At the end of a round.
+namespace {
+// Is it what one way through the round leaves?
+bool may_be(Value left, Value content, int depth = 0) {
+  if (!left.is(Kind::choice) || depth > 4) return left == content;
+  return may_be(left.as<values::Choice>()->yes, content, depth + 1) ||
+      may_be(left.as<values::Choice>()->no, content, depth + 1);
+}
+}  // namespace
+
+// At the end of a round. What some rounds begin anew is marked by a third argument.
 void Interpreter::record_kept(const LoopTarget& target) {
-  for (const Kept& each : target.kept)
-    if (const Value key = key_of(*each.event);
-        each.content && (key ? entry_of(each.slot->value, key) : each.slot->value) == each.content)
+  for (const Kept& each : target.kept) {
+    if (!each.content) continue;
+    const Value key = key_of(*each.event);
+    const Value left = key ? entry_of(each.slot->value, key) : each.slot->value;
+    if (left == each.content) {
       append(each.event);
+    } else if (may_be(left, each.content)) {
+      OperationEvent& event = *each.event;
+      event.arguments.resize(2);
+      event.arguments.push_back(heap().boolean(true));
+      event.tensors.resize(event.arguments.size() + 1);
+      event.lists.resize(event.arguments.size());
+      append(&event);
+    }
+  }
 }
 
 // What a round leaves in a variable is, in the next one, a tensor of an earlier round.

@@ -503,11 +503,14 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
           function.is(Kind::unknown) ? role_of(*this, *function.as<values::Unknown>(), arguments) : Role{};
       role.row) {
     const Value object = Value::of(Kind::unknown, role.object);
-    if (role.row->run)
-      (void)call_library(
+    // `model = model.eval()` is the model.
+    if (role.row->run) {
+      const Value result = call_library(
           *library_symbol(role.row->path).as<values::LibrarySymbol>(), object, arguments, where, nullptr);
-    else if (OperationEvent* event = record_implied(role.row->path, object, {}, made, where))
+      if (result == object) return object;
+    } else if (OperationEvent* event = record_implied(role.row->path, object, {}, made, where)) {
       append(event);
+    }
   }
   note_looked_up(heap(), function, arguments, made);
   if (!arguments.spread && arguments.positional.empty() && arguments.keywords.empty())

@@ -3,6 +3,7 @@
 #include "interpreter/paths/speculation.hpp"
 
 #include "interpreter/classes/set_on_self.hpp"
+#include "syntax/walk.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
@@ -253,6 +254,17 @@ bool leaves_failures(Interpreter& run, Value type) {
     return false;
   return std::ranges::find(others, type.as<values::LibrarySymbol>()->path.substr(9)) != std::end(others);
 }
+// A handler that only tells of the failure, cleans up and lets it go on saves no run from it.
+bool raises_again(const ExceptHandler& handler) {
+  if (handler.body.size() == 0 || handler.body.back()->kind != StmtKind::raise) return false;
+  bool leaves = false;
+  for (const Stmt* stmt : handler.body)
+    syntax::for_each_statement(*stmt, [&](const Stmt& part) {
+      leaves = leaves || part.kind == StmtKind::return_ || part.kind == StmtKind::break_ ||
+          part.kind == StmtKind::continue_;
+    });
+  return !leaves;
+}
 // Is it for what one process runs out of, and others need not?
 bool takes_exhaustion(Interpreter& run, Value type) {
   type = run.resolve(type);
@@ -314,7 +326,8 @@ bool Interpreter::TryRun::run_body() {
   run.block_ = &event->body;
   if (has_handlers) run.frame_->tries.push_back(&target);
   for (const ExceptHandler& handler : stmt.handlers)
-    target.taken.push_back(handler.type ? run.evaluate(*handler.type) : Value{});
+    if (!raises_again(handler))
+      target.taken.push_back(handler.type ? run.evaluate(*handler.type) : Value{});
   const bool guards = target.guards = std::ranges::any_of(
       target.taken, [&](Value type) { return !type || !leaves_failures(run, type); });
   run.guards_ += guards;

@@ -52,7 +52,9 @@ OfLoss loss_in(const Record& record, const TrainingEvent& step) {
   const auto is_loss = [&](const syntax::Expr& expr) {
     const std::string_view name = expr.kind == syntax::ExprKind::name ? record.text({chunk, expr.span})
                                                                       : std::string_view{};
-    return name.ends_with("loss") || name.starts_with("loss_") || name == "losses";
+    constexpr std::size_t numbered = 6;  // `loss2`, `lossp`
+    return name.ends_with("loss") || name.starts_with("loss_") || name == "losses" ||
+        (name.starts_with("loss") && name.size() <= numbered);
   };
   const auto computes = [&](const syntax::Expr& value) {
     bool found = false;

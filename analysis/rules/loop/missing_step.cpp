@@ -105,12 +105,8 @@ void check(const Record& record, Report& report) {
     if (!trains_itself(scene) || scene.root->truncated) continue;
     // What is done by hand on a way is seen there.
     look_at_alternatives(record, report, scene, once);
-    if (by_hand(scene, nullptr)) continue;
     // Who throws gradients away one by one may have used them one by one.
-    if (std::any_of(scene.all.begin(), scene.all.end(), [](const TrainingEvent& each) {
-          return each.event->row->operation == Operation::gradient_written;
-        }))
-      continue;
+    if (steps_by_hand(record, scene)) continue;
     look_at_siblings(record, report, training, scene, once);
     for (const Object* optimizer : scene.optimizers) {
       const Value value = as_value(optimizer);

@@ -95,8 +95,49 @@ void look_for_second_backward(const Record& record, Report& report, const Traini
   }
 }
 
+// Does the text of the function show that the backward has nothing of the sum, nor of what is computed from
+// it?
+bool is_of_another(const Record& record, const OperationEvent& kept, const OperationEvent& backward) {
+  const auto added = added_by(record, kept);
+  if (!added || kept.place.chunk != backward.place.chunk || kept.calls != backward.calls || !backward.expr)
+    return false;
+  const std::uint32_t chunk = kept.place.chunk;
+  const auto path = enclosing(*record.chunk(kept.place).chunk->stmt, kept.place.span);
+  const Stmt* around = record.chunk(kept.place).chunk->stmt;
+  for (const Enclosing& each : path)
+    if (each.stmt->kind == StmtKind::function) around = each.stmt;
+  std::set<std::string_view> of_sum = {added->into};
+  const auto reads = [&](const Expr& expr) {
+    bool any = false;
+    for_each_expression(expr, [&](const Expr& part) {
+      any = any ||
+          ((part.kind == ExprKind::name || part.kind == ExprKind::attribute) &&
+              of_sum.contains(record.text({chunk, part.span})));
+    });
+    return any;
+  };
+  const auto note = [&](const Expr& target) {
+    if (target.kind == ExprKind::name || target.kind == ExprKind::attribute)
+      of_sum.insert(record.text({chunk, target.span}));
+    for_each_expression(target, [&](const Expr& part) {
+      if (part.kind == ExprKind::name) of_sum.insert(record.text({chunk, part.span}));
+    });
+  };
+  for (std::size_t before = 0; before != of_sum.size();) {
+    before = of_sum.size();
+    for_each_statement(*around, [&](const Stmt& stmt) {
+      if (stmt.kind == StmtKind::assign && as<AssignStmt>(stmt).value && reads(*as<AssignStmt>(stmt).value))
+        for (const Expr* target : as<AssignStmt>(stmt).targets) note(*target);
+      if (stmt.kind == StmtKind::aug_assign && reads(*as<AugAssignStmt>(stmt).value))
+        note(*as<AugAssignStmt>(stmt).target);
+    });
+  }
+  return !reads(*backward.expr);
+}
+
 // Is a backward made of the sum, or of something computed from it? Then its history is of use.
-bool is_used(const TrainingRoot& scene, const TrainingEvent& kept, const TrainingLoop& loop) {
+bool is_used(
+    const Record& record, const TrainingRoot& scene, const TrainingEvent& kept, const TrainingLoop& loop) {
   // Another way through the round: `scaler.scale(loss).backward()` with amp, `loss.backward()` without.
   const auto instead = [&](const TrainingEvent& each) {
     return std::ranges::any_of(each.turns, [&](const Turn& turn) {
@@ -109,7 +150,8 @@ bool is_used(const TrainingRoot& scene, const TrainingEvent& kept, const Trainin
     if (each.event->row->operation != Operation::backward ||
         each.event->place == loop.backward->event->place || instead(each))
       return false;
-    return !each.in(kept.loops.back()) || each.turns.size() > loop.backward->turns.size();
+    return (!each.in(kept.loops.back()) || each.turns.size() > loop.backward->turns.size()) &&
+        !is_of_another(record, *kept.event, *each.event);
   });
 }
 
@@ -266,10 +308,13 @@ void check(const Record& record, Report& report) {
           each.loops.back() != loop.loop || each.in_handler)
         continue;
       const values::TensorState* state = event.argument_state(0);
-      if (!records_gradients(record, event) || is_used(*loop.scene, each, loop)) continue;
+      if (!records_gradients(record, event) || is_used(record, *loop.scene, each, loop)) continue;
       // A round for each of a few models that are named there.
       constexpr std::size_t few = 4;
       if (loop.loop->unrolled && loop.loop->rounds.size() <= few) continue;
+      // What begins anew after a backward that comes now and then may be what that backward goes through.
+      const bool begins_anew = event.arguments.size() > 2;
+      if (begins_anew && decisions(record, *loop.backward) > decisions(record, each)) continue;
       const bool certain = has_history(argument(event, 0), state);
       if (!certain && !proven(record, loop, event, state)) continue;
       // The backward is made of what is kept: of the sum so far.
@@ -284,9 +329,10 @@ void check(const Record& record, Report& report) {
       const std::string kept = simple ? added->what : "(" + added->what + ")";
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
           code(added->into) + (added->sum ? " adds up " : " collects ") + code(added->what) +
-              " with all that it was computed from, so the memory of every iteration stays in use. Keep the value alone: " +
-              (added->sum ? code(kept + ".item()") + " or " : std::string()) + code(kept + ".detach()") +
-              ".");
+              " with all that it was computed from, so the memory of every iteration stays in use" +
+              (begins_anew ? " until it begins anew" : "") +
+              ". Keep the value alone: " + (added->sum ? code(kept + ".item()") + " or " : std::string()) +
+              code(kept + ".detach()") + ".");
       if (!finding) continue;
       report.relate(*finding, loop.backward->event->place,
           "this backward needs the history, and nothing after it does");

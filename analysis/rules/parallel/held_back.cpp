@@ -91,7 +91,7 @@ bool last_held_back(
 void look_for_held_back(const Record& record, Report& report) {
   Once once;
   for (const TrainingRoot& scene : Training::of(record).scenes()) {
-    if (scene.root->truncated || scene.handed_over || makes_gradients(record, scene, nullptr)) continue;
+    if (scene.root->truncated || scene.handed_over || by_hand(scene, nullptr)) continue;
     std::set<const Object*> wrappers;
     for (const TrainingEvent& each : scene.all)
       if (each.event->row->operation == Operation::parallel_forward && each.event->self.is(Kind::instance) &&

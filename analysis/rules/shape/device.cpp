@@ -2,17 +2,39 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/shape/unmoved_batch.hpp"
+#include "rules/training/parts.hpp"
 #include "values/devices.hpp"
+
+#include <map>
 
 namespace stepzero::rules {
 
 namespace {
+
+// The model that the layer belongs to is often made, and left on the CPU, far from where it is called.
+void relate_model(const Record& record, const Report& report, const ProblemEvent& problem, Finding& finding) {
+  if (!problem.self.is(values::Kind::instance) || !problem.text.starts_with("The weight")) return;
+  std::map<const values::Object*, bool> holds;
+  for (const interpreter::Fact& fact : record.facts) {
+    if (fact.role != interpreter::Fact::Role::assignment || !fact.value.is(values::Kind::instance) ||
+        !fact.value.as<values::Instance>()->cls || !record.in_file(fact.place))
+      continue;
+    const auto [known, first] = holds.try_emplace(fact.value.object(), false);
+    if (first) {
+      Parts parts;
+      parts.add(fact.value);
+      known->second = parts.found.contains(problem.self.object()) && fact.value != problem.self;
+    }
+    if (known->second) return report.relate(finding, fact.place, "the model is made here");
+  }
+}
 
 void check(const Record& record, Report& report) {
   // Where nobody constructs the model, that it lies on a GPU is no choice that the program offers.
   const auto open = record.conditions.find(values::DeviceCondition::model_on_gpu);
   report_problems(record, report, values::ProblemKind::device, Severity::error,
       [&](const ProblemEvent& problem, Finding& finding) {
+        relate_model(record, report, problem, finding);
         if (!problem.assumption || open == record.conditions.end()) return;
         record.symbols.parts(
             problem.assumption, [](values::Int) {},

@@ -1,6 +1,7 @@
 // Operators' own words become findings.
 #include "rules/shape/operator_problem.hpp"
 
+#include "interpreter/calls/two_choices.hpp"
 #include "rules/run_conditions.hpp"
 #include "rules/sentences.hpp"
 #include "rules/shape/blocks.hpp"
@@ -36,33 +37,6 @@ bool leaves(const Block& block) {
     const auto inner = blocks_of(*event);
     return std::any_of(inner.begin(), inner.end(), [](const Block* each) { return leaves(*each); });
   });
-}
-
-// A problem in another file is told of the call in this one that leads to it: does the call come to it by all
-// its ways that end well? A condition that the call does not decide may lead past it.
-bool may_be_passed(const Record& record, const ProblemEvent& problem, const interpreter::Root& root) {
-  if (record.in_file(problem.place)) return false;
-  const std::vector<Descent> path = path_to(root.block, problem);
-  std::size_t from = 0;
-  for (std::size_t i = 0; i < path.size(); ++i)
-    if (const Event& event = *path[i].block->events[path[i].index];
-        event.kind == EventKind::call && record.in_file(event.place))
-      from = i + 1;
-  if (from == 0) return false;
-  for (std::size_t i = from; i < path.size(); ++i) {
-    const auto& events = path[i].block->events;
-    for (std::size_t before = 0; before < path[i].index; ++before)
-      if (events[before]->kind == EventKind::branch)
-        if (const auto& branch = static_cast<const BranchEvent&>(*events[before]);
-            leaves(branch.yes) || leaves(branch.no))
-          return true;
-    const Event& event = *events[path[i].index];
-    if (event.kind != EventKind::branch || i + 1 == path.size()) continue;
-    const auto& branch = static_cast<const BranchEvent&>(event);
-    const Block& other = path[i + 1].block == &branch.yes ? branch.no : branch.yes;
-    if (!raises(other) && !fails_at(other, problem.place)) return true;
-  }
-  return false;
 }
 
 // A question about what is not known, asked again of each value that comes by, may be what keeps from here
@@ -136,6 +110,48 @@ bool tells_when(const symbolic::Context& symbols, symbolic::Cond condition, std:
   walk(condition);
   return named && parts <= most_parts;
 }
+
+// A problem in another file is told of the call in this one that leads to it: does the call come to it by all
+// its ways that end well? A condition that the call does not decide may lead past it. Choices that the
+// program names are told with the problem.
+struct Passing {
+  bool may = false;               // nobody could say when the call comes to it
+  symbolic::Cond when = nullptr;  // it does when this holds; null: always
+};
+Passing passing(const Record& record, const ProblemEvent& problem, const interpreter::Root& root) {
+  if (record.in_file(problem.place)) return {};
+  const std::vector<Descent> path = path_to(root.block, problem);
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < path.size(); ++i)
+    if (const Event& event = *path[i].block->events[path[i].index];
+        event.kind == EventKind::call && record.in_file(event.place))
+      from = i + 1;
+  Passing found;
+  if (from == 0) return found;
+  bool in_loop = false;  // of the callee: it is left there after some rounds
+  for (std::size_t i = from; i < path.size(); ++i) {
+    const auto& events = path[i].block->events;
+    for (std::size_t before = 0; before < path[i].index; ++before)
+      if (events[before]->kind == EventKind::branch)
+        if (const auto& branch = static_cast<const BranchEvent&>(*events[before]);
+            leaves(branch.yes) || leaves(branch.no)) {
+          if (!in_loop || record.external.contains(branch.condition)) return {.may = true};
+        }
+    const Event& event = *events[path[i].index];
+    in_loop = in_loop || event.kind == EventKind::loop;
+    if (event.kind != EventKind::branch || i + 1 == path.size()) continue;
+    const auto& branch = static_cast<const BranchEvent&>(event);
+    const bool on_yes = path[i + 1].block == &branch.yes;
+    const Block& other = on_yes ? branch.no : branch.yes;
+    if (raises(other) || fails_at(other, problem.place)) continue;
+    if (!branch.condition || record.external.contains(branch.condition)) return {.may = true};
+    const symbolic::Cond side = on_yes ? branch.condition : record.symbols.logical_not(branch.condition);
+    found.when = found.when ? record.symbols.logical_and(found.when, side) : side;
+  }
+  if (found.when && !tells_when(record.symbols, found.when, record.symbols.text(found.when)))
+    found.may = true;
+  return found;
+}
 }  // namespace
 
 // The questions that a condition is made of.
@@ -164,16 +180,31 @@ static bool holds_with(const symbolic::Context& symbols, symbolic::Cond conditio
   }
 }
 
-// The same call fails for each of the values that one of its operands may have: it fails.
-static bool fails_on_each(const Record& record, const ProblemEvent& problem) {
-  constexpr std::size_t near = 64, most_leaves = 6;  // events between them, questions
+namespace {
+// When the same call fails in the same way, with each of the values that its operands may have.
+struct Failures {
+  std::vector<symbolic::Cond> when, leaves;  // the conditions, and the questions that they are made of
+  bool always = false, unguarded = false;    // without a condition
+
+  bool complete() const {
+    constexpr std::size_t most_leaves = 6;
+    return when.size() >= 2 && leaves.size() <= most_leaves;
+  }
+  bool holds(const symbolic::Context& symbols, unsigned answers) const {
+    return std::ranges::any_of(
+        when, [&](symbolic::Cond condition) { return holds_with(symbols, condition, leaves, answers); });
+  }
+};
+}  // namespace
+
+static Failures failures_like(const Record& record, const ProblemEvent& problem) {
+  constexpr std::size_t near = 64;  // events between them
   const auto& events = record.events;
   const auto at = std::find_if(
       events.begin(), events.end(), [&](const auto& event) { return event.get() == &problem; });
   const auto index = static_cast<std::size_t>(at - events.begin());
-  const symbolic::Context& symbols = record.symbols;
   const auto same_size = [](const values::Dim& a, const values::Dim& b) { return a.size == b.size; };
-  std::vector<symbolic::Cond> when, leaves;
+  Failures found;
   for (std::size_t i = index > near ? index - near : 0; i < std::min(events.size(), index + near); ++i) {
     if (events[i]->kind != EventKind::problem || !(events[i]->place == problem.place) ||
         events[i]->calls != problem.calls)
@@ -183,16 +214,49 @@ static bool fails_on_each(const Record& record, const ProblemEvent& problem) {
     if (other.problem != problem.problem || other.text != problem.text ||
         !same_size(other.left, problem.left) || !same_size(other.right, problem.right))
       continue;
-    if (!other.assumption) return !other.guarded;
-    when.push_back(other.assumption);
-    leaves_of(symbols, other.assumption, leaves);
+    if (!other.assumption) {
+      found.always = true;
+      found.unguarded = !other.guarded;
+      return found;
+    }
+    found.when.push_back(other.assumption);
+    leaves_of(record.symbols, other.assumption, found.leaves);
   }
-  if (when.size() < 2 || leaves.size() > most_leaves) return false;
-  for (unsigned answers = 0; answers < 1u << leaves.size(); ++answers)
-    if (std::none_of(when.begin(), when.end(),
-            [&](symbolic::Cond condition) { return holds_with(symbols, condition, leaves, answers); }))
-      return false;
+  return found;
+}
+
+// The same call fails for each of the values that one of its operands may have: it fails.
+static bool fails_on_each(const Record& record, const ProblemEvent& problem) {
+  const Failures found = failures_like(record, problem);
+  if (found.always) return found.unguarded;
+  if (!found.complete()) return false;
+  for (unsigned answers = 0; answers < 1u << found.leaves.size(); ++answers)
+    if (!found.holds(record.symbols, answers)) return false;
   return true;
+}
+
+// The condition without the questions whose answer changes nothing: the same call fails on their other side,
+// too.
+static symbolic::Cond needed_of(const Record& record, const ProblemEvent& problem) {
+  const symbolic::Context& symbols = record.symbols;
+  if (symbols.form(problem.assumption) != symbolic::Context::Form::conjunction) return problem.assumption;
+  const Failures found = failures_like(record, problem);
+  if (found.always || !found.complete()) return problem.assumption;
+  const auto changes_nothing = [&](symbolic::Cond leaf) {
+    const auto at = std::ranges::find(found.leaves, leaf);
+    if (at == found.leaves.end()) return false;
+    const unsigned bit = 1u << (at - found.leaves.begin());
+    for (unsigned answers = 0; answers < 1u << found.leaves.size(); ++answers)
+      if (found.holds(symbols, answers) != found.holds(symbols, answers ^ bit)) return false;
+    return true;
+  };
+  symbolic::Cond needed = nullptr;
+  for (const symbolic::Cond part : symbols.operands(problem.assumption)) {
+    const symbolic::Cond leaf =
+        symbols.form(part) == symbolic::Context::Form::negation ? symbols.operands(part)[0] : part;
+    if (!changes_nothing(leaf)) needed = needed ? record.symbols.logical_and(needed, part) : part;
+  }
+  return needed ? needed : problem.assumption;
 }
 
 // Does it rest on the shape that an annotation gives? Nothing makes callers keep to it.
@@ -234,16 +298,32 @@ static bool needs_unknown_number(std::string_view text) {
   return false;
 }
 
+std::string_view silence_of(const Record& record, const ProblemEvent& problem, const interpreter::Root& root,
+    std::string_view message) {
+  if (problem.guarded && !(takes_two_choices(problem) && fails_on_each(record, problem)))
+    return takes_two_choices(problem) ? "it takes two choices of the program at once"
+                                      : "a try may catch it, or a test expects it";
+  if (needs_unknown_number(message)) return "its words need a number that is not known";
+  if (passing(record, problem, root).may) return "the call may come past it";
+  if (others_pass(record, problem, root)) return "the same question was answered otherwise elsewhere";
+  if (!problem.assumption || fails_on_each(record, problem)) return {};
+  const symbolic::Cond needed = needed_of(record, problem);
+  if (of_zero(record.symbols, needed)) return "it needs a number of the program to be 0";
+  if (!tells_when(record.symbols, needed, record.symbols.text(needed)))
+    return "it fails on one way only, and nobody could say which";
+  return {};
+}
+
 std::optional<Severity> qualify(const Record& record, const ProblemEvent& problem,
     const interpreter::Root& root, Severity severity, std::string& message) {
-  if (problem.guarded || needs_unknown_number(message) || may_be_passed(record, problem, root) ||
-      others_pass(record, problem, root))
-    return std::nullopt;
+  if (!silence_of(record, problem, root, message).empty()) return std::nullopt;
+  symbolic::Cond when = passing(record, problem, root).when;
   if (problem.assumption && !fails_on_each(record, problem)) {
-    const std::string when = record.symbols.text(problem.assumption);
-    if (of_zero(record.symbols, problem.assumption) || !tells_when(record.symbols, problem.assumption, when))
-      return std::nullopt;
-    message = with_condition(std::move(message), ", when " + when);
+    const symbolic::Cond needed = needed_of(record, problem);
+    when = when ? record.symbols.logical_and(when, needed) : needed;
+  }
+  if (when) {
+    message = with_condition(std::move(message), ", when " + record.symbols.text(when));
     if (severity == Severity::error) severity = Severity::warning;
   }
   if (problem.overridable && severity == Severity::error) severity = Severity::warning;

@@ -8,6 +8,10 @@
 
 namespace stepzero::rules {
 
+// Why nothing is said of a problem, for developers; empty: it is told.
+std::string_view silence_of(const Record& record, const ProblemEvent& problem, const interpreter::Root& root,
+    std::string_view message);
+
 // How severe a problem is, and its message completed: an error that happens under an assumption, or with the
 // defaults of what nobody calls, is a warning that says so. Nothing where it is not told: inside a try, in a
 // test that expects it, or in another file on a way that the call here need not take.

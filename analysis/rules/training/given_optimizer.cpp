@@ -55,7 +55,8 @@ bool is_gradient(const syntax::Expr& expr) {
   const std::string_view name = syntax::as<syntax::AttributeExpr>(expr).attribute.text();
   return name == "grad" || name == "main_grad";
 }
-OfGradients of_gradients(const syntax::FunctionStmt& function) {
+OfGradients of_gradients(
+    const Record& record, std::uint32_t chunk, const syntax::FunctionStmt& function) {
   OfGradients found;
   int uses = 0, of_no_use = 0;
   for (const syntax::Stmt* stmt : function.body) {
@@ -86,7 +87,15 @@ OfGradients of_gradients(const syntax::FunctionStmt& function) {
             is_gradient(*syntax::as<syntax::AttributeExpr>(*target).object);
         const bool away = whole && assign.value && assign.value->kind == syntax::ExprKind::none;
         of_no_use += away;
-        found.made = found.made || ((whole || data) && !away);
+        // `p.grad = averaged(p.grad)` is made of what a backward has left.
+        bool remade = false;
+        if ((whole || data) && assign.value)
+          for_each_expression(*assign.value, [&](const syntax::Expr& part) {
+            remade = remade ||
+                (part.kind == syntax::ExprKind::attribute &&
+                    record.text({chunk, part.span}) == record.text({chunk, target->span}));
+          });
+        found.made = found.made || ((whole || data) && !away && !remade);
       }
     });
   }
@@ -118,7 +127,7 @@ std::vector<GivenOptimizer> given_optimizers(const Record& record, const Trainin
     if (!names_optimizer(name) || name.find('.') != std::string::npos || !function ||
         !record.in_file(event.place))
       continue;
-    const OfGradients gradients = of_gradients(*function);
+    const OfGradients gradients = of_gradients(record, event.place.chunk, *function);
     if (!is_kept(record, event.place.chunk, *function, name) || gradients.made) continue;
     GivenOptimizer one{name, &cleared, nullptr, nullptr, gradients.used || by_hand(scene, nullptr)};
     bool asked = false;

@@ -1,6 +1,7 @@
 #include "rules/training/training.hpp"
 
 #include "libraries/torch/meaning/gradients.hpp"
+#include "rules/source.hpp"
 #include "rules/training/choices.hpp"
 #include "rules/training/gradient_typestate.hpp"
 #include "rules/training/handed.hpp"
@@ -363,11 +364,15 @@ void Training::find_mistakes(const TrainingRoot& scene) {
 }
 
 namespace {
+bool reduces(const OperationEvent& event) {
+  return event.row->operation == Operation::collective &&
+      event.row->path.find("reduce") != std::string_view::npos;
+}
 // Is what is left of a gradient there made of the gradient that was there before: less of it, its part of a
 // sum over the ranks, or nothing?
 bool only_changes_gradient(const Record& record, const OperationEvent& event) {
-  if (event.row->operation == Operation::collective)
-    return event.row->path.find("reduce") != std::string_view::npos;
+  if (event.row->operation == Operation::collective) return reduces(event);
+  if (remakes_gradient(record, event)) return true;
   if (event.row->operation != Operation::gradient_written) return false;
   // `p.grad /= n` writes what it has computed.
   const std::string_view text = record.text(event.place);
@@ -375,6 +380,28 @@ bool only_changes_gradient(const Record& record, const OperationEvent& event) {
   return event.by && libraries::gradient_write_of(*event.by) != libraries::GradientWrite::other;
 }
 }  // namespace
+
+bool remakes_gradient(const Record& record, const OperationEvent& event) {
+  const auto path = enclosing(*record.chunk(event.place).chunk->stmt, event.place.span);
+  if (path.empty()) return false;
+  const syntax::Stmt& stmt = *path.back().stmt;
+  const auto text = [&](const syntax::Expr& expr) { return record.text({event.place.chunk, expr.span}); };
+  if (stmt.kind == syntax::StmtKind::aug_assign) {
+    const auto& written = syntax::as<syntax::AugAssignStmt>(stmt);
+    return text(*written.target).ends_with(".grad") &&
+        (written.op == syntax::BinaryOp::div || written.op == syntax::BinaryOp::mul);
+  }
+  if (stmt.kind != syntax::StmtKind::assign) return false;
+  const auto& written = syntax::as<syntax::AssignStmt>(stmt);
+  if (written.targets.size() != 1 || written.targets[0]->kind != syntax::ExprKind::attribute) return false;
+  const std::string_view target = text(*written.targets[0]);
+  if (!target.ends_with(".grad") && !target.ends_with(".grad.data")) return false;
+  bool reads = false;
+  syntax::for_each_expression(*written.value, [&](const syntax::Expr& part) {
+    reads = reads || (part.kind == syntax::ExprKind::attribute && text(part) == target);
+  });
+  return reads;
+}
 
 bool clears_gradient(const OperationEvent& event) {
   if (event.row->operation != Operation::gradient_written) return false;
@@ -398,6 +425,15 @@ bool makes_gradients(const Record& record, const TrainingRoot& scene, const Oper
 bool by_hand(const TrainingRoot& scene, const LoopEvent* loop) {
   return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
     return (!loop || each.in(loop)) && works_on_gradients(*each.event) && !in_optimizer(*each.event);
+  });
+}
+bool steps_by_hand(const Record& record, const TrainingRoot& scene) {
+  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+    if (in_optimizer(*each.event)) return false;
+    return each.event->row->operation == Operation::gradient_written || works_on_gradients(*each.event)
+        ? !remakes_gradient(record, *each.event) && !reduces(*each.event)
+        : each.event->row->operation == Operation::weights_written && !each.event->arguments.empty() &&
+            holds_gradient(each.event->arguments[0]);
   });
 }
 bool by_hand(const TrainingRoot& scene, const OperationEvent& event) {

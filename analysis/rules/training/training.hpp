@@ -113,6 +113,11 @@ bool by_hand(const TrainingRoot& scene, const OperationEvent& event);
 // `p.grad.mul_(c)`, `p.grad = None`.
 bool makes_gradients(const Record& record, const TrainingRoot& scene, const interpreter::LoopEvent* loop);
 bool makes_gradients(const Record& record, const TrainingRoot& scene, const OperationEvent& event);
+// Does the statement leave a gradient that is made of the one that was there: `p.grad = averaged(p.grad)`?
+bool remakes_gradient(const Record& record, const OperationEvent& event);
+// Does it change parameters by the gradients itself, or may it? Who only averages gradients over the ranks
+// leaves the step to an optimizer.
+bool steps_by_hand(const Record& record, const TrainingRoot& scene);
 // Does the program throw a gradient away itself: `p.grad = None`, `p.grad.zero_()`?
 bool clears_gradient(const OperationEvent& event);
 // Is it done in a method of an optimizer of the program's own? Then it is a part of its step.

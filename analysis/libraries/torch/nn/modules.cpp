@@ -346,11 +346,11 @@ Value eval(Call& call) { return set_mode(call, call.run.heap().boolean(false)); 
 // The same of an object of which nothing is known: what it says of its mode is what was set.
 Value train_unseen(Call& call) {
   call.run.set_attribute(call.self, Name("training"), Value::of(call.run.truth(call.at(0))));
-  return Value::none();
+  return call.self;
 }
 Value eval_unseen(Call& call) {
   call.run.set_attribute(call.self, Name("training"), call.run.heap().boolean(false));
-  return Value::none();
+  return call.self;
 }
 
 // ---------------------------------------------------------------- calls and hooks
