@@ -65,6 +65,28 @@ std::shared_ptr<const syntax::Module> module_of(
                                                    : syntax::parse(std::move(text), elsewhere);
 }
 
+namespace {
+// A script may be a template that is filled in before it runs: what stands in `{{ name }}` is as little known
+// as a variable of the environment, and is read as one of the same length.
+std::string without_placeholders(std::string_view text) {
+  std::string filled(text);
+  for (std::size_t at = filled.find("{{"); at != std::string::npos; at = filled.find("{{", at + 1)) {
+    const std::size_t end = filled.find("}}", at);
+    if (end == std::string::npos) break;
+    const std::string_view inside = std::string_view(filled).substr(at + 2, end - at - 2);
+    const bool names = !inside.empty() && std::ranges::all_of(inside, [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_' || c == '.' || c == ' ' || c == '|';
+    });
+    if (!names || (at > 0 && filled[at - 1] == '$')) continue;
+    filled[at] = '$';
+    filled[at + 1] = '{';
+    std::fill(filled.begin() + static_cast<std::ptrdiff_t>(at) + 2,
+        filled.begin() + static_cast<std::ptrdiff_t>(end) + 1, '_');
+  }
+  return filled;
+}
+}  // namespace
+
 Document parse(Language language, std::shared_ptr<const syntax::Text> text, const ShellReader& reader) {
   Document document;
   document.language = language;
@@ -78,7 +100,9 @@ Document parse(Language language, std::shared_ptr<const syntax::Text> text, cons
     case Language::make:
     case Language::environment:
     case Language::docker: break;
-    case Language::shell: whole = read_shell(bytes, document.script, document.comments, reader); break;
+    case Language::shell:
+      whole = read_shell(without_placeholders(bytes), document.script, document.comments, reader);
+      break;
     case Language::none: break;
     }
   if (bytes.size() <= largest)
