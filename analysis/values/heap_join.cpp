@@ -232,6 +232,27 @@ std::vector<Value> functions_among(Value a, Value b) {
 }
 }  // namespace
 
+namespace {
+bool is_same_device(const Device* a, const Device* b) {
+  if (a == b) return true;
+  const auto *one = dynamic_cast<const ChosenDevice*>(a), *other = dynamic_cast<const ChosenDevice*>(b);
+  if (!one || !other) return !one && !other && a->text == b->text;
+  return one->condition == other->condition && is_same_device(one->yes, other->yes) &&
+      is_same_device(one->no, other->no);
+}
+// Of two batches, whichever it is, a loader gave it, and it lies where both lie.
+void keep_common(Heap& heap, const Unknown& a, const Unknown& b, Unknown& made) {
+  for (const std::string_view name :
+      {UnknownState::batch, UnknownState::lies_on, UnknownState::parts_lie_on}) {
+    const Value mine = a.attributes.value(Name(name)), theirs = b.attributes.value(Name(name));
+    if (!mine || !theirs || mine.kind != theirs.kind) continue;
+    if (mine.is(Kind::device) && !is_same_device(mine.as<Device>(), theirs.as<Device>())) continue;
+    if (mine.is(Kind::device) || mine.is(Kind::boolean))
+      heap.slot_of(made.attributes, Name(name)).value = mine;
+  }
+}
+}  // namespace
+
 Value Heap::merge(Value a, Value b, Sharing how) {
   if (a == b || !b) return a;
   if (!a) return b;
@@ -275,6 +296,13 @@ Value Heap::merge(Value a, Value b, Sharing how) {
       return made;
     }
   }
+  // Of two iterators nobody knows how far they are: what either gives.
+  const auto is_iterator = [](Value value) {
+    return value.is(Kind::list) && value.as<List>()->kind == ListKind::iterator && list_state(value)->open &&
+        list_state(value)->items.empty() && list_state(value)->rest;
+  };
+  if (is_iterator(a) && is_iterator(b))
+    return open_list(merge(list_state(a)->rest, list_state(b)->rest, how), nullptr, ListKind::iterator);
   const auto is_open_tuple = [](Value value) {
     return value.is(Kind::list) && value.as<List>()->kind == ListKind::tuple;
   };
@@ -315,6 +343,8 @@ Value Heap::merge(Value a, Value b, Sharing how) {
   // 0 and what was added up from tensors are numbers.
   made.as<Unknown>()->is_number = is_number(a) && is_number(b) && (is_read_number(a) || is_read_number(b));
   made.as<Unknown>()->is_real = is_float(a) && is_float(b);
+  if (a.is(Kind::unknown) && b.is(Kind::unknown))
+    keep_common(*this, *a.as<Unknown>(), *b.as<Unknown>(), *made.as<Unknown>());
   if (auto functions = functions_among(a, b); !functions.empty())
     slot_of(made.as<Unknown>()->attributes, Name(UnknownState::one_of)).value = tuple(
         std::move(functions));  // it is new: no write

@@ -99,8 +99,7 @@ void look_for_second_backward(const Record& record, Report& report, const Traini
 // it?
 bool is_of_another(const Record& record, const OperationEvent& kept, const OperationEvent& backward) {
   const auto added = added_by(record, kept);
-  if (!added || kept.place.chunk != backward.place.chunk || kept.calls != backward.calls || !backward.expr)
-    return false;
+  if (!added || kept.place.chunk != backward.place.chunk || kept.calls != backward.calls) return false;
   const std::uint32_t chunk = kept.place.chunk;
   const auto path = enclosing(*record.chunk(kept.place).chunk->stmt, kept.place.span);
   const Stmt* around = record.chunk(kept.place).chunk->stmt;
@@ -132,7 +131,14 @@ bool is_of_another(const Record& record, const OperationEvent& kept, const Opera
         note(*as<AugAssignStmt>(stmt).target);
     });
   }
-  return !reads(*backward.expr);
+  // Of a loss that is not seen it is found by its place.
+  bool found = false, of = false;
+  for_each_expression(*around, [&](const Expr& expr) {
+    if (expr.kind != ExprKind::call || !(expr.span == backward.place.span)) return;
+    found = true;
+    of = of || reads(expr);
+  });
+  return found && !of;
 }
 
 // Is a backward made of the sum, or of something computed from it? Then its history is of use.

@@ -144,7 +144,9 @@ Passing passing(const Record& record, const ProblemEvent& problem, const interpr
     const bool on_yes = path[i + 1].block == &branch.yes;
     const Block& other = on_yes ? branch.no : branch.yes;
     if (raises(other) || fails_at(other, problem.place)) continue;
-    if (!branch.condition || record.external.contains(branch.condition)) return {.may = true};
+    if (!branch.condition || record.external.contains(branch.condition) ||
+        record.symbols.sharing(branch.condition) != symbolic::Sharing::uniform)
+      return {.may = true};
     const symbolic::Cond side = on_yes ? branch.condition : record.symbols.logical_not(branch.condition);
     found.when = found.when ? record.symbols.logical_and(found.when, side) : side;
   }
@@ -298,15 +300,38 @@ static bool needs_unknown_number(std::string_view text) {
   return false;
 }
 
+// Is every question on the way to it one that the program asks by a name, other than those that it fails on
+// each answer of? What it asks of data may be what nothing ever answers so.
+static bool has_named_way(const Record& record, const ProblemEvent& problem, const interpreter::Root& root) {
+  const Failures found = failures_like(record, problem);
+  const std::vector<Descent> path = path_to(root.block, problem);
+  for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+    const Event& event = *path[i].block->events[path[i].index];
+    if (event.kind != EventKind::branch) continue;
+    const symbolic::Cond condition = static_cast<const BranchEvent&>(event).condition;
+    if (!condition) return false;
+    std::vector<symbolic::Cond> asked;
+    leaves_of(record.symbols, condition, asked);
+    for (const symbolic::Cond leaf : asked)
+      if (std::ranges::find(found.leaves, leaf) == found.leaves.end() &&
+          !tells_when(record.symbols, leaf, record.symbols.text(leaf)))
+        return false;
+  }
+  return true;
+}
+
 std::string_view silence_of(const Record& record, const ProblemEvent& problem, const interpreter::Root& root,
     std::string_view message) {
-  if (problem.guarded && !(takes_two_choices(problem) && fails_on_each(record, problem)))
+  if (problem.guarded &&
+      !(takes_two_choices(problem) && fails_on_each(record, problem) && has_named_way(record, problem, root)))
     return takes_two_choices(problem) ? "it takes two choices of the program at once"
                                       : "a try may catch it, or a test expects it";
   if (needs_unknown_number(message)) return "its words need a number that is not known";
-  if (passing(record, problem, root).may) return "the call may come past it";
+  const Passing way = passing(record, problem, root);
+  if (way.may) return "the call may come past it";
   if (others_pass(record, problem, root)) return "the same question was answered otherwise elsewhere";
   if (!problem.assumption || fails_on_each(record, problem)) return {};
+  if (way.when) return "the call may come past it, and it takes another choice as well";
   const symbolic::Cond needed = needed_of(record, problem);
   if (of_zero(record.symbols, needed)) return "it needs a number of the program to be 0";
   if (!tells_when(record.symbols, needed, record.symbols.text(needed)))
