@@ -48,14 +48,72 @@ void add_fix(const Record& record, Report& report, const OrderViolation& mistake
   finding.fixes.push_back(std::move(fix));
 }
 
+// Does the program decide it by a setting, the same on every rank and in every round, rather than by what it
+// finds in the gradients?
+bool is_option(const Record& record, const Turn& turn) {
+  const symbolic::Cond condition = turn.branch->condition;
+  if (!condition || record.external.contains(condition) ||
+      record.symbols.sharing(condition) != symbolic::Sharing::uniform)
+    return false;
+  const std::string text = record.symbols.text(condition);
+  constexpr std::string_view of_gradients[] = {"finite", "nan", "inf", "norm", "valid", "skip", "found",
+      "overflow", "?", "ok", "bad", "good", "grad", "loss"};
+  return !text.empty() && std::ranges::none_of(of_gradients, [&](std::string_view word) {
+    return text.find(word) != std::string::npos;
+  });
+}
+
+// A function that is given a scaler updates it beside a step of its own, and nothing in it goes through the
+// scaler.
+void look_for_bypassed(const Record& record, Report& report, const TrainingRoot& scene, Once& once) {
+  const auto works = [](const TrainingEvent& each) {
+    switch (each.event->row->operation) {
+    case Operation::scale:
+    case Operation::scaler_made:
+    case Operation::scaler_step:
+    case Operation::unscale:
+    case Operation::backward: return true;
+    default: return false;
+    }
+  };
+  if (scene.root->truncated || std::ranges::any_of(scene.all, works)) return;
+  const auto alike = [](const TrainingEvent& one, const TrainingEvent& other) {
+    return one.event->calls == other.event->calls && one.loops == other.loops &&
+        std::ranges::equal(one.turns, other.turns,
+            [](const Turn& a, const Turn& b) { return a.branch == b.branch && a.yes == b.yes; });
+  };
+  for (std::size_t at = 0; at < scene.all.size(); ++at) {
+    const TrainingEvent& update = scene.all[at];
+    if (update.event->row->operation != Operation::scaler_update) continue;
+    const auto& given = update.event->arguments;
+    if (!given.empty() && given[0] && !given[0].is(values::Kind::none)) continue;  // it sets the scale
+    for (std::size_t before = at; before-- > 0;) {
+      const TrainingEvent& step = scene.all[before];
+      if (step.event->row->operation != Operation::optimizer_step || !alike(step, update)) continue;
+      if (!once(step.event->place)) break;
+      const std::string optimizer = object_text(record, *step.event, "the optimizer"),
+                        scaler = object_text(record, *update.event, "the scaler");
+      Finding* finding = report.add(Severity::warning, step.event->place, step.event->calls,
+          code(optimizer + ".step()") + " bypasses the scaler, though " + code(scaler + ".update()") +
+              " follows: gradients are applied with the loss scale, or with inf and nan in them. Step through the scaler: " +
+              code(scaler + ".step(" + optimizer + ")") + ".");
+      if (finding) report.relate(*finding, update.event->place, "the scaler is updated here");
+      break;
+    }
+  }
+}
+
 // Has the one operation turns around it that the other has not?
-bool stands_under_more(const TrainingRoot& scene, const OperationEvent& one, const OperationEvent& other) {
+bool stands_under_more(
+    const Record& record, const TrainingRoot& scene, const OperationEvent& one, const OperationEvent& other) {
   const std::vector<Turn>* theirs = nullptr;
   for (const TrainingEvent& each : scene.all)
     if (each.event == &other) theirs = &each.turns;
   for (const TrainingEvent& each : scene.all)
     if (each.event == &one)
       return std::any_of(each.turns.begin(), each.turns.end(), [&](const Turn& turn) {
+        // An option of the program, the same on every rank and in every round, looks for nothing.
+        if (is_option(record, turn)) return false;
         return !theirs || std::none_of(theirs->begin(), theirs->end(), [&](const Turn& known) {
           return known.yes == turn.yes &&
               (known.branch == turn.branch ||
@@ -77,7 +135,7 @@ void check(const Record& record, Report& report) {
     if (!past && mistake.slip != ViolationKind::plain_step) continue;
     const OperationEvent& step = *mistake.event;
     // Behind a condition of its own the program may look for inf and nan itself.
-    if (past && stands_under_more(*mistake.scene, step, *mistake.before)) continue;
+    if (past && stands_under_more(record, *mistake.scene, step, *mistake.before)) continue;
     auto weight = severity_under(record, mistake, step);
     if (!weight || !once(step.place)) continue;
     const std::string optimizer = object_text(record, step, "optimizer");
@@ -99,6 +157,8 @@ void check(const Record& record, Report& report) {
     if (mistake.scale) report.relate(*finding, mistake.scale->place, "the loss is scaled here");
     if (!mistake.on_path) add_fix(record, report, mistake, optimizer, scaler, *finding);
   }
+  for (const TrainingRoot& scene : Training::of(record).scenes())
+    look_for_bypassed(record, report, scene, once);
 }
 
 }  // namespace
