@@ -289,6 +289,9 @@ def module_dropped(source):
             member = source.parents[node].attr
             if member in OF_EVERY_MODULE or member == "state_dict" and not source.methods("load_state_dict"):
                 continue
+            # Whoever tries the one and takes the other where it fails is no worse off.
+            if any(isinstance(n, ast.Try) and n.handlers and any(node in set(ast.walk(part)) for part in n.body) for n in source.up(node)):
+                continue
             # `self.module` is a wrapper's own.
             if source.said(node.value) != "self" and ("DistributedDataParallel" in source.text or "DDP(" in source.text):
                 yield Mutant(".module dropped", node.lineno, source.said(source.parents[node]), [source.replaced(node, source.said(node.value))])

@@ -97,15 +97,15 @@ void look_for_second_backward(const Record& record, Report& report, const Traini
 
 // Does the text of the function show that the backward has nothing of the sum, nor of what is computed from
 // it?
-bool is_of_another(const Record& record, const OperationEvent& kept, const OperationEvent& backward) {
-  const auto added = added_by(record, kept);
-  if (!added || kept.place.chunk != backward.place.chunk || kept.calls != backward.calls) return false;
-  const std::uint32_t chunk = kept.place.chunk;
-  const auto path = enclosing(*record.chunk(kept.place).chunk->stmt, kept.place.span);
-  const Stmt* around = record.chunk(kept.place).chunk->stmt;
+bool is_of_another(const Record& record, std::string_view sum, Place kept, const interpreter::CallSite* calls,
+    const OperationEvent& backward) {
+  if (kept.chunk != backward.place.chunk || calls != backward.calls) return false;
+  const std::uint32_t chunk = kept.chunk;
+  const auto path = enclosing(*record.chunk(kept).chunk->stmt, kept.span);
+  const Stmt* around = record.chunk(kept).chunk->stmt;
   for (const Enclosing& each : path)
     if (each.stmt->kind == StmtKind::function) around = each.stmt;
-  std::set<std::string_view> of_sum = {added->into};
+  std::set<std::string_view> of_sum = {sum};
   const auto reads = [&](const Expr& expr) {
     bool any = false;
     for_each_expression(expr, [&](const Expr& part) {
@@ -151,13 +151,14 @@ bool is_used(
           [&](const Turn& other) { return turn.branch == other.branch && turn.yes != other.yes; });
     });
   };
+  const auto added = added_by(record, *kept.event);
   // Behind the loop, or now and then: any backward but the one of each round.
   return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
     if (each.event->row->operation != Operation::backward ||
         each.event->place == loop.backward->event->place || instead(each))
       return false;
     return (!each.in(kept.loops.back()) || each.turns.size() > loop.backward->turns.size()) &&
-        !is_of_another(record, *kept.event, *each.event);
+        !(added && is_of_another(record, added->into, kept.event->place, kept.event->calls, *each.event));
   });
 }
 
@@ -285,6 +286,89 @@ void look_for_unused_history(const Record& record, Report& report, Once& once) {
   }
 }
 
+// The name whose backward it is, as `loss` of `loss.backward()`; null: another expression.
+const Expr* name_of(const Enclosing& at, const OperationEvent& backward) {
+  const Expr* found = nullptr;
+  for_each_expression(*at.stmt, [&](const Expr& expr) {
+    if (expr.kind != ExprKind::call || !(expr.span == backward.place.span)) return;
+    const Expr& function = *as<CallExpr>(expr).function;
+    if (function.kind == ExprKind::attribute && as<AttributeExpr>(function).object->kind == ExprKind::name)
+      found = as<AttributeExpr>(function).object;
+  });
+  return found;
+}
+bool assigns(const Stmt& stmt, Name name) {
+  bool any = false;
+  for_each_statement(stmt, [&](const Stmt& part) {
+    if (part.kind == StmtKind::assign)
+      for (const Expr* target : as<AssignStmt>(part).targets)
+        any = any || (target->kind == ExprKind::name && as<NameExpr>(*target).id == name);
+  });
+  return any;
+}
+// Is the list of that name made empty before the loop, and again now and then in it?
+bool begins_anew(const Stmt& function, const Stmt& loop, Name list) {
+  bool before = false, within = false;
+  for_each_statement(function, [&](const Stmt& stmt) {
+    if (stmt.kind != StmtKind::assign) return;
+    const auto& assign = as<AssignStmt>(stmt);
+    if (assign.targets.size() != 1 || assign.targets[0]->kind != ExprKind::name ||
+        !(as<NameExpr>(*assign.targets[0]).id == list) || assign.value->kind != ExprKind::list ||
+        as<ListExpr>(*assign.value).elements.size() != 0)
+      return;
+    if (!loop.span.holds(stmt.span)) {
+      before = before || stmt.span.end <= loop.span.begin;
+      return;
+    }
+    for (const Enclosing& each : enclosing(loop, stmt.span))
+      within = within || each.stmt->kind == StmtKind::if_;
+  });
+  return before && within;
+}
+
+// `losses.append(loss)` right after `loss.backward()`, to a list that now and then begins anew: two lists
+// that may be one another are nothing that the run follows.
+void look_for_lists_begun_anew(
+    const Record& record, Report& report, const TrainingLoop& training, Once& once) {
+  const OperationEvent& backward = *training.backward->event;
+  const auto path = enclosing(*record.chunk(backward.place).chunk->stmt, backward.place.span);
+  const Stmt *function = nullptr, *loop = nullptr;
+  for (const Enclosing& each : path) {
+    if (each.stmt->kind == StmtKind::function) function = each.stmt, loop = nullptr;
+    if (each.stmt->kind == StmtKind::for_ || each.stmt->kind == StmtKind::while_) loop = each.stmt;
+  }
+  const Expr* loss = function && loop && loop == training.loop->stmt ? name_of(path.back(), backward)
+                                                                     : nullptr;
+  if (!loss || !repeats(*training.loop)) return;
+  const Name name = as<NameExpr>(*loss).id;
+  for (std::size_t i = path.back().index + 1; i < path.back().block.size(); ++i) {
+    const Stmt& stmt = *path.back().block[i];
+    if (assigns(stmt, name)) return;
+    if (stmt.kind != StmtKind::expression || as<ExpressionStmt>(stmt).value->kind != ExprKind::call) continue;
+    const auto& call = as<CallExpr>(*as<ExpressionStmt>(stmt).value);
+    if (call.arguments.size() != 1 || call.arguments[0]->kind != ExprKind::name ||
+        !(as<NameExpr>(*call.arguments[0]).id == name) || call.function->kind != ExprKind::attribute)
+      continue;
+    const auto& method = as<AttributeExpr>(*call.function);
+    if (method.attribute.text() != "append" || method.object->kind != ExprKind::name ||
+        !begins_anew(*function, *loop, as<NameExpr>(*method.object).id))
+      continue;
+    const Place place{backward.place.chunk, call.span};
+    const std::string list(as<NameExpr>(*method.object).id.text()), kept(name.text());
+    const bool used = std::ranges::any_of(training.scene->all, [&](const TrainingEvent& each) {
+      return each.event->row->operation == Operation::backward && !(each.event->place == backward.place) &&
+          !is_of_another(record, list, place, backward.calls, *each.event);
+    });
+    if (used || !once(place)) continue;
+    Finding* finding = report.add(Severity::warning, place, backward.calls,
+        code(list) + " collects " + code(kept) +
+            " with all that it was computed from, so the memory of every iteration stays in use until it begins anew. Keep the value alone: " +
+            code(kept + ".detach()") + ".");
+    if (finding)
+      report.relate(*finding, backward.place, "this backward needs the history, and nothing after it does");
+  }
+}
+
 // Is each round that of another model, which steps an optimizer of its own? Then there are as many as models,
 // and not as many as batches.
 bool over_optimizers(const Record& record, const TrainingLoop& loop) {
@@ -308,6 +392,7 @@ void check(const Record& record, Report& report) {
   for (const TrainingLoop& loop : training_loops(training)) {
     look_for_second_backward(record, report, loop, once);
     if (over_optimizers(record, loop)) continue;
+    look_for_lists_begun_anew(record, report, loop, once);
     for (const TrainingEvent& each : loop.scene->all) {
       const OperationEvent& event = *each.event;
       if (event.row->operation != Operation::kept || !event.place || each.loops.empty() ||
