@@ -362,7 +362,7 @@ void look_for_lists_begun_anew(
     if (used || !once(place)) continue;
     Finding* finding = report.add(Severity::warning, place, backward.calls,
         code(list) + " collects " + code(kept) +
-            " with all that it was computed from, so the memory of every iteration stays in use until it begins anew. Keep the value alone: " +
+            " with all that it was computed from, so the memory of every iteration stays in use until it is reset. Keep the value alone: " +
             code(kept + ".detach()") + ".");
     if (finding)
       report.relate(*finding, backward.place, "this backward needs the history, and nothing after it does");
@@ -421,7 +421,7 @@ void check(const Record& record, Report& report) {
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
           code(added->into) + (added->sum ? " adds up " : " collects ") + code(added->what) +
               " with all that it was computed from, so the memory of every iteration stays in use" +
-              (begins_anew ? " until it begins anew" : "") +
+              (begins_anew ? " until it is reset" : "") +
               ". Keep the value alone: " + (added->sum ? code(kept + ".item()") + " or " : std::string()) +
               code(kept + ".detach()") + ".");
       if (!finding) continue;
