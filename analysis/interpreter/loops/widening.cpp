@@ -3,6 +3,7 @@
 #include "interpreter/loops/rounds.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "symbolic/supposition.hpp"
+#include "values/devices.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
@@ -195,11 +196,43 @@ Value Interpreter::any_of_wide(Value wide) {
   return Value::of(symbols().fresh(info));
 }
 
+namespace {
+bool is_same_device(const values::Device* a, const values::Device* b) {
+  if (a == b) return true;
+  const auto *one = dynamic_cast<const values::ChosenDevice*>(a),
+             *other = dynamic_cast<const values::ChosenDevice*>(b);
+  if (!one || !other) return !one && !other && a->text == b->text;
+  return one->condition == other->condition && is_same_device(one->yes, other->yes) &&
+      is_same_device(one->no, other->no);
+}
+// Is what is noted of the one, that a loader gave it and where it lies, true of the other?
+bool has_notes_of(Value wide, Value value) {
+  for (const std::string_view name :
+      {values::UnknownState::batch, values::UnknownState::lies_on, values::UnknownState::parts_lie_on}) {
+    const Value noted = wide.as<values::Unknown>()->attributes.value(Name(name));
+    if (!noted) continue;
+    const Value other = value.is(Kind::unknown) ? value.as<values::Unknown>()->attributes.value(Name(name))
+                                                : Value{};
+    if (other.kind != noted.kind ||
+        (noted.is(Kind::device) && !is_same_device(noted.as<values::Device>(), other.as<values::Device>())))
+      return false;
+  }
+  return true;
+}
+// What an iterator gives of which nobody knows how far it is; absent: it is none.
+Value given_by(Value value) {
+  if (!value.is(Kind::list) || value.as<values::List>()->kind != values::ListKind::iterator) return {};
+  const auto* state = values::Heap::list_state(value);
+  return state->open && state->items.empty() ? state->rest : Value{};
+}
+}  // namespace
+
 bool Interpreter::covers(Value wide, Value value) const {
   if (wide == value) return true;
+  if (const Value any = given_by(wide), other = given_by(value); any && other) return covers(any, other);
   if (wide.is(Kind::unknown)) {
     const Value any = wide.as<values::Unknown>()->element;
-    if (!any) return true;
+    if (!any) return has_notes_of(wide, value);
     if (value.is(Kind::unknown))
       return value.as<values::Unknown>()->element && covers(any, value.as<values::Unknown>()->element);
     if (!value.is(Kind::tuple)) return false;
