@@ -51,15 +51,34 @@ bool is_data(const OperationEvent& event) {
   return state ? is_data(*state) : is_data(event.arguments[0]);
 }
 
-// The variable that an argument begins with: `labels` in `labels.view(-1).long()`.
-std::string_view variable_of(const Record& record, std::uint32_t chunk, const syntax::Expr& argument) {
+// The variable that an argument begins with, `labels` in `labels.view(-1).long()`, and what is taken of it
+// first: `target_ids` of `batch["target_ids"].to(device)`, `labels` of `batch.labels`.
+struct Written {
+  std::string_view variable, part;
+};
+Written written(const Record& record, std::uint32_t chunk, const syntax::Expr& argument) {
   const syntax::Expr* at = &argument;
+  Written found;
+  bool called = false;  // of an attribute: it is a method
   for (int depth = 0; depth < 8; ++depth) {
     switch (at->kind) {
-    case syntax::ExprKind::call: at = syntax::as<syntax::CallExpr>(*at).function; continue;
-    case syntax::ExprKind::attribute: at = syntax::as<syntax::AttributeExpr>(*at).object; continue;
-    case syntax::ExprKind::subscript: at = syntax::as<syntax::SubscriptExpr>(*at).object; continue;
-    case syntax::ExprKind::name: return record.text({chunk, at->span});
+    case syntax::ExprKind::call:
+      at = syntax::as<syntax::CallExpr>(*at).function;
+      called = true;
+      continue;
+    case syntax::ExprKind::attribute:
+      if (!called) found.part = syntax::as<syntax::AttributeExpr>(*at).attribute.text();
+      called = false;
+      at = syntax::as<syntax::AttributeExpr>(*at).object;
+      continue;
+    case syntax::ExprKind::subscript:
+      if (const auto& index = *syntax::as<syntax::SubscriptExpr>(*at).index;
+          index.kind == syntax::ExprKind::string)
+        found.part = record.text({chunk, index.span});
+      called = false;
+      at = syntax::as<syntax::SubscriptExpr>(*at).object;
+      continue;
+    case syntax::ExprKind::name: found.variable = record.text({chunk, at->span}); return found;
     default: return {};
     }
   }
@@ -70,6 +89,17 @@ enum class Named : std::uint8_t { neither, prediction, target };
 Named named(std::string_view variable) {
   const bool prediction = says(variable, Says::prediction), target = says(variable, Says::target);
   return prediction == target ? Named::neither : prediction ? Named::prediction : Named::target;
+}
+Named named(const Written& written) {
+  const Named whole = named(written.variable);
+  if (written.part.empty()) return whole;
+  std::string_view part = written.part;
+  if (part.size() > 2 && (part.front() == '"' || part.front() == '\''))
+    part = part.substr(1, part.size() - 2);
+  const Named of_part = named(part);
+  return whole == Named::neither || whole == of_part ? of_part
+      : of_part == Named::neither                    ? whole
+                                                     : Named::neither;
 }
 bool has_history(const TensorState* state) {
   return state && (state->requires_grad == Known::yes || state->is_gradient);
@@ -94,8 +124,8 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   if (first->kind == syntax::ExprKind::starred || second->kind == syntax::ExprKind::starred) return;
   const TensorState* target = event.argument_state(1);
   const bool by_graph = target && comes_from_module(*target) && is_data(event);
-  const bool by_name = named(variable_of(record, event.place.chunk, *first)) == Named::target &&
-      named(variable_of(record, event.place.chunk, *second)) == Named::prediction &&
+  const bool by_name = named(written(record, event.place.chunk, *first)) == Named::target &&
+      named(written(record, event.place.chunk, *second)) == Named::prediction &&
       !has_history(event.arguments.empty() ? nullptr : event.argument_state(0));
   if (!by_graph && !by_name) return;
   const std::string name(event.row->loss->name), given(record.text({event.place.chunk, first->span})),
