@@ -405,7 +405,11 @@ void check(const Record& record, Report& report) {
       if (loop.loop->unrolled && loop.loop->rounds.size() <= few) continue;
       // What begins anew after a backward that comes now and then may be what that backward goes through.
       const bool begins_anew = event.arguments.size() > 2;
-      if (begins_anew && decisions(record, *loop.backward) > decisions(record, each)) continue;
+      if (begins_anew && decisions(record, *loop.backward) > decisions(record, each)) {
+        const auto into = added_by(record, event);
+        if (!into || !is_of_another(record, into->into, event.place, event.calls, *loop.backward->event))
+          continue;
+      }
       const bool certain = has_history(argument(event, 0), state);
       if (!certain && !proven(record, loop, event, state)) continue;
       // The backward is made of what is kept: of the sum so far.
