@@ -326,8 +326,7 @@ bool Interpreter::TryRun::run_body() {
   run.block_ = &event->body;
   if (has_handlers) run.frame_->tries.push_back(&target);
   for (const ExceptHandler& handler : stmt.handlers)
-    if (!raises_again(handler))
-      target.taken.push_back(handler.type ? run.evaluate(*handler.type) : Value{});
+    if (!raises_again(handler)) target.taken.push_back(handler.type ? run.evaluate(*handler.type) : Value{});
   const bool guards = target.guards = std::ranges::any_of(
       target.taken, [&](Value type) { return !type || !leaves_failures(run, type); });
   run.guards_ += guards;

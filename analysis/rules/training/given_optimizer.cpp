@@ -55,8 +55,7 @@ bool is_gradient(const syntax::Expr& expr) {
   const std::string_view name = syntax::as<syntax::AttributeExpr>(expr).attribute.text();
   return name == "grad" || name == "main_grad";
 }
-OfGradients of_gradients(
-    const Record& record, std::uint32_t chunk, const syntax::FunctionStmt& function) {
+OfGradients of_gradients(const Record& record, std::uint32_t chunk, const syntax::FunctionStmt& function) {
   OfGradients found;
   int uses = 0, of_no_use = 0;
   for (const syntax::Stmt* stmt : function.body) {
