@@ -108,6 +108,9 @@ struct ProblemEvent : Event {
   // The operation fails only where this holds, because an operand has other values elsewhere. Null: always.
   Cond assumption = nullptr;
   bool guarded = false;  // inside a try that may catch it, or a test that expects it
+  // It happens where two choices of the program come together, which nobody need make at once: told only
+  // where it happens with each answer to them.
+  bool of_two_choices = false;
   bool overridable =
       false;  // an object of a derived class may have another method there: not every run fails
 };

@@ -340,6 +340,9 @@ public:
   virtual bool seeds(std::string_view function) const = 0;
   // Does the message of an exception say so when it holds this: "out of memory"? See Row::exhausts.
   virtual bool exhausts(std::string_view text) const = 0;
+  // The one built-in exception that a problem of the row raises; empty where it may be several. Null: of a
+  // statement.
+  virtual std::string_view raises(values::ProblemKind problem, const Row* row) const = 0;
   // A method name that tells what an unknown object is: the path of the method; empty if it tells nothing.
   virtual std::string_view presume_method(std::string_view name) const = 0;
   // A method that tensors have and arrays of other libraries do not: what has a shape and this method is a

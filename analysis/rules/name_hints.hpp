@@ -19,8 +19,9 @@ enum class Says : std::uint8_t {
   schedule,    // of the learning rate: `lr_scheduler`
   noise,       // … and not one of a diffusion's noise
   loader,
-  device,  // a parameter that names one: `device`, `target_device`
-  moving,  // what may bring something to a device: `to`, `prepare_batch_on_device`
+  found_in_gradients,  // what a loop finds out about them before it steps: `grads_finite`, `skip_step`
+  device,              // a parameter that names one: `device`, `target_device`
+  moving,              // what may bring something to a device: `to`, `prepare_batch_on_device`
 };
 
 // In whatever case it is written.

@@ -29,6 +29,11 @@ const Device* gpu_or_other(Heap& heap, Cond is_gpu);
 // May two texts of possible devices mean one? "cuda" may be any of "cuda:0", "cuda:1"…
 bool may_be_one(std::string_view one, std::string_view other);
 
+// Are they one device, or chosen alike? Of two that are not known, too.
+inline bool is_same_device(const Device* a, const Device* b) {
+  return a == b || (a && b && a->text == b->text);
+}
+
 // Does the text begin as those of chosen devices do?
 bool is_reserved(std::string_view text);
 // Null: it is one device, or none is known.

@@ -233,13 +233,6 @@ std::vector<Value> functions_among(Value a, Value b) {
 }  // namespace
 
 namespace {
-bool is_same_device(const Device* a, const Device* b) {
-  if (a == b) return true;
-  const auto *one = dynamic_cast<const ChosenDevice*>(a), *other = dynamic_cast<const ChosenDevice*>(b);
-  if (!one || !other) return !one && !other && a->text == b->text;
-  return one->condition == other->condition && is_same_device(one->yes, other->yes) &&
-      is_same_device(one->no, other->no);
-}
 // Of two batches, whichever it is, a loader gave it, and it lies where both lie.
 void keep_common(Heap& heap, const Unknown& a, const Unknown& b, Unknown& made) {
   for (const std::string_view name :

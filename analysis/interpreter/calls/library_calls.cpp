@@ -2,7 +2,6 @@
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/required_ndims.hpp"
 
-#include "interpreter/calls/two_choices.hpp"
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/classes/set_on_self.hpp"
 #include "syntax/spelling.hpp"
@@ -349,36 +348,9 @@ bool Interpreter::is_about_option(Cond given) const {
   return false;
 }
 
-namespace {
-// The one exception that what is wrong raises; empty where it may be several.
-std::string_view raised_by(const ProblemEvent& event) {
-  using enum values::ProblemKind;
-  switch (event.problem) {
-  case inner_dimensions:
-  case layer_features:
-  case rank:
-  case batch_dimensions:
-  case product:
-  case broadcast:
-  case reshape:
-  case concat:
-  case device:
-  case leaf_written:
-  case array_of_history:
-  case not_scalar:
-  case overwritten:
-    // Arrays of NumPy raise another.
-    return event.row && event.row->path.starts_with("torch.") ? "RuntimeError" : "";
-  case assertion: return "AssertionError";
-  case own_call: return "TypeError";
-  default: return "";
-  }
-}
-}  // namespace
-
 // How many of the tries around have handlers for other exceptions alone.
 int Interpreter::tries_for_others(const ProblemEvent& event) {
-  const std::string_view raised = raised_by(event);
+  const std::string_view raised = library_.raises(event.problem, event.row);
   if (raised.empty()) return 0;
   const Value exception = library_symbol("builtins." + std::string(raised));
   int others = 0;
@@ -425,7 +397,7 @@ void Interpreter::settle(ProblemEvent& event, Cond when, bool again) {
       if (form == symbolic::Context::Form::disjunction)
         symbols().parts(taken, [](Int) {}, [&](Cond part) { choices.add(part); });
     }
-    if (choices.count() > 1) mark_two_choices(event);
+    event.of_two_choices = event.guarded = choices.count() > 1;
   }
 }
 

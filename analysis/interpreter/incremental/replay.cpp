@@ -123,9 +123,7 @@ Moments Interpreter::moments() const {
 }
 
 void Interpreter::begin_item(const Item& item) {
-  const bool fresh = replay_.chunks.try_emplace(item.chunk.get(), chunk_).second;
-  // Two statements of the same bytes are one object: what is kept by statement does not tell them apart.
-  if (!fresh && !replay_.replaying && item.chunk->stmt) replay_.possible = false;
+  replay_.chunks.try_emplace(item.chunk.get(), chunk_);
   ItemRun& made = replay_.items.emplace_back();
   made.chunk = item.chunk.get();
   made.before = moments();
@@ -349,11 +347,8 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
   const auto& items = module->items;
   auto& old = replay_.items;
   const auto [first, behind] = alike_around(old, items);
-  std::unordered_set<const Chunk*> told;
   for (std::size_t i = first; i < items.size() - behind; ++i)
-    if (items[i].chunk->stmt &&
-        (replay_.chunks.contains(items[i].chunk.get()) || !told.insert(items[i].chunk.get()).second))
-      return false;
+    if (items[i].chunk->stmt && replay_.chunks.contains(items[i].chunk.get())) return false;  // it was moved
 
   replay_.replaying = true;
   replay_.only_comments = false;

@@ -1,6 +1,7 @@
 // Rounds that come to the same: a loop over modules that were made alike need not run all of them where
 // nobody looks at each.
 #include "interpreter/interpreter.hpp"
+#include "values/devices.hpp"
 
 #include <algorithm>
 
@@ -79,10 +80,7 @@ private:
         a.dtype == b.dtype && heap_.requires_grad(a) == heap_.requires_grad(b) && a.sharing == b.sharing &&
         a.external == b.external && !a.content && !b.content && a.graph.empty() == b.graph.empty() &&
         a.is_gradient == b.is_gradient && a.blamed == b.blamed && a.strides == b.strides &&
-        same_device(a.device, b.device);
-  }
-  static bool same_device(const values::Device* a, const values::Device* b) {
-    return a == b || (a && b && a->text == b->text);
+        values::is_same_device(a.device, b.device);
   }
 
   values::Heap& heap_;

@@ -197,14 +197,6 @@ Value Interpreter::any_of_wide(Value wide) {
 }
 
 namespace {
-bool is_same_device(const values::Device* a, const values::Device* b) {
-  if (a == b) return true;
-  const auto *one = dynamic_cast<const values::ChosenDevice*>(a),
-             *other = dynamic_cast<const values::ChosenDevice*>(b);
-  if (!one || !other) return !one && !other && a->text == b->text;
-  return one->condition == other->condition && is_same_device(one->yes, other->yes) &&
-      is_same_device(one->no, other->no);
-}
 // Is what is noted of the one, that a loader gave it and where it lies, true of the other?
 bool has_notes_of(Value wide, Value value) {
   for (const std::string_view name :
@@ -214,7 +206,8 @@ bool has_notes_of(Value wide, Value value) {
     const Value other = value.is(Kind::unknown) ? value.as<values::Unknown>()->attributes.value(Name(name))
                                                 : Value{};
     if (other.kind != noted.kind ||
-        (noted.is(Kind::device) && !is_same_device(noted.as<values::Device>(), other.as<values::Device>())))
+        (noted.is(Kind::device) &&
+            !values::is_same_device(noted.as<values::Device>(), other.as<values::Device>())))
       return false;
   }
   return true;

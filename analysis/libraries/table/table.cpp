@@ -296,6 +296,30 @@ std::vector<syntax::Name> Table::members(std::string_view module_path) const {
   return names;
 }
 
+std::string_view Table::raises(values::ProblemKind problem, const Row* row) const {
+  using enum values::ProblemKind;
+  switch (problem) {
+  case inner_dimensions:
+  case layer_features:
+  case rank:
+  case batch_dimensions:
+  case product:
+  case broadcast:
+  case reshape:
+  case concat:
+  case device:
+  case leaf_written:
+  case array_of_history:
+  case not_scalar:
+  case overwritten:
+    // Arrays of NumPy raise another.
+    return row && row->path.starts_with("torch.") ? "RuntimeError" : "";
+  case assertion: return "AssertionError";
+  case own_call: return "TypeError";
+  default: return "";
+  }
+}
+
 bool Table::exhausts(std::string_view text) const {
   return text.find("out of memory") != std::string_view::npos;
 }

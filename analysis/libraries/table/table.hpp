@@ -101,6 +101,7 @@ public:
   std::optional<interpreter::Presumption> presume(std::string_view name) const override;
   bool seeds(std::string_view function) const override;
   bool exhausts(std::string_view text) const override;
+  std::string_view raises(values::ProblemKind problem, const Row* row) const override;
   std::string_view presume_method(std::string_view name) const override;
   bool only_of_tensors(std::string_view method) const override;
   Value part_of_shape(Runtime& run, Value tensor, Value index, values::Place place) const override;

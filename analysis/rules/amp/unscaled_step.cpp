@@ -1,4 +1,5 @@
 // amp/unscaled-step: optimizer.step() on gradients that still carry the GradScaler's scale.
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
@@ -56,11 +57,7 @@ bool is_option(const Record& record, const Turn& turn) {
       record.symbols.sharing(condition) != symbolic::Sharing::uniform)
     return false;
   const std::string text = record.symbols.text(condition);
-  constexpr std::string_view of_gradients[] = {"finite", "nan", "inf", "norm", "valid", "skip", "found",
-      "overflow", "?", "ok", "bad", "good", "grad", "loss"};
-  return !text.empty() && std::ranges::none_of(of_gradients, [&](std::string_view word) {
-    return text.find(word) != std::string::npos;
-  });
+  return !text.empty() && text.find('?') == std::string::npos && !says(text, Says::found_in_gradients);
 }
 
 // A function that is given a scaler updates it beside a step of its own, and nothing in it goes through the

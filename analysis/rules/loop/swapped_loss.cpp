@@ -74,7 +74,7 @@ Written written(const Record& record, std::uint32_t chunk, const syntax::Expr& a
     case syntax::ExprKind::subscript:
       if (const auto& index = *syntax::as<syntax::SubscriptExpr>(*at).index;
           index.kind == syntax::ExprKind::string)
-        found.part = record.text({chunk, index.span});
+        found.part = syntax::as<syntax::StringExpr>(index).value;
       called = false;
       at = syntax::as<syntax::SubscriptExpr>(*at).object;
       continue;
@@ -93,10 +93,7 @@ Named named(std::string_view variable) {
 Named named(const Written& written) {
   const Named whole = named(written.variable);
   if (written.part.empty()) return whole;
-  std::string_view part = written.part;
-  if (part.size() > 2 && (part.front() == '"' || part.front() == '\''))
-    part = part.substr(1, part.size() - 2);
-  const Named of_part = named(part);
+  const Named of_part = named(written.part);
   return whole == Named::neither || whole == of_part ? of_part
       : of_part == Named::neither                    ? whole
                                                      : Named::neither;

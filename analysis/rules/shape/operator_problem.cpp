@@ -1,7 +1,6 @@
 // Operators' own words become findings.
 #include "rules/shape/operator_problem.hpp"
 
-#include "interpreter/calls/two_choices.hpp"
 #include "rules/run_conditions.hpp"
 #include "rules/sentences.hpp"
 #include "rules/shape/blocks.hpp"
@@ -323,9 +322,9 @@ static bool has_named_way(const Record& record, const ProblemEvent& problem, con
 std::string_view silence_of(const Record& record, const ProblemEvent& problem, const interpreter::Root& root,
     std::string_view message) {
   if (problem.guarded &&
-      !(takes_two_choices(problem) && fails_on_each(record, problem) && has_named_way(record, problem, root)))
-    return takes_two_choices(problem) ? "it takes two choices of the program at once"
-                                      : "a try may catch it, or a test expects it";
+      !(problem.of_two_choices && fails_on_each(record, problem) && has_named_way(record, problem, root)))
+    return problem.of_two_choices ? "it takes two choices of the program at once"
+                                  : "a try may catch it, or a test expects it";
   if (needs_unknown_number(message)) return "its words need a number that is not known";
   const Passing way = passing(record, problem, root);
   if (way.may) return "the call may come past it";
