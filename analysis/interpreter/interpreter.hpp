@@ -16,6 +16,7 @@
 
 namespace stepzero::interpreter {
 
+class LibraryImport;
 class Speculation;
 struct BuiltinCall;
 struct LoopShape;
@@ -398,9 +399,11 @@ private:
   // Runs all statements once more; the modules that they import have run. False: see above.
   bool run_statements_again(
       ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module, const Moments& before);
+  void forget_roles();
   bool meddles(const Moments& before) const;
   bool is_left_by_import(const values::Slot& slot) const;  // its value
   void note_import(const ModuleRun& run_of, values::Mark before, bool meddled);
+  void note_library_import(const ModuleRun& run_of, const LibraryImport& import, bool apart);
   void forget_facts(const std::unordered_set<std::uint32_t>& of_chunks);
   // Lets all stand that was run of the statement but the one body that an edit changed. False: that cannot be
   // done, and nothing was.

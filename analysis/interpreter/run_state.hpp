@@ -184,6 +184,7 @@ protected:
   std::unordered_map<const syntax::FunctionStmt*, Communicates> communicating_;
   std::unordered_set<const syntax::FunctionStmt*>* called_ =
       nullptr;         // by the constructor that runs as a root
+  int loading_ = 0;    // modules around that are imported
   Int roles_[6] = {};  // the atoms made for roles so far: see Record::roles
   std::string main_path_;
   const values::Scope* globals_ = nullptr;  // of the analysed file

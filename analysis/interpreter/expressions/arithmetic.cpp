@@ -33,6 +33,7 @@ Int Interpreter::role(symbolic::Role role_wanted) {
     }
   }
   if (used_) used_->roles |= 1u << static_cast<int>(role_wanted);
+  if (loading_ > 0) replay_.roles_of_imports |= 1u << static_cast<int>(role_wanted);
   if (const Launch* launch = limits_.launch) {
     if (role_wanted == symbolic::Role::world_size && launch->world) return symbols().constant(*launch->world);
     if (role_wanted == symbolic::Role::local_world_size && launch->local_world)

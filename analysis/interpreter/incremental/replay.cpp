@@ -170,7 +170,7 @@ void Interpreter::end_item(const values::Scope& globals) {
 
 bool Interpreter::differs(const Used& used) const {
   const Changed& changed = replay_.changed;
-  if (changed.used.all) return true;
+  if (changed.used.all || (changed.used.roles & used.roles) != 0) return true;
   if (used.all && !changed.used.names.empty()) return true;
   if (std::ranges::any_of(changed.used.names, [&](Name name) { return used.names.contains(name); }) ||
       std::ranges::any_of(changed.bodies, [&](const auto& body) { return used.bodies.contains(body.first); }))
@@ -202,7 +202,7 @@ bool Interpreter::is_left_by_import(const values::Slot& slot) const {
 }
 
 bool Replay::is_of_statements(const values::Slot& slot) const {
-  if (items.empty() || slot.birth <= items.front().before.heap.clock) return false;
+  if (!file_begin || slot.birth <= file_begin->clock) return false;
   const auto import = std::lower_bound(imports.begin(), imports.end(), slot.birth,
       [](const auto& each, std::uint64_t birth) { return each.second < birth; });
   return import == imports.end() || slot.birth <= import->first;
@@ -315,7 +315,7 @@ namespace {
 
 // The roles that the run asked for, as bits.
 unsigned roles_asked(const Replay& replay) {
-  unsigned asked = 0;
+  unsigned asked = replay.roles_of_imports;
   for (const ItemRun& item : replay.items) asked |= item.used.roles;
   for (const auto& [key, unit] : replay.units) asked |= unit.used.roles;
   return asked;

@@ -157,7 +157,9 @@ struct Replay {
   std::vector<std::shared_ptr<const syntax::Chunk>> dropped;  // chunks of the file that are no more
   std::size_t base_facts = 0;                                 // of the symbols, where the file begins
   std::size_t doubts = 0;                                     // the same
-  bool meddled = false;  // one of the statements so far wrote to what modules share with the file
+  bool meddled = false;           // one of the statements so far wrote to what modules share with the file
+  unsigned roles_of_imports = 0;  // that modules asked for when they were imported: see Used::roles
+  std::optional<values::Mark> file_begin;  // of the heap, before the first statement
   std::vector<std::pair<std::uint64_t, std::uint64_t>>
       imports;  // what was born in them, by the clock of the heap: after the first, up to the second
   // Was it made by the file's own statements, not by a module that they import? Then no such module sees it.

@@ -144,6 +144,16 @@ bool Interpreter::run_what_changed(ModuleRun& run_of, const std::shared_ptr<cons
   return true;
 }
 
+// What is known of numbers is told in the order in which they were made: those that the statements asked for
+// are made anew.
+void Interpreter::forget_roles() {
+  for (std::size_t role = 0; role < std::size(roles_); ++role) {
+    if ((replay_.roles_of_imports >> role & 1u) != 0 || !roles_[role]) continue;
+    roles_[role] = record_.roles[role] = nullptr;
+    replay_.changed.used.roles |= 1u << role;
+  }
+}
+
 bool Interpreter::run_statements_again(
     ModuleRun& run_of, const std::shared_ptr<const Module>& module, const Moments& before) {
   auto& items = replay_.items;
@@ -179,6 +189,7 @@ bool Interpreter::run_statements_again(
   gradients_ = {};
   resized_.clear();
   stand_ins_.clear();
+  forget_roles();
   following_ = true;
   run_items(run_of, module, 0, module->items.size());
   following_ = false;

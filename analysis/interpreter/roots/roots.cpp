@@ -103,6 +103,7 @@ void Interpreter::run_file(const std::string& path) {
   block_ = &record_.roots.back()->block;
   replay_.doubts = symbols().doubts();
   replay_.base_facts = symbols().mark();
+  replay_.file_begin = heap().mark();
   following_ = true;
   run_module(run_of, module, true);
   following_ = false;

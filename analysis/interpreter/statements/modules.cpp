@@ -1,5 +1,6 @@
 // Modules of the program: imports run a file once; cycles see what is there so far.
 #include "interpreter/calls/outside_write.hpp"
+#include "interpreter/incremental/library_import.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "values/kept.hpp"
@@ -214,19 +215,26 @@ void Interpreter::load(values::ModuleObject& object) {
   step_limit_ = before + std::min(steps_of_a_module[run_of.is_installed], left);
   // What a module writes into others that are imported with it stays with them, as if one statement had done
   // it.
-  const bool outermost = std::none_of(modules_.begin(), modules_.end(), [&](const auto& each) {
-    return each.second.object && each.second.object->loading && each.first != main_path_;
-  });
-  const bool meddled = outermost &&
+  const auto loading = [&](bool libraries) {
+    return std::any_of(modules_.begin(), modules_.end(), [&](const auto& each) {
+      return each.second.object && each.second.object->loading && each.first != main_path_ &&
+          (!libraries || each.second.is_installed);
+    });
+  };
+  const bool outermost = !loading(false);
+  const bool meddled = outermost && !run_of.is_installed &&
       (replay_.meddled || (!replay_.items.empty() && meddles(replay_.items.back().before)));
+  std::optional<LibraryImport> apart;
+  if (run_of.is_installed && !loading(true)) apart.emplace(heap(), replay_);
   Speculation import(*this);
+  ++loading_;
   run_module(run_of, run_of.syntax, false);
+  --loading_;
   import.keep_new_objects();
   import.commit();
-  if (outermost) {
-    replay_.imports.emplace_back(import.mark().clock, heap().mark().clock);
-    note_import(run_of, import.mark(), meddled);
-  }
+  if (apart) note_library_import(run_of, *apart, apart->finish(import.mark()));
+  if (outermost) replay_.imports.emplace_back(import.mark().clock, heap().mark().clock);
+  if (outermost && !apart) note_import(run_of, import.mark(), meddled);
   taken += record_.steps - before;
   if (record_.out_of_budget && !record_.cancelled && !run_of.is_installed) lose_unfinished(object);
   if (!record_.cancelled) {
@@ -249,15 +257,19 @@ void Interpreter::note_import(const ModuleRun& run_of, values::Mark before, bool
   auto outside = heap().written(before);
   std::erase_if(outside, [](const auto& each) { return !is_outside_write(*each.first, each.second); });
   for (auto& [slot, value] : outside) value = slot->value;
-  // A function's import is the program's own order of events; a library's module that is run where it is
-  // first asked for is run by its import.
-  const bool in_order = path_.empty() && (!in_roots_ || run_of.is_installed);
+  // A function's import is the program's own order of events.
+  const bool in_order = path_.empty() && !in_roots_;
   if (meddled ? !in_roots_ || !outside.empty() : !outside.empty() && !in_order) {
     replay_.unsteady.push_back(run_of.path);
     return;
   }
   replay_.left.insert(replay_.left.end(), outside.begin(), outside.end());
-  replay_.program_left = replay_.program_left || (!outside.empty() && !run_of.is_installed);
+  replay_.program_left = replay_.program_left || !outside.empty();
+}
+
+void Interpreter::note_library_import(const ModuleRun& run_of, const LibraryImport& import, bool apart) {
+  if (!apart) replay_.unsteady.push_back(run_of.path);
+  replay_.left.insert(replay_.left.end(), import.left().begin(), import.left().end());
 }
 
 // What a module binds whose statements did not all run may have been bound once more, and filled.
