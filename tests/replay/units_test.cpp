@@ -18,8 +18,9 @@ using namespace stepzero;
 
 class Session {
 public:
-  Session(std::string path, std::string text, std::uint64_t steps = snapshot::Options().steps)
-      : path_(std::move(path)), document_(std::move(text)), steps_(steps) {
+  Session(std::string path, std::string text, std::uint64_t steps = snapshot::Options().steps,
+      std::vector<std::string> libraries = {})
+      : path_(std::move(path)), document_(std::move(text)), steps_(steps), libraries_(std::move(libraries)) {
     analyze();
   }
 
@@ -42,7 +43,10 @@ public:
 private:
   std::size_t analyze() {
     const auto overlay = std::make_shared<server::Overlay>(server::Overlay{{path_, document_.module()}});
-    const server::FileSources sources(cache_, server::import_roots({}, path_), overlay);
+    const auto roots = server::import_roots({}, path_);
+    const server::FileSources sources = libraries_.empty()
+        ? server::FileSources(cache_, roots, overlay)
+        : server::FileSources(cache_, roots, overlay, libraries_);
     snapshot::Options options;
     options.memory = &memory_;
     options.steps = steps_;
@@ -58,6 +62,7 @@ private:
   std::string path_;
   syntax::Document document_;
   std::uint64_t steps_;
+  std::vector<std::string> libraries_;
   std::shared_ptr<server::ModuleCache> cache_ = std::make_shared<server::ModuleCache>();
   snapshot::RunCache memory_;
 };
@@ -162,6 +167,39 @@ TEST_CASE("a script that declares arguments before it imports is not begun again
   CHECK(session.most_findings == 1);
   CHECK(session.findings == 0);
   std::filesystem::remove_all(folder);
+}
+
+// A library's module that is first asked for on a path, after the program wrote into the library: it
+// registers something, and what the program wrote stands beside it.
+TEST_CASE("a script that asks for a library's module late is not begun again") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "stepzero-late";
+  std::filesystem::create_directories(folder / "installed" / "timm");
+  const auto write = [&](const char* name, const char* text) {
+    std::ofstream(folder / "installed" / "timm" / name) << text;
+  };
+  write("__init__.py", "");
+  write("state.py",
+      "ENTRIES = {}\nLEVEL = [0]\n\n\ndef set_level(level):\n    LEVEL[0] = level\n\n\n"
+      "def register(cls):\n    ENTRIES[cls.__name__] = cls\n    return cls\n");
+  write("late.py",
+      "from torch import nn\nfrom .state import LEVEL, register\n\nWIDTH = 4 + LEVEL[0]\n\n\n"
+      "@register\nclass Late(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+      "        self.fc = nn.Linear(WIDTH, WIDTH)\n\n    def forward(self, x):\n        return self.fc(x)\n");
+  const std::string text =
+      "import sys\nimport torch\nfrom timm.state import set_level, LEVEL\n\n\ndef main():\n    set_level(2)\n"
+      "    if len(sys.argv) > 3:\n        from timm.late import Late\n        model = Late()\n"
+      "        model(torch.zeros(2, 4))\n    print(torch.zeros(LEVEL[0]) + torch.zeros(2))\n\n\nmain()\n";
+  Session session(
+      (folder / "train.py").string(), text, snapshot::Options().steps, {(folder / "installed").string()});
+  CHECK(session.findings == 0);
+  session.insert("    set_level(2)", "    torch.zeros(2, 3)\n");
+  session.insert("        model = Late()", "        print(sys.argv)\n");
+  CHECK(session.findings == 0);
+  session.insert("        model = Late()", "        Late()(torch.zeros(2, 5))\n");
+  CHECK(session.most_findings == 1);
+  session.insert("    print(torch.zeros(LEVEL[0])", "    torch.zeros(LEVEL[0]) + torch.zeros(3)\n");
+  CHECK(session.most_findings == 1);
+  CHECK(session.findings == 0);
 }
 
 TEST_CASE("in real files, too") {
