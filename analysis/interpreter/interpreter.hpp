@@ -42,6 +42,11 @@ public:
   // that it finished.
   bool can_run_again() const { return replay_.possible; }
 
+  // Something was stored under a key for the first time: see Fixpoint.
+  void note_keyed(const values::Slot& slot) {
+    if (generic_depth_ > 0) keyed_.push_back(&slot);
+  }
+
   // ------------------------------------------------------------ see Runtime
   Value named_in(const values::Scope* scope, syntax::Name name) override;
   Value call(

@@ -19,7 +19,10 @@ void store_item(Interpreter& run, values::Unknown& object, Value index, Value va
   run.heap().slot_of(object.attributes, Name(any_stored)).value = Value::none();
   const auto set_item = [&](std::size_t item, Value stored) {
     values::Slot& slot = run.heap().slot_of(object.attributes, slot_name(item));
-    if (!slot.value) slot.value = object.items[item].second;  // it was always there: no write
+    if (!slot.value) {
+      slot.value = object.items[item].second;  // it was always there: no write
+      run.note_keyed(slot);
+    }
     run.heap().set(slot, stored);
   };
   // Keys that may be the same as this one: what they stand for may have changed.

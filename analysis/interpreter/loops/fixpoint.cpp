@@ -203,8 +203,9 @@ private:
   std::unordered_set<values::Slot*> widened_;  // what a round changes
   std::vector<const ProblemEvent*> failures_;  // of the first round, whose state is known best
   std::unordered_set<values::Slot*>
-      histories_;                       // what of it holds a tensor with a history, after every round
-  std::vector<values::Slot*> carries_;  // and one with a graph
+      histories_;  // what of it holds a tensor with a history, after every round
+  std::unordered_set<const values::Slot*> keyed_;  // was first stored in it under a key
+  std::vector<values::Slot*> carries_;             // and one with a graph
   values::Unknown* carried_ = nullptr;
   std::vector<std::pair<values::Slot*, Value>>
       ends_;  // what the last round that was looked at left in what was there before it
@@ -219,10 +220,12 @@ Flow Interpreter::Fixpoint::run_once(const Speculation& from, Block& into, bool 
   run_.block_ = &into;
   target_.emplace(LoopTarget{mark, mark, from.depth(), {}, {}});
   run_.frame_->loops.push_back(&*target_);
+  const std::size_t keyed = run_.keyed_.size();
   const Flow flow = run_.run_round(*target_, round_, true);
   run_.frame_->loops.pop_back();
   run_.killed_ = false;
   run_.block_ = block_;
+  keyed_ = {run_.keyed_.begin() + static_cast<std::ptrdiff_t>(keyed), run_.keyed_.end()};
   ends_.clear();
   if (!look) return flow;
   for (const auto& [slot, base] : heap().written(mark))
@@ -252,8 +255,10 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
     Value end = run_.without_made(left, mark.clock);
     const auto* later = begun_as_none(run_.symbols(), before);
     if (later) end = where_begun(run_, end, *later, run_.symbols().boolean(true));
+    // A key that no round had before is one of this round: `d[i] = x`. No other asks for it.
+    const bool of_round = to_unknown && before.is(Kind::unknown) && keyed_.contains(slot);
     if ((widened_.contains(slot) && run_.covers(later ? later->yes : before, end)) ||
-        only_blamed(before, end))
+        only_blamed(before, end) || of_round)
       continue;
     Value wide = begins_as_none(before, end)
         ? end
@@ -372,6 +377,7 @@ Flow Interpreter::Fixpoint::run() {
   event_->length = shape_.length;
   event_->first = shape_.first;
 
+  if (run_.generic_depth_ == 0) run_.keyed_.clear();
   ++run_.generic_depth_;
   Flow flow = stabilize();
   --run_.generic_depth_;

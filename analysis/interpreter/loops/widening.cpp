@@ -283,15 +283,19 @@ bool Interpreter::covers(Value wide, Value value) const {
   case Kind::state: {
     const auto* a = dynamic_cast<values::ListState*>(wide.object());
     const auto* b = dynamic_cast<values::ListState*>(value.object());
-    if (a && b) return a->open && (!b->rest || covers(a->rest, b->rest));
+    // Lists and objects that a round makes anew are changed in place, and have states of their own.
+    const auto stands_for = [&](Value held, Value item) {
+      const bool has_state = held.is(Kind::list) || held.is(Kind::dict) || held.is(Kind::instance);
+      return held && ((has_state && held.kind == item.kind) || covers(held, item));
+    };
+    if (a && b && a->open) return !b->rest || covers(a->rest, b->rest);
+    if (a && b)
+      return !b->open && a->items.size() == b->items.size() &&
+          std::equal(a->items.begin(), a->items.end(), b->items.begin(),
+              [&](Value held, Value item) { return held == item || stands_for(held, item); });
     const auto* c = dynamic_cast<values::DictState*>(wide.object());
     const auto* d = dynamic_cast<values::DictState*>(value.object());
     if (c && d) {
-      // Lists and objects that a round makes anew are changed in place, and have states of their own.
-      const auto stands_for = [&](Value held, Value item) {
-        const bool has_state = held.is(Kind::list) || held.is(Kind::dict) || held.is(Kind::instance);
-        return held && ((has_state && held.kind == item.kind) || covers(held, item));
-      };
       const auto in_rest = [&](Value item) { return c->open && stands_for(c->rest, item); };
       if ((d->open && !c->open) || (d->rest && !in_rest(d->rest))) return false;
       return std::ranges::all_of(d->items, [&](const auto& item) {
