@@ -29,6 +29,7 @@ private:
   void called(const Expr* expr);
   void changed(const Expr* held);
   bool sets_by_name(const CallExpr& call);
+  void registers(const CallExpr& call, Name method);
   bool is_self(const Expr* expr) const;
   const AttributeExpr* attribute_of_self(const Expr* expr) const;
 
@@ -87,6 +88,18 @@ bool Reader::sets_by_name(const CallExpr& call) {
       call.arguments.size() == 3 && is_named(call.arguments[0], self);
 }
 
+// self.register_buffer(name, tensor)
+void Reader::registers(const CallExpr& call, Name method) {
+  constexpr std::string_view registering[] = {
+      "register_buffer", "register_parameter", "register_module", "add_module"};
+  if (call.arguments.empty() || std::ranges::find(registering, method.text()) == std::end(registering))
+    return;
+  if (call.arguments[0]->kind == ExprKind::string)
+    changes.set.push_back(Name(as<StringExpr>(*call.arguments[0]).value));
+  else
+    changes.registers = true;
+}
+
 // self.parts.append(part), last = self.parts.pop()
 void Reader::called(const Expr* expr) {
   constexpr std::string_view changing[] = {"append", "extend", "insert", "pop", "remove", "clear", "update",
@@ -99,11 +112,14 @@ void Reader::called(const Expr* expr) {
     else
       changes.any = true;
   }
+  for (const Expr* argument : call.arguments) called(argument);
   if (call.function->kind != ExprKind::attribute) return;
   const auto& method = as<AttributeExpr>(*call.function);
-  if (is_self(method.object))
+  if (is_self(method.object)) {
     changes.calls.push_back(method.attribute);
-  else if (const auto* held = attribute_of_self(method.object))
+    changes.calls_in.emplace_back(method.attribute, Name("forward"));  // of a part: self.encoder(x)
+    registers(call, method.attribute);
+  } else if (const auto* held = attribute_of_self(method.object))
     changes.calls_in.emplace_back(held->attribute, method.attribute);
   if (std::ranges::find(changing, method.attribute.text()) != std::end(changing)) changed(method.object);
 }
@@ -201,27 +217,51 @@ Changes set_by(const values::Class& cls, bool constructors) {
 
 Changes set_by_methods(const values::Class& cls) { return set_by(cls, false); }
 
+const FunctionStmt* method_named(const values::Class& cls, Name name) {
+  const FunctionStmt* found = nullptr;
+  for (const values::Class* each : cls.order) {
+    each_method(*each, [&](const FunctionStmt& method) {
+      if (method.name == name) found = &method;
+    });
+    if (found) return found;
+  }
+  return nullptr;
+}
+
 Changes set_by_method(const values::Class& cls, Name method) {
   Changes changes;
   std::unordered_set<const FunctionStmt*> seen;
   const auto look = [&](Name name) {
-    for (const values::Class* each : cls.order) {
-      const values::Slot* slot = each->body ? each->body->names.find(name) : nullptr;
-      if (!slot || !slot->value.is(values::Kind::function)) continue;
-      const FunctionStmt* stmt = slot->value.as<values::Function>()->stmt;
-      if (!stmt || stmt->parameters->list.empty() || !seen.insert(stmt).second) return;
-      changes.cls = each->name;
-      set_on_self(stmt->body, stmt->parameters->list[0].name, changes);
-      return;
-    }
+    const FunctionStmt* stmt = method_named(cls, name);
+    if (!stmt || !seen.insert(stmt).second) return;
+    changes.cls = cls.name;
+    set_on_self(stmt->body, stmt->parameters->list[0].name, changes);
   };
   look(method);
   for (std::size_t i = 0; i < changes.calls.size(); ++i) look(changes.calls[i]);
   return changes;
 }
 
+std::vector<Name> may_be_registered(const values::Instance& object) {
+  using values::Kind;
+  std::vector<Name> names;
+  for (const auto& [name, slot] : object.attributes.entries()) {
+    const Value held = slot->value;
+    if (name.text().starts_with('$')) continue;
+    if (held.is(Kind::none) ||
+        (held.is(Kind::tensor) && held.as<values::Tensor>()->role == values::TensorRole::buffer))
+      names.push_back(name);
+  }
+  return names;
+}
+
 void lose_set(Runtime& run, values::Instance& object, const Changes& changes) {
   using values::Kind;
+  if (changes.registers || changes.any)
+    for (const Name name : may_be_registered(object)) {
+      values::Slot* slot = object.attributes.find(name);
+      run.heap().set(*slot, set_at_some_time(run.heap(), run.resolve(slot->value), name));
+    }
   for (const Name name : changes.set) {
     values::Slot* slot = object.attributes.find(name);
     const Value held = slot ? run.resolve(slot->value) : Value{};

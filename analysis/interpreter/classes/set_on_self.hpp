@@ -18,15 +18,18 @@ struct Changes {
   std::vector<std::pair<syntax::Name, syntax::Name>> changed_in;
   std::vector<syntax::Name> calls;  // methods of its own that are called by a statement
   std::vector<std::pair<syntax::Name, syntax::Name>>
-      calls_in;      // and those of the objects in its attributes: self.scene.load(path)
-  bool any = false;  // setattr with a name that is computed
-  syntax::Name cls;  // the class as its methods may name it
+      calls_in;            // and those of the objects in its attributes: self.scene.load(path)
+  bool any = false;        // setattr with a name that is computed
+  bool registers = false;  // a buffer, a parameter or a module under such a name
+  syntax::Name cls;        // the class as its methods may name it
 };
 void set_on_self(syntax::Block block, syntax::Name self, Changes& changes);
 // Those that its text defines, whatever decorators make of them, and those that the program put in it;
 // without those of its bases. A static one may be handed an object of the class: a hook that is registered
 // with its state.
 void each_method(const values::Class& cls, const std::function<void(const syntax::FunctionStmt&)>& look);
+// Its method of that name, or that of a base, whatever decorators make of it. Null: there is none.
+const syntax::FunctionStmt* method_named(const values::Class& cls, syntax::Name name);
 // What all its methods set but the constructors, those of its bases included.
 Changes set_by_methods(const values::Class& cls);
 // Does it leave its function with a value, other than None and False, in its own lines?
@@ -41,6 +44,8 @@ Value another_of_its_kind(values::Heap& heap, Value container);
 // What a method sets on its object, with those of its own that it calls. Nothing where the class has no such
 // method.
 Changes set_by_method(const values::Class& cls, syntax::Name method);
+// The attributes that a module may register anew under a name that is computed: buffers, and what is None.
+std::vector<syntax::Name> may_be_registered(const values::Instance& object);
 // It may have been called before: what it sets is not known from here on. A module has one like it in its
 // place.
 void lose_set(Runtime& run, values::Instance& object, const Changes& changes);

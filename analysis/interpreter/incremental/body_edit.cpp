@@ -133,8 +133,8 @@ bool same_changes(const FunctionStmt& was, const FunctionStmt& is) {
   };
   const Changes a = changes_of(was), b = changes_of(is);
   const auto parts = [](const Changes& all) {
-    return std::tie(
-        all.set, all.changed, all.changed_within, all.changed_in, all.calls, all.calls_in, all.any);
+    return std::tie(all.set, all.changed, all.changed_within, all.changed_in, all.calls, all.calls_in,
+        all.any, all.registers);
   };
   return parts(a) == parts(b);
 }

@@ -132,6 +132,8 @@ void Interpreter::ClassRoot::lose_set_by(const FunctionStmt& method, bool inheri
   lose_changed_containers(changes);
   lose_changed_parts(changes);
   for (const Name name : changes.set) lose_attribute(name, inherited);
+  if (changes.registers || changes.any)
+    for (const Name name : may_be_registered(*object)) lose_attribute(name, inherited);
 }
 
 void Interpreter::ClassRoot::lose_changed_containers(const Changes& changes) {
@@ -157,8 +159,8 @@ void Interpreter::ClassRoot::lose_changed_parts(const Changes& changes) {
     const Value part = slot ? run.resolve(slot->value) : Value{};
     if (!part.is(Kind::instance) || !part.as<values::Instance>()->cls) continue;
     auto& held = *part.as<values::Instance>();
-    const Value own = run.find_in_order(held.cls->order, part_method);
-    if (!own.is(Kind::function) || called.contains(own.as<values::Function>()->stmt)) continue;
+    const FunctionStmt* own = method_named(*held.cls, part_method);
+    if (!own || called.contains(own)) continue;
     const Changes within = set_by_method(*held.cls, part_method);
     lose_set(run, held, within);
     for (const Name name : within.changed)

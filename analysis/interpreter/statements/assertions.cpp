@@ -135,12 +135,20 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
     named_parts(left, parts);
     named_parts(right, parts);
     // A sum of truths counts what was asked for, and is no size.
+    const auto holds_truths = [&](const Expr* argument) {
+      const Value value = resolve(value_of(values, *argument));
+      if (value.is(Kind::boolean)) return true;
+      const auto any = [&](const auto& items) {
+        return std::ranges::any_of(items, [&](Value item) { return resolve(item).is(Kind::boolean); });
+      };
+      return value.is(Kind::tuple) ? any(value.as<values::Tuple>()->items)
+                                   : value.is(Kind::list) && any(values::Heap::list_state(value)->items);
+    };
     const auto is_truth = [&](const Expr* part) {
       if (resolve(value_of(values, *part)).is(Kind::boolean)) return true;
       if (part->kind != ExprKind::call) return false;
       const auto& given = as<CallExpr>(*part).arguments;
-      return std::any_of(given.begin(), given.end(),
-          [&](const Expr* argument) { return resolve(value_of(values, *argument)).is(Kind::boolean); });
+      return std::any_of(given.begin(), given.end(), holds_truths);
     };
     if (std::any_of(parts.begin(), parts.end(), is_truth)) continue;
     std::string text;
