@@ -22,6 +22,11 @@ struct PictureState {
   static constexpr std::string_view sizes = "$sizes_of_picture";
 };
 
+// A data set of which a sample was made.
+struct SampleState {
+  static constexpr std::string_view made_with = "$made_with";  // a tuple: what the data set held then
+};
+
 // A loader that a framework has prepared.
 struct PreparedState {
   static constexpr std::string_view moves =

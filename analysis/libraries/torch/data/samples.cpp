@@ -54,6 +54,18 @@ Value without_first(Runtime& run, Value tensor, values::Place place) {
   }
   return run.heap().tensor(state, place);
 }
+// What the data set holds now: a sample that was made when it held something else is not what it gives.
+Value held_by(Runtime& run, Value dataset) {
+  std::vector<Value> held;
+  for (const auto& [name, slot] : dataset.as<Instance>()->attributes.entries())
+    if (!name.text().starts_with('$')) held.push_back(slot->value);
+  return run.heap().tuple(std::move(held));
+}
+bool is_up_to_date(Runtime& run, Value dataset) {
+  const Value then = kept(run, dataset, values::SampleState::made_with);
+  return !then.is(Kind::tuple) ||
+      then.as<values::Tuple>()->items == held_by(run, dataset).as<values::Tuple>()->items;
+}
 }  // namespace
 
 Sample sample_of(Runtime& run, Value dataset, values::Place place, int depth) {
@@ -73,7 +85,7 @@ Sample sample_of(Runtime& run, Value dataset, values::Place place, int depth) {
   if (!dataset.as<Instance>()->cls && !kept(run, dataset, values::PictureState::sizes)) return {};
   const Value known = kept(run, dataset, values::LoaderState::sample),
               at = kept(run, dataset, values::LoaderState::sample_index);
-  if (known) return {known, at.is(Kind::integer) ? at.integer() : nullptr};
+  if (known && is_up_to_date(run, dataset)) return {known, at.is(Kind::integer) ? at.integer() : nullptr};
   if (run.is_a(dataset, "torch.utils.data.IterableDataset")) return {run.element(dataset, place), nullptr};
   const Value method = run.find_method(dataset.as<Instance>(), Name("__getitem__"));
   if (!method) return {};
@@ -90,6 +102,7 @@ Sample sample_of(Runtime& run, Value dataset, values::Place place, int depth) {
   const Value made = run.call(method, {{Value::of(index)}, {}, false}, place);
   keep(run, dataset, values::LoaderState::sample, made);
   keep(run, dataset, values::LoaderState::sample_index, Value::of(index));
+  keep(run, dataset, values::SampleState::made_with, held_by(run, dataset));
   return {made, index};
 }
 
