@@ -41,6 +41,8 @@ constexpr std::array synonyms = {
     Synonym{"A", "input"},
     Synonym{"input", "A"},
     Synonym{"b", "B"},
+    // What is a word of the language since Python 3.7.
+    Synonym{"async", "non_blocking"},
 };
 
 }  // namespace

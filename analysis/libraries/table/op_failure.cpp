@@ -97,6 +97,7 @@ bool Op::on_one_device() {
     std::string_view parameter;
     std::string text;
     const values::Device* device = nullptr;
+    bool may_be_number = false;  // nothing says that it has dimensions
   };
   std::optional<Placed> first;
   const bool joins = semantics_of(call.row) == OpSemantics::joined;
@@ -114,13 +115,23 @@ bool Op::on_one_device() {
         (!(joins && part) && state && state->shape.dims.empty() &&
             (state->shape.rank_known || values::is_cpu(device))))
       return true;
-    const Placed here{parameter, std::move(text), device};
+    const OpSemantics by = state && state->made ? semantics_of(*state->made->row) : OpSemantics::none;
+    const bool combined = by == OpSemantics::add || by == OpSemantics::sub || by == OpSemantics::mul ||
+        by == OpSemantics::div || by == OpSemantics::power;
+    const bool may_be_number = !(joins && part) && combined && state->shape.dims.empty() &&
+        !state->shape.rank_known;
+    const Placed here{parameter, std::move(text), device, may_be_number};
     if (!first) {
       first = here;
       return true;
     }
     const Apart apart = devices_apart(*first->device, *here.device);
     if (apart.one.empty()) return true;
+    if (first->may_be_number && apart.one == "cpu") {
+      first = here;
+      return true;
+    }
+    if (may_be_number && apart.other == "cpu") return true;
     const std::string told = first->text + " is on " + code(apart.one) + " and " + here.text + " is on " +
         code(apart.other);
     if (apart.when) {
