@@ -1,4 +1,6 @@
 #include "rules/walk.hpp"
+
+#include "interpreter/calls/noted_at.hpp"
 #include "symbolic/supposition.hpp"
 
 #include <map>
@@ -78,11 +80,21 @@ private:
       if (const auto it = record_.conditions.find(name);
           it != record_.conditions.end() && it->second == condition)
         return Answer::yes;
+    // Whoever is one of several was told its rank.
+    if (processes_[process_].world > 1 && asks_whether_told(condition)) return Answer::yes;
     for (const auto* choices : {&own_[process_], &shared_})
       if (const auto it = choices->find(condition); it != choices->end())
         return it->second ? Answer::yes : Answer::no;
     if (!missing_) missing_ = condition;
     return Answer::unknown;
+  }
+
+  bool asks_whether_told(Cond condition) const {
+    bool asks = false;
+    for (const symbolic::Role role : {symbolic::Role::rank, symbolic::Role::local_rank})
+      interpreter::each_noted(
+          record_, interpreter::told(role), [&](Cond question) { asks = asks || question == condition; });
+    return asks;
   }
 
   Answer decide(Cond condition) {
