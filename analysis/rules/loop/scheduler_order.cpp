@@ -140,11 +140,23 @@ std::optional<std::int64_t> value_by_defaults(const Record& record, symbolic::In
   return record.symbols.value(record.symbols.substitute(size, defaults));
 }
 
+// Does an optimizer step in a loop of its own inside the one in which the scheduler does? Then that one goes
+// over epochs, or over the phases of one.
+bool steps_further_in(const TrainingRoot& scene, const TrainingEvent& step) {
+  return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+    return stepped_optimizer(*each.event) && each.loops.size() > step.loops.size() &&
+        each.in(step.loops.back());
+  });
+}
+
 // Its numbers are epochs, and it steps in the loop over batches.
-const LoopEvent* steps_per_batch(const Record& record, const Steps& scheduler, const Marks& all) {
+const LoopEvent* steps_per_batch(
+    const Record& record, const TrainingRoot& scene, const Steps& scheduler, const Marks& all) {
   const LoopEvent* epochs = nullptr;
   for (const TrainingEvent* step : scheduler.steps) {
-    if (step->loops.size() < 2 || !steps_anyway(*step) || !repeats(*step->loops.back())) return nullptr;
+    if (step->loops.size() < 2 || !steps_anyway(*step) || !repeats(*step->loops.back()) ||
+        steps_further_in(scene, *step))
+      return nullptr;
     epochs = step->loops[step->loops.size() - 2];
   }
   const symbolic::Int length = epochs ? length_of(record, *epochs) : nullptr;
@@ -298,7 +310,7 @@ void judge(const Record& record, const TrainingRoot& scene, const Steps& schedul
     report.relate(*finding, inner->place, "the loop over the batches");
     return;
   }
-  if (const LoopEvent* epochs = steps_per_batch(record, scheduler, marks)) {
+  if (const LoopEvent* epochs = steps_per_batch(record, scene, scheduler, marks)) {
     if (!once(event.place)) return;
     const bool period = marks.of == Marks::Of::period,
                whole = marks.of == Marks::Of::total || marks.of == Marks::Of::factor;
