@@ -10,6 +10,7 @@
 #include "values/shape_text.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace stepzero::rules {
 
@@ -68,12 +69,20 @@ bool of_the_same(Value one, Value other) {
 
 // What leads from the module to its part: "fc", "layers.0".
 std::string path_to(const Instance& module, const Object* part, int depth = 0) {
+  const auto within = [&](Value held, std::string name) -> std::string {
+    if (!held.is(Kind::instance)) return {};
+    if (held.object() == part) return name;
+    const std::string rest = depth > 6 ? "" : path_to(*held.as<Instance>(), part, depth + 1);
+    return rest.empty() ? rest : name + "." + rest;
+  };
   for (const auto& [name, slot] : module.attributes.entries()) {
-    if (!slot->value.is(Kind::instance) || name.text().starts_with('$')) continue;
-    if (slot->value.object() == part) return std::string(name.text());
-    if (depth > 6) continue;
-    if (const std::string rest = path_to(*slot->value.as<Instance>(), part, depth + 1); !rest.empty())
-      return std::string(name.text()) + "." + rest;
+    if (name.text() == values::ContainerState::items && slot->value.is(Kind::list)) {
+      const auto& items = values::Heap::list_state(slot->value)->items;
+      for (std::size_t at = 0; at < items.size(); ++at)
+        if (std::string found = within(items[at], std::to_string(at)); !found.empty()) return found;
+    }
+    if (name.text().starts_with('$')) continue;
+    if (std::string found = within(slot->value, std::string(name.text())); !found.empty()) return found;
   }
   return "";
 }
@@ -407,6 +416,73 @@ void look_for_others(
   }
 }
 
+// Parameters that the optimizer has and that no loss goes through; nothing where it is not known what a loss
+// was computed from.
+std::optional<std::vector<const values::Tensor*>> taken_in_vain(const TrainingRoot& scene) {
+  const auto taken = all_taken(scene);
+  if (!taken) return std::nullopt;
+  std::set<const Object*> reached;
+  for (const TrainingEvent& each : scene.all) {
+    if (each.event->row->operation != Operation::backward) continue;
+    const values::TensorState* loss = each.event->self_state();
+    if (!loss || !loss->graph_complete || loss->external) return std::nullopt;
+    for (const Object* source : loss->graph) {
+      reached.insert(source);
+      if (const auto* layer = dynamic_cast<const Instance*>(source))
+        for (const values::Tensor* own : own_parameters(*layer)) reached.insert(own);
+    }
+  }
+  std::vector<const values::Tensor*> found;
+  for (const Object* each : *taken)
+    if (const auto* tensor = dynamic_cast<const values::Tensor*>(each); tensor && !reached.contains(each))
+      found.push_back(tensor);
+  return found;
+}
+
+bool are_alike(const Record& record, const values::Tensor& one, const values::Tensor& other) {
+  const auto &a = one.now()->shape, &b = other.now()->shape;
+  return a.rank_known && b.rank_known &&
+      std::ranges::equal(a.dims, b.dims, [&](const auto& x, const auto& y) {
+        return x.size && y.size &&
+            record.symbols.decide(record.symbols.compared(symbolic::Compare::eq, x.size, y.size)) ==
+            Answer::yes;
+      });
+}
+
+// Of several modules an optimizer has one that no loss goes through, and lacks another that is just like it:
+// a head that was made anew, say.
+void look_for_doubles(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
+  if (scene.by_caller || scene.optimizers.size() != 1) return;
+  const auto vain = taken_in_vain(scene);
+  // With one that has none of what the loop trains all is wrong.
+  if (!vain || vain->empty() || vain->size() == all_taken(scene)->size()) return;
+  const OperationEvent* made = nullptr;
+  for (const TrainingEvent& each : scene.all) {
+    if (each.event->row->operation == Operation::optimizer_made) made = each.event;
+    if (!made || each.event->row->operation != Operation::backward || each.loops.empty() ||
+        !repeats(*each.loops.back()))
+      continue;
+    for (const Instance* layer : layers_of_none(scene, *each.event)) {
+      const auto own = own_parameters(*layer);
+      const values::Tensor* other = nullptr;
+      const bool doubled = std::ranges::all_of(own, [&](const values::Tensor* tensor) {
+        const auto at = std::ranges::find_if(
+            *vain, [&](const values::Tensor* one) { return are_alike(record, *one, *tensor); });
+        if (at != vain->end()) other = *at;
+        return at != vain->end();
+      });
+      if (!doubled || is_made_behind(record, *layer, *made) || !once(made->place)) continue;
+      const std::string kind = class_of(*layer);
+      Finding* finding = report.add(Severity::warning, made->place, made->calls,
+          "This optimizer holds the parameters of a " + code(kind) +
+              " that no loss goes through, and not those of one just like it that the loss does go through: that is never trained. Create it from the parameters of the modules that are used.");
+      if (!finding) continue;
+      report.relate(*finding, layer->born, "the " + kind + " that no optimizer steps");
+      report.relate(*finding, each.event->place, "the loss goes through it");
+    }
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
@@ -422,6 +498,7 @@ void check(const Record& record, Report& report) {
     look_for_replaced(record, scene, report, once);
     look_for_replaced_in_unseen(record, scene, report, once);
     look_for_unfrozen(record, scene, report, once);
+    look_for_doubles(record, scene, report, once);
   }
   look_for_others(record, training.scenes(), report, once);
   look_for_others(record, StepMethods::of(record).scenes(), report, once);
