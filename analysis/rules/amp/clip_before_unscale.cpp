@@ -73,9 +73,11 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const OrderViolation& mistake : training.mistakes()) {
     if (mistake.slip != ViolationKind::clip_scaled && mistake.slip != ViolationKind::read_scaled) continue;
-    // Who writes gradients may undo the scale, too; but not where unscale_ comes to do it after all.
+    // Who writes gradients may undo the scale, too; but not where unscale_ comes to do it after all, and not
+    // by a limit.
+    const bool limits = mistake.event->row->operation == Operation::gradient_written;
     if (by_hand(*mistake.scene, *mistake.event) &&
-        (makes_gradients(record, *mistake.scene, *mistake.event) || !later_unscale(mistake)))
+        (makes_gradients(record, *mistake.scene, *mistake.event) || (!limits && !later_unscale(mistake))))
       continue;
     const auto weight = severity_under(record, mistake, *mistake.event);
     if (!weight || !once(mistake.event->place)) continue;
@@ -91,6 +93,7 @@ void check(const Record& record, Report& report) {
             " first.");
     if (!finding) continue;
     report.relate(*finding, mistake.before->place, "the backward of the scaled loss leaves scaled gradients");
+    if (limits) continue;  // parameter by parameter: unscale_ belongs in front of the loop around it
     const OperationEvent* unscale = later_unscale(mistake);
     // Only what is sure to be made in each round may be unscaled in front of it: a second unscale_ raises.
     Fix fix;

@@ -125,6 +125,27 @@ void report_unscale(Report& report, Finding& finding, const OrderViolation& mist
       return report.relate(finding, each.event->place, "the scaler unscales them here");
 }
 
+// Is the scaler only a constant factor that the program chose, and does the optimizer divide by the size of
+// the gradients, whatever they are multiplied by? Then what is lost is that steps with inf or nan are
+// skipped.
+bool hides_the_scale(const OrderViolation& mistake) {
+  const auto* optimizer = mistake.optimizer.is(values::Kind::instance) ? mistake.optimizer.as<Instance>()
+                                                                       : nullptr;
+  const values::Row* row = optimizer && optimizer->native ? optimizer->native->row : nullptr;
+  if (!row || std::ranges::none_of(row->parameters, [](syntax::Name name) { return name.text() == "eps"; }))
+    return false;
+  const bool chosen = std::ranges::any_of(mistake.scene->all, [&](const TrainingEvent& each) {
+    const OperationEvent& made = *each.event;
+    return made.row->operation == Operation::scaler_made && made.self.object() == mistake.scaler &&
+        argument(made, "init_scale").is(values::Kind::real);
+  });
+  return chosen && std::ranges::none_of(mistake.scene->all, [&](const TrainingEvent& each) {
+    const Operation operation = each.event->row->operation;
+    return operation == Operation::scaler_update || operation == Operation::scaler_step ||
+        operation == Operation::clip_gradients;
+  });
+}
+
 void check(const Record& record, Report& report) {
   Once once;
   for (const OrderViolation& mistake : Training::of(record).mistakes()) {
@@ -137,7 +158,8 @@ void check(const Record& record, Report& report) {
     if (!weight || !once(step.place)) continue;
     const std::string optimizer = object_text(record, step, "optimizer");
     const std::string scaler = mistake.scale ? object_text(record, *mistake.scale, "scaler") : "scaler";
-    Finding* finding = report.add(past ? Severity::warning : weight->severity, step.place, step.calls,
+    const Severity severity = past || hides_the_scale(mistake) ? Severity::warning : weight->severity;
+    Finding* finding = report.add(severity, step.place, step.calls,
         past ? code(optimizer + ".step()") + " bypasses the scaler" + weight->when +
                 ", so gradients that hold inf or nan are applied, as the first loss scales make them. Step through the scaler: " +
                 code(scaler + ".step(" + optimizer + ")") + "."

@@ -1,5 +1,6 @@
 #include "rules/training/gradient_typestate.hpp"
 
+#include "libraries/torch/meaning/gradients.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 
@@ -65,6 +66,7 @@ void GradientTypestate::run(const std::vector<Step>& steps) {
     case Operation::scaler_update: updated(event, event.self.object()); break;
     case Operation::clip_gradients: clipped(event); break;
     case Operation::host_read: measured(event); break;
+    case Operation::gradient_written: limited(event); break;
     default: break;
     }
   }
@@ -274,6 +276,29 @@ void GradientTypestate::clipped(const OperationEvent& event) {
     }
     if (state.any) state.clipped = true;
   });
+}
+
+bool limits_gradient(const OperationEvent& event) {
+  return event.row->operation == Operation::gradient_written && event.by &&
+      libraries::gradient_write_of(*event.by) == libraries::GradientWrite::limited;
+}
+
+// `p.grad.clamp_(-1, 1)`. Who writes gradients in another way may take the scale off.
+void GradientTypestate::limited(const OperationEvent& event) {
+  if (!limits_gradient(event)) return;
+  for (const TrainingEvent& other : scene_.all)
+    if (other.event->row->operation == Operation::scale_asked ||
+        (other.event->row->operation == Operation::gradient_written && !limits_gradient(*other.event) &&
+            !clears_gradient(*other.event)))
+      return;
+  const State* scaled = nullptr;
+  bool all = true;
+  each([&](const Object*, State& state) {
+    all = all && state.scaled;
+    scaled = &state;
+  });
+  if (scaled && all)
+    wrong(ViolationKind::clip_scaled, event, *scaled, scaled->scaled, nullptr, scaled->scaled_by);
 }
 
 // Which optimizer's gradients they are is not known: all of them have to be scaled.

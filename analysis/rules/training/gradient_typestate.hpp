@@ -8,6 +8,9 @@
 
 namespace stepzero::rules {
 
+// Does it set a limit to a gradient in place, as clamp_ does?
+bool limits_gradient(const OperationEvent& event);
+
 class GradientTypestate {
 public:
   struct Entry {
@@ -64,6 +67,7 @@ private:
   void updated(const OperationEvent& event, const Object* scaler);
   void clipped(const OperationEvent& event);
   void measured(const OperationEvent& event);
+  void limited(const OperationEvent& event);
 
   const TrainingRoot& scene_;
   Found& found_;

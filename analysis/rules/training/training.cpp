@@ -318,7 +318,8 @@ void Training::find_mistakes(const TrainingRoot& scene) {
   std::map<const OperationEvent*, bool> handed;
   walk.wanted = [&](const OperationEvent& event) {
     if (event.row->operation != Operation::unseen)
-      return matters(event.row->operation) || (scales && measures_gradients(record_, event));
+      return matters(event.row->operation) ||
+          (scales && (measures_gradients(record_, event) || limits_gradient(event)));
     // Only what may work on an optimizer or a scaler makes a difference.
     if (const auto known = handed.find(&event); known != handed.end()) return known->second;
     return handed[&event] = hands_any(event, watched);

@@ -18,7 +18,9 @@ using enum GradientWrite;
 constexpr Named writes[] = {
     {"mul", less},
     {"div", less},
-    {"clamp", less},
+    {"clamp", limited},
+    {"clamp_min", limited},
+    {"clamp_max", limited},
     {"nan_to_num", less},
     {"detach_", cut},
     {"requires_grad_", cut},

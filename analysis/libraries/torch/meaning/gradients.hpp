@@ -8,6 +8,7 @@ namespace stepzero::libraries {
 enum class GradientWrite : std::uint8_t {
   other,
   less,     // of what a backward has left, as scaling does
+  limited,  // less of it where it was more than a limit
   cut,      // its history
   nothing,  // zeros
 };
