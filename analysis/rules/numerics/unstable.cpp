@@ -50,6 +50,30 @@ bool of_unit_rows(const TensorState* state, int depth = 0) {
   if (by == OpSemantics::div) return semantics(behind(input(*state->made, 1))) == OpSemantics::norm;
   return carries(by) && of_unit_rows(input(*state->made), depth + 1);
 }
+// Does the program make rows that may hold zeros alone: padding, what a mask or a relu leaves? What a layer
+// computes with a weight is never 0 in all its places.
+bool may_have_rows_of_zeros(const TensorState* state, int depth = 0) {
+  if (!state || !state->made || depth > most_operations) return false;
+  const OpSemantics by = semantics(state);
+  const auto from = inputs(*state->made);
+  switch (by) {
+  case OpSemantics::masked:
+  case OpSemantics::padded:
+  case OpSemantics::not_negative:
+  case OpSemantics::one_hot:
+  case OpSemantics::where: return true;
+  case OpSemantics::mul:
+    return std::ranges::any_of(from, [&](const TensorState* each) {
+      return each &&
+          (each->dtype == values::Dtype::boolean || may_have_rows_of_zeros(each, depth + 1) ||
+              (each->requires_grad == Known::no && each->shape.rank_known));
+    });
+  case OpSemantics::sum:
+  case OpSemantics::mean:
+  case OpSemantics::largest: return may_have_rows_of_zeros(input(*state->made), depth + 1);
+  default: return carries(by) && may_have_rows_of_zeros(input(*state->made), depth + 1);
+  }
+}
 // Numbers whose exponentials are far from the largest float: cosines, over any temperature that is in use.
 bool stays_small(const Record& record, const TensorState* state, int depth = 0) {
   constexpr double least_temperature = 1.0 / 80;
@@ -155,7 +179,7 @@ void check(const Record& record, Report& report) {
   for (const Origin& each : lineage.of_semantics(OpSemantics::div)) {
     const TensorState *above = input(*each.made, 0), *below = input(*each.made, 1);
     if (!above || semantics(below) != OpSemantics::norm || each.state->requires_grad != Known::yes) continue;
-    if (input(*below->made) != above || !once(each.made->born)) continue;
+    if (input(*below->made) != above || !may_have_rows_of_zeros(above) || !once(each.made->born)) continue;
     report.add(Severity::hint, each.made->born, each.made->calls,
         "A row of zeros, such as padding, is divided by a norm of 0 and becomes nan. Use `F.normalize`, which keeps the norm from 0.");
   }
