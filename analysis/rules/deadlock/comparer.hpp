@@ -66,6 +66,7 @@ private:
   // Some world gets past, but none of those that count: a program that names rank 2 is not made for two
   // ranks, and one that fits three by its numbers is hardly meant for three where neither two nor four do.
   bool fails_where_it_counts(const Mismatch& mismatch, const std::set<int>& worlds);
+  bool differs_with_two_ranks(const Mismatch& mismatch);
   // Found out once.
   int highest_named();
   // What only an exception leads to is told as that.
