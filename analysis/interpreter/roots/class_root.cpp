@@ -154,19 +154,23 @@ void Interpreter::ClassRoot::lose_changed_containers(const Changes& changes) {
 
 // So may the method of a part that it calls: self.scene.load(path).
 void Interpreter::ClassRoot::lose_changed_parts(const Changes& changes) {
-  for (const auto& [outer, part_method] : changes.calls_in) {
-    const values::Slot* slot = set_attribute(outer);
-    const Value part = slot ? run.resolve(slot->value) : Value{};
-    if (!part.is(Kind::instance) || !part.as<values::Instance>()->cls) continue;
+  const auto lose = [&](const auto& each, Value part, Name method, int depth) -> void {
+    if (part.is(Kind::choice) && depth < 4) {
+      each(each, part.as<values::Choice>()->yes, method, depth + 1);
+      each(each, part.as<values::Choice>()->no, method, depth + 1);
+    }
+    if (!part.is(Kind::instance) || !part.as<values::Instance>()->cls) return;
     auto& held = *part.as<values::Instance>();
-    const FunctionStmt* own = method_named(*held.cls, part_method);
-    if (!own || called.contains(own)) continue;
-    const Changes within = set_by_method(*held.cls, part_method);
+    const FunctionStmt* own = method_named(*held.cls, method);
+    if (!own || called.contains(own)) return;
+    const Changes within = set_by_method(*held.cls, method);
     lose_set(run, held, within);
     for (const Name name : within.changed)
       if (const values::Slot* inner = held.attributes.find(name); inner && inner->value)
         run.escape(inner->value);
-  }
+  };
+  for (const auto& [outer, part_method] : changes.calls_in)
+    if (const values::Slot* slot = set_attribute(outer)) lose(lose, run.resolve(slot->value), part_method, 0);
 }
 
 void Interpreter::ClassRoot::lose_attribute(Name name, bool inherited) {
