@@ -242,16 +242,20 @@ Changes set_by_method(const values::Class& cls, Name method) {
   return changes;
 }
 
-std::vector<Name> may_be_registered(const values::Instance& object) {
+// Is it None or a buffer, or may it be? What is registered under a condition is one of two.
+static bool may_be_buffer(Value held, int depth = 0) {
   using values::Kind;
+  if (held.is(Kind::choice) && depth < 4)
+    return may_be_buffer(held.as<values::Choice>()->yes, depth + 1) ||
+        may_be_buffer(held.as<values::Choice>()->no, depth + 1);
+  return held.is(Kind::none) ||
+      (held.is(Kind::tensor) && held.as<values::Tensor>()->role == values::TensorRole::buffer);
+}
+
+std::vector<Name> may_be_registered(const values::Instance& object) {
   std::vector<Name> names;
-  for (const auto& [name, slot] : object.attributes.entries()) {
-    const Value held = slot->value;
-    if (name.text().starts_with('$')) continue;
-    if (held.is(Kind::none) ||
-        (held.is(Kind::tensor) && held.as<values::Tensor>()->role == values::TensorRole::buffer))
-      names.push_back(name);
-  }
+  for (const auto& [name, slot] : object.attributes.entries())
+    if (!name.text().starts_with('$') && may_be_buffer(slot->value)) names.push_back(name);
   return names;
 }
 

@@ -125,6 +125,8 @@ void report_unscale(Report& report, Finding& finding, const OrderViolation& mist
       return report.relate(finding, each.event->place, "the scaler unscales them here");
 }
 
+constexpr double usual_scale = 65536;  // of a scaler that is not told otherwise
+
 // Is the scaler only a constant factor that the program chose, and does the optimizer divide by the size of
 // the gradients, whatever they are multiplied by? Then what is lost is that steps with inf or nan are
 // skipped.
@@ -136,8 +138,9 @@ bool hides_the_scale(const OrderViolation& mistake) {
     return false;
   const bool chosen = std::ranges::any_of(mistake.scene->all, [&](const TrainingEvent& each) {
     const OperationEvent& made = *each.event;
+    const Value scale = argument(made, "init_scale");
     return made.row->operation == Operation::scaler_made && made.self.object() == mistake.scaler &&
-        argument(made, "init_scale").is(values::Kind::real);
+        scale.is(values::Kind::real) && scale.real() != usual_scale;
   });
   return chosen && std::ranges::none_of(mistake.scene->all, [&](const TrainingEvent& each) {
     const Operation operation = each.event->row->operation;

@@ -197,7 +197,7 @@ extern constexpr Rule unstable = complete({
     .wrong = "loss = -torch.log(F.softmax(logits, dim=-1)).gather(1, y)\n",
     .right = "loss = -F.log_softmax(logits, dim=-1).gather(1, y)\n",
     .silent =
-        "An epsilon inside the logarithm or the root; exponents from which something was taken off or that are clamped, or that are called log-probabilities; roots of what has no gradient; norms that are clamped or have "
+        "An epsilon inside the logarithm or the root; exponents from which something was taken off or that are clamped, or that are called log-probabilities; roots of what has no gradient; norms of what a layer computes with a weight; norms that are clamped or have "
         "something added.",
     .fix =
         "log of a softmax becomes log_softmax, where both stand in one expression. The others need a decision.",
