@@ -92,11 +92,6 @@ public:
   bool out_of_budget = false;
   bool cancelled = false;
   std::uint64_t steps = 0;
-  // Runs the same file again as one process of a small job does; of the functions that nobody calls, and of
-  // classes, only those among `roots`. Null if it cannot. For readers, while the run's sources live.
-  std::function<std::shared_ptr<Record>(
-      const OneRank& rank, const std::unordered_set<const syntax::Stmt*>& roots)>
-      as_rank;
   std::map<std::string, std::int64_t> by_defaults;  // see OneRank: those that were asked for, by name
   bool open_to_defaults =
       false;  // the statements of the file leave something open that the defaults of the command line decide
@@ -130,7 +125,6 @@ public:
     const auto found = written.find(stmt);
     return found == written.end() ? stmt : found->second;
   }
-  mutable std::shared_ptr<void> compared;  // what comparing the ranks came to: the readers' own
 
   template <class T> T* event() {
     auto owned = std::make_unique<T>();

@@ -15,10 +15,12 @@ using interpreter::ProblemEvent;
 using interpreter::Record;
 using values::Place;
 
+class RankResults;
+
 class Report {
 public:
-  Report(const Record& record, const Rule& rule, std::vector<Finding>& findings)
-      : record_(record), rule_(rule), findings_(findings) {}
+  Report(const Record& record, const RankResults& ranks, const Rule& rule, std::vector<Finding>& findings)
+      : record_(record), ranks_(ranks), rule_(rule), findings_(findings) {}
 
   // A finding at a place. It belongs to the analysed file: a place elsewhere is replaced by the innermost
   // call in this file that led there, and becomes a related location; without such a call nothing is
@@ -30,9 +32,11 @@ public:
   void relate_calls(Finding& finding, const interpreter::CallSite* calls) const;
 
   const Record& record() const { return record_; }
+  const RankResults& ranks() const { return ranks_; }  // see rules/ranks/comparison.hpp
 
 private:
   const Record& record_;
+  const RankResults& ranks_;
   const Rule& rule_;
   std::vector<Finding>& findings_;
 };

@@ -64,11 +64,9 @@ bool RunCache::is_bloated() const {
 
 void RunCache::keep(std::unique_ptr<Run> run) {
   const auto rest = [](Run& each) {
-    each.record.as_rank = nullptr;
     each.record.on_statements = nullptr;
     each.record.on_focus = nullptr;
     each.record.derived.clear();
-    each.record.compared.reset();
     each.sources.ask(nullptr);
     return each.interpreter->can_run_again();
   };

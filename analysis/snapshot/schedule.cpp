@@ -1,9 +1,11 @@
 #include "snapshot/schedule.hpp"
+#include "snapshot/rank_results.hpp"
 
-#include "rules/deadlock/comm_events.hpp"
-#include "rules/deadlock/job_size.hpp"
-#include "rules/deadlock/match.hpp"
+#include "rules/ranks/communication.hpp"
+#include "rules/ranks/comparison.hpp"
+#include "rules/ranks/job_size.hpp"
 #include "rules/report.hpp"
+#include "snapshot/rank_results.hpp"
 #include "snapshot/schedule_rows.hpp"
 
 #include <algorithm>
@@ -25,8 +27,7 @@ bool communicates(const Root& root) {
   rules::visit(root.block, [&](const interpreter::Event& event) {
     if (event.kind != interpreter::EventKind::operation) return;
     const auto& operation = static_cast<const interpreter::OperationEvent&>(event);
-    any = any || operation.row->operation == Operation::parallel_forward ||
-        rules::Acts::communicates(operation);
+    any = any || operation.row->operation == Operation::parallel_forward || rules::communicates(operation);
   });
   return any;
 }
@@ -251,16 +252,16 @@ bool worth_telling(const Root& root) { return !root.truncated && communicates(ro
 enum class Fit : std::uint8_t { yes, no, too_few };
 
 // Is the program made for so many ranks?
-Fit run_world(const Record& record, const rules::Comparison& comparison, int world, Schedule& made) {
+Fit run_world(const Record& record, rules::ComparedJob& job, int world, Schedule& made) {
   made = {};
   made.world = world;
   Functions functions(record.path);
   bool fits = false, too_few = false;
   for (const auto& root : record.roots) {
     if (!worth_telling(*root)) continue;
-    Rows rows(record, *comparison.worlds, world, comparison, root->function != nullptr);
+    Rows rows(record, job.worlds, world, job, root->function != nullptr);
     SchedulePart part;
-    part.complete = comparison.worlds->explore(
+    part.complete = job.worlds.explore(
         *root, world, most_ways, [&](const rules::JobRun& run) { rows.add(run); });
     if (root->function) {
       part.function = root->name;
@@ -282,16 +283,17 @@ Fit run_world(const Record& record, const rules::Comparison& comparison, int wor
 
 }  // namespace
 
-Schedule schedule_of(const Record& record, int world) {
+Schedule schedule_of(const RankResults& ranks, int world) {
+  const Record& record = ranks.record();
   Schedule made;
   if (world > 0) made.world = world;
-  if (!record.as_rank || std::none_of(record.roots.begin(), record.roots.end(), [](const auto& root) {
+  if (!ranks.can_run() || std::none_of(record.roots.begin(), record.roots.end(), [](const auto& root) {
         return worth_telling(*root);
       }))
     return made;
-  const rules::Comparison& comparison = rules::compare_ranks(record);
+  rules::ComparedJob& job = ranks.job();
   if (world > 0) {
-    run_world(record, comparison, world, made);
+    run_world(record, job, world, made);
     return made;
   }
   // The size that the program gives, where it gives one.
@@ -301,17 +303,17 @@ Schedule schedule_of(const Record& record, int world) {
     if (worth_telling(*root)) given.insert(rules::size_of_job(record, *root));
   given.erase(0);
   if (given.size() == 1 && *given.begin() <= largest) {
-    run_world(record, comparison, *given.begin(), made);
+    run_world(record, job, *given.begin(), made);
     return made;
   }
   int proven = 0;
-  for (const rules::Mismatch& mismatch : comparison.found)
+  for (const rules::Mismatch& mismatch : job.found)
     proven = std::max(proven, mismatch.certain && mismatch.world <= largest ? mismatch.world : 0);
   Fit fit = Fit::too_few;
   int fitting = 2;
   for (const int size : {2, 3, 4, 8, largest}) {
     if (size > 4 && size > proven && (size > 8 || fit != Fit::too_few)) break;
-    fit = run_world(record, comparison, size, made);
+    fit = run_world(record, job, size, made);
     if (fit == Fit::yes) {
       fitting = size;
       break;
@@ -326,9 +328,9 @@ Schedule schedule_of(const Record& record, int world) {
     for (const int size : {3, 4, 8, 16}) {
       if (size <= fitting || size > proven) continue;
       Schedule larger;
-      if (run_world(record, comparison, size, larger) == Fit::yes && hangs(larger)) return larger;
+      if (run_world(record, job, size, larger) == Fit::yes && hangs(larger)) return larger;
     }
-  if (fit != Fit::yes) run_world(record, comparison, 2, made);
+  if (fit != Fit::yes) run_world(record, job, 2, made);
   return made;
 }
 

@@ -10,11 +10,9 @@
 #include <string>
 #include <vector>
 
-namespace stepzero::interpreter {
-class Record;
-}
-
 namespace stepzero::snapshot {
+
+class RankResults;
 
 // A place of any file, with its line: readers of a schedule need no text.
 struct Spot {
@@ -107,6 +105,6 @@ struct Schedule {
 
 // `world` 0: two ranks, or as many as the program is made for. A schedule without parts: nothing
 // communicates.
-Schedule schedule_of(const interpreter::Record& record, int world);
+Schedule schedule_of(const RankResults& ranks, int world);
 
 }  // namespace stepzero::snapshot

@@ -1,7 +1,7 @@
 #include "snapshot/schedule_rows.hpp"
 
 #include "footprint/ranks.hpp"
-#include "rules/deadlock/collective_simulator.hpp"
+#include "rules/ranks/collective_simulator.hpp"
 #include "snapshot/shown.hpp"
 
 #include <algorithm>
@@ -68,9 +68,9 @@ void Rows::number(const rules::JobRun& run) {
   numbers_.assign(run.size(), {});
   for (std::size_t rank = 0; rank < run.size(); ++rank) {
     std::map<std::vector<int>, int> times;
-    for (const CommEvent& act : run[rank].acts) {
-      std::vector<int> key{static_cast<int>(rank), act.site};
-      for (const rules::Round& round : act.rounds)
+    for (const CommEvent& comm : run[rank].comms) {
+      std::vector<int> key{static_cast<int>(rank), comm.site};
+      for (const rules::Round& round : comm.rounds)
         key.insert(key.end(), {round.site, round.nth, round.round});
       key.push_back(-1 - times[key]++);
       numbers_[rank].push_back(
@@ -79,8 +79,8 @@ void Rows::number(const rules::JobRun& run) {
   }
 }
 
-// Rows of acts from `from` up to `until`, by rank. What meets stands in one row where each rank's order
-// allows it; without `partners`, what is entered at the same place.
+// Rows of communications from `from` up to `until`, by rank. What meets stands in one row where each rank's
+// order allows it; without `partners`, what is entered at the same place.
 std::vector<std::vector<Head>> Rows::side_by_side(const rules::JobRun& run, const Partners* partners,
     const std::vector<std::size_t>& from, const std::vector<std::size_t>& until) const {
   const std::vector<Head> none;
@@ -93,8 +93,8 @@ std::vector<std::vector<Head>> Rows::side_by_side(const rules::JobRun& run, cons
         head.second < until[static_cast<std::size_t>(head.first)];
   };
   const auto is_ready = [&](const Head& head) {
-    const CommEvent& act = run[static_cast<std::size_t>(head.first)].acts[head.second];
-    if (act.starts || act.what == CommEvent::What::await) return true;
+    const CommEvent& comm = run[static_cast<std::size_t>(head.first)].comms[head.second];
+    if (comm.starts || comm.what == CommEvent::What::await) return true;
     const auto& all = others(head);
     return std::all_of(all.begin(), all.end(), [&](const Head& other) {
       const auto rank = static_cast<std::size_t>(other.first);
@@ -114,7 +114,7 @@ std::vector<std::vector<Head>> Rows::side_by_side(const rules::JobRun& run, cons
       return std::find(row.begin(), row.end(), head) != row.end();
     };
     const auto site = [&](const Head& head) {
-      return run[static_cast<std::size_t>(head.first)].acts[head.second].site;
+      return run[static_cast<std::size_t>(head.first)].comms[head.second].site;
     };
     for (std::size_t i = 0; i < row.size(); ++i) {
       for (const Head& other : others(row[i]))
@@ -129,7 +129,7 @@ std::vector<std::vector<Head>> Rows::side_by_side(const rules::JobRun& run, cons
   }
 }
 
-std::vector<Frame> Rows::frames_of(const RankTrace& trace, const CommEvent& act) const {
+std::vector<Frame> Rows::frames_of(const RankTrace& trace, const CommEvent& comm) const {
   std::vector<Frame> frames;
   const auto add_loop = [&](const rules::Round& round) {
     if (!round.loop) return;
@@ -138,10 +138,10 @@ std::vector<Frame> Rows::frames_of(const RankTrace& trace, const CommEvent& act)
     frames.push_back(std::move(frame));
   };
   std::size_t next = 0;
-  for (std::size_t i = 0; i <= act.turns.size(); ++i) {
-    for (; next < act.rounds.size() && act.rounds[next].turns <= i; ++next) add_loop(act.rounds[next]);
-    if (i == act.turns.size()) break;
-    const rules::Decision& decision = trace.decisions[act.turns[i]];
+  for (std::size_t i = 0; i <= comm.turns.size(); ++i) {
+    for (; next < comm.rounds.size() && comm.rounds[next].turns <= i; ++next) add_loop(comm.rounds[next]);
+    if (i == comm.turns.size()) break;
+    const rules::Decision& decision = trace.decisions[comm.turns[i]];
     if (decision.attempt && decision.yes) continue;
     if (!decision.attempt && !decision.open) continue;
     frames.push_back({decision.attempt ? Frame::Kind::handler : Frame::Kind::choice, decision.site,
@@ -154,33 +154,33 @@ std::vector<Frame> Rows::frames_of(const RankTrace& trace, const CommEvent& act)
 namespace {
 
 // That the rank has in the collective or the message.
-std::int64_t bytes_in(const Record& own, const CommEvent& act) {
-  if (act.elements) return *act.elements * values::width(act.dtype);
+std::int64_t bytes_in(const Record& own, const CommEvent& comm) {
+  if (comm.elements) return *comm.elements * values::width(comm.dtype);
   // A wrapper communicates out of sight: its object is called, or its mark is put on a module that is.
-  if (act.module) return footprint::moved_by_backward(own, *act.module);
-  if (!act.event || act.event->row->kind == values::RowKind::class_) return 0;
+  if (comm.module) return footprint::moved_by_backward(own, *comm.module);
+  if (!comm.event || comm.event->row->kind == values::RowKind::class_) return 0;
   for (const values::Value each :
-      {act.event->self, act.event->arguments.empty() ? values::Value{} : act.event->arguments[0]})
-    if (each.is(values::Kind::instance) && act.info && act.info->hidden)
+      {comm.event->self, comm.event->arguments.empty() ? values::Value{} : comm.event->arguments[0]})
+    if (each.is(values::Kind::instance) && comm.info && comm.info->hidden)
       return footprint::moved_by_forward(own, *each.as<values::Instance>());
   return 0;
 }
 
 }  // namespace
 
-Communication Rows::describe(int rank, const CommEvent& act) const {
+Communication Rows::describe(int rank, const CommEvent& comm) const {
   Communication made;
   made.rank = rank;
-  switch (act.what) {
+  switch (comm.what) {
   case CommEvent::What::collective: made.what = Communication::What::collective; break;
   case CommEvent::What::send: made.what = Communication::What::send; break;
   case CommEvent::What::receive: made.what = Communication::What::receive; break;
   case CommEvent::What::await: made.what = Communication::What::wait; break;
   }
-  made.name = std::string(act.name);
-  made.where = spot_of(record_, act.place);
+  made.name = std::string(comm.name);
+  made.where = spot_of(record_, comm.place);
   const Record& own = worlds_.of(rank, world_);
-  for (const CallSite *calls = act.calls, *own_calls = act.own_calls; calls && own_calls;
+  for (const CallSite *calls = comm.calls, *own_calls = comm.own_calls; calls && own_calls;
       calls = calls->outer, own_calls = own_calls->outer) {
     const values::Function* function = own_calls->function;
     if (!function || !function->stmt) continue;
@@ -194,19 +194,19 @@ Communication Rows::describe(int rank, const CommEvent& act) const {
       caller.call = {};
     made.callers.push_back(std::move(caller));
   }
-  made.members = act.members;
-  made.whole_group = act.members.empty() || act.members.size() == static_cast<std::size_t>(world_);
-  made.root = act.root;
+  made.members = comm.members;
+  made.whole_group = comm.members.empty() || comm.members.size() == static_cast<std::size_t>(world_);
+  made.root = comm.root;
   // Who sends calls the root its source.
-  if (const auto* info = act.event->row->collective; info && info->root >= 0)
-    made.root_sends = act.event->row->parameters[static_cast<std::size_t>(info->root)].text().ends_with(
+  if (const auto* info = comm.event->row->collective; info && info->root >= 0)
+    made.root_sends = comm.event->row->parameters[static_cast<std::size_t>(info->root)].text().ends_with(
         "src");
-  if (act.what == CommEvent::What::send || act.what == CommEvent::What::receive) made.peer = act.peer;
-  made.tag = act.tag;
-  made.made = act.made;
-  made.starts = act.starts;
-  if (act.tensor) made.tensor = show(own, *act.tensor);
-  made.bytes = bytes_in(own, act);
+  if (comm.what == CommEvent::What::send || comm.what == CommEvent::What::receive) made.peer = comm.peer;
+  made.tag = comm.tag;
+  made.made = comm.made;
+  made.starts = comm.starts;
+  if (comm.tensor) made.tensor = show(own, *comm.tensor);
+  made.bytes = bytes_in(own, comm);
   return made;
 }
 
@@ -216,10 +216,10 @@ Row Rows::row_of(const rules::JobRun& run, const std::vector<Head>& heads) {
   bool first = true;
   for (const auto& [rank, at] : heads) {
     const RankTrace& trace = run[static_cast<std::size_t>(rank)];
-    const CommEvent& act = trace.acts[at];
+    const CommEvent& comm = trace.comms[at];
     row.cells.push_back(numbers_[static_cast<std::size_t>(rank)][at]);
-    row.calls.push_back(describe(rank, act));
-    std::vector<Frame> frames = frames_of(trace, act);
+    row.calls.push_back(describe(rank, comm));
+    std::vector<Frame> frames = frames_of(trace, comm);
     if (first) {
       row.frames = std::move(frames);
       first = false;
@@ -241,8 +241,8 @@ Row Rows::row_of(const rules::JobRun& run, const std::vector<Head>& heads) {
 bool Rows::explained(const rules::JobRun& run) const {
   const auto wrong = [&](int site) { return wrong_.contains(site); };
   for (const RankTrace& trace : run)
-    if (std::any_of(
-            trace.acts.begin(), trace.acts.end(), [&](const CommEvent& act) { return wrong(act.site); }) ||
+    if (std::any_of(trace.comms.begin(), trace.comms.end(),
+            [&](const CommEvent& comm) { return wrong(comm.site); }) ||
         std::any_of(trace.exits.begin(), trace.exits.end(),
             [&](const rules::PathExit& exit) { return wrong(exit.site); }) ||
         std::any_of(trace.loops.begin(), trace.loops.end(),
@@ -254,7 +254,7 @@ bool Rows::explained(const rules::JobRun& run) const {
 // All come, and what they bring does not fit together.
 std::string Rows::problem_of(const rules::JobRun& run, const std::vector<Head>& heads, bool stuck) const {
   for (const auto& [rank, at] : heads) {
-    const auto wrong = wrong_.find(run[static_cast<std::size_t>(rank)].acts[at].site);
+    const auto wrong = wrong_.find(run[static_cast<std::size_t>(rank)].comms[at].site);
     if (wrong == wrong_.end()) continue;
     const rules::Cause cause = wrong->second->cause;
     if (cause == rules::Cause::root || cause == rules::Cause::size || cause == rules::Cause::order ||
@@ -313,7 +313,7 @@ void Rows::add(const rules::JobRun& run) {
   const Partners partners(run);
   const std::vector<std::size_t> start(run.size(), 0);
   std::vector<std::size_t> all;
-  for (const RankTrace& trace : run) all.push_back(trace.acts.size());
+  for (const RankTrace& trace : run) all.push_back(trace.comms.size());
   const bool proven = explained(run);
   bool certain = true;
   std::vector<std::size_t> until = stall(run, partners, true);
@@ -363,7 +363,7 @@ void Rows::add(const rules::JobRun& run) {
   merge(std::move(made));
 }
 
-// The rows of a run go between those that are known already: all runs have their acts in one order.
+// The rows of a run go between those that are known already: all runs have their communications in one order.
 void Rows::merge(std::vector<Row> made) {
   std::vector<std::list<Row>::iterator> before(made.size());  // what a row stands in front of
   auto next = rows_.end();

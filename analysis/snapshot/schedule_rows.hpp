@@ -1,9 +1,10 @@
-// What the ranks of a world do, side by side: acts that belong together in one row, the rows of all possible
-// runs in one list.
+// What the ranks of a world do, side by side: communications that belong together in one row, the rows of all
+// possible runs in one list.
 #pragma once
 
-#include "rules/deadlock/match.hpp"
-#include "rules/deadlock/trace.hpp"
+#include "rules/ranks/comparison.hpp"
+#include "rules/ranks/job_explorer.hpp"
+#include "rules/ranks/trace.hpp"
 #include "snapshot/schedule.hpp"
 #include "snapshot/schedule_stall.hpp"
 
@@ -32,7 +33,7 @@ Spot spot_of(const interpreter::Record& record, values::Place place);
 
 struct Row {
   ScheduleNode::Kind kind = ScheduleNode::Kind::step;  // step, hang or unmatched
-  std::vector<int> cells;            // what is in it: numbers of acts with their rank and rounds
+  std::vector<int> cells;            // what is in it: numbers of communications with their rank and rounds
   std::vector<Communication> calls;  // by rank
   std::vector<Frame> frames;         // outermost first
   std::vector<int> ended;            // of a hang
@@ -62,8 +63,8 @@ private:
   std::vector<std::vector<Head>> side_by_side(const rules::JobRun& run, const Partners* partners,
       const std::vector<std::size_t>& from, const std::vector<std::size_t>& until) const;
   Row row_of(const rules::JobRun& run, const std::vector<Head>& heads);
-  std::vector<Frame> frames_of(const rules::RankTrace& trace, const rules::CommEvent& act) const;
-  Communication describe(int rank, const rules::CommEvent& act) const;
+  std::vector<Frame> frames_of(const rules::RankTrace& trace, const rules::CommEvent& comm) const;
+  Communication describe(int rank, const rules::CommEvent& comm) const;
   std::string problem_of(const rules::JobRun& run, const std::vector<Head>& heads, bool stuck) const;
   bool explained(const rules::JobRun& run) const;
   static bool parted(const rules::JobRun& run);
@@ -77,7 +78,7 @@ private:
   std::map<int, const rules::Mismatch*> wrong_;  // sites that the rules have something to say of
   std::list<Row> rows_;
   std::map<std::vector<int>, int> cell_numbers_;
-  std::vector<std::vector<int>> numbers_;             // of the run that is brought in: by rank, by act
+  std::vector<std::vector<int>> numbers_;  // of the run that is brought in: by rank, by communication
   std::map<int, std::list<Row>::iterator> last_row_;  // by cell
   std::set<std::vector<int>> present_;                // rows: what is in them, with their kind
   std::map<std::pair<int, int>, std::pair<int, int>> loop_rounds_;

@@ -13,8 +13,8 @@ namespace {
 constexpr std::int64_t not_buffered =
     262'144;  // elements of a message that no network takes without the receiver
 
-bool is_member(const CommEvent& act, int rank) {
-  return std::find(act.members.begin(), act.members.end(), rank) != act.members.end();
+bool is_member(const CommEvent& comm, int rank) {
+  return std::find(comm.members.begin(), comm.members.end(), rank) != comm.members.end();
 }
 
 }  // namespace
@@ -26,27 +26,27 @@ Partners::Partners(const rules::JobRun& run) : others_(run.size()), complete_(ru
   for (std::size_t rank = 0; rank < run.size(); ++rank) {
     const int me = static_cast<int>(rank);
     std::map<std::string, std::size_t> entered;
-    others_[rank].resize(run[rank].acts.size());
-    complete_[rank].resize(run[rank].acts.size(), true);
-    for (std::size_t i = 0; i < run[rank].acts.size(); ++i) {
-      const CommEvent& act = run[rank].acts[i];
-      if (act.what == CommEvent::What::collective && is_member(act, me))
-        meetings[{act.group, entered[act.group]++}].push_back({me, i});
-      if (act.what == CommEvent::What::send)
-        messages[{me, act.peer, act.tag, act.group}].first.push_back({me, i});
-      if (act.what == CommEvent::What::receive)
-        messages[{act.peer, me, act.tag, act.group}].second.push_back({me, i});
+    others_[rank].resize(run[rank].comms.size());
+    complete_[rank].resize(run[rank].comms.size(), true);
+    for (std::size_t i = 0; i < run[rank].comms.size(); ++i) {
+      const CommEvent& comm = run[rank].comms[i];
+      if (comm.what == CommEvent::What::collective && is_member(comm, me))
+        meetings[{comm.group, entered[comm.group]++}].push_back({me, i});
+      if (comm.what == CommEvent::What::send)
+        messages[{me, comm.peer, comm.tag, comm.group}].first.push_back({me, i});
+      if (comm.what == CommEvent::What::receive)
+        messages[{comm.peer, me, comm.tag, comm.group}].second.push_back({me, i});
     }
   }
-  const auto act_of = [&](const Head& head) -> const CommEvent& {
-    return run[static_cast<std::size_t>(head.first)].acts[head.second];
+  const auto comm_of = [&](const Head& head) -> const CommEvent& {
+    return run[static_cast<std::size_t>(head.first)].comms[head.second];
   };
   const auto link = [&](const Head& a, const Head& b) {
     others_[static_cast<std::size_t>(a.first)][a.second].push_back(b);
   };
   for (const auto& [key, heads] : meetings) {
-    bool whole = heads.size() == act_of(heads.front()).members.size();
-    for (const Head& head : heads) whole = whole && act_of(head).name == act_of(heads.front()).name;
+    bool whole = heads.size() == comm_of(heads.front()).members.size();
+    for (const Head& head : heads) whole = whole && comm_of(head).name == comm_of(heads.front()).name;
     for (const Head& a : heads) {
       complete_[static_cast<std::size_t>(a.first)][a.second] = whole;
       for (const Head& b : heads)
@@ -70,8 +70,8 @@ std::vector<std::size_t> stall(const rules::JobRun& run, const Partners& partner
   std::vector<std::size_t> at(run.size(), 0);
   std::vector<std::map<const void*, std::size_t>> started(run.size());
   const auto there = [&](const Head& head) {
-    const CommEvent& act = run[static_cast<std::size_t>(head.first)].acts[head.second];
-    if (buffering && act.what == CommEvent::What::send && (!act.elements || *act.elements < not_buffered))
+    const CommEvent& comm = run[static_cast<std::size_t>(head.first)].comms[head.second];
+    if (buffering && comm.what == CommEvent::What::send && (!comm.elements || *comm.elements < not_buffered))
       return true;
     const auto& others = partners.of(head);
     return partners.complete(head) && std::all_of(others.begin(), others.end(), [&](const Head& other) {
@@ -79,19 +79,19 @@ std::vector<std::size_t> stall(const rules::JobRun& run, const Partners& partner
     });
   };
   const auto ends = [&](int rank, std::size_t i) {
-    const CommEvent& act = run[static_cast<std::size_t>(rank)].acts[i];
-    if (act.starts) return true;
-    if (act.what != CommEvent::What::await) return there({rank, i});
+    const CommEvent& comm = run[static_cast<std::size_t>(rank)].comms[i];
+    if (comm.starts) return true;
+    if (comm.what != CommEvent::What::await) return there({rank, i});
     const auto& requests = started[static_cast<std::size_t>(rank)];
-    const auto request = requests.find(act.request);
+    const auto request = requests.find(comm.request);
     return request == requests.end() || there({rank, request->second});
   };
   for (bool progress = true; progress;) {
     progress = false;
     for (std::size_t rank = 0; rank < run.size(); ++rank)
-      while (at[rank] < run[rank].acts.size() && ends(static_cast<int>(rank), at[rank])) {
-        const CommEvent& act = run[rank].acts[at[rank]];
-        if (act.starts) started[rank][act.request] = at[rank];
+      while (at[rank] < run[rank].comms.size() && ends(static_cast<int>(rank), at[rank])) {
+        const CommEvent& comm = run[rank].comms[at[rank]];
+        if (comm.starts) started[rank][comm.request] = at[rank];
         ++at[rank];
         progress = true;
       }

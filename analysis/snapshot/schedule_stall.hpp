@@ -1,13 +1,13 @@
 // How far the ranks of one run come: each goes on until it waits for what is never there.
 #pragma once
 
-#include "rules/deadlock/trace.hpp"
+#include "rules/ranks/trace.hpp"
 
 #include <vector>
 
 namespace stepzero::snapshot {
 
-// A rank and one of its acts.
+// A rank and one of its communications.
 using Head = std::pair<int, std::size_t>;
 
 // Acts that belong together: the collectives of a group in the order in which each member enters them, and
@@ -15,7 +15,7 @@ using Head = std::pair<int, std::size_t>;
 class Partners {
 public:
   explicit Partners(const rules::JobRun& run);
-  // The others that are in it; by act, without itself.
+  // The others that are in it; by communication, without itself.
   const std::vector<Head>& of(const Head& head) const {
     return others_[static_cast<std::size_t>(head.first)][head.second];
   }
@@ -29,8 +29,8 @@ private:
   std::vector<std::vector<bool>> complete_;
 };
 
-// By rank: the act that it waits in forever, or the number of its acts. With `buffering`, messages that are
-// not large need no receiver.
+// By rank: the communication that it waits in forever, or the number of its communications. With `buffering`,
+// messages that are not large need no receiver.
 std::vector<std::size_t> stall(const rules::JobRun& run, const Partners& partners, bool buffering);
 
 }  // namespace stepzero::snapshot

@@ -2,13 +2,14 @@
 
 #include "interpreter/interpreter.hpp"
 #include "libraries/table/table.hpp"
-#include "rules/deadlock/match.hpp"
+#include "rules/ranks/comparison.hpp"
 #include "rules/report.hpp"
 #include "rules/run_conditions.hpp"
 #include "snapshot/default_run.hpp"
 #include "snapshot/documents.hpp"
 #include "snapshot/facts.hpp"
 #include "snapshot/launched_run.hpp"
+#include "snapshot/rank_results.hpp"
 #include "snapshot/rank_runs.hpp"
 #include "snapshot/run_cache.hpp"
 #include "snapshot/schedule.hpp"
@@ -69,13 +70,15 @@ public:
     result_.units_run = run_->interpreter->units_run();
     result_.out_of_budget = record.out_of_budget;
     result_.cancelled = record.cancelled || !judge_all();
-    if (options_.why_line && !result_.cancelled) result_.why = why_silent(record, options_.why_line);
+    if (options_.why_line && !result_.cancelled) result_.why = why_silent(*of_ranks_, options_.why_line);
     if (!result_.cancelled && (options_.want_facts || options_.want_schedule)) {
       if (options_.on_findings) options_.on_findings(result_);
       if (options_.want_facts) collect_facts_of_run();
       if (options_.want_schedule) collect_schedules();
       result_.cancelled = options_.cancelled && *options_.cancelled;
     }
+    of_launched_.clear();
+    of_ranks_.reset();
     launched_ranks_.clear();
     ranks_.reset();
     defaults_.reset();
@@ -193,13 +196,13 @@ private:
       attend();
       begin(*run_, limits_);
     }
-    let_ask(run_->record, *ranks_);
+    of_ranks_ = std::make_unique<RankResults>(run_->record, started_by(*ranks_));
     return again;
   }
-  // Lets rules ask for the runs of single ranks.
-  void let_ask(Record& record, RankRuns& ranks, const Launch* launch = nullptr) const {
-    record.as_rank = [this, &ranks, launch](const interpreter::OneRank& rank,
-                         const RankRuns::Only& only) -> std::shared_ptr<Record> {
+  // How the runs of single ranks are made.
+  rules::RunOfRank started_by(RankRuns& ranks, const Launch* launch = nullptr) const {
+    return [this, &ranks, launch](
+               const interpreter::OneRank& rank, const RankRuns::Only& only) -> std::shared_ptr<Record> {
       if (!rank.told && !rank.by_defaults) return ranks.of(rank.rank, rank.world, only);
       const auto one = std::make_shared<Run>();
       run_rank(*one, rank, only, launch);
@@ -212,15 +215,15 @@ private:
     return !named(options_.ignore, rule.id) && (options_.select.empty() || named(options_.select, rule.id));
   }
 
-  void judge(const rules::Rule& rule, std::initializer_list<const Record*> records, const Launch* launch,
+  void judge(const rules::Rule& rule, std::initializer_list<const RankResults*> records, const Launch* launch,
       std::vector<StandingFindings::One>& all) {
     std::vector<rules::Finding> findings;
     std::size_t own = 0;  // of the first record
     try {
-      for (const Record* const one : records) {
+      for (const RankResults* const one : records) {
         if (!one) continue;
-        rules::Report report(*one, rule, findings);
-        rule.check(*one, report);
+        rules::Report report(one->record(), *one, rule, findings);
+        rule.check(one->record(), report);
         if (one == *records.begin()) own = findings.size();
       }
     } catch (const std::exception& error) {
@@ -261,7 +264,8 @@ private:
     const Record& record = run_->record;
     rules::RunConditions{options_.gpu_memory, false, true}.keep(record);
     std::vector<StandingFindings::One> all;
-    judge_locally({&record}, all);
+    const RankResults alone(record);
+    judge_locally({&alone}, all);
     std::vector<std::string> judged_again = roots;
     judged_again.emplace_back();
     tell_early(std::move(all), run_->standing.in(*module_.text, path_, [&](const std::string& root) {
@@ -270,7 +274,8 @@ private:
     result_.failed_rules.clear();
   }
 
-  void judge_locally(std::initializer_list<const Record*> records, std::vector<StandingFindings::One>& all) {
+  void judge_locally(
+      std::initializer_list<const RankResults*> records, std::vector<StandingFindings::One>& all) {
     for (const rules::Rule& rule : rules::rules())
       if (rule.local && wanted(rule)) judge(rule, records, nullptr, all);
   }
@@ -299,7 +304,7 @@ private:
     // Comparing ranks, running the file with the defaults and as it is launched may take long: until then
     // what these said of the text before stands.
     std::vector<StandingFindings::One> all;
-    judge_locally({&record}, all);
+    judge_locally({of_ranks_.get()}, all);
     if (options_.on_findings && run_->standing.text && (options_.want_facts || options_.want_schedule))
       tell_early(all, run_->standing.in(*module_.text, path_, [](const std::string&) { return true; }));
     // What the statements alone make of the defaults is told of them, too.
@@ -309,11 +314,13 @@ private:
     if (with_defaults && with_defaults->cancelled) return false;
     has_read(record);
     if (with_defaults) has_read(*with_defaults);
+    std::optional<RankResults> defaults;
     if (with_defaults) {
+      defaults.emplace(*with_defaults);
       rules::RunConditions{options_.gpu_memory, true}.keep(*with_defaults);
       all.clear();
       result_.failed_rules.clear();
-      judge_locally({&record, with_defaults}, all);
+      judge_locally({of_ranks_.get(), &*defaults}, all);
     }
     const auto as_before = only_comments_ && run_->launched.empty()
         ? run_->standing.in_other_comments(*module_.text, path_)
@@ -322,7 +329,8 @@ private:
       for (const rules::Finding& finding : *as_before) all.push_back({finding, false});
     } else {
       for (const rules::Rule& rule : rules::rules())
-        if (!rule.local && wanted(rule)) judge(rule, {&record, with_defaults}, nullptr, all);
+        if (!rule.local && wanted(rule))
+          judge(rule, {of_ranks_.get(), defaults ? &*defaults : nullptr}, nullptr, all);
     }
     judge_commands_of_program(all);
     if (!judge_launches(all)) return false;
@@ -368,14 +376,15 @@ private:
             as_rank(run, rank, world, only, &own);
           },
           options_.elsewhere));
-      let_ask(launched, *launched_ranks_.back(), &own);
+      const auto& results = of_launched_.emplace_back(
+          std::make_unique<RankResults>(launched, started_by(*launched_ranks_.back(), &own)));
       rules::RunConditions{options_.gpu_memory, false, false, launch.world.value_or(0)}.keep(launched);
       // As many runs as there are ranks: of one launch, the first of few processes.
       const bool compares = !compared && ranks_are_compared(launch, launched.steps);
       compared = compared || compares;
       for (const rules::Rule& rule : rules::rules())
         if (wanted(rule) && (compares || !rule.id.starts_with("deadlock/")))
-          judge(rule, {&launched}, &launch, all);
+          judge(rule, {results.get()}, &launch, all);
     }
     return true;
   }
@@ -397,11 +406,11 @@ private:
   }
   // The ranks' own runs heed the flag of a cancelled analysis, too: what they left is not the whole then.
   void collect_schedules() {
-    result_.schedule = std::make_shared<Schedule>(schedule_of(run_->record, options_.world));
+    result_.schedule = std::make_shared<Schedule>(schedule_of(*of_ranks_, options_.world));
     for (std::size_t i = 0; options_.want_launched && i < run_->launched.size(); ++i) {
       const LaunchedRun& one = *run_->launched[i];
       auto schedule = std::make_shared<Schedule>(
-          schedule_of(one.run.record, ranks_of(one.launch, options_.world)));
+          schedule_of(*of_launched_[i], ranks_of(one.launch, options_.world)));
       schedule->launch = one.launch.name;
       result_.launched.push_back(std::move(schedule));
     }
@@ -422,6 +431,8 @@ private:
   std::unique_ptr<DefaultRun> defaults_;  // these end before the run that they work on
   std::unique_ptr<RankRuns> ranks_;
   std::vector<std::unique_ptr<RankRuns>> launched_ranks_;
+  std::unique_ptr<RankResults> of_ranks_;  // what these came to
+  std::vector<std::unique_ptr<RankResults>> of_launched_;
 };
 
 }  // namespace

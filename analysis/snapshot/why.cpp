@@ -1,6 +1,6 @@
 #include "snapshot/why.hpp"
 
-#include "rules/deadlock/match.hpp"
+#include "rules/ranks/comparison.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -22,8 +22,8 @@ namespace {
 
 class Why {
 public:
-  Why(const Record& record, std::uint32_t line, const syntax::Text& text)
-      : record_(record), span_{text.line_start(line - 1), text.line_start(line)} {}
+  Why(const RankResults& ranks, std::uint32_t line, const syntax::Text& text)
+      : ranks_(ranks), record_(ranks.record()), span_{text.line_start(line - 1), text.line_start(line)} {}
 
   std::vector<std::string> tell() {
     if (record_.out_of_budget)
@@ -207,7 +207,7 @@ private:
   void ranks(const Root& root) {
     if (!rules::may_part(record_))
       return say("Ranks: nothing in the file tells them apart, or nothing communicates.");
-    const auto& compared = rules::compare_ranks(record_);
+    const auto& compared = ranks_.comparison();
     if (compared.settled.contains(&root)) say("Ranks: " + root.name + " was compared wholly.");
     for (const auto& note : compared.notes)
       if (note.first == &root) say("Ranks: " + note.second);
@@ -250,6 +250,7 @@ private:
     }
   }
 
+  const RankResults& ranks_;
   const Record& record_;
   syntax::Span span_;
   std::vector<const Root*> reached_;
@@ -258,11 +259,12 @@ private:
 
 }  // namespace
 
-std::vector<std::string> why_silent(const Record& record, std::uint32_t line) {
+std::vector<std::string> why_silent(const RankResults& ranks, std::uint32_t line) {
+  const Record& record = ranks.record();
   const auto own = std::find_if(record.chunks.begin(), record.chunks.end(),
       [&](const ChunkOf& each) { return each.path == record.path && each.module; });
   if (line == 0 || own == record.chunks.end()) return {};
-  return Why(record, line, *own->module->text).tell();
+  return Why(ranks, line, *own->module->text).tell();
 }
 
 }  // namespace stepzero::snapshot

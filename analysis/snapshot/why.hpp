@@ -3,7 +3,7 @@
 // finds nothing.
 #pragma once
 
-#include "interpreter/record.hpp"
+#include "snapshot/rank_results.hpp"
 
 #include <cstdint>
 #include <string>
@@ -12,6 +12,6 @@
 namespace stepzero::snapshot {
 
 // `line` counts from 1. One sentence each.
-std::vector<std::string> why_silent(const interpreter::Record& record, std::uint32_t line);
+std::vector<std::string> why_silent(const RankResults& ranks, std::uint32_t line);
 
 }  // namespace stepzero::snapshot

@@ -68,6 +68,33 @@ def test_includes_point_down(floor):
     assert wrong == []
 
 
+# What starts runs: of the file, or of the ranks of a job. The snapshot does; rules read what came of it.
+STARTS_RUNS = {"interpreter/interpreter.hpp", "rules/ranks/job_explorer.hpp", "rules/ranks/runs.hpp", "rules/ranks/compared_job.hpp",
+               "rules/ranks/comparer.hpp"}
+
+
+def test_no_rule_starts_a_run():
+    floor, ranks = FOLDERS["rules"], FOLDERS["rules"] / "ranks"
+    analysis = floor.parent
+
+    def way_to_a_start(path, seen):
+        """The headers through which a file comes to one of those; none: it does not."""
+        for _, header in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            if header in STARTS_RUNS:
+                return [header]
+            if header not in seen and (analysis / header).is_file():
+                seen.add(header)
+                if way := way_to_a_start(analysis / header, seen):
+                    return [header, *way]
+        return []
+
+    assert all((analysis / header).is_file() for header in STARTS_RUNS)
+    assert way_to_a_start(ranks / "comparer.cpp", set())
+    wrong = [f"{path.relative_to(ROOT)}: " + " → ".join(way) for path in sorted(floor.rglob("*.[hc]pp"))
+             if ranks not in path.parents and (way := way_to_a_start(path, set()))]
+    assert wrong == []
+
+
 @pytest.mark.parametrize("floor", [floor for floor in USES if floor not in ("protocol", "server")])
 def test_the_analysis_knows_no_threads_clock_json_or_transport(floor):
     assert [f"{place}: {header}" for place, _, header in includes(floor) if NOT_IN_ANALYSIS.match(header)] == []

@@ -179,7 +179,6 @@ void Interpreter::run_focus() {
   }
   const bool cancelled = record_.cancelled;
   record_.derived.clear();
-  record_.compared.reset();
   record_.roots.resize(1);
   record_.default_roots.clear();
   rewind_to(replay_.end);

@@ -397,7 +397,6 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
   replay_.old_units = std::move(replay_.units);
   replay_.units.clear();
   record_.derived.clear();
-  record_.compared.reset();
   rewind_to(replay_.end);
   replay_.doubts = symbols().doubts();
 

@@ -27,7 +27,7 @@ void check(const Record& record, Report& report) {
   std::vector<Finding> found;
   std::vector<std::string> parsers;
   std::vector<const ProblemEvent*> problems;
-  Report each(record, bool_argument, found);
+  Report each(record, report.ranks(), bool_argument, found);
   report_problems(record, each, values::ProblemKind::truth_of_text, Severity::warning,
       [&](const ProblemEvent& problem, Finding&) {
         parsers.resize(found.size());

@@ -110,7 +110,8 @@ const Stmt& scope_of(const std::vector<Enclosing>& path) {
 
 }  // namespace
 
-std::vector<Fix> agree_first(const Record& record, const Mismatch& mismatch) {
+std::vector<Fix> agree_first(const Report& report, const Mismatch& mismatch) {
+  const Record& record = report.record();
   const auto* parting = mismatch.as<Parting>();
   if (!parting || !parting->whole_job) return {};
   const Place where = parting->condition;
@@ -165,7 +166,8 @@ std::vector<Fix> agree_first(const Record& record, const Mismatch& mismatch) {
   return {fix};
 }
 
-std::vector<Fix> enter_before_leaving(const Record& record, const Mismatch& mismatch) {
+std::vector<Fix> enter_before_leaving(const Report& report, const Mismatch& mismatch) {
+  const Record& record = report.record();
   const OperationEvent* event = mismatch.event;
   const auto* parting = mismatch.as<Parting>();
   if (!parting || !parting->exit || parting->missed != 1 || !parting->whole_job || !event || !event->expr ||
@@ -198,13 +200,14 @@ std::vector<Fix> enter_before_leaving(const Record& record, const Mismatch& mism
   return {fix};
 }
 
-std::vector<Fix> leave_together(const Record& record, const Mismatch& mismatch) {
-  std::vector<Fix> fixes = enter_before_leaving(record, mismatch);
-  for (Fix& fix : agree_first(record, mismatch)) fixes.push_back(std::move(fix));
+std::vector<Fix> leave_together(const Report& report, const Mismatch& mismatch) {
+  std::vector<Fix> fixes = enter_before_leaving(report, mismatch);
+  for (Fix& fix : agree_first(report, mismatch)) fixes.push_back(std::move(fix));
   return fixes;
 }
 
-std::vector<Fix> make_group_on_all(const Record& record, const Mismatch& mismatch) {
+std::vector<Fix> make_group_on_all(const Report& report, const Mismatch& mismatch) {
+  const Record& record = report.record();
   const auto* guarded = mismatch.as<GuardedEntry>();
   if (!mismatch.event || !guarded || !guarded->guard || !mismatch.event->expr) return {};
   // A group whose members depend on the rank has to be made once for each of them.

@@ -110,7 +110,8 @@ std::string buffer_like(
   return Buffer(record, source, state).like(made);
 }
 
-std::vector<Fix> buffer_for_others(const Record& record, const Mismatch& mismatch) {
+std::vector<Fix> buffer_for_others(const Report& report, const Mismatch& mismatch) {
+  const Record& record = report.record();
   if (!record.in_file(mismatch.place)) return {};
   const auto path = enclosing(*record.chunk(mismatch.place).chunk->stmt, mismatch.place.span);
   if (path.empty()) return {};

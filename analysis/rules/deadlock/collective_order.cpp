@@ -1,13 +1,13 @@
 // deadlock/collective-order: two ranks that enter the collectives of a group in different orders, or
 // different ones on two sides of a branch. Every possible run of two, three and four processes is played (see
 // match.hpp): an error is reported only if each run that gets there hangs or fails.
-#include "rules/deadlock/match.hpp"
+#include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) { tell(record, report, Cause::order, Severity::error); }
+void check(const Record&, Report& report) { tell(report, Cause::order, Severity::error); }
 }  // namespace
 
 extern constexpr Rule collective_order = complete({

@@ -2,14 +2,13 @@
 // collective that the others enter. Every possible run of two, three and four processes is played (see
 // match.hpp): an error is reported only if each run that gets there hangs or fails.
 #include "rules/deadlock/fixes.hpp"
+#include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) {
-  tell(record, report, Cause::exit, Severity::error, leave_together);
-}
+void check(const Record&, Report& report) { tell(report, Cause::exit, Severity::error, leave_together); }
 }  // namespace
 
 extern constexpr Rule early_exit = complete({

@@ -2,13 +2,14 @@
 // with different members. Every possible run of two, three and four processes is played (see match.hpp): an
 // error is reported only if each run that gets there hangs or fails.
 #include "rules/deadlock/fixes.hpp"
+#include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) {
-  tell(record, report, Cause::making_groups, Severity::error, make_group_on_all);
+void check(const Record&, Report& report) {
+  tell(report, Cause::making_groups, Severity::error, make_group_on_all);
 }
 }  // namespace
 

@@ -2,14 +2,13 @@
 // possible runs of two processes (see match.hpp) have one that hangs because such a condition came out
 // differently.
 #include "rules/deadlock/fixes.hpp"
+#include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) {
-  tell(record, report, Cause::local, Severity::warning, agree_first);
-}
+void check(const Record&, Report& report) { tell(report, Cause::local, Severity::warning, agree_first); }
 }  // namespace
 
 extern constexpr Rule local_condition = complete({

@@ -129,7 +129,8 @@ private:
 
 }  // namespace
 
-std::vector<Fix> exchange_at_once(const Record& record, const Mismatch& mismatch) {
+std::vector<Fix> exchange_at_once(const Report& report, const Mismatch& mismatch) {
+  const Record& record = report.record();
   const auto* wait = mismatch.as<MessageWait>();
   if (!wait || !wait->exchange || !record.in_file(mismatch.place)) return {};
   return Exchange(record, mismatch).fixes();

@@ -1,15 +1,15 @@
 // deadlock/not-in-group: a collective without `group=` that is entered by the members of a smaller group
 // only. Every possible run of two, three and four processes is played (see match.hpp): an error is reported
 // only if each run that gets there hangs or fails.
-#include "rules/deadlock/match.hpp"
+#include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) {
-  tell(record, report, Cause::other_group, Severity::error);
-  tell(record, report, Cause::outsider, Severity::information);
+void check(const Record&, Report& report) {
+  tell(report, Cause::other_group, Severity::error);
+  tell(report, Cause::outsider, Severity::information);
 }
 }  // namespace
 

@@ -3,11 +3,11 @@
 // collective some rank of the group does not.
 #include "rules/deadlock/rank_guarded_collective.hpp"
 
-#include "rules/deadlock/comm_events.hpp"
 #include "rules/deadlock/fixes.hpp"
-#include "rules/deadlock/job_view.hpp"
-#include "rules/deadlock/match.hpp"
-#include "rules/deadlock/module_state.hpp"
+#include "rules/ranks/communication.hpp"
+#include "rules/ranks/comparison.hpp"
+#include "rules/ranks/job_view.hpp"
+#include "rules/ranks/module_state.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "values/kept.hpp"
@@ -24,40 +24,6 @@ using values::Kind;
 using values::Operation;
 
 namespace {
-
-bool is_settled(const OperationEvent& event, int argument) {
-  return argument >= 0 && static_cast<std::size_t>(argument) < event.arguments.size() &&
-      event.arguments[static_cast<std::size_t>(argument)].is(Kind::boolean);
-}
-
-}  // namespace
-
-bool is_open(const OperationEvent& event) {
-  const values::CollectiveInfo* info = event.row->collective;
-  return info && (info->when == values::When::sharded || info->when == values::When::parted) &&
-      !is_settled(event, info->only_if);
-}
-
-bool on_all_ranks(const OperationEvent& event) {
-  if (event.expected) return false;
-  if (event.row->operation == Operation::parallel_forward) return true;
-  // A backward communicates by the wrapper of its model, which says who takes part.
-  if (!event.row->collective) return false;
-  // Where it communicates for certain, or not at all, the comparison of the ranks tells.
-  if (const int only_if = event.row->collective->only_if; only_if >= 0 && !is_open(event)) return false;
-  const int group = event.row->collective->group;
-  if (group < 0 || static_cast<std::size_t>(group) >= event.arguments.size()) return true;
-  const Value value = event.arguments[static_cast<std::size_t>(group)];
-  if (!value || value.is(Kind::none)) return true;
-  if (!value.is(Kind::instance)) return false;
-  const values::Slot* all = value.as<values::Instance>()->attributes.find(
-      syntax::Name(values::GroupState::all));
-  return all && all->value;
-}
-
-namespace {
-
-std::string_view collective_name(const OperationEvent& event) { return Acts::name_of(event); }
 
 // "another broadcast", "another forward of a DDP module"
 std::string another(std::string_view name) { return "another " + call_text(without_article(name)); }
@@ -125,7 +91,7 @@ public:
   Check(const Record& record, Report& report) : record_(record), report_(report) {}
 
   void run() {
-    const Comparison& comparison = compare_ranks(record_);
+    const Comparison& comparison = report_.ranks().comparison();
     for (const auto& root : record_.roots) {
       if (root->truncated) continue;
       forwards_only_ = comparison.settled.contains(root.get());

@@ -14,12 +14,6 @@ struct Guarded {
   std::vector<int> ranks;  // that enter, in a world of four
 };
 
-// Whether it communicates depends on what is not seen: the comparison of the ranks says nothing of it.
-bool is_open(const OperationEvent& event);
-// Does the call run on the group of all ranks, and is it meant to succeed? Of other groups the members are
-// not known here.
-bool on_all_ranks(const OperationEvent& event);
-
 // Edits that let every rank enter; empty where no edit is known to be right.
 std::vector<Fix> fixes_for(const Record& record, const Guarded& guarded);
 

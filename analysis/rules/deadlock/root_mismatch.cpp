@@ -1,13 +1,13 @@
 // deadlock/root-mismatch: a broadcast, reduce, scatter or gather whose root the ranks disagree in, or whose
 // root is no member of the group. Every possible run of two, three and four processes is played (see
 // match.hpp): an error is reported only if each run that gets there hangs or fails.
-#include "rules/deadlock/match.hpp"
+#include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) { tell(record, report, Cause::root, Severity::error); }
+void check(const Record&, Report& report) { tell(report, Cause::root, Severity::error); }
 }  // namespace
 
 extern constexpr Rule root_mismatch = complete({

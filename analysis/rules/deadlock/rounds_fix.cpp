@@ -26,7 +26,8 @@ const OperationEvent* reading_at(const Record& record, const std::string& path, 
 
 }  // namespace
 
-std::vector<Fix> drop_last_batch(const Record& record, const Mismatch& mismatch) {
+std::vector<Fix> drop_last_batch(const Report& report, const Mismatch& mismatch) {
+  const Record& record = report.record();
   if (!mismatch.place || !record.in_file(mismatch.place)) return {};
   const ForStmt* loop = nullptr;
   for (const Enclosing& level : enclosing(*record.chunk(mismatch.place).chunk->stmt, mismatch.place.span))
@@ -39,11 +40,11 @@ std::vector<Fix> drop_last_batch(const Record& record, const Mismatch& mismatch)
   // How many batches does each rank get without the last one?
   std::optional<std::int64_t> batches;
   for (int rank = 0; rank < mismatch.world; ++rank) {
-    const Record& own = compare_ranks(record).worlds->of(rank, mismatch.world);
-    const OperationEvent* theirs = reading_at(own, source.path(), iterable);
+    const Record* const own = report.ranks().run(rank, mismatch.world);
+    const OperationEvent* theirs = own ? reading_at(*own, source.path(), iterable) : nullptr;
     if (!theirs || theirs->arguments.empty()) return {};
-    const auto samples = own.number(theirs->arguments[0]),
-               size = own.number(
+    const auto samples = own->number(theirs->arguments[0]),
+               size = own->number(
                    theirs->self.as<values::Instance>()->attributes.value(values::Name("batch_size")));
     if (!samples || !size || *size <= 0 || *samples < *size || (batches && *batches != *samples / *size))
       return {};
@@ -71,7 +72,8 @@ std::vector<Fix> drop_last_batch(const Record& record, const Mismatch& mismatch)
   return {fix};
 }
 
-std::vector<Fix> join_loop(const Record& record, const Mismatch& mismatch) {
+std::vector<Fix> join_loop(const Report& report, const Mismatch& mismatch) {
+  const Record& record = report.record();
   if (!mismatch.place || !record.in_file(mismatch.place)) return {};
   const ForStmt* loop = nullptr;
   for (const Enclosing& level : enclosing(*record.chunk(mismatch.place).chunk->stmt, mismatch.place.span))
@@ -110,11 +112,11 @@ std::vector<Fix> join_loop(const Record& record, const Mismatch& mismatch) {
   return {fix};
 }
 
-std::vector<Fix> as_many_rounds(const Record& record, const Mismatch& mismatch) {
-  std::vector<Fix> fixes = join_loop(record, mismatch);
-  for (Fix& fix : drop_last_batch(record, mismatch)) fixes.push_back(std::move(fix));
+std::vector<Fix> as_many_rounds(const Report& report, const Mismatch& mismatch) {
+  std::vector<Fix> fixes = join_loop(report, mismatch);
+  for (Fix& fix : drop_last_batch(report, mismatch)) fixes.push_back(std::move(fix));
   if (const auto* parting = mismatch.as<Parting>(); parting && parting->exit)
-    for (Fix& fix : agree_first(record, mismatch)) fixes.push_back(std::move(fix));
+    for (Fix& fix : agree_first(report, mismatch)) fixes.push_back(std::move(fix));
   return fixes;
 }
 

@@ -1,13 +1,13 @@
 // deadlock/shape-or-dtype: tensors of one collective that differ in size or dtype among the ranks, and lists
 // that do not have one item for each rank. Every possible run of two, three and four processes is played (see
 // match.hpp): an error is reported only if each run that gets there hangs or fails.
-#include "rules/deadlock/match.hpp"
+#include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) { tell(record, report, Cause::size, Severity::error); }
+void check(const Record&, Report& report) { tell(report, Cause::size, Severity::error); }
 }  // namespace
 
 extern constexpr Rule shape_or_dtype = complete({

@@ -1,9 +1,9 @@
 // deadlock/skipped-in-except: an exception of one rank that makes it skip a collective, or enter one alone.
 // Told where the runs of small worlds (see match.hpp) have a rank whose try ends otherwise than that of the
 // others.
-#include "rules/deadlock/job_view.hpp"
-#include "rules/deadlock/match.hpp"
-#include "rules/deadlock/runs.hpp"
+#include "rules/deadlock/tell.hpp"
+#include "rules/ranks/communication.hpp"
+#include "rules/ranks/job_view.hpp"
 #include "rules/rule.hpp"
 #include "rules/shape/blocks.hpp"
 #include "values/internal_rows.hpp"
@@ -56,7 +56,7 @@ bool takes_failures(const Record& record, const Block& handler) {
 
 // What nothing decides but who fails: a collective in a handler of a try that has none.
 void tell_of_handlers(const Record& record, Report& report) {
-  const auto& found = compare_ranks(record).found;
+  const auto& found = report.ranks().comparison().found;
   std::set<std::pair<std::uint32_t, std::uint32_t>> told;
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::attempt) return;
@@ -152,7 +152,7 @@ std::vector<const AttemptEvent*> tries_behind_which_more_comes(const Root& root)
 
 // The other way round: a collective in the try, behind what may fail on one rank alone.
 void tell_of_bodies(const Record& record, Report& report) {
-  const auto& found = compare_ranks(record).found;
+  const auto& found = report.ranks().comparison().found;
   std::set<std::pair<std::uint32_t, std::uint32_t>> told;
   const auto look = [&](const AttemptEvent& attempt) {
     if (!attempt.raised || record.symbols.sharing(attempt.raised) == symbolic::Sharing::uniform) return;
@@ -181,7 +181,7 @@ void tell_of_bodies(const Record& record, Report& report) {
 }
 
 void check(const Record& record, Report& report) {
-  tell(record, report, Cause::handler, Severity::warning);
+  tell(report, Cause::handler, Severity::warning);
   tell_of_handlers(record, report);
   tell_of_bodies(record, report);
 }

@@ -1,12 +1,12 @@
 // deadlock/slow-rank: ranks that wait for the long work of another until their time limit is over. Told where
 // it follows from how long the work takes and the limit of the process group (see slow_work.hpp).
-#include "rules/deadlock/match.hpp"
+#include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) { tell(record, report, Cause::slow, Severity::information); }
+void check(const Record&, Report& report) { tell(report, Cause::slow, Severity::information); }
 }  // namespace
 
 extern constexpr Rule slow_rank = complete({

@@ -2,14 +2,13 @@
 // program, run as one process of a small world runs it (see match.hpp), comes to a name of its function that
 // has no value there.
 #include "rules/deadlock/fixes.hpp"
+#include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) {
-  tell(record, report, Cause::name, Severity::warning, buffer_for_others);
-}
+void check(const Record&, Report& report) { tell(report, Cause::name, Severity::warning, buffer_for_others); }
 }  // namespace
 
 extern constexpr Rule undefined_on_rank = complete({

@@ -2,14 +2,13 @@
 // run of two, three and four processes is played (see match.hpp): an error is reported only if each run that
 // gets there hangs or fails.
 #include "rules/deadlock/fixes.hpp"
+#include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) {
-  tell(record, report, Cause::rounds, Severity::error, as_many_rounds);
-}
+void check(const Record&, Report& report) { tell(report, Cause::rounds, Severity::error, as_many_rounds); }
 }  // namespace
 
 extern constexpr Rule uneven_loop = complete({

@@ -2,14 +2,13 @@
 // each other in both. Every possible run of two, three and four processes is played (see match.hpp): an error
 // is reported only if each run that gets there hangs or fails.
 #include "rules/deadlock/fixes.hpp"
+#include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) {
-  tell(record, report, Cause::message, Severity::error, exchange_at_once);
-}
+void check(const Record&, Report& report) { tell(report, Cause::message, Severity::error, exchange_at_once); }
 }  // namespace
 
 extern constexpr Rule unmatched_p2p = complete({

@@ -1,7 +1,7 @@
 // deadlock/unset-key: a process waits for a key of a store that no process sets. Knows the keys that are
 // written in the program and, by the runs of the ranks, those made of the rank; is silent where one that is
 // set is not known.
-#include "rules/deadlock/match.hpp"
+#include "rules/ranks/comparison.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
@@ -92,8 +92,6 @@ std::string listed(const std::set<std::string>& keys) {
 // Keys that are made of the rank are known in the runs of each rank. What is missing in a job of two ranks
 // and in one of three is set by nobody.
 void check_by_ranks(const Record& record, const Keys& own, Report& report) {
-  JobExplorer* const jobs = record.as_rank ? compare_ranks(record).worlds.get() : nullptr;
-  if (!jobs) return;
   // By place: the path of the file, and the bytes in it.
   using Spot = std::tuple<std::string, std::uint32_t, std::uint32_t>;
   const auto spot = [](const Record& of, const OperationEvent& event) {
@@ -108,15 +106,17 @@ void check_by_ranks(const Record& record, const Keys& own, Report& report) {
     std::set<std::string> set;
     std::vector<Keys> ranks;
     for (int rank = 0; rank < world; ++rank) {
-      ranks.push_back(keys_in(jobs->of(rank, world)));
-      if (!ranks.back().known || jobs->of(rank, world).out_of_budget) return {};
+      const Record* const run = report.ranks().run(rank, world);
+      if (!run) return {};
+      ranks.push_back(keys_in(*run));
+      if (!ranks.back().known || run->out_of_budget) return {};
       set.merge(std::set(ranks.back().set));
     }
     std::map<Spot, Missing> found;
     for (int rank = 0; rank < world && !set.empty(); ++rank)
       for (const OperationEvent* asked : ranks[static_cast<std::size_t>(rank)].asked)
         if (const std::string key = missing_in(*asked, set); !key.empty())
-          found.try_emplace(spot(jobs->of(rank, world), *asked), Missing{rank, key, listed(set)});
+          found.try_emplace(spot(*report.ranks().run(rank, world), *asked), Missing{rank, key, listed(set)});
     return found;
   };
   const auto of_two = missing_with(2), of_three = of_two.empty() ? of_two : missing_with(3);

@@ -1,6 +1,6 @@
 // deadlock/unwaited: communication that is started and never waited for. Told of programs that are seen
 // wholly, where no possible run of a small world (see match.hpp) waits for it.
-#include "rules/deadlock/match.hpp"
+#include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 
@@ -10,7 +10,8 @@ namespace {
 
 // Waits at once: behind a call whose result is dropped, or on a line of its own for the name that holds the
 // request.
-std::vector<Fix> wait_here(const Record& record, const Mismatch& mismatch) {
+std::vector<Fix> wait_here(const Report& report, const Mismatch& mismatch) {
+  const Record& record = report.record();
   if (!record.in_file(mismatch.place)) return {};
   const auto& chunk = record.chunk(mismatch.place);
   const auto path = enclosing(*chunk.chunk->stmt, mismatch.place.span);
@@ -39,9 +40,7 @@ std::vector<Fix> wait_here(const Record& record, const Mismatch& mismatch) {
   return {fix};
 }
 
-void check(const Record& record, Report& report) {
-  tell(record, report, Cause::request, Severity::warning, wait_here);
-}
+void check(const Record&, Report& report) { tell(report, Cause::request, Severity::warning, wait_here); }
 
 }  // namespace
 

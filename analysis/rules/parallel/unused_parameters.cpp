@@ -1,7 +1,7 @@
 // parallel/unused-parameters: a wrapper waits for the gradients of all parameters of its module, and the loss
 // is computed without some.
 #include "footprint/modules.hpp"
-#include "rules/deadlock/match.hpp"
+#include "rules/ranks/comparison.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/rounds.hpp"
@@ -205,18 +205,17 @@ Place in_main(const Record& record, const Record& own, Place place) {
 // What only some ranks leave out.
 void look_at_ranks(const Record& record, Report& report) {
   constexpr int world = 2;
-  const Comparison& compared = compare_ranks(record);
-  if (!compared.worlds || !record.as_rank || !record.roles[static_cast<int>(symbolic::Role::rank)]) return;
+  if (!record.roles[static_cast<int>(symbolic::Role::rank)]) return;
   Once once;
   for (int rank = 0; rank < world; ++rank) {
-    const Record& own = compared.worlds->of(rank, world);
-    if (own.out_of_budget || own.cancelled) continue;
-    for (Unused& each : unused(own)) {
-      const Place wrapper = in_main(record, own, each.made->place);
+    const Record* const own = report.ranks().run(rank, world);
+    if (!own || own->out_of_budget || own->cancelled) continue;
+    for (Unused& each : unused(*own)) {
+      const Place wrapper = in_main(record, *own, each.made->place);
       if (!wrapper || !record.in_file(wrapper) || !once(wrapper)) continue;
       tell_of(record, report, each, wrapper, nullptr,
-          in_main(record, own, each.parameters[0].module ? each.parameters[0].module->born : Place{}),
-          in_main(record, own, each.backward->event->place), rank_words({rank}, world));
+          in_main(record, *own, each.parameters[0].module ? each.parameters[0].module->born : Place{}),
+          in_main(record, *own, each.backward->event->place), rank_words({rank}, world));
     }
   }
 }

@@ -1,6 +1,6 @@
 // perf/sampler: a loader that is given a sampler and told to shuffle, or that gives all ranks the same data.
-#include "rules/deadlock/job_size.hpp"
 #include "rules/provenance.hpp"
+#include "rules/ranks/job_size.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/loaders.hpp"
 #include "values/shape_text.hpp"

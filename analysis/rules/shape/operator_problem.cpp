@@ -373,8 +373,8 @@ void report_problems(const Record& record, Report& report, values::ProblemKind k
     if (!finding) return;
     for (const auto& [place, text] : problem.evidence) report.relate(*finding, place, text);
     report.relate_calls(*finding, problem.calls);
-    for (const interpreter::SuggestedEdit& cure : problem.cures)
-      if (auto fix = fix_of(record, problem, cure)) finding->fixes.push_back(std::move(*fix));
+    for (const interpreter::SuggestedEdit& edit : problem.cures)
+      if (auto fix = fix_of(record, problem, edit)) finding->fixes.push_back(std::move(*fix));
     if (refine) refine(problem, *finding);
   });
 }

@@ -154,18 +154,18 @@ std::optional<Fix> fix_append(const Record& record, const ProblemEvent& problem,
 }
 
 std::optional<Fix> fix_of(
-    const Record& record, const ProblemEvent& problem, const interpreter::SuggestedEdit& cure) {
+    const Record& record, const ProblemEvent& problem, const interpreter::SuggestedEdit& edit) {
   using How = interpreter::SuggestedEdit::How;
-  if (cure.how == How::constructor)
-    return edit_constructor(record, problem, cure.parameter, cure.text, cure.title, cure.sure);
-  if (!cure.expr || !record.in_file(problem.place)) return std::nullopt;
+  if (edit.how == How::constructor)
+    return edit_constructor(record, problem, edit.parameter, edit.text, edit.title, edit.sure);
+  if (!edit.expr || !record.in_file(problem.place)) return std::nullopt;
   const SourceLines source(record, problem.place.chunk);
-  std::string text = cure.text;
-  if (cure.how == How::append) {
-    const std::string written(source.text(*cure.expr));
-    text = (simple(*cure.expr) ? written : "(" + written + ")") + text;
+  std::string text = edit.text;
+  if (edit.how == How::append) {
+    const std::string written(source.text(*edit.expr));
+    text = (simple(*edit.expr) ? written : "(" + written + ")") + text;
   }
-  return Fix{cure.title, cure.sure, {{{source.path(), source.absolute(cure.expr->span)}, text}}};
+  return Fix{edit.title, edit.sure, {{{source.path(), source.absolute(edit.expr->span)}, text}}};
 }
 
 std::optional<Fix> fix_transpose(const Record& record, const ProblemEvent& problem, std::size_t operand) {

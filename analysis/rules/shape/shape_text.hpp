@@ -24,7 +24,7 @@ std::optional<Fix> fix_constructor(
     const Record& record, const ProblemEvent& problem, std::string_view parameter);
 // What the operator itself offers.
 std::optional<Fix> fix_of(
-    const Record& record, const ProblemEvent& problem, const interpreter::SuggestedEdit& cure);
+    const Record& record, const ProblemEvent& problem, const interpreter::SuggestedEdit& edit);
 // Puts a suffix behind an operand: a decision of the user.
 std::optional<Fix> fix_append(const Record& record, const ProblemEvent& problem, std::size_t operand,
     const std::string& suffix, std::string title);

@@ -1,0 +1,71 @@
+#include "rules/ranks/agreed_words.hpp"
+
+#include "rules/ranks/balance.hpp"
+#include "rules/ranks/job_view.hpp"
+
+#include <set>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+
+namespace {
+int line_of(const Record& record, Place place) {
+  return static_cast<int>(record.chunk(place)
+                 .module->text->position(record.span(place).begin, syntax::Encoding::utf8)
+                 .line) +
+      1;
+}
+}  // namespace
+
+std::string what_is_agreed_on(
+    const Record& record, JobExplorer& worlds, const JobRun& world, int key, bool only_few) {
+  std::set<std::string> asked;
+  bool any_local = false;
+  for (std::size_t rank = 0; rank < world.size(); ++rank) {
+    const RankTrace& trace = world[rank];
+    const Record& own = worlds.of(static_cast<int>(rank), static_cast<int>(world.size()));
+    const auto note = [&](const Decision& decision) {
+      // Who gets past a check that raises answers it.
+      if (!decision.open || !decision.branch || !decision.place ||
+          dies(decision.yes ? decision.branch->no : decision.branch->yes))
+        return;
+      const values::Cond condition = decision.branch->condition;
+      if (own.symbols.sharing(condition) == symbolic::Sharing::uniform && !own.external.contains(condition))
+        return;
+      any_local = any_local || own.symbols.sharing(condition) == symbolic::Sharing::local;
+      constexpr std::size_t longest = 60;
+      const std::string_view text = record.text(decision.place);
+      asked.insert(text.size() <= longest && text.find('\n') == std::string_view::npos
+              ? "`" + std::string(text) + "`"
+              : "the condition in line " + std::to_string(line_of(record, decision.place)));
+    };
+    for (const CommEvent& comm : trace.comms)
+      if (comm.site == key)
+        for (std::size_t i = 0; i < comm.decided && i < trace.decisions.size(); ++i)
+          if (trace.decisions[i].branch && leads_to(trace, i, comm)) note(trace.decisions[i]);
+    for (const PathExit& exit : trace.exits)
+      if (exit.site == key)
+        for (const std::size_t turn : exit.turns) note(trace.decisions[turn]);
+  }
+  std::string groups;  // that a function may be given, and is not
+  for (const auto& [name, value] : world.front().defaults)
+    groups += (groups.empty() ? "`" : " and `") + name + "`";
+  if (!groups.empty())
+    groups += groups.find(" and ") == std::string::npos ? " is the default group" : " are the default group";
+  if (asked.empty() && !groups.empty()) return "Where " + groups + ": ";
+  if (asked.empty()) return "On all ways that were followed: ";
+  std::string text = "Where the ranks agree on ";
+  constexpr std::size_t most_named = 3;
+  // So many answers are hardly ever given together; fewer already, where each rank reads them for itself.
+  constexpr std::size_t most_asked = 5;
+  if (asked.size() > most_asked || (asked.size() > most_named && (any_local || only_few))) return {};
+  if (asked.size() > most_named)
+    return text + *asked.begin() + " and " + std::to_string(asked.size() - 1) +
+        " more questions to code that is not seen" + (groups.empty() ? "" : ", and " + groups) + ": ";
+  for (auto it = asked.begin(); it != asked.end(); ++it)
+    text += (it == asked.begin() ? "" : std::next(it) == asked.end() ? " and " : ", ") + *it;
+  return text + (groups.empty() ? "" : ", and " + groups) + ": ";
+}
+
+}  // namespace stepzero::rules

@@ -1,0 +1,171 @@
+#include "rules/ranks/block_queries.hpp"
+
+#include "rules/ranks/communication.hpp"
+#include "rules/report.hpp"
+#include "values/internal_rows.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using symbolic::Answer;
+using values::Operation;
+
+bool BlockQueries::starts_group(const Block& block) {
+  bool any = false;
+  visit(block, [&](const Event& event) {
+    any = any ||
+        (event.kind == EventKind::operation &&
+            static_cast<const OperationEvent&>(event).row->operation == Operation::group_settings);
+  });
+  return any;
+}
+
+bool BlockQueries::leads_on(const CallEvent& call) {
+  return runs_.leads_on(own_, call) || communicates(call.body);
+}
+
+bool BlockQueries::leads_on(const Event& event) {
+  if (event.kind == EventKind::attempt) return runs_.leads_on(own_, event);
+  if (event.kind != EventKind::branch) return false;
+  const auto& branch = static_cast<const BranchEvent&>(event);
+  // What all ranks decide alike this one decides, too, where only others have something to enter.
+  const bool alike = symbols_.form(branch.condition) == symbolic::Context::Form::constant ||
+      (symbols_.sharing(branch.condition) == symbolic::Sharing::uniform &&
+          !record_.external.contains(branch.condition));
+  return alike && runs_.leads_on(own_, branch);
+}
+
+bool BlockQueries::communicates(const Block& block) {
+  if (const auto it = own_.communicates.find(&block); it != own_.communicates.end()) return it->second;
+  bool any = false;
+  for (const Event* event : block.events) {
+    if (event->kind == EventKind::operation)
+      any = is_traced(static_cast<const OperationEvent&>(*event));
+    else if (event->kind == EventKind::problem)
+      any = static_cast<const ProblemEvent*>(event)->problem == values::ProblemKind::unbound;
+    else if (event->kind == EventKind::call)
+      any = leads_on(static_cast<const CallEvent&>(*event));
+    else
+      any = leads_on(*event) || any_in(*event, [&](const Block& part) { return communicates(part); });
+    if (any) break;
+  }
+  return own_.communicates[&block] = any;
+}
+
+bool BlockQueries::sends(const Block& block) {
+  for (const Event* event : block.events) {
+    if (event->kind == EventKind::operation &&
+        static_cast<const OperationEvent*>(event)->row->operation == Operation::message)
+      return true;
+    if (event->kind == EventKind::call ? sends(static_cast<const CallEvent*>(event)->body)
+                                       : any_in(*event, [&](const Block& part) { return sends(part); }))
+      return true;
+  }
+  return false;
+}
+
+const OperationEvent* BlockQueries::taken_by(const Block& handler) {
+  const auto* first = !handler.events.empty() && handler.events.front()->kind == EventKind::operation
+      ? static_cast<const OperationEvent*>(handler.events.front())
+      : nullptr;
+  return first && first->row->path == values::InternalRow::handler && first->arguments.size() > 1 ? first
+                                                                                                  : nullptr;
+}
+
+const Block* BlockQueries::handler_of_files(const AttemptEvent& attempt) const {
+  for (const Block& handler : attempt.handlers)
+    if (const auto* taken = taken_by(handler); !taken ||
+        (taken->arguments[0].is(values::Kind::boolean) &&
+            symbols_.decide(taken->arguments[0].condition()) == Answer::yes))
+      return taken ? &handler : nullptr;
+  return nullptr;
+}
+
+const Block* BlockQueries::handler_of(const AttemptEvent& attempt, values::Value raised) {
+  if (!raised) return nullptr;
+  for (const Block& handler : attempt.handlers) {
+    const auto* taken = taken_by(handler);
+    if (!taken || !taken->arguments[1].is(values::Kind::tuple)) return nullptr;
+    const auto& items = taken->arguments[1].as<values::Tuple>()->items;
+    if (std::find(items.begin(), items.end(), raised) != items.end()) return &handler;
+  }
+  return nullptr;
+}
+
+bool BlockQueries::fails_in(const Block& block) {
+  for (const Event* event : block.events) {
+    if (event->kind == EventKind::attempt && handler_of_files(static_cast<const AttemptEvent&>(*event))) {
+      const auto& inner = static_cast<const AttemptEvent&>(*event);
+      if (fails_in(inner.orelse) || fails_in(inner.finally)) return true;
+      continue;
+    }
+    if (event->kind == EventKind::operation ? runs_.may_fail(own_, *event)
+            : event->kind == EventKind::call
+            ? fails_in(static_cast<const CallEvent*>(event)->body)
+            : any_in(*event, [&](const Block& part) { return fails_in(part); }))
+      return true;
+  }
+  return false;
+}
+
+bool BlockQueries::leads_past(const Block& handler) {
+  return std::ranges::any_of(handler.events, [](const Event* event) {
+    if (event->kind == EventKind::exit) return static_cast<const ExitEvent*>(event)->exit != ExitKind::raise;
+    if (event->kind != EventKind::branch) return false;
+    const auto& branch = static_cast<const BranchEvent&>(*event);
+    return leads_past(branch.yes) || leads_past(branch.no);
+  });
+}
+
+bool BlockQueries::leaves(const Block& round, bool in_loop) {
+  for (const Event* event : round.events) {
+    if (event->kind == EventKind::exit) {
+      const ExitKind exit = static_cast<const ExitEvent*>(event)->exit;
+      if (exit != ExitKind::continue_ && (exit != ExitKind::break_ || !in_loop)) return true;
+    } else if (event->kind == EventKind::loop) {
+      for (const Block& inner : static_cast<const LoopEvent*>(event)->rounds)
+        if (leaves(inner, true)) return true;
+    } else if (event->kind == EventKind::call
+            ? raises(static_cast<const CallEvent*>(event)->body)
+            : any_in(*event, [&](const Block& part) { return leaves(part, in_loop); })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool BlockQueries::raises(const Block& block) {
+  for (const Event* event : block.events) {
+    if (event->kind == EventKind::exit && static_cast<const ExitEvent*>(event)->exit == ExitKind::raise)
+      return true;
+    if (event->kind == EventKind::call ? raises(static_cast<const CallEvent*>(event)->body)
+                                       : any_in(*event, [&](const Block& part) { return raises(part); }))
+      return true;
+  }
+  return false;
+}
+
+bool BlockQueries::ends_in_exception(const Block& block) {
+  return !block.events.empty() && block.events.back()->kind == EventKind::exit &&
+      static_cast<const ExitEvent*>(block.events.back())->exit == ExitKind::raise;
+}
+
+bool BlockQueries::matters(const Block& block) {
+  if (const auto it = own_.matters.find(&block); it != own_.matters.end()) return it->second;
+  bool any = false;
+  for (const Event* event : block.events) {
+    if (event->kind == EventKind::operation)
+      any = is_traced(static_cast<const OperationEvent&>(*event));
+    else if (event->kind == EventKind::exit)
+      any = true;
+    else if (event->kind == EventKind::call)
+      any = leads_on(static_cast<const CallEvent&>(*event));
+    else
+      any = leads_on(*event) || any_in(*event, [&](const Block& part) { return matters(part); });
+    if (any) break;
+  }
+  return own_.matters[&block] = any;
+}
+
+}  // namespace stepzero::rules

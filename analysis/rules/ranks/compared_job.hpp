@@ -1,0 +1,19 @@
+// The comparison of the ranks of a program with the runs that it rests on. For the snapshot alone.
+#pragma once
+
+#include "rules/ranks/comparison.hpp"
+#include "rules/ranks/job_explorer.hpp"
+
+#include <memory>
+
+namespace stepzero::rules {
+
+struct ComparedJob : Comparison {
+  ComparedJob(const Record& record, RunOfRank run);
+  RunOfRank run;       // null: nothing can be run
+  JobExplorer worlds;  // owns what the places of `found` lead through
+  std::unique_ptr<JobExplorer>
+      by_defaults;  // the same, where what may be given is not given; null where nobody asked
+};
+
+}  // namespace stepzero::rules

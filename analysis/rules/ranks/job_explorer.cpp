@@ -1,0 +1,264 @@
+// The ways that the ranks of a small job may go: every answer to every question that a rank's run leaves
+// open, or some of them where these are too many.
+#include "rules/ranks/job_explorer.hpp"
+
+#include "rules/ranks/balance.hpp"
+#include "rules/ranks/exchange.hpp"
+#include "rules/ranks/walker.hpp"
+#include "symbolic/supposition.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+
+JobExplorer::JobExplorer(const Record& record, RunOfRank run, bool by_defaults)
+    : runs_(std::make_unique<Runs>(record, std::move(run), by_defaults)) {}
+JobExplorer::~JobExplorer() = default;
+
+bool JobExplorer::any_about_gradients() const { return runs_->any_about_gradients(); }
+
+const Record& JobExplorer::of(int rank, int world) { return *runs_->of(rank, world).record; }
+
+bool JobExplorer::follows_one_round(int rank, int sender, int world) const {
+  return runs_->follows_one_round(rank, sender, world);
+}
+
+namespace {
+// What may take place takes place on all ranks, or on none, where all come to it. Else it is not known what
+// they do behind it.
+void settle(JobRun& world) {
+  const auto sites = [](const RankTrace& trace) {
+    std::vector<int> made;
+    for (const auto& [before, site] : trace.perhaps) made.push_back(site);
+    return made;
+  };
+  if (std::all_of(world.begin(), world.end(),
+          [&](const RankTrace& trace) { return sites(trace) == sites(world.front()); }))
+    return;
+  for (RankTrace& trace : world) {
+    if (trace.perhaps.empty()) continue;
+    trace.settled = trace.unsettled ? std::min(trace.settled, trace.perhaps.front().first)
+                                    : trace.perhaps.front().first;
+    trace.unsettled = true;
+  }
+}
+}  // namespace
+
+namespace {
+
+// The possible runs of one root in one world.
+class Exploration {
+public:
+  Exploration(Runs& runs, int world, std::size_t limit, const std::function<void(const JobRun&)>& each,
+      Assumption assumed)
+      : runs_(runs), world_(world), limit_(limit), each_(each), assumed_(assumed),
+        own_(static_cast<std::size_t>(world)) {}
+
+  // False: the root is not run by every rank alike.
+  bool begin(const Root& root) {
+    for (int rank = 0; rank < world_; ++rank) {
+      RankRun& own = runs_.of(rank, world_);
+      if (!own.record || own.record->cancelled) return false;
+      const Root* same = nullptr;
+      for (const auto& other : own.record->roots)
+        if (other->name == root.name &&
+            (other->function ? other->function->stmt : nullptr) ==
+                (root.function ? root.function->stmt : nullptr)) {
+          same = other.get();
+          break;
+        }
+      if (!same) return false;
+      ranks_.push_back(&own);
+      blocks_.push_back(&same->block);
+      cut_off_.push_back(same->truncated);
+    }
+    return true;
+  }
+
+  // Was some rank's run broken off?
+  bool any_cut_off() const { return std::find(cut_off_.begin(), cut_off_.end(), true) != cut_off_.end(); }
+
+  // All of them; false: there are too many.
+  bool all() {
+    explored_ = 0;
+    walked_ = 0;
+    return choose();
+  }
+
+  // From now on one side of branches on which nothing depends.
+  void leave_out_balanced() {
+    balanced_ = balanced_branches(runs_, ranks_, blocks_, assumed_ == Assumption::agreement);
+    leave_out_ = true;
+  }
+
+  // Some of them, well spread, and always the same ones.
+  void some(std::size_t count) {
+    std::uint64_t state = 88172645463325252u;
+    walked_ = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      std::size_t asked = 0;
+      if (!draw(state, asked)) return;
+    }
+  }
+
+  // The one in which every answer is no, where that is possible: what is counted there comes to its end
+  // soonest.
+  void denying() {
+    std::uint64_t never = 0;
+    std::size_t asked = 0;
+    walked_ = 0;
+    draw(never, asked);
+  }
+
+private:
+  // A run that came to a condition without an answer.
+  struct Asked {
+    std::size_t rank = 0;
+    Cond condition = nullptr;
+    bool is_shared = false;
+    int key = 0;
+    bool is_surprise = false;
+  };
+  enum class Came : std::uint8_t { through, to_a_question, too_far, nowhere };
+
+  Came walk(JobRun& made, Asked& asked) {
+    for (std::size_t at = 0; at < ranks_.size(); ++at) {
+      // What one rank was asked first holds for those that come to the same question.
+      symbolic::Supposition supposed(ranks_[at]->record->symbols);
+      Walked one;
+      for (std::size_t met = 0, before = 0; met == 0 || met != before;) {
+        before = ranks_[at]->asked_as.size();
+        for (const auto& [key, value] : shared_)
+          if (const auto same = ranks_[at]->asked_as.find(key); same != ranks_[at]->asked_as.end() &&
+              !supposed.assume(value ? same->second : ranks_[at]->record->symbols.logical_not(same->second)))
+            return Came::nowhere;
+        one = walk_rank(runs_, *ranks_[at], world_, *blocks_[at],
+            {shared_, own_[at], assumed_, false, surprises_ > 0, leave_out_ ? &balanced_ : nullptr}, walked_);
+        met = ranks_[at]->asked_as.size();
+        if (one.too_long || one.missing || met == 0) break;
+      }
+      if (one.too_long) return Came::too_far;
+      if (one.missing) {
+        asked = {at, one.missing, one.missing_is_shared, one.missing_key, one.missing_is_surprise};
+        return Came::to_a_question;
+      }
+      // What it does behind the place where its run was broken off is not known.
+      if (cut_off_[at]) {
+        one.trace.settled = one.trace.unsettled ? one.trace.settled : one.trace.comms.size();
+        one.trace.unsettled = true;
+        one.trace.raised = false;
+      }
+      made.push_back(std::move(one.trace));
+    }
+    return Came::through;
+  }
+
+  // Goes on with an answer, if it is possible; false: not, or what went on came to nothing.
+  template <class GoOn> bool with(const Asked& asked, bool value, bool otherwise, const GoOn& go_on) {
+    auto& symbols = ranks_[asked.rank]->record->symbols;
+    if (asked.is_shared)
+      shared_[asked.key] = value;
+    else
+      own_[asked.rank][asked.condition] = value;
+    surprises_ += value && asked.is_surprise;
+    const auto under = [&] {
+      const symbolic::Supposition supposed(
+          symbols, value ? asked.condition : symbols.logical_not(asked.condition));
+      return supposed.possible() ? go_on() : otherwise;
+    };
+    const bool done = under();
+    surprises_ -= value && asked.is_surprise;
+    if (asked.is_shared)
+      shared_.erase(asked.key);
+    else
+      own_[asked.rank].erase(asked.condition);
+    return done;
+  }
+
+  bool choose() {
+    if (++explored_ > limit_) return false;
+    JobRun made;
+    Asked asked;
+    switch (walk(made, asked)) {
+    case Came::too_far: return false;
+    case Came::nowhere: return true;
+    case Came::to_a_question: {
+      const auto go_on = [this] { return choose(); };
+      return with(asked, true, true, go_on) && with(asked, false, true, go_on);
+    }
+    case Came::through:
+      settle(made);
+      each_(made);
+      return true;
+    }
+    return false;
+  }
+
+  bool draw(std::uint64_t& state, std::size_t& asked_so_far) {
+    constexpr std::size_t most_asked = 2000;
+    if (++asked_so_far > most_asked) return false;
+    JobRun made;
+    Asked asked;
+    switch (walk(made, asked)) {
+    case Came::too_far:
+    case Came::nowhere: return false;
+    case Came::to_a_question: {
+      state ^= state << 13;
+      state ^= state >> 7;
+      state ^= state << 17;
+      const bool first = (state >> 20 & 1) != 0;
+      const auto go_on = [&] { return draw(state, asked_so_far); };
+      return with(asked, first, false, go_on) || with(asked, !first, false, go_on);
+    }
+    case Came::through:
+      settle(made);
+      each_(made);
+      return true;
+    }
+    return false;
+  }
+
+  Runs& runs_;
+  int world_;
+  std::size_t limit_;
+  const std::function<void(const JobRun&)>& each_;
+  Assumption assumed_;
+  std::vector<RankRun*> ranks_;
+  std::vector<const Block*> blocks_;
+  std::vector<bool> cut_off_;
+  std::map<int, bool> shared_;
+  std::vector<std::map<Cond, bool>> own_;
+  std::unordered_set<int> balanced_;
+  bool leave_out_ = false;
+  int surprises_ = 0;  // that were chosen
+  std::size_t explored_ = 0;
+  std::uint64_t walked_ = 0;
+};
+
+constexpr std::size_t drawn = 24;        // runs, where there are too many
+constexpr std::size_t most_agreed = 64;  // ways, before they are drawn
+
+}  // namespace
+
+bool JobExplorer::explore(const Root& root, int world, std::size_t limit,
+    const std::function<void(const JobRun&)>& each, Assumption assumed) {
+  Runs& runs = *runs_;
+  if (!runs.can_run()) return false;
+  // Functions that nobody calls are called by who is not seen.
+  if (!root.function && exchanged_.insert(world).second) exchange_contents(runs, world, root);
+  Exploration exploration(
+      runs, world, assumed == Assumption::agreement ? std::min(limit, most_agreed) : limit, each, assumed);
+  if (!exploration.begin(root)) return false;
+  if (assumed != Assumption::balance && assumed != Assumption::agreement)
+    return !exploration.any_cut_off() && exploration.all();
+  if (assumed != Assumption::agreement && exploration.all()) return true;
+  exploration.leave_out_balanced();
+  if (exploration.all()) return true;
+  if (assumed != Assumption::agreement) return exploration.denying(), false;
+  exploration.some(drawn);
+  return true;
+}
+
+}  // namespace stepzero::rules

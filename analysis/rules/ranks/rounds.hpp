@@ -1,0 +1,29 @@
+// Loops of which one round was walked for any number of them: do the ranks make as many, in the same order?
+#pragma once
+
+#include "rules/ranks/job_view.hpp"
+
+namespace stepzero::rules {
+
+// Ranks that make different numbers of rounds, and so enter a collective a different number of times in all.
+bool uneven(const JobView& view, Mismatch& mismatch);
+// The same, where that follows from sizes that are not known: "where len(files) is 3…".
+bool uneven_for_some(const JobView& view, Mismatch& mismatch);
+// A loop with communication whose number of rounds each rank's data decide.
+bool by_own_data(const JobView& view, Mismatch& mismatch);
+// Ranks that leave a loop of any number of rounds by data of their own, where the others go on to the next
+// round.
+bool left_by_own_data(const JobView& view, Mismatch& mismatch);
+// … by their numbers: `if rank == 0: break` behind the collective.
+bool left_by_rank(const JobView& view, Mismatch& mismatch);
+// Rounds that communicate, in an order that differs from process to process.
+bool unordered(const JobView& view, Mismatch& mismatch);
+
+// Does a rank enter a collective a number of times more than another, whatever the number of rounds is that
+// both make of the same loops?
+bool never_as_often(const JobRun& world);
+
+// Have both ranks gone through as many rounds of the loop, whatever their number, and communicated in them?
+bool both_went_through(const RankTrace& mine, const RankTrace& theirs, const Round& round);
+
+}  // namespace stepzero::rules

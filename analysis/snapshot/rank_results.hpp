@@ -1,0 +1,35 @@
+// What the ranks of a program do to each other, as rules and the schedule read it: the runs are started, and
+// compared, when the first of them asks. An edit of which no rule asks that runs no rank.
+#pragma once
+
+#include "rules/ranks/compared_job.hpp"
+
+#include <memory>
+
+namespace stepzero::snapshot {
+
+class RankResults final : public rules::RankResults {
+public:
+  // Without `run` only what the record of all ranks tells is found.
+  explicit RankResults(const interpreter::Record& record, rules::RunOfRank run = nullptr)
+      : record_(record), run_(std::move(run)) {}
+
+  const interpreter::Record& record() const { return record_; }
+  bool can_run() const { return run_ != nullptr; }
+  const rules::Comparison& comparison() const override { return job(); }
+  const interpreter::Record* run(int rank, int world) const override {
+    return can_run() ? &job().worlds.of(rank, world) : nullptr;
+  }
+  // For who goes through the ways of further jobs.
+  rules::ComparedJob& job() const {
+    if (!job_) job_ = std::make_unique<rules::ComparedJob>(record_, run_);
+    return *job_;
+  }
+
+private:
+  const interpreter::Record& record_;
+  const rules::RunOfRank run_;
+  mutable std::unique_ptr<rules::ComparedJob> job_;
+};
+
+}  // namespace stepzero::snapshot
