@@ -4,7 +4,7 @@
 #include "footprint/strides.hpp"
 #include "libraries/table/names.hpp"
 #include "libraries/table/op.hpp"
-#include "libraries/torch/meaning/memory.hpp"
+#include "libraries/torch/meaning/meanings.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -71,7 +71,8 @@ bool is_checkpoint(const Producer& made) { return made.row->path.starts_with("to
 bool is_own_function(const Producer& made) { return made.row->path == "torch.autograd.Function.apply"; }
 
 bool is_idle_dropout(const Record& record, const Producer& made) {
-  if (libraries::memory_of(libraries::operator_name(*made.row)) != libraries::MemoryOf::dropout) return false;
+  if (libraries::meaning_of(libraries::operator_name(*made.row)).memory != libraries::MemoryOf::dropout)
+    return false;
   const Instance* layer = layer_of(made);
   const bool off = layer
       ? is_off(record, attribute(record, *layer, values::ModuleState::training))
@@ -90,11 +91,8 @@ bool shares_memory(const Record& record, const Producer& made, const TensorState
   if (made.states.empty() || !made.states[0]) return false;
   if (made.row->variant != values::Variant::plain || (made.row->op && made.row->op->writes)) return true;
   const TensorState& from = *made.states[0];
-  const std::string_view name = libraries::operator_name(*made.row);
-  if (name == "rearrange") return result && is_rearranged_view(record, made, *result, device);
-  if (name == "contiguous") return in_order(record, from, device);
-  if (name == "__getitem__") return is_basic_index(record, argument(made, "index"));
-  switch (libraries::memory_of(name)) {
+  switch (libraries::meaning_of(libraries::operator_name(*made.row)).memory) {
+  case libraries::MemoryOf::same:
   case libraries::MemoryOf::view: return true;
   case libraries::MemoryOf::reshape: return !result || can_be_viewed(record, from, result->shape, device);
   case libraries::MemoryOf::cast:
@@ -102,6 +100,9 @@ bool shares_memory(const Record& record, const Producer& made, const TensorState
   case libraries::MemoryOf::dropout:
     if (is_idle_dropout(record, made)) return true;
     break;
+  case libraries::MemoryOf::contiguous: return in_order(record, from, device);
+  case libraries::MemoryOf::rearranged: return result && is_rearranged_view(record, made, *result, device);
+  case libraries::MemoryOf::subscript: return is_basic_index(record, argument(made, "index"));
   case libraries::MemoryOf::own: break;
   }
   return is_on(record, setting(record, made, "inplace"));

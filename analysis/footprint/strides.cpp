@@ -4,7 +4,7 @@
 #include "footprint/saving_table.hpp"
 #include "libraries/table/columns.hpp"
 #include "libraries/table/names.hpp"
-#include "libraries/torch/meaning/memory.hpp"
+#include "libraries/torch/meaning/meanings.hpp"
 #include "values/strides.hpp"
 
 #include <algorithm>
@@ -179,7 +179,7 @@ std::vector<Int> find(const Asked& asked, const TensorState& state, int depth) {
     return swapped(record.symbols, state.shape, 0, 1);
   if (!state.made || depth > 16) return values::strides_in_order(record.symbols, state.shape);
   if (shares_memory(record, *state.made, &state, asked.device)) return behind_view(asked, state, depth);
-  return libraries::lies_as_operands(libraries::operator_name(*state.made->row))
+  return libraries::meaning_of(libraries::operator_name(*state.made->row)).elementwise
       ? of_operands(asked, state, depth)
       : values::strides_in_order(record.symbols, state.shape);
 }
@@ -347,10 +347,10 @@ constexpr NamedView views[] = {
 
 // What hands on what it was given, or writes over it.
 bool hands_on(const Producer& made, std::string_view name) {
-  constexpr std::string_view names[] = {
-      "contiguous", "cuda", "cpu", "Identity", "positive", "requires_grad_", "detach_", "pin_memory"};
-  return libraries::lies_as_operands(name) || made.row->variant != values::Variant::plain ||
-      std::ranges::find(names, name) != std::end(names);
+  const libraries::OperatorMeaning& means = libraries::meaning_of(name);
+  return means.elementwise || made.row->variant != values::Variant::plain ||
+      means.memory == libraries::MemoryOf::same || means.memory == libraries::MemoryOf::cast ||
+      means.memory == libraries::MemoryOf::contiguous;
 }
 
 std::vector<Int> behind_view(const Asked& asked, const TensorState& state, int depth) {

@@ -4,8 +4,8 @@ namespace stepzero::libraries {
 
 std::vector<Column> columns() {
   std::vector<Column> all = ndim_columns();
-  for (Column (*const column)() : {sense_column, outcome_column, crossing_column, content_column,
-           arithmetic_column, autocast_column, saved_column, memory_column, order_column, gradient_column})
+  for (Column (*const column)() :
+      {meaning_column, content_column, arithmetic_column, autocast_column, saved_column})
     all.push_back(column());
   return all;
 }

@@ -23,16 +23,11 @@ template <class Names> Column column_of_names(std::string_view says, const Names
   return {says, {std::begin(names), std::end(names)}};
 }
 
-Column sense_column();               // algebra
-Column outcome_column();             // scores, probabilities, means
-Column crossing_column();            // differences of a column and a row
+Column meaning_column();             // algebra, memory, losses, gradients
 Column content_column();             // elements that are made or arranged
 Column arithmetic_column();          // … or computed
 Column autocast_column();            // types under autocast
 Column saved_column();               // what backward reads again
-Column memory_column();              // whose memory the result has
-Column order_column();               // … and in which order
-Column gradient_column();            // what it makes of a gradient
 std::vector<Column> ndim_columns();  // dimensions of tensors of unknown ndim
 
 std::vector<Column> columns();

@@ -1,7 +1,6 @@
 // A column of predictions [N, 1] that meets a row of targets [N]: their difference has N×N elements, and its
 // mean is a loss that PyTorch computes without a word. Such a difference is marked where it is made and told
 // where it becomes a loss.
-#include "libraries/table/columns.hpp"
 #include "libraries/table/op.hpp"
 #include "libraries/torch/meaning/op_semantics.hpp"
 
@@ -14,46 +13,6 @@ namespace {
 struct Mark : values::Object {
   const interpreter::CallSite* calls = nullptr;
   interpreter::ProblemEvent problem;
-};
-
-struct Named {
-  std::string_view name;
-  ColumnRole column_role;
-};
-constexpr Named names[] = {
-    {"sub", ColumnRole::begins},
-    {"rsub", ColumnRole::begins},
-    {"mul", ColumnRole::begins},
-    {"add", ColumnRole::begins},
-    {"div", ColumnRole::begins},
-    {"eq", ColumnRole::begins},
-    {"ne", ColumnRole::begins},
-    {"abs", ColumnRole::keeps},
-    {"square", ColumnRole::keeps},
-    {"pow", ColumnRole::keeps},
-    {"neg", ColumnRole::keeps},
-    {"clamp", ColumnRole::keeps},
-    {"minimum", ColumnRole::keeps},
-    {"exp", ColumnRole::keeps},
-    {"sqrt", ColumnRole::keeps},
-    {"float", ColumnRole::keeps},
-    {"double", ColumnRole::keeps},
-    {"long", ColumnRole::keeps},
-    {"int", ColumnRole::keeps},
-    {"to", ColumnRole::keeps},
-    {"type", ColumnRole::keeps},
-    {"cpu", ColumnRole::keeps},
-    {"detach", ColumnRole::keeps},
-    {"mean", ColumnRole::ends},
-    {"sum", ColumnRole::ends},
-    {"mse_loss", ColumnRole::loss},
-    {"l1_loss", ColumnRole::loss},
-    {"smooth_l1_loss", ColumnRole::loss},
-    {"huber_loss", ColumnRole::loss},
-    {"MSELoss", ColumnRole::loss},
-    {"L1Loss", ColumnRole::loss},
-    {"SmoothL1Loss", ColumnRole::loss},
-    {"HuberLoss", ColumnRole::loss},
 };
 
 // A size of 1 meets another in one dimension, and the other way round in another, and both others are equal:
@@ -210,12 +169,6 @@ void warn_of_sizes(Op& op) {
 
 }  // namespace
 
-ColumnRole column_role_of(std::string_view operator_name) {
-  const auto* found = std::find_if(
-      std::begin(names), std::end(names), [&](const Named& known) { return known.name == operator_name; });
-  return found == std::end(names) ? ColumnRole::none : found->column_role;
-}
-
 void watch_column(Op& op, ColumnRole column_role, Value made) {
   if (op.call.row.parameters.empty()) return;
   const auto mark = [&](const values::Object* crossed) {
@@ -307,7 +260,5 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
   }
   }
 }
-
-Column crossing_column() { return column_of("crossing", names); }
 
 }  // namespace stepzero::libraries

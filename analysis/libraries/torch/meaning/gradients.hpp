@@ -1,4 +1,4 @@
-// What operators make of a gradient that they write in place. A column of the table of operators.
+// What operators make of a gradient that they write in place: a column of meanings.cpp.
 #pragma once
 
 #include "interpreter/library.hpp"

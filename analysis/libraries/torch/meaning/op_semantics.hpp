@@ -1,6 +1,5 @@
 // What an operator means in algebra, for readers that reason about where a tensor came from
-// (values::Producer): a column of data beside the tables of operators. Names of PyTorch stand here and not in
-// rules.
+// (values::Producer). Which operator means what is a row of meanings.cpp.
 #pragma once
 
 #include "values/heap.hpp"
@@ -19,7 +18,7 @@ enum class OpSemantics : std::uint8_t {
   masked,      // some of the numbers replaced: masked_fill, triu
   repeated,    // the same numbers, some of them several times: expand, repeat
   padded,      // the same numbers, and one number around them: pad
-  add,
+  add,         // from here on other numbers come out: see computes()
   sub,
   mul,
   div,
@@ -66,6 +65,9 @@ enum class OpSemantics : std::uint8_t {
   interpolated,   // between two tensors, by a weight: lerp
   within_one,     // between -1 and 1: tanh, cosine_similarity
 };
+
+// Does it compute other numbers than it was given?
+constexpr bool computes(OpSemantics semantics) { return semantics >= OpSemantics::add; }
 
 // Of an operator's row; of a layer's forward, too.
 OpSemantics semantics_of(const values::Row& row);

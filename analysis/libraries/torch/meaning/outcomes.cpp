@@ -1,6 +1,5 @@
 // What a tensor is the outcome of, as far as losses care: scores of a layer, probabilities, their logarithms.
 // And which losses are means.
-#include "libraries/table/columns.hpp"
 #include "libraries/table/op.hpp"
 
 #include <algorithm>
@@ -11,79 +10,6 @@ using values::Kind;
 using values::Outcome;
 
 namespace {
-
-struct Named {
-  std::string_view name;
-  OutcomeEffect trace;
-};
-constexpr Named names[] = {
-    {"softmax", OutcomeEffect::softmax},
-    {"Softmax", OutcomeEffect::softmax},
-    {"Softmax2d", OutcomeEffect::softmax},
-    {"log_softmax", OutcomeEffect::log_softmax},
-    {"LogSoftmax", OutcomeEffect::log_softmax},
-    {"sigmoid", OutcomeEffect::sigmoid},
-    {"Sigmoid", OutcomeEffect::sigmoid},
-    {"logsigmoid", OutcomeEffect::log_sigmoid},
-    {"LogSigmoid", OutcomeEffect::log_sigmoid},
-    {"Linear", OutcomeEffect::scores},
-    {"Bilinear", OutcomeEffect::scores},
-    {"Conv1d", OutcomeEffect::scores},
-    {"Conv2d", OutcomeEffect::scores},
-    {"Conv3d", OutcomeEffect::scores},
-    {"ConvTranspose2d", OutcomeEffect::scores},
-    {"linear", OutcomeEffect::scores},
-    {"log", OutcomeEffect::log},
-    {"view", OutcomeEffect::keeps},
-    {"reshape", OutcomeEffect::keeps},
-    {"flatten", OutcomeEffect::keeps},
-    {"squeeze", OutcomeEffect::keeps},
-    {"unsqueeze", OutcomeEffect::keeps},
-    {"transpose", OutcomeEffect::keeps},
-    {"permute", OutcomeEffect::keeps},
-    {"movedim", OutcomeEffect::keeps},
-    {"contiguous", OutcomeEffect::keeps},
-    {"clone", OutcomeEffect::keeps},
-    {"view_as", OutcomeEffect::keeps},
-    {"t", OutcomeEffect::keeps},
-    {"Flatten", OutcomeEffect::keeps},
-    {"Identity", OutcomeEffect::keeps},
-    {"__getitem__", OutcomeEffect::keeps},
-    {"index_select", OutcomeEffect::keeps},
-    {"masked_select", OutcomeEffect::keeps},
-    {"select", OutcomeEffect::keeps},
-    {"narrow", OutcomeEffect::keeps},
-    {"to", OutcomeEffect::keeps},
-    {"float", OutcomeEffect::keeps},
-    {"double", OutcomeEffect::keeps},
-    {"cpu", OutcomeEffect::keeps},
-    {"add", OutcomeEffect::adds},
-    {"sub", OutcomeEffect::adds},
-    {"cross_entropy", OutcomeEffect::loss},
-    {"CrossEntropyLoss", OutcomeEffect::loss},
-    {"nll_loss", OutcomeEffect::loss},
-    {"NLLLoss", OutcomeEffect::loss},
-    {"mse_loss", OutcomeEffect::loss},
-    {"MSELoss", OutcomeEffect::loss},
-    {"l1_loss", OutcomeEffect::loss},
-    {"L1Loss", OutcomeEffect::loss},
-    {"smooth_l1_loss", OutcomeEffect::loss},
-    {"SmoothL1Loss", OutcomeEffect::loss},
-    {"huber_loss", OutcomeEffect::loss},
-    {"HuberLoss", OutcomeEffect::loss},
-    {"BCELoss", OutcomeEffect::loss},
-    {"BCEWithLogitsLoss", OutcomeEffect::loss},
-    {"binary_cross_entropy", OutcomeEffect::loss},
-    {"binary_cross_entropy_with_logits", OutcomeEffect::loss},
-    {"kl_div", OutcomeEffect::loss},
-    {"KLDivLoss", OutcomeEffect::loss},
-    {"cosine_embedding_loss", OutcomeEffect::loss},
-    {"CosineEmbeddingLoss", OutcomeEffect::loss},
-    {"triplet_margin_loss", OutcomeEffect::loss},
-    {"TripletMarginLoss", OutcomeEffect::loss},
-    {"ctc_loss", OutcomeEffect::loss},
-    {"CTCLoss", OutcomeEffect::loss},
-};
 
 Outcome outcome_of(OutcomeEffect trace) {
   switch (trace) {
@@ -102,12 +28,6 @@ Value reduction_of(const Op& op) {
 }
 
 }  // namespace
-
-OutcomeEffect outcome_effect_of(std::string_view operator_name) {
-  const auto* found = std::find_if(
-      std::begin(names), std::end(names), [&](const Named& known) { return known.name == operator_name; });
-  return found == std::end(names) ? OutcomeEffect::none : found->trace;
-}
 
 void watch_outcome(Op& op, OutcomeEffect trace, Value made) {
   const TensorState* now = op.tensor(made);
@@ -156,7 +76,5 @@ void watch_outcome(Op& op, OutcomeEffect trace, Value made) {
   }
   set_state(op.run, made, state);
 }
-
-Column outcome_column() { return column_of("outcome", names); }
 
 }  // namespace stepzero::libraries

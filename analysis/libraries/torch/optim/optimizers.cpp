@@ -4,6 +4,7 @@
 
 #include "libraries/table/names.hpp"
 #include "libraries/table/op.hpp"
+#include "libraries/torch/meaning/meanings.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "syntax/spelling.hpp"
 #include "values/internal_rows.hpp"
@@ -188,11 +189,9 @@ void judge_matrices(Call& call, const std::vector<Value>& taken) {
 }
 
 // Was it computed, while gradients were recorded, from something that requires one? Who hands on what it was
-// given does not compute.
+// given, or may do so, does not compute, nor who is told whether the new tensor requires a gradient; a
+// transfer to another device makes another tensor.
 bool is_computed(Call& call, Value value) {
-  constexpr std::string_view computing[] = {"mul", "div", "add", "sub", "neg", "pow", "exp", "log", "sqrt",
-      "tanh", "sigmoid", "relu", "softmax", "matmul", "mm", "bmm", "linear", "cat", "stack", "clone"};
-  constexpr std::string_view moving[] = {"cuda", "to"};
   const TensorState* state = tensor_state(call.run, value);
   if (!state || !value.is(Kind::tensor) || value.as<Tensor>()->role != values::TensorRole::plain ||
       value.as<Tensor>()->any_of || state->external || !state->made ||
@@ -203,12 +202,15 @@ bool is_computed(Call& call, Value value) {
   const auto needs = [&](const TensorState* from) {
     return from && !from->external && call.run.heap().requires_grad(*from) == values::Known::yes;
   };
-  const std::string_view name = operator_name(*made.row);
-  if (std::ranges::find(computing, name) != std::end(computing))
+  if (std::ranges::find(made.row->parameters, "requires_grad", &values::Name::text) !=
+      made.row->parameters.end())
+    return false;
+  const OperatorMeaning& means = meaning_of(operator_name(*made.row));
+  if (means.memory == MemoryOf::own && (means.elementwise || computes(means.algebra)))
     return std::ranges::any_of(made.states, needs) || std::ranges::any_of(made.listed, needs);
   const TensorState* from = made.states.empty() ? nullptr : made.states[0];
-  return std::ranges::find(moving, name) != std::end(moving) && needs(from) && from->device &&
-      state->device && from->device->text == "cpu" && state->device->text.starts_with("cuda");
+  return means.memory == MemoryOf::cast && needs(from) && from->device && state->device &&
+      from->device->text == "cpu" && state->device->text.starts_with("cuda");
 }
 void judge_leaves(Call& call, const std::vector<Value>& taken) {
   const auto found = std::ranges::find_if(taken, [&](const Value& each) { return is_computed(call, each); });
