@@ -1,4 +1,5 @@
-// checkpoint/all-ranks: every rank writes the same file.
+// checkpoint/all-ranks: every rank writes the same file. Where the run leaves a condition or a path open, the
+// words in the program decide whether it may be about the rank: they can only silence the rule.
 #include "rules/checkpoint/files.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/rule.hpp"

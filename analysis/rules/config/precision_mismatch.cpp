@@ -1,5 +1,5 @@
 // config/precision-mismatch: a job asks its GPUs for a precision that they have not, or GPUs of several kinds
-// for one.
+// for one. Reads scripts and configurations, which are text: nothing of them is run.
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"

@@ -1,5 +1,6 @@
 // data/shared-transform: parts of one data set share its transform, so that setting it for one part sets it
-// for the others.
+// for the others. Which parts are of one whole is read from the run; the assignment from the text, as a store
+// into an attribute is no event of the record, and one for this rule alone would be recorded at each store.
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"

@@ -1,4 +1,6 @@
-// data/worker-copies: each worker of a loader goes through the whole stream.
+// data/worker-copies: each worker of a loader goes through the whole stream. Which loader has which data set
+// is read from the run; what its `__iter__` gives, and that nothing in its file asks for the worker, from the
+// text: the run iterates a stream as one process, and what is not written anywhere is no event.
 #include "rules/classes.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"

@@ -1,3 +1,5 @@
+// The options that LightningCLI makes of the classes of a program, for the scripts that start it. Reads the
+// text of the program: the signatures say all that the options are made of, and nothing is run for a script.
 #include "rules/launch/lightning_cli.hpp"
 
 #include "libraries/frameworks/lightning_arguments.hpp"

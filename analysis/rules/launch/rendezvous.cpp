@@ -1,4 +1,6 @@
-// launch/rendezvous: the processes of a launch cannot find each other.
+// launch/rendezvous: the processes of a launch cannot find each other. The document that is checked is a
+// script; of the program that it starts the text is read, not a run: one program is started by many lines,
+// and a run for each would cost more than the file that is open.
 #include "rules/documents/check.hpp"
 #include "rules/launch/declarations.hpp"
 #include "rules/launch/line.hpp"

@@ -1,5 +1,6 @@
 // loop/epoch-mean: means of batches are added up and divided by the number of samples. Knows the two by the
-// runs: what the loss averages over, and of what the length is taken.
+// runs: what the loss averages over, and of what the length is taken. The sum and the division between them
+// are read from the text: both are numbers of Python, of which a run keeps no provenance.
 #include "rules/losses.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"

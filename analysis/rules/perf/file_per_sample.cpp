@@ -1,4 +1,6 @@
-// perf/file-per-sample: a data set reads one and the same file again for each sample.
+// perf/file-per-sample: a data set reads one and the same file again for each sample. Reads the text of the
+// methods that ran: a run reads the file of one sample, and only the words of the path say that it is the
+// same for all; most of the readers belong to libraries that the run does not look into.
 #include "rules/classes.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"

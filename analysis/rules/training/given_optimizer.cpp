@@ -1,5 +1,8 @@
+// What functions do with an optimizer that they are given, where no call hands them one. Nobody runs them
+// with an optimizer, so their text is read.
 #include "rules/training/given_optimizer.hpp"
 
+#include "libraries/table/table.hpp"
 #include "libraries/torch/meaning/gradients.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -15,9 +18,17 @@ using values::Operation;
 
 namespace {
 
-// What leaves an optimizer where it is, and as it is.
-constexpr std::array<std::string_view, 9> harmless = {"zero_grad", "step", "param_groups", "state_dict",
-    "load_state_dict", "defaults", "state", "optim", "optimizer"};
+// Does it leave an optimizer where it is, and as it is? Methods by what their rows mean; and what optimizers,
+// and those that wrap one, hold.
+bool leaves_as_it_is(std::string_view attribute) {
+  constexpr std::array<std::string_view, 5> held = {
+      "param_groups", "defaults", "state", "optim", "optimizer"};
+  if (std::ranges::find(held, attribute) != held.end()) return true;
+  const values::Row* row = libraries::table().find("torch.optim.Optimizer." + std::string(attribute));
+  return row &&
+      (row->operation == Operation::zero_grad || row->operation == Operation::optimizer_step ||
+          row->operation == Operation::state_taken || row->operation == Operation::state_put);
+}
 
 // Is everything that the function does with the optimizer one of these? Else others may step it.
 bool is_kept(
@@ -39,8 +50,7 @@ bool is_kept(
       uses += record.text({chunk, expr.span}) == name;
       if (expr.kind != syntax::ExprKind::attribute) return;
       const auto& part = syntax::as<syntax::AttributeExpr>(expr);
-      known += record.text({chunk, part.object->span}) == name &&
-          std::ranges::find(harmless, part.attribute.text()) != harmless.end();
+      known += record.text({chunk, part.object->span}) == name && leaves_as_it_is(part.attribute.text());
     });
   return uses > 0 && uses == known;
 }

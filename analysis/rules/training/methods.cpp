@@ -83,6 +83,8 @@ StepMethods::StepMethods(const Record& record) {
   }
 }
 
+// Read from the text: what no run reached, as a hook that a base class calls, is in no event. What is found
+// can only silence a rule.
 bool calls_elsewhere(const Record& record, const TrainingRoot& scene, std::string_view method) {
   const auto is_shown = [&](std::uint32_t chunk, const syntax::CallExpr& call) {
     return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
