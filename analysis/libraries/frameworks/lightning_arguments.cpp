@@ -242,7 +242,7 @@ std::vector<LightningMistake> mistakes_of_lightning(std::span<const LightningSet
           false, true, false});
     if (no_epochs && one.name == "val_check_interval" && one.kind == Kind::real)
       found.push_back({i, no_epochs,
-          "without `check_val_every_n_epoch` Lightning counts batches across epochs, and `val_check_interval` is an integer then: a share of an epoch is refused",
+          "without `check_val_every_n_epoch` Lightning counts batches across epochs, and `val_check_interval` has to be an integer then: it raises for a share of an epoch",
           {}, false, true, false});
   }
   return found;

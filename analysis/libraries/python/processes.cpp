@@ -91,7 +91,7 @@ Value run_command(Call& call) {
       refuse(call,
           "Part " + std::to_string(i) + " of the command is " +
               (type == "int" || type == "float" || type == "bool" ? "of type " : "") + std::string(type) +
-              ", and a command takes text alone: \"expected str, bytes or os.PathLike object\". Write str(…) around it")
+              ", and a command takes text alone: \"expected str, bytes or os.PathLike object\". Wrap it in `str(…)`")
           .operands = {word};
       break;
     }
@@ -186,7 +186,7 @@ void judge_variable(Call& call, std::string_view key, Value value) {
             (of_type                 ? std::string(type)
                     : type == "None" ? std::string("NoneType")
                                      : std::string(type.substr(type.find(' ') + 1))) +
-            "\". Write str(…) around it")
+            "\". Wrap it in `str(…)`")
         .operands = {value};
     return;
   }

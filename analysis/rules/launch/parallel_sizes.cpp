@@ -270,7 +270,7 @@ public:
         break;
       case Asks::gone:
         tell(demand, *one, {},
-            "`" + one->flag.text + "` is refused; it is `--" + std::string(demand.others) + "` today");
+            "`" + one->flag.text + "` no longer exists: pass `--" + std::string(demand.others) + "` instead");
         break;
       }
     }

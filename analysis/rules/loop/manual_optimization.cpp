@@ -194,7 +194,7 @@ private:
     if (const Expr* call = own_call(method, by.backward, {}))
       return tell({function.chunk, call->span},
           code("self." + std::string(by.backward)) +
-              " is refused where the framework optimizes by itself: it raises \"please disable automatic optimization\". Set " +
+              " raises \"please disable automatic optimization\" where the framework optimizes by itself. Set " +
               code("self." + std::string(by.flag) + " = False") + " in `__init__`, or only return the loss.");
     if (!returns_something(method)) return;
     if (const Expr* call = own_call(method, "step", by.optimizers))
