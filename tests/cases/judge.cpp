@@ -67,6 +67,7 @@ public:
       std::vector<Found> here = look(workspace, file);
       found.insert(found.end(), here.begin(), here.end());
     }
+    if (program_.silent) check_silence();
     if (program_.no_fix)
       for (const Found& each : found)
         for (const Fix& fix : each.finding.fixes) complain(program_.line, "a fix is offered: " + fix.title);
@@ -76,6 +77,16 @@ public:
   }
 
 private:
+  void check_silence() {
+    bool revealed = false;
+    for (const File& file : program_.files)
+      for (const Expectation& each : file.expected) {
+        revealed = revealed || (each.reveal && each.text != "unknown");
+        if (!each.reveal) complain(each.at, "the block is marked `silent` and expects a finding");
+      }
+    if (!revealed)
+      complain(program_.line, "a block marked `silent` has to reveal a value: the engine may have given up");
+  }
   void complain(std::uint32_t at, const std::string& what) {
     complaints_.push_back("line " + std::to_string(at) + ": " + what);
   }

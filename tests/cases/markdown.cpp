@@ -24,7 +24,7 @@ std::vector<Line> lines_of(std::string_view text) {
 
 // The words behind "python" of a fence.
 struct Info {
-  bool python = false, after_fix = false, torch = false, crlf = false, no_fix = false;
+  bool python = false, after_fix = false, torch = false, crlf = false, no_fix = false, silent = false;
   std::string title, fix, gpu_memory;
 };
 
@@ -57,6 +57,8 @@ Info read_info(std::string_view words, std::uint32_t line) {
       info.crlf = true;
     else if (word == "no-fix")
       info.no_fix = true;
+    else if (word == "silent")
+      info.silent = true;
     else if (word.starts_with("gpu-memory=\""))
       info.gpu_memory = word.substr(12, word.size() - 13);
     else if (word.starts_with("title=\""))
@@ -180,6 +182,7 @@ private:
     if (program_.files.empty()) program_.line = line;
     program_.torch = program_.torch || info.torch;
     program_.no_fix = program_.no_fix || info.no_fix;
+    program_.silent = program_.silent || info.silent;
     if (!info.gpu_memory.empty()) program_.gpu_memory = info.gpu_memory;
     const bool last = file.title.empty();
     if (last) file.title = "main.py";

@@ -44,6 +44,7 @@ struct Program {
   std::vector<AfterFix> after;
   bool torch = false;      // PyTorch has run it
   bool no_fix = false;     // its findings come without fixes
+  bool silent = false;     // nothing is found, and a reveal shows that the engine had not given up
   std::string gpu_memory;  // the setting; empty: none
   std::uint32_t line = 0;  // one-based, of its first fence
 };
