@@ -94,7 +94,7 @@ const syntax::Name answered{
 
 // What arrays of every library call it: an attribute, methods, the length of the shape, which makes an array
 // of it.
-bool asks_for_rank(std::string_view method) { return method == "dim" || method == "ndimension"; }
+bool asks_for_ndim(std::string_view method) { return method == "dim" || method == "ndimension"; }
 
 std::vector<Value> ranks_of(const values::Unknown& array) {
   std::vector<Value> ranks{array.attributes.value(syntax::Name("ndim"))};
@@ -104,7 +104,7 @@ std::vector<Value> ranks_of(const values::Unknown& array) {
   for (const auto& [name, slot] : array.attributes.entries()) {
     if (!slot->value.is(Kind::unknown)) continue;
     const values::Table& within = slot->value.as<values::Unknown>()->attributes;
-    if (const Value answers = asks_for_rank(name.text()) ? within.value(answered) : Value{};
+    if (const Value answers = asks_for_ndim(name.text()) ? within.value(answered) : Value{};
         answers.is(Kind::tuple))
       ranks.insert(
           ranks.end(), answers.as<values::Tuple>()->items.begin(), answers.as<values::Tuple>()->items.end());
@@ -117,7 +117,7 @@ void note_asked_rank(values::Heap& heap, Value method, Value answer) {
   const std::string_view name = method.is(Kind::unknown) ? method.as<values::Unknown>()->name
                                                          : std::string_view{};
   const auto dot = name.rfind('.');
-  if (dot == name.npos || !asks_for_rank(name.substr(dot + 1))) return;
+  if (dot == name.npos || !asks_for_ndim(name.substr(dot + 1))) return;
   const Value before = method.as<values::Unknown>()->attributes.value(answered);
   std::vector<Value> answers = before.is(Kind::tuple) ? before.as<values::Tuple>()->items
                                                       : std::vector<Value>{};

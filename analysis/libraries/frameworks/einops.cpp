@@ -1,4 +1,5 @@
-// einops: patterns of named axes, and what they make of a shape.
+// The operators and layers of einops. What a pattern makes of a shape is in einops_patterns.
+#include "libraries/frameworks/einops_patterns.hpp"
 #include "libraries/torch/nn/layer.hpp"
 #include "libraries/torch/ops/views.hpp"
 #include "values/kept.hpp"
@@ -8,337 +9,9 @@
 
 namespace stepzero::libraries {
 
+using namespace einops;
+
 namespace {
-
-// ---------------------------------------------------------------- patterns
-
-struct Axis {
-  enum class What : std::uint8_t { name, number, ellipsis } what;
-  std::string name;  // also of a number, as it is written
-  std::int64_t number = 0;
-};
-// What one dimension of the tensor is made of: one axis, or several in parentheses.
-struct Group {
-  std::vector<Axis> axes;
-  bool composed = false;
-};
-struct Side {
-  std::vector<Group> groups;
-  std::ptrdiff_t ellipsis = -1;  // the group that is one or, in parentheses, holds it
-  bool ellipsis_inside = false;
-  bool has(std::string_view name) const {
-    for (const Group& group : groups)
-      for (const Axis& axis : group.axes)
-        if (axis.what == Axis::What::name && axis.name == name) return true;
-    return false;
-  }
-};
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-// Nullopt with a reason if the text is no side of a pattern.
-std::optional<Side> read_side(std::string_view text, std::string& wrong) {
-  Side side;
-  bool inside = false;
-  for (std::size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    if (c == ' ' || c == '\t' || c == '\n') {
-      ++i;
-    } else if (c == '(') {
-      if (inside) {
-        wrong = "parentheses cannot be nested";
-        return std::nullopt;
-      }
-      inside = true;
-      side.groups.push_back({{}, true});
-      ++i;
-    } else if (c == ')') {
-      if (!inside) {
-        wrong = "a parenthesis is closed that was not opened";
-        return std::nullopt;
-      }
-      inside = false;
-      ++i;
-    } else {
-      Axis axis{Axis::What::name, {}, 0};
-      if (text.substr(i).starts_with("...") || text.substr(i).starts_with("…")) {
-        axis.what = Axis::What::ellipsis;
-        i += 3;
-        if (side.ellipsis >= 0) {
-          wrong = "there are two ellipses on one side";
-          return std::nullopt;
-        }
-        side.ellipsis = static_cast<std::ptrdiff_t>(inside ? side.groups.size() - 1 : side.groups.size());
-        side.ellipsis_inside = inside;
-      } else {
-        std::size_t end = i;
-        while (end < text.size() && is_word(text[end])) ++end;
-        if (end == i) {
-          wrong = std::string("'") + c + "' stands for no axis";
-          return std::nullopt;
-        }
-        axis.name = text.substr(i, end - i);
-        i = end;
-        if (axis.name.find_first_not_of("0123456789") == std::string::npos) {
-          axis.what = Axis::What::number;
-          if (axis.name.size() > 15) return std::nullopt;
-          axis.number = std::stoll(axis.name);
-          if (axis.number == 0) {
-            wrong = "an axis cannot have the size 0";
-            return std::nullopt;
-          }
-        } else if (axis.name[0] >= '0' && axis.name[0] <= '9') {
-          wrong = "'" + axis.name + "' is no name of an axis";
-          return std::nullopt;
-        } else if (side.has(axis.name)) {
-          wrong = "'" + axis.name + "' comes twice on one side";
-          return std::nullopt;
-        }
-      }
-      if (inside)
-        side.groups.back().axes.push_back(std::move(axis));
-      else
-        side.groups.push_back({{std::move(axis)}, false});
-    }
-  }
-  if (inside) {
-    wrong = "a parenthesis is not closed";
-    return std::nullopt;
-  }
-  return side;
-}
-
-std::string words_of(const Group& group) {
-  std::string text = group.composed ? "(" : "";
-  for (std::size_t i = 0; i < group.axes.size(); ++i)
-    text += (i ? " " : "") + (group.axes[i].what == Axis::What::ellipsis ? "..." : group.axes[i].name);
-  return text + (group.composed ? ")" : "");
-}
-
-// ---------------------------------------------------------------- what a pattern does to a shape
-
-enum class Deed : std::uint8_t { rearrange, reduce, repeat };
-
-using Lengths = std::vector<std::pair<std::string, Value>>;
-
-struct Transform {
-  Op& op;
-  const Shape& from;
-  std::string_view pattern;
-  const Lengths& given;
-  Deed deed;
-  std::map<std::string, Dim, std::less<>> sizes = {};  // of the axes
-  std::vector<Dim> between = {};                       // what the ellipsis stands for
-  bool between_known = false;
-  std::vector<Dim> first = {};  // the first dimensions of a tensor whose rank is not known
-  bool names_sizes =
-      false;  // sizes of the tensor that are not known are called as the pattern calls them, from here on
-
-  std::nullopt_t wrong(std::string text, std::initializer_list<Dim> because = {}) {
-    op.fail(ProblemKind::reshape, "In '" + std::string(pattern) + "' " + std::move(text), because);
-    return std::nullopt;
-  }
-
-  bool agree(const Side& left, const Side& right);
-  bool take(const Group& group, const Dim& dim);
-  void name_sizes(const Group& group, Dim& dim);
-  std::optional<Shape> run(Shape* learned);
-};
-
-// Do the axes of both sides go together?
-bool Transform::agree(const Side& left, const Side& right) {
-  const auto each = [](const Side& side, auto&& visit) {
-    for (const Group& group : side.groups)
-      for (const Axis& axis : group.axes) visit(axis);
-  };
-  std::string text;
-  each(left, [&](const Axis& axis) {
-    if (axis.what == Axis::What::name && deed != Deed::reduce && !right.has(axis.name) && text.empty())
-      text = "'" + axis.name + "' stands on the left only";
-    if (axis.what == Axis::What::number && axis.number != 1 && deed != Deed::reduce && text.empty())
-      text = "the size " + axis.name + " stands on the left without a name, where only 1 can";
-  });
-  each(right, [&](const Axis& axis) {
-    if (axis.what == Axis::What::name && !left.has(axis.name) && text.empty()) {
-      if (deed != Deed::repeat)
-        text = "'" + axis.name + "' stands on the right only";
-      else if (std::none_of(
-                   given.begin(), given.end(), [&](const auto& length) { return length.first == axis.name; }))
-        text = "'" + axis.name + "' is new and its size is not given";
-    }
-    if (axis.what == Axis::What::number && axis.number != 1 && deed != Deed::repeat && text.empty())
-      text = "the size " + axis.name + " stands on the right without a name, where only 1 can";
-  });
-  if (text.empty() && left.ellipsis_inside) text = "the ellipsis stands in parentheses on the left";
-  if (text.empty() && right.ellipsis >= 0 && left.ellipsis < 0) text = "an ellipsis stands on the right only";
-  if (text.empty() && left.ellipsis >= 0 && right.ellipsis < 0 && deed != Deed::reduce)
-    text = "the ellipsis stands on the left only";
-  for (const auto& [name, value] : given)
-    if (text.empty() && !left.has(name) && !right.has(name))
-      text = "there is no '" + name + "', and its size is given";
-  if (!text.empty()) (void)wrong(text);
-  return text.empty();
-}
-
-// What the dimension says about the axes that it is made of.
-bool Transform::take(const Group& group, const Dim& dim) {
-  Int known = op.s.constant(1);
-  const Axis* open = nullptr;
-  for (const Axis& axis : group.axes) {
-    if (axis.what == Axis::What::number) {
-      known = op.mul(known, op.s.constant(axis.number));
-    } else if (const auto it = sizes.find(axis.name); it != sizes.end()) {
-      known = op.mul(known, it->second.size);
-    } else if (open) {
-      (void)wrong("only one axis of " + words_of(group) + " can be worked out, and the sizes of '" +
-          open->name + "' and '" + axis.name + "' are not given");
-      return false;
-    } else {
-      open = &axis;
-    }
-  }
-  if (!open) {
-    if (known && op.equal(dim, op.dim(known)) == Answer::no) {
-      (void)wrong(words_of(group) + " is " + op.words(op.dim(known)) + ", and the dimension has the size " +
-              op.words(dim),
-          {dim});
-      return false;
-    }
-    // A plain axis whose size was given keeps what is known of the dimension.
-    if (group.axes.size() == 1 && group.axes[0].what == Axis::What::name && dim.size && known &&
-        op.equal(dim, op.dim(known)) == Answer::yes)
-      sizes[group.axes[0].name] = dim;
-    return true;
-  }
-  Dim& solved = sizes[open->name];
-  if (group.axes.size() == 1) {
-    solved = dim;
-    return true;
-  }
-  if (!known || !dim.size || op.s.value(known) == 0) return true;
-  if (op.s.divides(known, dim.size) == Answer::no) {
-    (void)wrong(
-        words_of(group) + " is " + op.words(dim) + ", which " + op.words(op.dim(known)) + " does not divide",
-        {dim});
-    return false;
-  }
-  const auto exact = op.s.exact_quotient(dim.size, known);
-  solved = op.made(exact ? *exact : op.s.floordiv(dim.size, known));
-  return true;
-}
-
-void Transform::name_sizes(const Group& group, Dim& dim) {
-  if (dim.size && group.axes.size() == 1 && group.axes[0].what == Axis::What::name)
-    op.s.rename(dim.size, group.axes[0].name);
-  if (dim.size) return;
-  Int whole = op.s.constant(1);
-  for (const Axis& axis : group.axes) {
-    if (axis.what == Axis::What::number) {
-      whole = op.s.mul(whole, op.s.constant(axis.number));
-      continue;
-    }
-    Dim& size = sizes[axis.name];
-    if (!size.size)
-      size = op.made(
-          op.s.fresh({.name = axis.name, .lower = 0, .upper = {}, .sharing = symbolic::Sharing::local}));
-    whole = op.s.mul(whole, size.size);
-  }
-  dim = group.axes.size() == 1 && group.axes[0].what == Axis::What::name ? sizes[group.axes[0].name]
-                                                                         : op.made(whole);
-}
-
-std::optional<Shape> Transform::run(Shape* learned) {
-  const auto arrow = pattern.find("->");
-  if (arrow == std::string_view::npos) return wrong("there is no '->'");
-  if (pattern.find("->", arrow + 2) != std::string_view::npos) return wrong("there are two '->'");
-  std::string reason;
-  const auto left = read_side(pattern.substr(0, arrow), reason);
-  const auto right = left ? read_side(pattern.substr(arrow + 2), reason) : std::nullopt;
-  if (!left || !right) {
-    if (!reason.empty()) (void)wrong(reason);
-    return std::nullopt;
-  }
-  if (!agree(*left, *right)) return std::nullopt;
-  for (const auto& [name, value] : given) {
-    const Value size = op.run.resolve(value);
-    Dim dim;
-    if (size.is(Kind::integer) || size.is(Kind::unknown))
-      if (const Int length = op.run.to_int(size)) dim = op.made(length);
-    // Repeated no times, a tensor is empty; what there is cannot be divided by 0.
-    const auto is_it = [&](const Axis& axis) { return axis.what == Axis::What::name && axis.name == name; };
-    const bool divides = std::ranges::any_of(
-        left->groups, [&](const Group& group) { return std::ranges::any_of(group.axes, is_it); });
-    if (const auto constant = op.value(dim); constant && (*constant < 0 || (*constant == 0 && divides)))
-      return wrong("'" + name + "' has the impossible size " + std::to_string(*constant));
-    sizes[name] = dim;
-  }
-  // The dimensions, one for each group; the ellipsis takes what is left.
-  const std::size_t named = left->groups.size() - (left->ellipsis >= 0 ? 1 : 0);
-  Shape shape = from;
-  if (shape.rank_known ? (left->ellipsis < 0 ? shape.dims.size() != named : shape.dims.size() < named)
-                       : left->ellipsis < 0 && shape.dims.size() > named)
-    return wrong("the left side has " + std::string(left->ellipsis >= 0 ? "at least " : "") +
-        count_of(named, "dimension") + ", and the tensor is " + op.words(shape));
-  if (!shape.rank_known && left->ellipsis < 0) {
-    shape.dims.insert(shape.dims.begin(), named - shape.dims.size(), Dim{});
-    shape.rank_known = true;
-    for (std::size_t i = 0; i < first.size() && i < named; ++i)
-      if (!shape.dims[i].size) shape.dims[i] = first[i];
-    if (learned) *learned = shape;
-  }
-  const auto count = static_cast<std::ptrdiff_t>(left->groups.size());
-  for (std::ptrdiff_t i = 0; i < count; ++i) {
-    const Group& group = left->groups[static_cast<std::size_t>(i)];
-    if (i == left->ellipsis) continue;
-    Dim dim;
-    const std::size_t behind = static_cast<std::size_t>(count - 1 - i);
-    if (left->ellipsis < 0 || i > left->ellipsis)
-      dim = from_right(shape, behind);
-    else if (shape.rank_known)
-      dim = shape.dims[static_cast<std::size_t>(i)];
-    if (!take(group, dim)) return std::nullopt;
-    if (!names_sizes || dim.size || (!shape.rank_known && behind >= shape.dims.size())) continue;
-    if (left->ellipsis >= 0 && i < left->ellipsis && !shape.rank_known) continue;
-    name_sizes(group,
-        left->ellipsis < 0 || i > left->ellipsis ? shape.dims[shape.dims.size() - 1 - behind]
-                                                 : shape.dims[static_cast<std::size_t>(i)]);
-    if (learned) *learned = shape;
-  }
-  if (left->ellipsis >= 0 && shape.rank_known) {
-    between_known = true;
-    between.assign(shape.dims.begin() + left->ellipsis, shape.dims.end() - (count - 1 - left->ellipsis));
-  }
-  // The right side.
-  Shape out{true, {}};
-  for (const Group& group : right->groups) {
-    if (!group.composed && group.axes[0].what == Axis::What::ellipsis) {
-      if (!between_known)
-        out = Shape{};  // only what follows is known
-      else
-        out.dims.insert(out.dims.end(), between.begin(), between.end());
-      continue;
-    }
-    std::vector<Dim> parts;
-    bool known = true;
-    for (const Axis& axis : group.axes) {
-      if (axis.what == Axis::What::ellipsis) {
-        known = known && between_known;
-        parts.insert(parts.end(), between.begin(), between.end());
-      } else {
-        parts.push_back(axis.what == Axis::What::number ? op.dim(axis.number) : sizes[axis.name]);
-      }
-    }
-    if (!known)
-      out.dims.push_back({});
-    else if (parts.empty())
-      out.dims.push_back(op.dim(1));
-    else
-      out.dims.push_back(joined_dim(op, parts));
-  }
-  return out;
-}
 
 // ---------------------------------------------------------------- the operators
 
@@ -369,24 +42,24 @@ Dtype reduced_type(Op& op, Dtype input, Value how) {
   return Dtype::unknown;
 }
 
-Value transform(Op& op, Value pattern, const Lengths& lengths, Deed deed, Value how = {}) {
+Value transform(Op& op, Value pattern, const Lengths& lengths, Action action, Value how = {}) {
   const TensorState* input = nullptr;
   const auto from = subject(op, input);
   if (!pattern.is(Kind::string))
-    return op.result({}, input && deed != Deed::reduce ? input->dtype : Dtype::unknown);
+    return op.result({}, input && action != Action::reduce ? input->dtype : Dtype::unknown);
   // Even of a tensor that is not known the rank of the result is.
   const Shape shape = from ? *from : Shape{};
   Shape learned;
   const std::string_view first = op.call.row.parameters[0].text();
   const bool learns = input && op.tensor(first) == input && !op.run.guarded();
-  Transform change{op, shape, pattern.text(), lengths, deed};
+  Transform change{op, shape, pattern.text(), lengths, action};
   change.names_sizes = learns;
   if (input && op.tensor(first) == input) change.first = input->first;
   const auto out = change.run(&learned);
   if (op.failed()) return op.unknown();
   if (learned.rank_known && learns) op.learn(first, learned);
   const Dtype before = input ? input->dtype : Dtype::unknown;
-  return op.result(out ? *out : Shape{}, deed == Deed::reduce ? reduced_type(op, before, how) : before);
+  return op.result(out ? *out : Shape{}, action == Action::reduce ? reduced_type(op, before, how) : before);
 }
 
 Lengths options_of(Op& op) {
@@ -395,11 +68,11 @@ Lengths options_of(Op& op) {
   return lengths;
 }
 
-Value rearrange(Op& op) { return transform(op, op.argument("pattern"), options_of(op), Deed::rearrange); }
+Value rearrange(Op& op) { return transform(op, op.argument("pattern"), options_of(op), Action::rearrange); }
 Value reduce(Op& op) {
-  return transform(op, op.argument("pattern"), options_of(op), Deed::reduce, op.argument("reduction"));
+  return transform(op, op.argument("pattern"), options_of(op), Action::reduce, op.argument("reduction"));
 }
-Value repeat(Op& op) { return transform(op, op.argument("pattern"), options_of(op), Deed::repeat); }
+Value repeat(Op& op) { return transform(op, op.argument("pattern"), options_of(op), Action::repeat); }
 
 // einsum(a, b, 'i j, j k -> i k')
 Value einsum(Op& op) {
@@ -623,16 +296,16 @@ void keep_lengths(Op& op) {
     items.push_back({op.run.heap().string(name.text()), value});
   op.keep(values::ModuleState::lengths, op.run.heap().dict(std::move(items)));
 }
-Value transform_layer(Op& op, Deed deed, Value reduction = {}) {
+Value transform_layer(Op& op, Action action, Value reduction = {}) {
   const Value kept = op.kept(values::ModuleState::lengths);
   if (!kept.is(Kind::dict)) return op.result({}, Dtype::unknown);  // one of several layers
   Lengths lengths;
   for (const auto& [name, value] : values::Heap::dict_state(kept)->items)
     if (name.is(Kind::string)) lengths.emplace_back(std::string(name.text()), value);
-  return transform(op, op.kept("pattern"), lengths, deed, reduction);
+  return transform(op, op.kept("pattern"), lengths, action, reduction);
 }
-Value rearrange_layer(Op& op) { return transform_layer(op, Deed::rearrange); }
-Value reduce_layer(Op& op) { return transform_layer(op, Deed::reduce, op.kept("reduction")); }
+Value rearrange_layer(Op& op) { return transform_layer(op, Action::rearrange); }
+Value reduce_layer(Op& op) { return transform_layer(op, Action::reduce, op.kept("reduction")); }
 
 constexpr Operator operators[] = {
     {"rearrange", "tensor, pattern, **axes_lengths", "einops.rearrange", rearrange, Type::own},

@@ -15,14 +15,6 @@ namespace stepzero::libraries {
 
 using symbolic::Role;
 
-void add_hidden(std::vector<Row>& rows, const std::deque<Hidden>& list) {
-  for (const Hidden& call : list) {
-    Row made = row(call.path, call.kind, call.signature, call.run, {}, call.operation);
-    made.collective = &call.info;
-    rows.push_back(made);
-  }
-}
-
 Value is_first(Call& call) {
   return Value::of(
       call.run.symbols().compared(Compare::eq, call.run.role(Role::rank), call.run.symbols().constant(0)));

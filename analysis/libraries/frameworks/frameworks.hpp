@@ -2,24 +2,13 @@
 // a loop that go through a framework.
 #pragma once
 
+#include "libraries/table/hidden.hpp"
 #include "libraries/table/native.hpp"
 #include "values/kept.hpp"
 
 #include <deque>
 
 namespace stepzero::libraries {
-
-// A call of a framework that communicates.
-struct Hidden {
-  std::string_view path;
-  std::string_view signature;
-  Value (*run)(Call&);
-  CollectiveInfo info;
-  RowKind kind = RowKind::method;
-  Operation operation = Operation::collective;
-};
-// The list lives as long as the rows.
-void add_hidden(std::vector<Row>& rows, const std::deque<Hidden>& list);
 
 std::vector<Row> accelerate_rows();
 std::vector<Row> lightning_rows();  // its Trainer and modules

@@ -1,9 +1,10 @@
-// What wraps modules and optimizers and communicates out of sight: DDP, FSDP, ZeRO, Join, distributed
-// checkpoints. Semantics as in the documentation of torch.nn.parallel, torch.distributed.fsdp, .optim,
-// .algorithms and .checkpoint.
+// What wraps modules and optimizers and communicates out of sight: DDP, FSDP, ZeRO, Join. Semantics as in the
+// documentation of torch.nn.parallel, torch.distributed.fsdp, .optim and .algorithms.
 #include "interpreter/calls/unseen.hpp"
+#include "libraries/table/hidden.hpp"
 #include "libraries/table/native.hpp"
 #include "libraries/table/op.hpp"
+#include "libraries/torch/distributed/sharded_states.hpp"
 #include "libraries/torch/distributed/wrapping.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "values/devices.hpp"
@@ -394,43 +395,6 @@ Value behind_sharded(Call& call) {
   }
   return Value::none();
 }
-const CollectiveInfo backward_of_fsdp = {.name = "the backward of an FSDP module",
-    .hidden = true,
-    .because = "it gathers the parameters and scatters the gradients"};
-// Is the module, or one in it, known to be sharded?
-bool is_sharded(Runtime& run, Value module, int depth = 0) {
-  module = run.resolve(module);
-  if (!module.is(Kind::instance) || depth > 6) return false;
-  const auto& object = *module.as<Instance>();
-  if (object.native && object.native->row && object.native->row->backward == &backward_of_fsdp) return true;
-  for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
-    if (name.text() == values::WrapperState::sharded) return true;
-    const Value part = slot->value;
-    if (part.is(Kind::instance) && is_sharded(run, part, depth + 1)) return true;
-    if (part.is(Kind::list) && name.text() == values::ContainerState::items)
-      for (const Value& item : std::vector<Value>(values::Heap::list_state(part)->items))
-        if (is_sharded(run, item, depth + 1)) return true;
-  }
-  return false;
-}
-// get_model_state_dict(model, options): what it gathers depends on the options, and on whether there are
-// shards; rank 0 may send also what is no shard.
-template <int options, int full> Value state_dict_by_options(Call& call) {
-  const Value given = call.run.resolve(call.at(options));
-  const auto is_set = [&](std::string_view name) {
-    const Value set = given.is(Kind::instance) ? kept(call.run, *given.as<Instance>(), name) : Value{};
-    return set && call.run.symbols().decide(call.run.truth(set)) == symbolic::Answer::yes;
-  };
-  const bool sends = call.row.collective->sends_from_root && is_set("broadcast_from_rank0");
-  call.arguments[full] = call.run.heap().boolean(sends ||
-      ((is_set("full_state_dict") || is_set("broadcast_from_rank0")) && is_sharded(call.run, call.at(0))));
-  return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
-}
-template <int options, int full> Value state_dicts_by_options(Call& call) {
-  const Value model = state_dict_by_options<options, full>(call);
-  return call.run.heap().tuple(
-      {model, call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place))});
-}
 // Of a module that was not sharded there is nothing to gather.
 Value unshard(Call& call) {
   call.arguments.back() = call.run.heap().boolean(
@@ -444,20 +408,8 @@ Value join(Call& call) {
   return Value::of(Kind::instance, call.run.make_native(values::InternalRow::join, call.place));
 }
 
-struct Hidden {
-  std::string_view path;
-  std::string_view signature;
-  Value (*run)(Call&);
-  CollectiveInfo info;
-  RowKind kind = RowKind::method;
-  std::string_view base = {};
-  Operation operation = Operation::collective;
-  const CollectiveInfo* backward = nullptr;
-};
-
 constexpr std::string_view gathers_layers = "the parameters of each layer are gathered from all ranks";
 constexpr std::string_view sharded_state = "the shards of all ranks are gathered to build the state";
-constexpr std::string_view one_plan = "the ranks agree on who writes or reads what";
 
 const CollectiveInfo backward_of_sharded = {.name = "the backward of a fully sharded module",
     .hidden = true,
@@ -475,13 +427,13 @@ const std::deque<Hidden>& hidden() {
               .group = 5,
               .hidden = true,
               .because = "wrapping compares and broadcasts the parameters among the ranks"},
-          RowKind::class_, "torch.nn.Module", Operation::collective, &backward_of_ddp},
+          RowKind::class_, Operation::collective, "torch.nn.Module", &backward_of_ddp},
       {"torch.nn.parallel.DistributedDataParallel.forward", "*arguments, **options", wrapped_forward,
           {.name = "the forward of a DDP module",
               .when = values::When::with_buffers,
               .joins = true,
               .inside = "model.module"},
-          RowKind::method, {}, Operation::parallel_forward},
+          RowKind::method, Operation::parallel_forward},
 
       {"torch.distributed.fsdp.FullyShardedDataParallel",
           "module, process_group=None, sharding_strategy=None, cpu_offload=None, auto_wrap_policy=None, backward_prefetch=None, mixed_precision=None, ignored_modules=None, param_init_fn=None, "
@@ -491,7 +443,7 @@ const std::deque<Hidden>& hidden() {
               .group = 1,
               .hidden = true,
               .because = "wrapping shards the parameters among the ranks"},
-          RowKind::class_, "torch.nn.Module", Operation::collective, &backward_of_fsdp},
+          RowKind::class_, Operation::collective, "torch.nn.Module", &backward_of_fsdp},
       {"torch.distributed.fsdp.FullyShardedDataParallel.forward", "*arguments, **options", sharded_forward,
           {.name = "the forward of an FSDP module",
               .hidden = true,
@@ -515,100 +467,16 @@ const std::deque<Hidden>& hidden() {
               .hidden = true,
               .because = gathers_layers},
           RowKind::function},
-      {"torch.distributed.checkpoint.state_dict.get_model_state_dict",
-          "model, *, submodules=None, options=None, full=False", state_dict_by_options<2, 3>,
-          {.name = "get_model_state_dict", .hidden = true, .because = sharded_state, .only_if = 3},
-          RowKind::function},
-      {"torch.distributed.checkpoint.state_dict.get_optimizer_state_dict",
-          "model, optimizers, *, submodules=None, options=None, full=False", state_dict_by_options<3, 4>,
-          {.name = "get_optimizer_state_dict", .hidden = true, .because = sharded_state, .only_if = 4},
-          RowKind::function},
-      {"torch.distributed.checkpoint.state_dict.set_model_state_dict",
-          "model, model_state_dict, *, options=None, full=False", state_dict_by_options<2, 3>,
-          {.name = "set_model_state_dict",
-              .sends_from_root = true,
-              .hidden = true,
-              .because = "rank 0 sends the state to the other ranks",
-              .only_if = 3},
-          RowKind::function},
-      {"torch.distributed.checkpoint.state_dict.set_optimizer_state_dict",
-          "model, optimizers, optim_state_dict, *, options=None, full=False", state_dict_by_options<3, 4>,
-          {.name = "set_optimizer_state_dict",
-              .sends_from_root = true,
-              .hidden = true,
-              .because = "rank 0 sends the state to the other ranks",
-              .only_if = 4},
-          RowKind::function},
-
-      {"torch.distributed.checkpoint.state_dict.get_state_dict",
-          "model, optimizers, *, submodules=None, options=None, full=False", state_dicts_by_options<3, 4>,
-          {.name = "get_state_dict", .hidden = true, .because = sharded_state, .only_if = 4},
-          RowKind::function},
-      {"torch.distributed.checkpoint.state_dict.set_state_dict",
-          "model, optimizers, *, model_state_dict, optim_state_dict, options=None, full=False",
-          state_dict_by_options<4, 5>,
-          {.name = "set_state_dict",
-              .sends_from_root = true,
-              .hidden = true,
-              .because = "rank 0 sends the state to the other ranks",
-              .only_if = 5},
-          RowKind::function},
       {"torch.nn.Module.unshard", "async_op=False, sharded=False", unshard,
           {.name = "unshard",
               .hidden = true,
               .because = "the parameters are gathered from all ranks",
               .only_if = 1}},
 
-      {"torch.distributed.checkpoint.save_state_dict",
-          "state_dict, storage_writer, process_group=None, coordinator_rank=0, no_dist=False, planner=None",
-          nothing,
-          {.name = "torch.distributed.checkpoint.save_state_dict",
-              .group = 2,
-              .hidden = true,
-              .because = one_plan,
-              .local = 4},
-          RowKind::function},
-      {"torch.distributed.checkpoint.load_state_dict",
-          "state_dict, storage_reader, process_group=None, coordinator_rank=0, no_dist=False, planner=None",
-          nothing,
-          {.name = "torch.distributed.checkpoint.load_state_dict",
-              .group = 2,
-              .hidden = true,
-              .because = one_plan,
-              .local = 4},
-          RowKind::function},
-
       {"torch.distributed.optim.ZeroRedundancyOptimizer.consolidate_state_dict", "to=0", nothing,
           {.name = "consolidate_state_dict",
               .hidden = true,
               .because = "every rank sends its part of the optimizer's state"}},
-
-      {"torch.distributed.checkpoint.save",
-          "state_dict, *, checkpoint_id=None, storage_writer=None, planner=None, process_group=None, no_dist=False, **options",
-          nothing,
-          {.name = "torch.distributed.checkpoint.save",
-              .group = 4,
-              .hidden = true,
-              .because = one_plan,
-              .local = 5},
-          RowKind::function},
-      {"torch.distributed.checkpoint.load",
-          "state_dict, *, checkpoint_id=None, storage_reader=None, planner=None, process_group=None, no_dist=False, **options",
-          nothing,
-          {.name = "torch.distributed.checkpoint.load",
-              .group = 4,
-              .hidden = true,
-              .because = one_plan,
-              .local = 5},
-          RowKind::function},
-      {"torch.distributed.checkpoint.async_save",
-          "state_dict, *, checkpoint_id=None, storage_writer=None, planner=None, process_group=None, **options",
-          unknown_of,
-          {.name = "torch.distributed.checkpoint.async_save",
-              .group = 4,
-              .hidden = true,
-              .because = one_plan},
-          RowKind::function},
   };
   return list;
 }
@@ -627,7 +495,6 @@ std::vector<Row> parallel_rows() {
           fully_sharded, {}, Operation::sharded),
       row("torch.distributed.fsdp.MixedPrecision", class_, "**options", keep_options),
       row("torch.distributed.fsdp.MixedPrecisionPolicy", class_, "**options", keep_options),
-      row("torch.distributed.checkpoint.state_dict.StateDictOptions", class_, "**options", keep_options),
       row("torch.nn.parallel.DistributedDataParallel.no_sync", method, "", no_sync),
       row("torch.nn.parallel.DistributedDataParallel.to", method, "*arguments, **options", wrapped_to),
       row("torch.nn.parallel.DistributedDataParallel.cuda", method, "device=None", wrapped_cuda),
@@ -655,12 +522,8 @@ std::vector<Row> parallel_rows() {
   rows[0].covers = values::Covers::no_sync;
   rows[1].covers = values::Covers::join;
   rows[2].backward = &backward_of_sharded;
-  for (const Hidden& call : hidden()) {
-    Row made = row(call.path, call.kind, call.signature, call.run, call.base, call.operation);
-    made.collective = &call.info;
-    made.backward = call.backward;
-    rows.push_back(made);
-  }
+  add_hidden(rows, hidden());
+  for (Row& each : sharded_state_rows()) rows.push_back(std::move(each));
   return rows;
 }
 

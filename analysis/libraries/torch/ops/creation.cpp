@@ -1,8 +1,10 @@
 // Operators that make tensors: from sizes, from numbers, like another tensor, at random.
 #include "libraries/numpy/arrays.hpp"
 #include "libraries/python/generators.hpp"
+#include "libraries/torch/ops/default_types.hpp"
 #include "libraries/torch/ops/nested_data.hpp"
 #include "libraries/torch/ops/operators.hpp"
+#include "libraries/torch/ops/windows.hpp"
 #include "values/devices.hpp"
 #include "values/numbers.hpp"
 
@@ -176,28 +178,6 @@ Value range(Op& op) {
     length = op.made(op.s.constant(static_cast<std::int64_t>((*end - *start) / *step) + 1));
   return made(op, Shape{true, {length}}, op.run.default_dtype());
 }
-// torch.signal.windows: as long as asked for.
-Value signal_window(Op& op) {
-  const std::string title(op.title());
-  const Int size = op.size("M");
-  if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
-    return op.fail(
-        ProblemKind::argument, title + " is asked for a window of " + op.words(op.dim(size)) + " points");
-  const Dtype dtype = op.dtype("dtype", op.run.default_dtype());
-  if (dtype != Dtype::unknown && dtype != Dtype::float32 && dtype != Dtype::float64)
-    return op.fail(ProblemKind::dtype,
-        title + " is computed in float32 or float64, and not in " + code(values::name(dtype)));
-  for (const std::string_view positive : {"tau", "std"})
-    if (const auto value = op.real(positive); value && *value <= 0)
-      return op.fail(ProblemKind::argument, title + " takes a positive " + std::string(positive));
-  if (const auto beta = op.real("beta"); beta && *beta < 0)
-    return op.fail(ProblemKind::argument, title + " takes a beta of at least 0");
-  if (op.argument("center") && op.flag("sym") == Known::yes)
-    return op.fail(ProblemKind::argument, title + " takes a center only with sym=False");
-  if (const auto items = op.sequence("a"); items && items->empty())
-    return op.fail(ProblemKind::argument, title + " takes at least one coefficient");
-  return op.fresh({true, {size ? op.made(size) : Dim{}}}, dtype);
-}
 Value empty_permuted(Op& op) {
   const auto shape = shape_asked(op, "size");
   if (op.failed()) return op.unknown();
@@ -216,9 +196,6 @@ Value empty_permuted(Op& op) {
                 " dimensions, each of them once");
     }
   return made(op, shape, op.run.default_dtype());
-}
-Value window(Op& op) {
-  return made(op, Shape{true, {op.made(op.size("window_length"))}}, op.run.default_dtype());
 }
 
 // ---------------------------------------------------------------- data
@@ -539,24 +516,6 @@ constexpr Operator operators[] = {
     {"linspace", "start, end, steps=100, *, out=None, " OPTIONS, "torch", linspace, Type::own},
     {"logspace", "start, end, steps=100, base=10.0, *, out=None, " OPTIONS, "torch", linspace, Type::own},
     {"empty_permuted", "size, physical_layout, *, " OPTIONS, "torch", empty_permuted, Type::own},
-    {"bartlett", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
-    {"blackman", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
-    {"cosine", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
-    {"hamming", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
-    {"hann", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
-    {"nuttall", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
-    {"general_hamming", "M, *, alpha=0.54, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
-    {"general_cosine", "M, *, a, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
-    {"gaussian", "M, *, std=1.0, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
-    {"exponential", "M, *, center=None, tau=1.0, sym=True, " OPTIONS, "signal.windows", signal_window,
-        Type::own},
-    {"kaiser", "M, *, beta=12.0, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
-    {"hann_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
-    {"hamming_window", "window_length, periodic=True, alpha=0.54, beta=0.46, *, " OPTIONS, "torch", window,
-        Type::own},
-    {"bartlett_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
-    {"blackman_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
-    {"kaiser_window", "window_length, periodic=True, beta=12.0, *, " OPTIONS, "torch", window, Type::own},
     {"tensor", "data, *, dtype=None, device=None, requires_grad=False, pin_memory=False", "torch", tensor,
         Type::own},
     {"as_tensor", "data, dtype=None, device=None", "torch", as_tensor, Type::own},
@@ -618,42 +577,14 @@ constexpr Operator operators[] = {
     {"triu_indices", "row, col, offset=0, *, " OPTIONS, "torch", triangle_indices, Type::own},
 };
 
-Value set_default_device(Call& call) {
-  call.run.set_default_device();
-  return Value::none();
-}
-// torch.DoubleTensor, or its name: a dtype and a device.
-Value set_default_tensor_type(Call& call) {
-  call.run.set_default_device();
-  const Value type = call.run.resolve(call.at(0));
-  const std::string_view name = type.is(Kind::string) ? type.text()
-      : type.is(Kind::library)                        ? type.as<values::LibrarySymbol>()->path
-                                                      : std::string_view{};
-  const std::string_view last = name.substr(name.rfind('.') + 1);
-  Dtype dtype = to_dtype(type);
-  for (const auto& [called, meant] :
-      {std::pair<std::string_view, Dtype>{"FloatTensor", Dtype::float32}, {"DoubleTensor", Dtype::float64},
-          {"HalfTensor", Dtype::float16}, {"BFloat16Tensor", Dtype::bfloat16}})
-    if (last == called) dtype = meant;
-  call.run.set_default_dtype(dtype == Dtype::unknown ? call.run.heap().external("") : Value::of(dtype));
-  return Value::none();
-}
-Value set_default_dtype(Call& call) {
-  const Value dtype = call.run.resolve(call.at(0));
-  call.run.set_default_dtype(dtype.is(Kind::dtype) ? dtype : call.run.heap().external(""));
-  return Value::none();
-}
-
 }  // namespace
 
 std::vector<Row> creation_rows() {
   std::vector<Row> rows = operator_rows(operators);
   for (Row& row : rows)
     if (row.path == "torch.Tensor") row.kind = RowKind::class_;
-  rows.push_back(libraries::row("torch.set_default_device", RowKind::function, "device", set_default_device));
-  rows.push_back(
-      libraries::row("torch.set_default_tensor_type", RowKind::function, "t", set_default_tensor_type));
-  rows.push_back(libraries::row("torch.set_default_dtype", RowKind::function, "d", set_default_dtype));
+  for (Row& each : signal_window_rows()) rows.push_back(std::move(each));
+  for (Row& each : default_type_rows()) rows.push_back(std::move(each));
   return rows;
 }
 

@@ -1,5 +1,6 @@
-// Decompositions, inverses, norms and solvers: torch.linalg, and the same under their older names in torch.
+// Decompositions, inverses and solvers: torch.linalg, and the same under their older names in torch.
 // Matrices lie in the last two dimensions; what stands in front of them is a batch.
+#include "libraries/torch/ops/norms.hpp"
 #include "libraries/torch/ops/operators.hpp"
 
 #include <algorithm>
@@ -148,59 +149,6 @@ Value apply_reflectors(Op& op) {
 
 // ---------------------------------------------------------------- norms
 
-// The operand as floats; null after fail().
-const TensorState* floats(Op& op) {
-  const std::string_view first = op.call.row.parameters[0].text();
-  if (!op.must_be_tensor(first)) return nullptr;
-  const TensorState* input = op.expect(first);
-  if (input && is_integral(op.dtype("dtype", input->dtype))) {
-    op.fail(ProblemKind::dtype,
-        code(op.title()) + " takes floats, but " + op.name(first) + " is " +
-            code(values::name(input->dtype)));
-    return nullptr;
-  }
-  return input;
-}
-Value norm_over(Op& op, const TensorState& input) {
-  const Shape shape = reduced(op, input.shape);
-  return op.failed() ? op.unknown() : op.result(shape, op.dtype("dtype", real_part(input.dtype)));
-}
-Value vector_norm(Op& op) {
-  const TensorState* input = floats(op);
-  if (!input) return op.unknown();
-  if (op.argument("ord").is(Kind::string))
-    return op.fail(ProblemKind::argument,
-        "`vector_norm` takes a number as ord, not '" + std::string(*op.text("ord")) + "'");
-  return norm_over(op, *input);
-}
-// Of one dimension a vector norm, of two a matrix norm; without dim and ord, of all elements.
-Value norm(Op& op) {
-  const TensorState* input = floats(op);
-  if (!input) return op.unknown();
-  const Value ord = op.argument("ord");
-  const auto given = op.argument("dim") ? op.integers("dim") : std::nullopt;
-  if (given && given->size() > 2 && op.argument("dim"))
-    return op.fail(ProblemKind::argument,
-        "`norm` takes one dimension or two, and is given " + std::to_string(given->size()));
-  if (ord.is(Kind::string)) {
-    if (ord.text() != "fro" && ord.text() != "nuc")
-      return op.fail(ProblemKind::argument,
-          "`norm` knows the orders 'fro' and 'nuc', not '" + std::string(ord.text()) + "'");
-    const std::size_t over = given ? given->size()
-        : op.argument("dim")       ? 2
-        : input->shape.rank_known  ? input->shape.dims.size()
-                                   : 2;
-    if (over != 2)
-      return op.fail(ProblemKind::argument,
-          "The norm '" + std::string(ord.text()) + "' is one of matrices, and it is asked for " +
-              std::to_string(over) + " dimensions");
-  } else if (ord && !op.argument("dim") && input->shape.rank_known && input->shape.dims.size() > 2) {
-    return op.fail(ProblemKind::argument,
-        "`norm` with ord= and without dim= takes vectors or matrices, but " +
-            op.name(op.call.row.parameters[0].text()) + " has shape " + op.words(input->shape));
-  }
-  return norm_over(op, *input);
-}
 Value matrix_norm(Op& op) {
   const Matrices a = first_matrices(op);
   if (!a.state) return op.unknown();
@@ -550,9 +498,6 @@ constexpr Operator operators[] = {
     {"cond", "A, p=None, *, out=None", "linalg", condition, Type::own},
     {"matrix_rank", "A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None", "linalg", rank,
         Type::own},
-    {"norm", "A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None", "linalg", norm, Type::own},
-    {"vector_norm", "input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None", "linalg", vector_norm,
-        Type::own},
     {"matrix_norm", "A, ord='fro', dim=None, keepdim=False, *, dtype=None, out=None", "linalg", matrix_norm,
         Type::own},
 
@@ -600,6 +545,10 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> linalg_rows() { return operator_rows(operators); }
+std::vector<Row> linalg_rows() {
+  std::vector<Row> rows = operator_rows(operators);
+  for (Row& each : vector_norm_rows()) rows.push_back(std::move(each));
+  return rows;
+}
 
 }  // namespace stepzero::libraries

@@ -1,0 +1,15 @@
+// States of sharded modules and optimizers, and distributed checkpoints.
+#pragma once
+
+#include "libraries/table/native.hpp"
+
+#include <vector>
+
+namespace stepzero::libraries {
+
+// What tells a module that FSDP has sharded.
+extern const values::CollectiveInfo backward_of_fsdp;
+
+std::vector<Row> sharded_state_rows();
+
+}  // namespace stepzero::libraries

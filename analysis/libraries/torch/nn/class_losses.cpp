@@ -1,0 +1,231 @@
+#include "libraries/torch/nn/class_losses.hpp"
+
+#include "libraries/torch/meaning/contents.hpp"
+#include "libraries/torch/nn/layer.hpp"
+#include "libraries/torch/ops/operators.hpp"
+
+namespace stepzero::libraries {
+
+using symbolic::Answer;
+using values::Dtype;
+using values::Kind;
+using values::ProblemKind;
+
+namespace {
+
+// Classes: input [C], [N, C] or [N, C, …]; the target lacks the dimension of the classes.
+class ClassTargets {
+public:
+  ClassTargets(Op& call, const TensorState& scores, const TensorState& of_target)
+      : op(call), input(scores), target(of_target), x(scores.shape), y(of_target.shape),
+        axis(scores.shape.dims.size() == 1 ? 0 : 1) {}
+  Value result(bool probabilities);
+
+private:
+  Value of_probabilities();
+  bool is_refused_for_shape();
+  bool is_refused_for_dtype();
+  bool is_refused_for_weight();
+  bool is_refused_for_numbers();
+  bool has_classes_last() const;
+  void warn_if_classes_are_last();
+  bool refuse(ProblemKind kind, std::string text, std::initializer_list<Dim> because = {}) {
+    op.fail(kind, std::move(text), because);
+    return true;
+  }
+  std::string scores() const { return op.name("input") + " " + op.words(x); }
+  std::string moved() const { return x.dims.size() == 3 ? ".transpose(1, 2)" : ".movedim(-1, 1)"; }
+
+  Op& op;
+  const TensorState &input, &target;
+  const Shape &x, &y;
+  const std::size_t axis;  // of the classes
+  Shape wanted = {};       // of indices of classes
+};
+
+Value ClassTargets::result(bool probabilities) {
+  const Dtype dtype = input.dtype;
+  if (!x.rank_known || !y.rank_known)
+    return reduced(op, y.rank_known && target.dtype == Dtype::int64 ? y : Shape{}, dtype);
+  if (const Value smoothing = setting(op, "label_smoothing");
+      smoothing.is(Kind::real) && (smoothing.real() < 0 || smoothing.real() > 1))
+    return op.fail(ProblemKind::argument, called(op) + " takes a label_smoothing from 0 to 1");
+  if (x.dims.empty())
+    return op.fail(ProblemKind::loss_target,
+        called(op) + " takes scores by class, but " + op.name("input") + " is a single number");
+  wanted = x;
+  wanted.dims.erase(wanted.dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  if (probabilities && y.dims.size() == x.dims.size()) return of_probabilities();
+  if (is_refused_for_shape()) return op.unknown();
+  warn_if_classes_are_last();
+  if (is_refused_for_dtype()) return op.unknown();
+  for (std::size_t i = 0; i < y.dims.size(); ++i) op.must_equal(wanted.dims[i], y.dims[i]);
+  if (is_refused_for_weight() || is_refused_for_numbers()) return op.unknown();
+  return reduced(op, better_shape(op, wanted, y), dtype);
+}
+
+// As many dimensions: not indices of classes, but the probability of each class.
+Value ClassTargets::of_probabilities() {
+  const std::size_t rank = x.dims.size();
+  if (known_unequal(op, x, y)) {
+    std::string advice;
+    if (rank == 2 && op.value(y.dims[1]) == 1)
+      advice = "; indices of classes would be [" + op.words(x.dims[0]) + "]: squeeze(1)";
+    op.fail(ProblemKind::loss_target,
+        called(op) + " compares " + scores() + " with " + op.name("target") + " " + op.words(y) +
+            ": with as many dimensions, the target holds a probability for each class and has to be of the same shape" +
+            advice);
+    // Masks that came with a dimension for their one channel.
+    bool is_mask = rank >= 2 && op.value(y.dims[1]) == 1;
+    for (std::size_t i = 0; is_mask && i < rank; ++i)
+      is_mask = i == 1 || op.equal(x.dims[i], y.dims[i]) == Answer::yes;
+    if (is_mask)
+      op.cure_append("target", target.dtype == Dtype::int64 ? ".squeeze(1)" : ".squeeze(1).long()", false);
+    return op.unknown();
+  }
+  if (certainly_equal(op, x, y) && target.dtype != Dtype::unknown && !values::is_floating(target.dtype))
+    return op.fail(ProblemKind::dtype,
+        op.name("target") + " has the shape of " + op.name("input") + ", " + op.words(x) +
+            ": it would hold a probability for each class, but is " + code(values::name(target.dtype)));
+  return reduced(op, wanted, input.dtype);
+}
+
+// The classes stand last: a frequent mistake.
+bool ClassTargets::has_classes_last() const {
+  if (x.dims.size() < 3 || y.dims.size() != x.dims.size() - 1) return false;
+  bool fits = true;
+  for (std::size_t i = 0; i < y.dims.size(); ++i)
+    fits = fits && op.equal(x.dims[i], y.dims[i]) == Answer::yes;
+  return fits;
+}
+
+bool ClassTargets::is_refused_for_shape() {
+  if (!known_unequal(op, wanted, y)) return false;
+  const bool last = has_classes_last();
+  op.fail(ProblemKind::loss_target,
+      called(op) + " takes the classes of " + scores() + " in dimension " + std::to_string(axis) +
+          ", so the target would be " + op.words(wanted) + ", but " + op.name("target") + " has shape " +
+          op.words(y) + (last ? ". Its classes seem to be in the last dimension" : ""));
+  if (last) op.cure_append("input", moved(), false, "Move the classes to dimension 1: " + moved().substr(1));
+  return true;
+}
+
+// All dimensions but the last agree as they stand: the classes seem to stand last, unless there are as many
+// of them.
+void ClassTargets::warn_if_classes_are_last() {
+  if (!has_classes_last() || !x.dims.back().size || !y.dims.back().size) return;
+  op.fail_when(op.s.compared(Compare::ne, x.dims.back().size, y.dims.back().size), ProblemKind::loss_target,
+      called(op) + " takes the classes of " + scores() + " in dimension 1, so the target would be " +
+          op.words(wanted) + ", but " + op.name("target") + " has shape " + op.words(y) +
+          ". Its classes seem to be in the last dimension");
+  if (op.told()) op.cure_append("input", moved(), false);
+}
+
+bool ClassTargets::is_refused_for_dtype() {
+  if (target.dtype == Dtype::unknown || target.dtype == Dtype::int64 || target.dtype == Dtype::uint8)
+    return false;
+  op.fail(ProblemKind::dtype,
+      called(op) + " takes classes as int64, but " + op.name("target") + " is " +
+          code(values::name(target.dtype)));
+  op.cure_append("target", ".long()", false);
+  return true;
+}
+
+bool ClassTargets::is_refused_for_weight() {
+  const TensorState* weight = op.tensor(setting(op, "weight"));
+  if (!weight || !weight->shape.rank_known || weight->shape.dims.size() != 1 ||
+      op.equal(weight->shape.dims[0], x.dims[axis]) != Answer::no)
+    return false;
+  return refuse(ProblemKind::loss_target,
+      called(op) + " has weights for " + op.words(weight->shape.dims[0]) + " classes, and " + scores() +
+          " has " + op.words(x.dims[axis]));
+}
+
+bool ClassTargets::is_refused_for_numbers() {
+  const Dim& count = x.dims[axis];
+  const Value ignored = setting(op, "ignore_index");
+  const auto except = ignored.is(Kind::integer) ? op.s.value(ignored.integer()) : std::nullopt;
+  if (!count.size || !except) return false;
+  const auto classes = [&] { return scores() + " has scores for " + op.words(count); };
+  if (const Int beyond = number_outside(op, op.argument("target"), op.s.constant(0), count.size, except))
+    return refuse(ProblemKind::index,
+        op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + classes() +
+            ": 0 to " + op.words(op.dim(op.s.sub(count.size, op.s.constant(1)))),
+        {count});
+  return refuses_drawn(op, op.argument("target"), count, [&](const std::string& greatest) {
+    return op.name("target") + " may hold numbers up to " + greatest + ", and " + classes() + " classes";
+  });
+}
+
+Value classes(Op& op, bool probabilities) {
+  const TensorState *input = op.expect("input"), *target = op.expect("target");
+  if (!input || !target || !takes_floats(op, "input")) return op.unknown();
+  return ClassTargets(op, *input, *target).result(probabilities);
+}
+}  // namespace
+
+Value cross_entropy(Op& op) { return classes(op, true); }
+Value negative_likelihood(Op& op) { return classes(op, false); }
+
+// cross_entropy of linear(input, linear_weight): input [N, in], weight [classes, in], or [classes, d1…, in]
+// with a target [N, d1…].
+Value linear_cross_entropy(Op& op) {
+  const TensorState *input = op.expect("input"), *target = op.expect("target");
+  const bool module = op.call.self.is(Kind::instance);
+  const TensorState* weight = module ? nullptr : op.expect("linear_weight");
+  if (!input || !target || !takes_floats(op, "input")) return op.unknown();
+  const Shape &x = input->shape, &y = target->shape;
+  const auto refuse = [&](const std::string& why, std::initializer_list<Dim> because = {}) {
+    return op.fail(ProblemKind::loss_target, called(op) + " " + why, because);
+  };
+  if (x.rank_known && (x.dims.empty() || x.dims.size() > 2))
+    return refuse("takes an input [in] or [N, in], but " + op.name("input") + " has shape " + op.words(x));
+  if (weight && weight->shape.rank_known && weight->shape.dims.size() < 2)
+    return refuse("takes a weight [classes, in], but " + op.name("linear_weight") + " has shape " +
+        op.words(weight->shape));
+  if (weight && x.rank_known && x.dims.size() == 1 && weight->shape.rank_known &&
+      weight->shape.dims.size() > 2)
+    return refuse("with a weight " + op.words(weight->shape) + " takes an input [N, in], but " +
+        op.name("input") + " has shape " + op.words(x));
+  if (setting(op, "ignore_index") && values::is_floating(target->dtype))
+    return refuse("ignores a class, but " + op.name("target") + " holds probabilities");
+  const Dim width = module                    ? setting_dim(op, "in_features")
+      : weight && !weight->shape.dims.empty() ? weight->shape.dims.back()
+                                              : Dim{};
+  if (x.rank_known && op.equal(x.dims.back(), width) == Answer::no)
+    return refuse("multiplies with weights for " + op.words(width) + " features, but " + op.name("input") +
+            " has shape " + op.words(x),
+        {width, x.dims.back()});
+  if (const auto smoothing = module ? setting(op, "label_smoothing") : op.argument("label_smoothing");
+      smoothing.is(Kind::real) && (smoothing.real() < 0 || smoothing.real() > 1))
+    return refuse("takes a label_smoothing from 0 to 1");
+  const Dim classes = module                                                 ? setting_dim(op, "num_classes")
+      : weight && weight->shape.rank_known && weight->shape.dims.size() >= 2 ? weight->shape.dims.front()
+                                                                             : Dim{};
+  if (const TensorState* each = op.tensor(setting(op, "weight")); each && each->shape.rank_known &&
+      each->shape.dims.size() == 1 && op.equal(each->shape.dims[0], classes) == Answer::no)
+    return refuse(
+        "has weights for " + op.words(each->shape.dims[0]) + " classes, and there are " + op.words(classes),
+        {classes});
+  if (x.rank_known && y.rank_known && x.dims.size() == 2 && !y.dims.empty() &&
+      op.equal(x.dims[0], y.dims[0]) == Answer::no)
+    return refuse("takes a target for each of the batch, but " + op.name("input") + " has shape " +
+            op.words(x) + " and " + op.name("target") + " " + op.words(y),
+        {x.dims[0], y.dims[0]});
+  if (const TensorState* bias = op.tensor("linear_bias"); bias && weight && bias->shape.rank_known &&
+      weight->shape.rank_known && bias->shape.dims.size() == 1 &&
+      op.equal(bias->shape.dims[0], classes) == Answer::no)
+    return refuse(
+        "has a bias for " + op.words(bias->shape.dims[0]) + " classes, and there are " + op.words(classes),
+        {classes});
+  Shape each;
+  if (is_integral(target->dtype))
+    each = y;
+  else if (target->dtype != Dtype::unknown && x.rank_known && y.rank_known && !y.dims.empty()) {
+    each = y;  // a probability for each class: dimension 1, or the only one
+    each.dims.erase(each.dims.begin() + (x.dims.size() == 1 ? 0 : y.dims.size() > 1 ? 1 : 0));
+  }
+  return reduced(op, each, input->dtype);
+}
+
+}  // namespace stepzero::libraries

@@ -1,0 +1,75 @@
+#include "libraries/torch/ops/norms.hpp"
+
+#include "libraries/torch/ops/operators.hpp"
+
+#include <algorithm>
+
+namespace stepzero::libraries {
+
+namespace {
+
+// The operand as floats; null after fail().
+const TensorState* floats(Op& op) {
+  const std::string_view first = op.call.row.parameters[0].text();
+  if (!op.must_be_tensor(first)) return nullptr;
+  const TensorState* input = op.expect(first);
+  if (input && is_integral(op.dtype("dtype", input->dtype))) {
+    op.fail(ProblemKind::dtype,
+        code(op.title()) + " takes floats, but " + op.name(first) + " is " +
+            code(values::name(input->dtype)));
+    return nullptr;
+  }
+  return input;
+}
+Value norm_over(Op& op, const TensorState& input) {
+  const Shape shape = reduced(op, input.shape);
+  return op.failed() ? op.unknown() : op.result(shape, op.dtype("dtype", real_part(input.dtype)));
+}
+Value vector_norm(Op& op) {
+  const TensorState* input = floats(op);
+  if (!input) return op.unknown();
+  if (op.argument("ord").is(Kind::string))
+    return op.fail(ProblemKind::argument,
+        "`vector_norm` takes a number as ord, not '" + std::string(*op.text("ord")) + "'");
+  return norm_over(op, *input);
+}
+// Of one dimension a vector norm, of two a matrix norm; without dim and ord, of all elements.
+Value norm(Op& op) {
+  const TensorState* input = floats(op);
+  if (!input) return op.unknown();
+  const Value ord = op.argument("ord");
+  const auto given = op.argument("dim") ? op.integers("dim") : std::nullopt;
+  if (given && given->size() > 2 && op.argument("dim"))
+    return op.fail(ProblemKind::argument,
+        "`norm` takes one dimension or two, and is given " + std::to_string(given->size()));
+  if (ord.is(Kind::string)) {
+    if (ord.text() != "fro" && ord.text() != "nuc")
+      return op.fail(ProblemKind::argument,
+          "`norm` knows the orders 'fro' and 'nuc', not '" + std::string(ord.text()) + "'");
+    const std::size_t over = given ? given->size()
+        : op.argument("dim")       ? 2
+        : input->shape.rank_known  ? input->shape.dims.size()
+                                   : 2;
+    if (over != 2)
+      return op.fail(ProblemKind::argument,
+          "The norm '" + std::string(ord.text()) + "' is one of matrices, and it is asked for " +
+              std::to_string(over) + " dimensions");
+  } else if (ord && !op.argument("dim") && input->shape.rank_known && input->shape.dims.size() > 2) {
+    return op.fail(ProblemKind::argument,
+        "`norm` with ord= and without dim= takes vectors or matrices, but " +
+            op.name(op.call.row.parameters[0].text()) + " has shape " + op.words(input->shape));
+  }
+  return norm_over(op, *input);
+}
+
+constexpr Operator operators[] = {
+    {"norm", "A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None", "linalg", norm, Type::own},
+    {"vector_norm", "input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None", "linalg", vector_norm,
+        Type::own},
+};
+
+}  // namespace
+
+std::vector<Row> vector_norm_rows() { return operator_rows(operators); }
+
+}  // namespace stepzero::libraries

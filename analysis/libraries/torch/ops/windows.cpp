@@ -1,0 +1,62 @@
+#include "libraries/torch/ops/windows.hpp"
+
+#include "libraries/torch/ops/operators.hpp"
+
+namespace stepzero::libraries {
+
+namespace {
+
+// torch.signal.windows: as long as asked for.
+Value signal_window(Op& op) {
+  const std::string title(op.title());
+  const Int size = op.size("M");
+  if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
+    return op.fail(
+        ProblemKind::argument, title + " is asked for a window of " + op.words(op.dim(size)) + " points");
+  const Dtype dtype = op.dtype("dtype", op.run.default_dtype());
+  if (dtype != Dtype::unknown && dtype != Dtype::float32 && dtype != Dtype::float64)
+    return op.fail(ProblemKind::dtype,
+        title + " is computed in float32 or float64, and not in " + code(values::name(dtype)));
+  for (const std::string_view positive : {"tau", "std"})
+    if (const auto value = op.real(positive); value && *value <= 0)
+      return op.fail(ProblemKind::argument, title + " takes a positive " + std::string(positive));
+  if (const auto beta = op.real("beta"); beta && *beta < 0)
+    return op.fail(ProblemKind::argument, title + " takes a beta of at least 0");
+  if (op.argument("center") && op.flag("sym") == Known::yes)
+    return op.fail(ProblemKind::argument, title + " takes a center only with sym=False");
+  if (const auto items = op.sequence("a"); items && items->empty())
+    return op.fail(ProblemKind::argument, title + " takes at least one coefficient");
+  return op.fresh({true, {size ? op.made(size) : Dim{}}}, dtype);
+}
+Value window(Op& op) {
+  return op.fresh({true, {op.made(op.size("window_length"))}}, op.dtype("dtype", op.run.default_dtype()));
+}
+
+#define OPTIONS "dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False"
+
+constexpr Operator operators[] = {
+    {"bartlett", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"blackman", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"cosine", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"hamming", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"hann", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"nuttall", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"general_hamming", "M, *, alpha=0.54, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"general_cosine", "M, *, a, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"gaussian", "M, *, std=1.0, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"exponential", "M, *, center=None, tau=1.0, sym=True, " OPTIONS, "signal.windows", signal_window,
+        Type::own},
+    {"kaiser", "M, *, beta=12.0, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"hann_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
+    {"hamming_window", "window_length, periodic=True, alpha=0.54, beta=0.46, *, " OPTIONS, "torch", window,
+        Type::own},
+    {"bartlett_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
+    {"blackman_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
+    {"kaiser_window", "window_length, periodic=True, beta=12.0, *, " OPTIONS, "torch", window, Type::own},
+};
+
+}  // namespace
+
+std::vector<Row> signal_window_rows() { return operator_rows(operators); }
+
+}  // namespace stepzero::libraries
