@@ -174,6 +174,19 @@ Value extreme(Op& op) {
   if (!input || !has_elements(op, input->shape)) return op.unknown();
   return reduce(op, input->dtype);
 }
+// A uint64, a dtype of which only the name is known.
+Value hash(Op& op) {
+  const TensorState* input = operand(op);
+  if (!input || !has_elements(op, input->shape)) return op.unknown();
+  if (const auto mode = op.integer("mode"); mode && *mode != 0)
+    return op.fail(
+        ProblemKind::argument, "`hash_tensor` knows mode 0 alone, and is given " + std::to_string(*mode));
+  if (is_complex(input->dtype))
+    return op.fail(ProblemKind::dtype,
+        "`hash_tensor` takes real numbers, but " + op.name("input") + " is " +
+            code(values::name(input->dtype)));
+  return reduce(op, Dtype::unknown);
+}
 Value norm(Op& op) {
   const TensorState* input = operand(op);
   if (!input || !needs_floats(op, *input, "convert it")) return op.unknown();
@@ -298,6 +311,7 @@ constexpr Operator operators[] = {
     {"any", "input, dim=None, keepdim=False, *, out=None", "torch method", any, Type::own},
     {"all", "input, dim=None, keepdim=False, *, out=None", "torch method", any, Type::own},
     {"count_nonzero", "input, dim=None", "torch method", count, Type::int64},
+    {"hash_tensor", "input, dim=None, *, keepdim=False, mode=0, out=None", "torch method", hash, Type::own},
     {"argmax", "input, dim=None, keepdim=False, *, out=None", "torch method", position, Type::int64},
     {"argmin", "input, dim=None, keepdim=False, *, out=None", "torch method", position, Type::int64},
     {"amax", "input, dim=None, keepdim=False, *, out=None", "torch method", extreme, Type::input},
