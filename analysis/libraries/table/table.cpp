@@ -17,7 +17,7 @@ namespace stepzero::libraries {
 namespace {
 
 // Libraries whose names are never looked for among the files of the program. The first ones are Python's own.
-constexpr std::array<std::string_view, 95> libraries = {
+constexpr auto libraries = std::to_array<std::string_view>({
     "os",
     "sys",
     "math",
@@ -98,6 +98,8 @@ constexpr std::array<std::string_view, 95> libraries = {
     "grouped_gemm",
     "bitsandbytes",
     "lion_pytorch",
+    "prodigyopt",
+    "schedulefree",
     "typing_extensions",
     "scipy",
     "PIL",
@@ -114,7 +116,7 @@ constexpr std::array<std::string_view, 95> libraries = {
     "functorch",
     "wandb",
     "tensorboardX",
-};
+});
 constexpr std::size_t always_there_count = 65;
 
 values::Constant constant(std::string_view text) {

@@ -501,6 +501,10 @@ constexpr Construction optimizers[] = {
         made<true>},
     // Of other packages, which derive from torch.optim.Optimizer.
     {"lion_pytorch.Lion", "params, *more, **options"},
+    {"schedulefree.AdamWScheduleFree", "params, *more, **options"},
+    {"schedulefree.RAdamScheduleFree", "params, *more, **options"},
+    {"schedulefree.SGDScheduleFree", "params, *more, **options"},
+    {"prodigyopt.Prodigy", "params, *more, **options"},
     {"torch.distributed.optim.ZeroRedundancyOptimizer",
         "params, optimizer_class, process_group=None, parameters_as_bucket_view=False, overlap_with_ddp=False, **options"},
 };
