@@ -55,7 +55,8 @@ struct InternalRow {
   static constexpr KeyPrefix model{"$model."};     // … and a name that programs give to models
   static constexpr KeyPrefix device{"$device."};   // … and a name that programs give to devices
   static constexpr KeyPrefix keeps_size{"$keeps_size."};  // … and a name that programs give to activations
-  static constexpr KeyPrefix settings{"$settings."};      // … and a class of configurations: its defaults
+  static constexpr KeyPrefix keeps_size_in_a_row{"$keeps_size_in_a_row."};  // … to norms and the like as well
+  static constexpr KeyPrefix settings{"$settings."};  // … and a class of configurations: its defaults
   static constexpr KeyPrefix any{
       "$any."};  // of the layers of torch.nn, … and an attribute that some of them have
   static constexpr KeyPrefix given{

@@ -250,6 +250,9 @@ bool Op::never_equal(const Dim& a, const Dim& b) {
   symbolic::Cond positive = nullptr;
   std::vector<Int> atoms;
   s.atoms(a.size, [&](Int atom) { atoms.push_back(atom); });
+  // One may be a multiple of the other as a whole: n//4 and 2*(n//4).
+  atoms.push_back(a.size);
+  atoms.push_back(b.size);
   for (const Int atom : atoms)
     for (int power = 0; power < 4; ++power) {
       const auto rest_left = s.exact_quotient(left, atom),

@@ -217,8 +217,43 @@ constexpr std::string_view keep_size[] = {
     "$keeps_size.prelu",
 };
 
+// And what they call modules that do so among layers in a row: a function of such a name may be another.
+constexpr std::string_view keep_size_in_a_row[] = {
+    "$keeps_size_in_a_row.act_layer",
+    "$keeps_size_in_a_row.activation_layer",
+    "$keeps_size_in_a_row.get_activation",
+    "$keeps_size_in_a_row.bn",
+    "$keeps_size_in_a_row.norm",
+    "$keeps_size_in_a_row.norm1d",
+    "$keeps_size_in_a_row.norm2d",
+    "$keeps_size_in_a_row.norm_fn",
+    "$keeps_size_in_a_row.norm_func",
+    "$keeps_size_in_a_row.norm_layer",
+    "$keeps_size_in_a_row.batch_norm",
+    "$keeps_size_in_a_row.layer_norm",
+    "$keeps_size_in_a_row.normalization",
+    "$keeps_size_in_a_row.normalize_layer",
+    "$keeps_size_in_a_row.BatchNorm",
+    "$keeps_size_in_a_row.BatchNorm1d",
+    "$keeps_size_in_a_row.BatchNorm2d",
+    "$keeps_size_in_a_row.BatchNorm3d",
+    "$keeps_size_in_a_row.SynchronizedBatchNorm2d",
+    "$keeps_size_in_a_row.FrozenBatchNorm2d",
+    "$keeps_size_in_a_row.InstanceNorm2d",
+    "$keeps_size_in_a_row.GroupNorm",
+    "$keeps_size_in_a_row.LayerNorm",
+    "$keeps_size_in_a_row.LayerNorm2d",
+    "$keeps_size_in_a_row.RMSNorm",
+    "$keeps_size_in_a_row.DropPath",
+    "$keeps_size_in_a_row.Swish",
+    "$keeps_size_in_a_row.QuickGELU",
+    "$keeps_size_in_a_row.Mish",
+};
+
 std::vector<Row> activation_rows() {
   std::vector<Row> rows = rows_of(layers, operators);
+  for (const std::string_view name : keep_size_in_a_row)
+    rows.push_back(row(name, RowKind::constant, "", nullptr));
   for (const std::string_view name : keep_size) rows.push_back(row(name, RowKind::constant, "", nullptr));
   return rows;
 }

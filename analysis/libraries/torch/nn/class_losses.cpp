@@ -45,6 +45,8 @@ private:
 
 Value ClassTargets::result(bool probabilities) {
   const Dtype dtype = input.dtype;
+  // Indices of classes are integers, whatever the shapes.
+  if (!probabilities && is_refused_for_dtype()) return op.unknown();
   if (!x.rank_known || !y.rank_known)
     return reduced(op, y.rank_known && target.dtype == Dtype::int64 ? y : Shape{}, dtype);
   if (const Value smoothing = setting(op, "label_smoothing");

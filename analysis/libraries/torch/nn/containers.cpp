@@ -2,6 +2,7 @@
 #include "interpreter/paths/speculation.hpp"
 #include "interpreter/record.hpp"
 #include "libraries/torch/nn/modules.hpp"
+#include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -18,26 +19,53 @@ void set_names(Call& call, std::vector<Value> names) {
 
 // ---------------------------------------------------------------- layers in a row
 
-// The layers of the library that run one after the other, those of containers in the container, too. False:
-// there are others among them.
-bool layers_in_a_row(Runtime& run, const std::vector<Value>& items, std::vector<Value>& layers) {
+// One of the modules that run one after the other, as far as it says what it gives.
+struct Step {
+  Value layer;              // of the library; absent: a module that is not run
+  bool keeps_size = false;  // and it gives what has the size of what it is given
+};
+
+// Is it called like a module that keeps the size: an activation, a norm, a dropout? `act_layer()`,
+// `norm_layer(dim)`, `LayerNorm2d(dim)`. A gated activation is called so, and is none of these.
+bool is_called_like_a_keeper(Runtime& run, std::string_view called) {
+  called = called.substr(0, called.find('('));
+  called = called.substr(called.rfind('.') + 1);
+  return run.library().find(values::InternalRow::keeps_size + std::string(called)) != nullptr ||
+      run.library().find(values::InternalRow::keeps_size_in_a_row + std::string(called)) != nullptr;
+}
+Step step_of(Runtime& run, Value item) {
+  Step step;
+  if (item.is(Kind::unknown)) {
+    const values::Unknown& unknown = *item.as<values::Unknown>();
+    step.keeps_size = unknown.born && is_called_like_a_keeper(run, run.record().text(unknown.born));
+  }
+  if (!item.is(Kind::instance)) return step;
+  const Instance& layer = *item.as<Instance>();
+  if (layer.cls) {
+    const std::string_view name = layer.cls->name.text();
+    step.keeps_size = is_called_like_a_keeper(run, name);
+    return step;
+  }
+  const Row* forward = layer.native ? run.method_row(layer.native->path, Name("forward")) : nullptr;
+  if (forward && forward->op && layer.born) step.layer = item;
+  return step;
+}
+// The modules that run one after the other, those of containers in the container, too. False: it is not known
+// which, or they are too many.
+bool steps_in_a_row(Runtime& run, const std::vector<Value>& items, std::vector<Step>& steps) {
   constexpr std::size_t most = 64;
   for (const Value& raw : items) {
     const Value item = run.resolve(raw);
-    if (!item.is(Kind::instance) || item.as<Instance>()->cls || !item.as<Instance>()->native ||
-        layers.size() > most)
-      return false;
-    const Instance& layer = *item.as<Instance>();
-    if (run.is_a(item, "torch.nn.Sequential")) {
-      const Value inner = kept(run, layer, values::ContainerState::items);
-      if (!inner.is(Kind::list) || values::Heap::list_state(inner)->open ||
-          !layers_in_a_row(run, values::Heap::list_state(inner)->items, layers))
+    if (steps.size() > most) return false;
+    if (item.is(Kind::instance) && !item.as<Instance>()->cls && run.is_a(item, "torch.nn.Sequential")) {
+      const Value inner = kept(run, *item.as<Instance>(), values::ContainerState::items);
+      if (!inner.is(Kind::list) || values::Heap::list_state(inner)->open)
+        steps.emplace_back();
+      else if (!steps_in_a_row(run, values::Heap::list_state(inner)->items, steps))
         return false;
       continue;
     }
-    const Row* forward = run.method_row(layer.native->path, Name("forward"));
-    if (!forward || !forward->op || !layer.born) return false;
-    layers.push_back(item);
+    steps.push_back(step_of(run, item));
   }
   return true;
 }
@@ -47,20 +75,38 @@ interpreter::ProblemEvent* failure_since(Runtime& run, std::size_t first) {
       return static_cast<interpreter::ProblemEvent*>(run.record().events[i].get());
   return nullptr;
 }
-// Tries the layers on what the first of them takes. That they run in this order is likely, and proven where
-// the container is called.
+// What a layer may be given: a convolution a batch of what it takes.
+Value input_of(Call& call, const Instance& layer) {
+  const std::string_view path = layer.native->path;
+  const std::size_t at = path.rfind("Conv");
+  const char axes = path.size() < 2 ? '0' : path[path.size() - 2];
+  if (at == std::string_view::npos || !path.ends_with('d') || axes < '1' || axes > '3')
+    return call.run.heap().external("the input", call.place);
+  values::TensorState batch;
+  batch.shape.rank_known = true;
+  batch.shape.dims.resize(static_cast<std::size_t>(axes - '0') + 2);
+  batch.external = true;
+  return call.run.heap().tensor(std::move(batch), call.place);
+}
+// Tries the layers on what the first of them takes, and anew behind a module of which nobody knows what it
+// gives. That they run in this order is likely, and proven where the container is called.
 void try_out(Call& call, const std::vector<Value>& items) {
-  std::vector<Value> layers;
+  std::vector<Step> steps;
   // What the program itself makes it calls, or changes before.
-  if (!call.run.in_roots() || call.run.guarded() || !layers_in_a_row(call.run, items, layers) ||
-      layers.size() < 2)
+  if (!call.run.in_roots() || call.run.guarded() || !steps_in_a_row(call.run, items, steps) ||
+      std::ranges::count_if(steps, [](const Step& step) { return static_cast<bool>(step.layer); }) < 2)
     return;
   const interpreter::Speculation trial(call.run);
-  Value x = call.run.heap().external("the input", call.place);
-  for (const Value& layer : layers) {
-    const Instance& made = *layer.as<Instance>();
+  Value x;  // absent: anything
+  for (const Step& step : steps) {
+    if (!step.layer) {
+      if (!step.keeps_size) x = {};
+      continue;
+    }
+    const Instance& made = *step.layer.as<Instance>();
+    if (!x) x = input_of(call, made);
     const Row* forward = call.run.method_row(made.native->path, Name("forward"));
-    Call inner{call.run, *forward, layer, {x}, {}, {}, {true}, false, nullptr, nullptr, made.born};
+    Call inner{call.run, *forward, step.layer, {x}, {}, {}, {true}, false, nullptr, nullptr, made.born};
     inner.arguments.resize(forward->parameters.size());
     inner.given.resize(forward->parameters.size());
     const std::size_t before = call.run.record().events.size();

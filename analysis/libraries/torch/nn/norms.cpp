@@ -18,7 +18,7 @@ bool same_channels(Op& op, const Channels& found, const Dim& wanted) {
   const Shape& shape = found.input->shape;
   if (!wanted.size || !shape.rank_known || found.at >= shape.dims.size()) return true;
   const Dim arrives = shape.dims[found.at];
-  if (op.equal(arrives, wanted) != Answer::no) {
+  if (!op.never_equal(arrives, wanted)) {
     if (!arrives.size && !op.run.guarded()) {
       Shape learned = shape;
       learned.dims[found.at] = wanted;

@@ -552,6 +552,12 @@ template <int which> Value constant(Call&) {
           : which == 2        ? infinity
                               : std::numeric_limits<double>::quiet_NaN());
 }
+// A version that is read is today's, or the oldest that is known: what both answer alike is decided.
+Value version(Call& call) {
+  values::Heap& heap = call.run.heap();
+  return heap.choose(
+      call.run.symbols().opaque("?", Sharing::uniform), heap.string("2.13.0"), heap.string("1.13.1"));
+}
 }  // namespace
 
 std::vector<Row> property_rows() {
@@ -575,6 +581,7 @@ std::vector<Row> property_rows() {
       Operation::gradient_written));
   rows.push_back(row("torch.Tensor.requires_grad.__set__", RowKind::method, "value", set_requires_grad_of, {},
       Operation::trained_from_here));
+  rows.push_back(row("torch.__version__", RowKind::constant, "", version));
   rows.push_back(row("torch.pi", RowKind::constant, "", constant<0>));
   rows.push_back(row("torch.e", RowKind::constant, "", constant<1>));
   rows.push_back(row("torch.inf", RowKind::constant, "", constant<2>));
