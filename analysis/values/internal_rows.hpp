@@ -57,6 +57,8 @@ struct InternalRow {
   static constexpr KeyPrefix keeps_size{"$keeps_size."};  // … and a name that programs give to activations
   static constexpr KeyPrefix keeps_size_in_a_row{"$keeps_size_in_a_row."};  // … to norms and the like as well
   static constexpr KeyPrefix settings{"$settings."};  // … and a class of configurations: its defaults
+  static constexpr std::string_view import_roots =
+      "$import_roots";  // among the names of the main file: the folders that the program adds to sys.path
   static constexpr KeyPrefix any{
       "$any."};  // of the layers of torch.nn, … and an attribute that some of them have
   static constexpr KeyPrefix given{

@@ -83,6 +83,13 @@ def one_round(source, loop):
     return number(rounds) == 1
 
 
+def goes_on(source, loop):
+    """Does the loop take its batches from an iterator that was made before it? Its order was drawn then."""
+    taken = {source.said(c.args[0]) for c in ast.walk(loop) if isinstance(c, ast.Call) and source.called(c) == "next" and c.args}
+    again = {source.said(n.targets[0]) for n in ast.walk(loop) if isinstance(n, ast.Assign)}
+    return bool(taken - again)
+
+
 def set_epoch(source):
     seen = set()
     for call in source.methods("set_epoch"):
@@ -92,7 +99,7 @@ def set_epoch(source):
         seen.add((receiver, function))
         calls = [c for c in source.methods("set_epoch", function) if source.receiver(c) == receiver]
         loop = source.loop(call)
-        if loop and one_round(source, loop):
+        if loop and (one_round(source, loop) or goes_on(source, loop)):
             continue
         edits = gone(source, calls)
         samplers = [c for c in source.calls if source.called(c) == "DistributedSampler"]
@@ -302,9 +309,24 @@ DEVICE = re.compile(r"device|cuda|gpu|rank", re.I)
 EMPTY = re.compile(r"Loss$|^(ReLU|GELU|SiLU|Sigmoid|Tanh|Softmax|LogSoftmax|Identity|Dropout)$")
 
 
+def device_of_another(source, call):
+    """`.to(x.device)`, or to a name that is assigned that."""
+    target = call.args[0] if call.args else None
+    if isinstance(target, ast.Name):
+        assigned = [n.value for n in ast.walk(source.function(call)) if isinstance(n, ast.Assign) and len(n.targets) == 1 and source.said(n.targets[0]) == target.id]
+        target = assigned[0] if len(assigned) == 1 else None
+    return isinstance(target, ast.Attribute) and target.attr == "device" and source.said(target.value) not in ("self", "args", "cfg", "config", "accelerator")
+
+
 def lies_anywhere(source, call):
     """Is what is moved there on that device already, or nothing that lies on one?"""
     moved = call.func.value
+    # What a caller gives is brought where another of its tensors lies: they lie together but for models on several devices.
+    function = source.function(call)
+    if isinstance(moved, ast.Name) and function is not source.tree and device_of_another(source, call):
+        made = [n.value for n in ast.walk(function) if isinstance(n, ast.Assign) and any(source.said(t) == moved.id for t in n.targets)]
+        if not any(isinstance(c, ast.Call) and source.said(c.func).startswith("torch.") for value in made for c in ast.walk(value)):
+            return True
     if isinstance(moved, ast.Call) and isinstance(moved.func, ast.Attribute) and source.receiver(moved) in ("nn", "torch.nn") and EMPTY.search(source.called(moved)):
         return True
     # Made of what lies there: `torch.randn_like(x).to(x.device)`, `p.grad.abs().max().to(device)`.

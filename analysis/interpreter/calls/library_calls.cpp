@@ -5,6 +5,7 @@
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/classes/set_on_self.hpp"
 #include "syntax/spelling.hpp"
+#include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -132,6 +133,17 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
     return call_builtin(symbol_called.path.substr(9), arguments, where);
   }
   const Row* row = symbol_called.row;
+  // Imports that nothing else answers look there, too, from here on: (those before, the last one).
+  if (const auto main = modules_.find(main_path_); !row && main != modules_.end() && main->second.object &&
+      main->second.object->globals && !arguments.positional.empty() &&
+      (symbol_called.path == "sys.path.insert" || symbol_called.path == "sys.path.append"))
+    if (const Value folder = resolve(arguments.positional.back()); folder.is(Kind::string)) {
+      values::Slot& roots = heap().slot_of(
+          main->second.object->globals->names, Name(values::InternalRow::import_roots));
+      const Value before = roots.value ? roots.value : Value::none();
+      heap().set(roots, heap().tuple({before, folder}));
+      return Value::none();
+    }
   if (!row || is_replaced(outermost_globals(frame_), symbol_called.path))
     return call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
   if (!row->pure) ++may_raise_;

@@ -49,7 +49,10 @@ Value tensor_in(Interpreter& run, Value value, int depth = 0) {
   case Kind::choice: {
     const Value yes = tensor_in(run, value.as<values::Choice>()->yes, depth),
                 no = tensor_in(run, value.as<values::Choice>()->no, depth);
-    return yes && no ? yes : Value{};
+    if (yes && no) return yes;
+    // Of what is not seen it is as likely as of the other.
+    const Value other = yes ? value.as<values::Choice>()->no : value.as<values::Choice>()->yes;
+    return other.is(Kind::unknown) ? yes ? yes : no : Value{};
   }
   case Kind::tuple: return among(value.as<values::Tuple>()->items);
   case Kind::list: return among(values::Heap::list_state(value)->items);

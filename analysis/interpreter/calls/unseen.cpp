@@ -112,8 +112,15 @@ const values::Device* computed_on(const Unknown& value) {
 const values::Device* presumed_device(Runtime& run, Value value) {
   if (!value.is(Kind::unknown)) return nullptr;
   const std::string_view name = value.as<Unknown>()->name, word = name.substr(name.rfind('.') + 1);
-  // That of a tensor is where the tensor lies: `x.to(image.device)`.
-  if (word.size() < name.size() && !value.as<Unknown>()->is_option) return nullptr;
+  // That of a tensor is where the tensor lies: `x.to(image.device)`. What a program, its settings or its
+  // framework have chosen is none.
+  if (word.size() < name.size() && !value.as<Unknown>()->is_option) {
+    constexpr std::string_view choosing[] = {"self", "args", "opt", "opts", "cfg", "config", "configs",
+        "conf", "hparams", "hps", "flags", "accelerator", "trainer"};
+    const std::string_view whole = name.substr(0, name.size() - word.size() - 1),
+                           owner = whole.substr(whole.rfind('.') + 1);
+    if (std::ranges::find(choosing, owner) == std::end(choosing)) return nullptr;
+  }
   if (!run.library().find(values::InternalRow::device + std::string(word))) return nullptr;
   const Cond is_gpu = run.named_condition(std::string(name) + " is a GPU", Sharing::uniform);
   return values::gpu_or_other(run.heap(), is_gpu);
@@ -274,10 +281,36 @@ void note_owner(Runtime& run, Value made, const Unknown& object, Name name) {
     keep(run.heap(), *made.as<Unknown>(), owner_kept, Value::of(Kind::unknown, &object));
 }
 
+void note_module(values::Heap& heap, const Unknown& object) {
+  const Value self = Value::of(Kind::unknown, &object);
+  if (!kept(object, owner_kept)) keep(heap, *self.as<Unknown>(), owner_kept, self);
+}
+
+namespace {
+// Was a mode of it set, or is it called what programs call their models?
+bool is_used_as_model(Runtime& run, const Unknown& object) {
+  const std::string_view word = object.name.substr(object.name.rfind('.') + 1);
+  if (run.library().find(values::InternalRow::model + std::string(word)) ||
+      kept(object, owner_kept).object() == &object)
+    return true;
+  return std::ranges::any_of(object.attributes.entries(), [&](const auto& entry) {
+    return (entry.first.text() == "train" || entry.first.text() == "eval") &&
+        entry.second->value.is(Kind::unknown) &&
+        kept(*entry.second->value.template as<Unknown>(), owner_kept).object() == &object;
+  });
+}
+}  // namespace
+
 Role role_of(Runtime& run, const Unknown& function, const Arguments& arguments) {
-  if (const Value owner = kept(function, owner_kept); owner.is(Kind::unknown)) {
+  const Value owner = kept(function, owner_kept);
+  if (owner.object() == &function)
+    return {run.library().find(std::string(of_unseen) + "__call__"), &function};
+  if (owner.is(Kind::unknown)) {
     const std::string_view method = function.name.substr(function.name.rfind('.') + 1);
     const values::Row* row = run.library().find(std::string(of_unseen) + std::string(method));
+    // `model.encode_image(x)` is a call of the model.
+    if (row && row->operation == values::Operation::forward)
+      return is_used_as_model(run, *owner.as<Unknown>()) ? Role{row, owner.as<Unknown>()} : Role{};
     const bool fits = row && !arguments.spread && arguments.keywords.empty() &&
         arguments.positional.size() <= row->positional;
     return fits ? Role{row, owner.as<Unknown>()} : Role{};

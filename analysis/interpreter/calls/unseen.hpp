@@ -42,6 +42,8 @@ void note_computed(
 // `made` is the attribute of an object of which nothing is known: a method that says what the object is for,
 // as `eval` does of a module, knows it.
 void note_owner(Runtime& run, Value made, const values::Unknown& object, syntax::Name name);
+// It was used as only a module is: `model.load_state_dict(state)`. A call of it is then one of a module.
+void note_module(values::Heap& heap, const values::Unknown& object);
 // A call of such a method, or of an object that has been asked for one: the row that says what it is for, and
 // the object. Null: neither.
 struct Role {

@@ -501,7 +501,7 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   // Of an object that was asked for a mode it is recorded what it does, as of a module.
   if (const Role role =
           function.is(Kind::unknown) ? role_of(*this, *function.as<values::Unknown>(), arguments) : Role{};
-      role.row) {
+      role.row && (role.row->run || role.row->operation != values::Operation::none)) {
     const Value object = Value::of(Kind::unknown, role.object);
     // `model = model.eval()` is the model.
     if (role.row->run) {
@@ -510,6 +510,14 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
       if (result == object) return object;
     } else if (OperationEvent* event = record_implied(role.row->path, object, {}, made, where)) {
       append(event);
+      if (role.row->operation == values::Operation::forward && !arguments.spread) {
+        Arguments given = arguments;
+        for (const auto& [keyword, value] : given.keywords) given.positional.push_back(value);
+        given.keywords.clear();
+        if (const Row* inputs = library_.find(values::InternalRow::of_unseen + std::string("$given")))
+          call_library(
+              *library_symbol(inputs->path).as<values::LibrarySymbol>(), object, given, where, nullptr);
+      }
     }
   }
   note_looked_up(heap(), function, arguments, made);

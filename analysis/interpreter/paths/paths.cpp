@@ -153,7 +153,19 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place,
   block_ = block;
   if (!event->yes.events.empty() || !event->no.events.empty()) append(event);
   if (first == Flow::normal && second == Flow::normal) {
+    // What either way has added to is the same after both.
+    std::vector<Kept*> added;
+    for (Frame* frame = frame_; frame && !delta.empty(); frame = frame->outer)
+      for (LoopTarget* target : frame->loops)
+        for (Kept& kept : target->kept) {
+          const auto other = std::ranges::find(delta, kept.slot, [](const auto& each) { return each.first; });
+          if (!kept.content || other == delta.end() || !(kept.content == kept.slot->value)) continue;
+          const auto there = std::ranges::find_if(target->kept,
+              [&](const Kept& each) { return each.slot == kept.slot && each.content == other->second; });
+          if (there != target->kept.end()) added.insert(added.end(), {&kept, &*there});
+        }
     heap().join(ways.mark(), delta, condition, symbols().sharing(condition));
+    for (Kept* kept : added) kept->content = kept->slot->value;
     // Part by part: of a disjunction that is too large nothing is concluded.
     const auto either = [&](Cond other_side, Cond held_here) {
       const bool several = symbols().form(held_here) == symbolic::Context::Form::conjunction;

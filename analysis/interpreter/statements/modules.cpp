@@ -3,10 +3,13 @@
 #include "interpreter/incremental/library_import.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "program/paths.hpp"
+#include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -346,7 +349,45 @@ std::optional<program::Target> Interpreter::find_import(
   // What else lies in the folder of the libraries is not read.
   if (auto found = imports_.absolute(names, from); found && (reads || !imports_.is_installed(found->path)))
     return found;
-  return reads ? imports_.installed(names) : std::nullopt;
+  if (reads) return imports_.installed(names);
+  // The last folder that was added first, whichever way led to it.
+  std::optional<program::Target> added;
+  const auto within_added = [&](const std::string& folder) -> std::optional<program::Target> {
+    std::vector<std::string> places;
+    if (folder.starts_with('/')) {
+      places.push_back(program::normal_path(folder));
+    } else {
+      // As seen from where the program is started: nobody knows where that is.
+      places.push_back(program::normal_path(program::folder_of(main_path_) + "/" + folder));
+      for (const std::string& root : sources_.roots())
+        places.push_back(program::normal_path(root + "/" + folder));
+    }
+    for (const std::string& place : places) {
+      // What lies outside of the workspace is not read.
+      const bool inside = std::ranges::any_of(sources_.roots(), [&](const std::string& root) {
+        return place == root || (place.starts_with(root) && place[root.size()] == '/');
+      });
+      if (!inside) continue;
+      auto found = imports_.relative(1, names, place + "/.");
+      if (found && found->path != from && !found->is_namespace) return found;
+    }
+    return std::nullopt;
+  };
+  const std::function<void(Value)> look = [&](Value roots) {
+    if (added) return;
+    if (roots.is(Kind::choice)) {
+      look(roots.as<values::Choice>()->yes);
+      look(roots.as<values::Choice>()->no);
+    } else if (roots.is(Kind::tuple)) {
+      const auto& items = roots.as<values::Tuple>()->items;
+      added = within_added(std::string(items[1].text()));
+      look(items[0]);
+    }
+  };
+  if (const auto main = modules_.find(main_path_);
+      main != modules_.end() && main->second.object && main->second.object->globals)
+    look(main->second.object->globals->names.value(Name(values::InternalRow::import_roots)));
+  return added;
 }
 
 namespace {

@@ -283,6 +283,17 @@ void tell_unset(const Record& record, const Evaluation& evaluation, const ModeCa
   offer_modes(record, evaluation, name, *finding, false, trained.function == function_of(evaluation)->stmt);
 }
 
+// A model is made, its weights are loaded, and it is asked as it was made: in training mode.
+void tell_loaded(const Record& record, const Evaluation& evaluation, Place loaded, Report& report) {
+  const OperationEvent& forward = *evaluation.forward->event;
+  const std::string name = called_text(record, forward);
+  Finding* finding = report.add(Severity::information, forward.place, forward.calls,
+      "Nothing in this file puts " + code(name) +
+          " into evaluation mode: a model that was made to load weights into is in training mode, in which dropout and batch norms do what they do in training. Call " +
+          code(name + ".eval()") + " first.");
+  if (finding) report.relate(*finding, loaded, "its weights are loaded here");
+}
+
 // The layer says what training mode does.
 void tell_by_layer(const Record& record, const Evaluation& evaluation, const Instance& layer, Place trained,
     Report& report) {
@@ -327,6 +338,17 @@ void look_for_missing(const Record& record, const Training& training, Report& re
     const TrainingRoot& scene = *evaluation.scene;
     const OperationEvent& forward = *evaluation.forward->event;
     const Object* model = forward.self.object();
+    // Of a model whose layers are known they say whether the mode matters.
+    const bool asked = !evaluation.mode && !is_statement(record, forward) && !may_be_known(model) &&
+        (without_gradients(forward) || takes_numbers(record, evaluation)) &&
+        std::ranges::none_of(scene.all, [&](const TrainingEvent& each) {
+          return each.event->row->operation == Operation::unseen && is_handed(*each.event, model) &&
+              !record.text(each.event->place).starts_with(called_text(record, forward) + ".");
+        });
+    if (const Place loaded = asked ? unset.loaded_here(evaluation) : Place{}; loaded && once(forward.place)) {
+      tell_loaded(record, evaluation, loaded, report);
+      continue;
+    }
     if (evaluation.evaluates || is_statement(record, forward) ||
         !(without_gradients(forward) || only_reads(record, evaluation)) ||
         (evaluation.mode ? handed_since(record, evaluation) : escapes(record, scene, model, nullptr)))

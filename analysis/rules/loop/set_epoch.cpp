@@ -1,7 +1,9 @@
 // loop/set-epoch: a DistributedSampler that gives every epoch the same order.
+#include "libraries/torch/distributed/jobs.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
+#include "rules/training/handed.hpp"
 #include "rules/training/parts.hpp"
 
 #include <algorithm>
@@ -211,15 +213,28 @@ bool takes_from(const Record& record, const LoopEvent& loop, const OperationEven
     });
   return takes;
 }
-// Is a backward made in the loop that reads it?
+bool is_read(const TrainingEvent& each) {
+  return each.event->row->operation == Operation::loader_made &&
+      each.event->row->kind == values::RowKind::method;
+}
+// Is a backward made in the loop that reads it? One whose header does not say what it reads is over what its
+// own function has begun to read: `batches = iter(loader)`, `with tqdm(batches) as bar: for batch in bar`.
 bool trains_on(
     const Record& record, const TrainingRoot& scene, const TrainingEvent& read, const LoopEvent& epochs) {
+  const auto reads_another = [&](const LoopEvent& loop) {
+    return std::ranges::any_of(scene.all, [&](const TrainingEvent& other) {
+      return is_read(other) && other.event->self.object() != read.event->self.object() &&
+          (heads(record, loop, *other.event) || other.event->calls == loop.calls);
+    });
+  };
   return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
     if (each.event->row->operation != Operation::backward || !each.in(&epochs)) return false;
     if (takes_from(record, epochs, *read.event)) return true;
     if (!read.loops.empty() && read.loops.back() != &epochs && each.in(read.loops.back())) return true;
     for (auto it = each.loops.rbegin(); it != each.loops.rend() && *it != &epochs; ++it)
-      if (heads(record, **it, *read.event)) return true;
+      if (heads(record, **it, *read.event) ||
+          ((*it)->calls && (*it)->calls == read.event->calls && !reads_another(**it)))
+        return true;
     return false;
   });
 }
@@ -235,6 +250,33 @@ const LoopEvent* epoch_loop(const TrainingRoot& scene, const TrainingEvent& read
     const bool trains = std::any_of(scene.all.begin(), scene.all.end(),
         [&](const TrainingEvent& each) { return stepped_optimizer(*each.event) && each.in(loop); });
     if (trains) return loop;
+  }
+  return nullptr;
+}
+
+// A loop over epochs by its name, in which no backward is seen, around the reading of what is called training
+// data, or in a function that is called a training: `train_one_epoch(model, loader)` of which the rest is not
+// seen.
+const LoopEvent* named_epoch_loop(
+    const Record& record, const TrainingRoot& scene, const TrainingEvent& read) {
+  const syntax::FunctionStmt* function = function_around(record, read.event->place);
+  const std::string_view text = record.text(read.event->place);
+  const auto has = [](std::string_view all, std::string_view word) {
+    return all.find(word) != std::string_view::npos;
+  };
+  const bool of_others = has(text, "val") || has(text, "test") || has(text, "dev");
+  if (!has(text, "train") && (of_others || !function || !has(function->name.text(), "train"))) return nullptr;
+  for (auto it = read.loops.rbegin(); it != read.loops.rend(); ++it) {
+    const LoopEvent& loop = **it;
+    if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_ || !repeats(loop)) continue;
+    const syntax::Expr& target = *syntax::as<syntax::ForStmt>(*loop.stmt).target;
+    if (target.kind != syntax::ExprKind::name ||
+        syntax::as<syntax::NameExpr>(target).id.text().find("epoch") == std::string_view::npos)
+      continue;
+    const bool seen = std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+      return each.event->row->operation == Operation::backward && each.in(&loop);
+    });
+    return seen ? nullptr : &loop;
   }
   return nullptr;
 }
@@ -256,86 +298,97 @@ void look_at_data(
   report.relate(*finding, read.event->place, "the loader is read here");
 }
 
+// A framework that prepares loaders tells their samplers the epoch.
+bool is_prepared(const TrainingRoot& scene, const Object* loader) {
+  return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+    return each.event->row->operation == Operation::framework &&
+        (is_handed(*each.event, loader) || each.event->result.object() == loader ||
+            libraries::prepares_loaders(*each.event->row));
+  });
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const TrainingRoot& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
-    for (const TrainingEvent& read : scene.all) {
-      if (read.event->row->operation != Operation::loader_made ||
-          read.event->row->kind != values::RowKind::method)
-        continue;
-      const auto [sampler, when, inside] = sampler_of(record, *read.event);
-      if (!sampler) look_at_data(record, report, scene, read, once);
-      if (!sampler) continue;
-      const TrainingEvent* made = nullptr;
-      bool set = false;
-      for (const TrainingEvent& each : scene.all) {
-        if (each.event->row->operation == Operation::sampler_made &&
-            each.event->self.object() == sampler.object())
-          made = &each;
-        // Of what is not known to be another it may be this one's.
-        set = set ||
-            (each.event->row->operation == Operation::set_epoch &&
-                (each.event->self.object() == sampler.object() || !has_epochs(record, each.event->self)));
+  // Where the training is not seen, all that is seen are the loops and what they read.
+  for (const auto* scenes : {&training.scenes(), &training.evaluating()})
+    for (const TrainingRoot& scene : *scenes) {
+      if (!trains_itself(scene) || scene.root->truncated) continue;
+      for (const TrainingEvent& read : scene.all) {
+        if (!is_read(read)) continue;
+        const auto [sampler, when, inside] = sampler_of(record, *read.event);
+        if (!sampler) look_at_data(record, report, scene, read, once);
+        if (!sampler) continue;
+        const TrainingEvent* made = nullptr;
+        bool set = false;
+        for (const TrainingEvent& each : scene.all) {
+          if (each.event->row->operation == Operation::sampler_made &&
+              each.event->self.object() == sampler.object())
+            made = &each;
+          // Of what is not known to be another it may be this one's.
+          set = set ||
+              (each.event->row->operation == Operation::set_epoch &&
+                  (each.event->self.object() == sampler.object() || !has_epochs(record, each.event->self)));
+        }
+        if ((!made && is_librarys(sampler)) || set ||
+            ((inside || !is_librarys(sampler)) && tells_epochs(record)) ||
+            escapes(record, scene, sampler.object(), nullptr) || !shuffles(record, made, sampler) ||
+            is_prepared(scene, read.event->self.object()))
+          continue;
+        const LoopEvent* loop = epoch_loop(scene, read);
+        if (!loop || !trains_on(record, scene, read, *loop)) loop = named_epoch_loop(record, scene, read);
+        if (!loop || (made && made->in(loop)) || !once(loop->place)) continue;
+        const std::string kind(
+            sampler.as<Instance>()->cls ? sampler.as<Instance>()->cls->name.text() : "DistributedSampler");
+        const std::string condition = when ? record.symbols.text(when) : "";
+        Finding* finding = report.add(Severity::warning, loop->place, loop->calls,
+            (!when ? "Every epoch reads"
+                    : condition.find('?') != std::string::npos
+                    ? "Where the loader has one, every epoch reads"
+                    : "When `" + condition + "`, every epoch reads") +
+                " the data in the same order: the `" + kind +
+                "` shuffles by its epoch, which is never set. Call `set_epoch(epoch)` on it at the start of each epoch.");
+        if (!finding) continue;
+        report.relate(*finding, made ? made->event->place : sampler.object()->born, "the sampler");
+        report.relate(*finding, read.event->place, "the loader is read here");
+        // Where there may be no such sampler, the program says how it asks.
+        const auto is_around = [&](const Turn& turn) {
+          return std::ranges::any_of(read.turns,
+              [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; });
+        };
+        if (when || !made || !std::ranges::all_of(made->turns, is_around)) continue;
+        // `for epoch in …: for batch in loader:` in one function
+        if (!loop->stmt || loop->stmt->kind != syntax::StmtKind::for_ || read.event->calls != loop->calls ||
+            !record.in_file(loop->place))
+          continue;
+        const auto& stmt = syntax::as<syntax::ForStmt>(*loop->stmt);
+        if (stmt.target->kind != syntax::ExprKind::name || stmt.body.empty()) continue;
+        const SourceLines source(record, loop->place.chunk);
+        const syntax::Stmt& first = *stmt.body[0];
+        std::string loader(record.text(read.event->place));
+        if (loader.starts_with("enumerate(") && loader.ends_with(")") &&
+            loader.find(',') == std::string::npos)
+          loader = loader.substr(10, loader.size() - 11);
+        if (loader.empty() || loader.find_first_of(" (\n,") != std::string::npos || !source.own_line(first))
+          continue;
+        // Where the loader has it.
+        std::string path;
+        for (const char* attribute_name : {".sampler", ".batch_sampler"})
+          if (attribute(read.event->self, attribute_name + 1).object() == sampler.object() && path.empty())
+            path = attribute_name;
+        if (path.empty()) continue;
+        Fix fix;
+        fix.title = "Set the sampler's epoch";
+        // Started in one process, the program may have chosen another sampler, which has no epoch:
+        // `--local_rank` is -1 then.
+        fix.preferred = false;
+        const auto begin = source.lines(first, first).begin;
+        fix.edits.push_back({{source.path(), {begin, begin}},
+            source.indentation(first) + loader + path + ".set_epoch(" +
+                std::string(source.text(*stmt.target)) + ")" + source.line_ending()});
+        finding->fixes.push_back(std::move(fix));
       }
-      if ((!made && is_librarys(sampler)) || set ||
-          ((inside || !is_librarys(sampler)) && tells_epochs(record)) ||
-          escapes(record, scene, sampler.object(), nullptr) || !shuffles(record, made, sampler))
-        continue;
-      const LoopEvent* loop = epoch_loop(scene, read);
-      if (!loop || !trains_on(record, scene, read, *loop) || (made && made->in(loop)) || !once(loop->place))
-        continue;
-      const std::string kind(
-          sampler.as<Instance>()->cls ? sampler.as<Instance>()->cls->name.text() : "DistributedSampler");
-      const std::string condition = when ? record.symbols.text(when) : "";
-      Finding* finding = report.add(Severity::warning, loop->place, loop->calls,
-          (!when ? "Every epoch reads"
-                  : condition.find('?') != std::string::npos
-                  ? "Where the loader has one, every epoch reads"
-                  : "When `" + condition + "`, every epoch reads") +
-              " the data in the same order: the `" + kind +
-              "` shuffles by its epoch, which is never set. Call `set_epoch(epoch)` on it at the start of each epoch.");
-      if (!finding) continue;
-      report.relate(*finding, made ? made->event->place : sampler.object()->born, "the sampler");
-      report.relate(*finding, read.event->place, "the loader is read here");
-      // Where there may be no such sampler, the program says how it asks.
-      const auto is_around = [&](const Turn& turn) {
-        return std::ranges::any_of(read.turns,
-            [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; });
-      };
-      if (when || !made || !std::ranges::all_of(made->turns, is_around)) continue;
-      // `for epoch in …: for batch in loader:` in one function
-      if (!loop->stmt || loop->stmt->kind != syntax::StmtKind::for_ || read.event->calls != loop->calls ||
-          !record.in_file(loop->place))
-        continue;
-      const auto& stmt = syntax::as<syntax::ForStmt>(*loop->stmt);
-      if (stmt.target->kind != syntax::ExprKind::name || stmt.body.empty()) continue;
-      const SourceLines source(record, loop->place.chunk);
-      const syntax::Stmt& first = *stmt.body[0];
-      std::string loader(record.text(read.event->place));
-      if (loader.starts_with("enumerate(") && loader.ends_with(")") && loader.find(',') == std::string::npos)
-        loader = loader.substr(10, loader.size() - 11);
-      if (loader.empty() || loader.find_first_of(" (\n,") != std::string::npos || !source.own_line(first))
-        continue;
-      // Where the loader has it.
-      std::string path;
-      for (const char* attribute_name : {".sampler", ".batch_sampler"})
-        if (attribute(read.event->self, attribute_name + 1).object() == sampler.object() && path.empty())
-          path = attribute_name;
-      if (path.empty()) continue;
-      Fix fix;
-      fix.title = "Set the sampler's epoch";
-      // Started in one process, the program may have chosen another sampler, which has no epoch:
-      // `--local_rank` is -1 then.
-      fix.preferred = false;
-      const auto begin = source.lines(first, first).begin;
-      fix.edits.push_back({{source.path(), {begin, begin}},
-          source.indentation(first) + loader + path + ".set_epoch(" + std::string(source.text(*stmt.target)) +
-              ")" + source.line_ending()});
-      finding->fixes.push_back(std::move(fix));
     }
-  }
 }
 
 }  // namespace

@@ -389,7 +389,7 @@ void check(const Record& record, Report& report) {
   Once once;
   look_for_unused_history(record, report, once);
   look_for_freed_graph(record, report, training, once);
-  for (const TrainingLoop& loop : training_loops(training)) {
+  for (const TrainingLoop& loop : training_loops(training, true)) {
     look_for_second_backward(record, report, loop, once);
     if (over_optimizers(record, loop)) continue;
     look_for_lists_begun_anew(record, report, loop, once);

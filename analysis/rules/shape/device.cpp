@@ -5,7 +5,9 @@
 #include "rules/training/parts.hpp"
 #include "values/devices.hpp"
 
+#include <algorithm>
 #include <map>
+#include <vector>
 
 namespace stepzero::rules {
 
@@ -30,16 +32,21 @@ void relate_model(const Record& record, const Report& report, const ProblemEvent
 }
 
 void check(const Record& record, Report& report) {
-  // Where nobody constructs the model, that it lies on a GPU is no choice that the program offers.
-  const auto open = record.conditions.find(values::DeviceCondition::model_on_gpu);
+  // Where nobody constructs the model, that it lies on a GPU is no choice that the program offers, and
+  // neither is what a model does that is not seen.
+  std::vector<values::Cond> open;
+  for (const std::string_view name :
+      {values::DeviceCondition::model_on_gpu, values::DeviceCondition::inputs_stay})
+    if (const auto found = record.conditions.find(name); found != record.conditions.end())
+      open.push_back(found->second);
   report_problems(record, report, values::ProblemKind::device, Severity::error,
       [&](const ProblemEvent& problem, Finding& finding) {
         relate_model(record, report, problem, finding);
-        if (!problem.assumption || open == record.conditions.end()) return;
+        if (!problem.assumption) return;
         record.symbols.parts(
             problem.assumption, [](values::Int) {},
             [&](values::Cond part) {
-              if (part == open->second) finding.severity = Severity::information;
+              if (std::ranges::find(open, part) != open.end()) finding.severity = Severity::information;
             });
       });
   look_for_unmoved_batches(record, report);

@@ -114,7 +114,11 @@ std::string_view called_name(const syntax::CallExpr& call) {
 std::string called_text(const Record& record, const OperationEvent& forward) {
   if (forward.expr) return std::string(record.text({forward.place.chunk, forward.expr->function->span}));
   const std::string_view text = record.text(forward.place), called = text.substr(0, text.find('('));
-  return called.size() < text.size() ? std::string(called) : std::string();
+  if (called.size() == text.size()) return {};
+  // `model.encode_image(x)`
+  const std::string_view path = forward.row->path, method = path.substr(path.rfind('.'));
+  const bool by_method = path.starts_with("$unseen.") && called.ends_with(method);
+  return std::string(by_method ? called.substr(0, called.size() - method.size()) : called);
 }
 
 const values::Function* function_of(const Evaluation& evaluation) {

@@ -1,4 +1,6 @@
 #include "rules/training/rounds.hpp"
+
+#include "rules/training/handed.hpp"
 #include "values/devices.hpp"
 
 #include "rules/training/absent.hpp"
@@ -85,10 +87,10 @@ std::set<std::pair<std::uint32_t, std::uint32_t>> everywhere(const LoopEvent& lo
 
 }  // namespace
 
-std::vector<TrainingLoop> training_loops(const Training& training) {
+std::vector<TrainingLoop> training_loops(const Training& training, bool beside_frameworks) {
   std::vector<TrainingLoop> found;
   for (const TrainingRoot& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
+    if ((beside_frameworks ? !trains_itself(scene) : scene.handed_over) || scene.root->truncated) continue;
     for (const TrainingEvent& backward : scene.all) {
       if (backward.event->row->operation != Operation::backward || backward.in_handler) continue;
       for (auto it = backward.loops.rbegin(); it != backward.loops.rend(); ++it) {

@@ -15,7 +15,8 @@ struct TrainingLoop {
   // Of a loop that is run round by round: the operations that every round makes, by place.
   std::set<std::pair<std::uint32_t, std::uint32_t>> everywhere;
 };
-std::vector<TrainingLoop> training_loops(const Training& training);
+// Those in which a framework takes a part that leaves clearing and stepping to the program only if asked for.
+std::vector<TrainingLoop> training_loops(const Training& training, bool beside_frameworks = false);
 
 // Does each round come to the operation? Not what stands behind an interval, in a handler, or in an
 // evaluation without gradients.

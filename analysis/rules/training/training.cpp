@@ -179,7 +179,7 @@ void Training::look_at(const Root& root) {
     const Operation operation = static_cast<const OperationEvent&>(event).row->operation;
     any = operation != Operation::unseen && operation != Operation::zero_grad && matters(operation);
     evaluates = evaluates || operation == Operation::forward || operation == Operation::has_to_fit ||
-        operation == Operation::viewed;
+        operation == Operation::viewed || operation == Operation::sampler_made;
   });
   if (!any && !evaluates) return;
   TrainingRoot& scene = (any ? scenes_ : evaluating_).emplace_back();

@@ -55,6 +55,9 @@ UnsetModes::UnsetModes(const Record& record) : record_(record) {
         called_.emplace_back(as<NameExpr>(*call.function).id.text(), function);
       if (call.function->kind != ExprKind::attribute) return;
       called_.emplace_back(as<AttributeExpr>(*call.function).attribute.text(), function);
+      if (as<AttributeExpr>(*call.function).attribute.text() == "load_state_dict")
+        loads_.emplace_back(
+            record.text({i, as<AttributeExpr>(*call.function).object->span}), Place{i, expr.span});
       ModeCall mode = mode_of(call);
       if (!mode.trains && !mode.evaluates) return;
       mode.place = {i, expr.span};
@@ -100,6 +103,20 @@ const ModeCall* UnsetModes::trained_elsewhere(const Evaluation& evaluation) cons
     if (behind || (beside && !trained)) trained = &call;
   }
   return trained && !callers_set(stmt) ? trained : nullptr;
+}
+
+Place UnsetModes::loaded_here(const Evaluation& evaluation) const {
+  const OperationEvent& forward = *evaluation.forward->event;
+  const std::string model = called_text(record_, forward);
+  if (model.empty() || !record_.in_file(forward.place)) return {};
+  // Any mode that is set here may be its own.
+  if (std::ranges::any_of(calls_, [&](const ModeCall& call) { return record_.in_file(call.place); }))
+    return {};
+  const values::Function* function = function_of(evaluation);
+  if (function && function->stmt && callers_set(*function->stmt)) return {};
+  for (const auto& [object, place] : loads_)
+    if (object == model && record_.in_file(place)) return place;
+  return {};
 }
 
 }  // namespace stepzero::rules

@@ -32,6 +32,9 @@ bool leaves_the_loop(const values::Row& row) {
   return false;
 }
 
+bool prepares_loaders(const values::Row& row) {
+  return row.path.starts_with("accelerate.") || row.path.starts_with("lightning_fabric.");
+}
 bool is_prepared(const values::Row& row) { return row.path.ends_with(".$Prepared"); }
 bool makes_backward(const values::Row& row) { return row.path.ends_with(".backward"); }
 bool prepares(const values::Row& row) {

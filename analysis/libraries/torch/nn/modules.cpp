@@ -475,6 +475,18 @@ std::vector<Row> module_rows() {
       row("$unseen.train", method, "mode=True", train_unseen, {}, Operation::train_mode),
       row("$unseen.eval", method, "", eval_unseen, {}, Operation::eval_mode),
       row("$unseen.__call__", method, "", nullptr, {}, Operation::forward),
+      // Who has them is a module.
+      row("$unseen.parameters", method, "", nullptr),
+      // By these methods programs run a part of what they call their model.
+      row("$unseen.forward", method, "", nullptr, {}, Operation::forward),
+      row("$unseen.forward_features", method, "", nullptr, {}, Operation::forward),
+      row("$unseen.extract_features", method, "", nullptr, {}, Operation::forward),
+      row("$unseen.encode", method, "", nullptr, {}, Operation::forward),
+      row("$unseen.encode_image", method, "", nullptr, {}, Operation::forward),
+      row("$unseen.encode_text", method, "", nullptr, {}, Operation::forward),
+      row("$unseen.get_image_features", method, "", nullptr, {}, Operation::forward),
+      row("$unseen.get_text_features", method, "", nullptr, {}, Operation::forward),
+      row("$unseen.$given", method, "*inputs", given_to_unseen),
       row("$unseen.criterion()", method, "input, target", compared_by_unseen),
       row("$unseen.loss_fn()", method, "input, target", compared_by_unseen),
       row("$unseen.loss_func()", method, "input, target", compared_by_unseen),

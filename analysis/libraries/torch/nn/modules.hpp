@@ -37,6 +37,7 @@ void lose_dtypes(Runtime& run, Value module);
 Value out_of_sight(Call& call);
 Value may_be_frozen(Call& call);
 Value compared_by_unseen(Call& call);  // unseen_loss.cpp
+Value given_to_unseen(Call& call);     // the same
 // Somebody has moved it, and it is not known where to.
 void lose_devices(Runtime& run, Value module);
 

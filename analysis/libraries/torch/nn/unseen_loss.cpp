@@ -1,4 +1,4 @@
-// Criteria that are not seen, and are called what programs call them: what they compare lies on one device.
+// Criteria and models that are not seen: what is given to them together lies on one device.
 #include "interpreter/calls/unseen.hpp"
 #include "libraries/table/op.hpp"
 #include "libraries/torch/nn/modules.hpp"
@@ -29,6 +29,38 @@ Value compared_by_unseen(Call& call) {
       code(apart.other);
   // What a function of such a name does with them is not seen.
   if (apart.when) op.fail_when(apart.when, ProblemKind::device, told);
+  return Value::none();
+}
+
+// A model that is not seen is given parts of a batch of which some were moved and one was not. It may move
+// them itself, or want it so: lengths stay on the CPU.
+Value given_to_unseen(Call& call) {
+  const auto moved_to = [&](Value value) -> const values::Device* {
+    value = call.run.resolve(value);
+    if (const TensorState* state = tensor_state(call.run, value); state && state->device)
+      return state->device;
+    return value.is(Kind::unknown) ? interpreter::lies_on(*value.as<values::Unknown>()) : nullptr;
+  };
+  std::size_t there = call.rest.size();
+  for (std::size_t i = call.rest.size(); i-- > 0;)
+    if (const values::Device* device = moved_to(call.rest[i]); device && !values::is_cpu(device)) there = i;
+  if (there == call.rest.size()) return Value::none();
+  for (std::size_t i = 0; i < call.rest.size(); ++i) {
+    const Value value = call.run.resolve(call.rest[i]);
+    if (moved_to(value) || !value.is(Kind::unknown)) continue;
+    const values::Device* left = interpreter::left_on(*value.as<values::Unknown>());
+    if (!left) continue;
+    Op op(call);
+    const Op::Apart apart = op.devices_apart(*moved_to(call.rest[there]), *left);
+    if (apart.one.empty() || !apart.when) continue;
+    auto& s = call.run.symbols();
+    op.fail_when(s.logical_and(apart.when,
+                     call.run.named_condition(values::DeviceCondition::inputs_stay, Sharing::uniform)),
+        ProblemKind::device,
+        "Input " + std::to_string(there + 1) + " of this model is on " + code(apart.one) + " and input " +
+            std::to_string(i + 1) + " is on " + code(apart.other));
+    break;
+  }
   return Value::none();
 }
 

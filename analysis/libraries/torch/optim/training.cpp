@@ -1,6 +1,7 @@
 // Gradient scaling, autocast, schedulers and data loaders. Semantics as in the documentation of torch.optim
 // and torch.amp ("Automatic Mixed Precision examples").
 #include "interpreter/calls/unseen.hpp"
+#include "interpreter/record.hpp"
 #include "libraries/torch/meaning/saved.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "libraries/torch/optim/optimizers.hpp"
@@ -185,11 +186,22 @@ Value scheduler_init(Call& call) {
   }
   return {};
 }
+bool begins_with_cuda(const Call& call) {
+  if (!call.expr || call.expr->arguments.empty()) return false;
+  std::string_view text = call.run.record().text({call.place.chunk, call.expr->arguments[0]->span});
+  if (text.starts_with('f')) text.remove_prefix(1);
+  return text.starts_with("\"cuda:") || text.starts_with("'cuda:");
+}
 Value device_made(Call& call) {
   const Value text = call.run.resolve(call.given[0] ? call.at(0) : call.at(2));
   if (text.is(Kind::string)) return call.run.heap().device(text.text());
   if (text.is(Kind::device)) return text;
   const Value made = call.run.heap().unknown("", call.run.heap().sharing(text), call.place);
+  // `f"cuda:{rank}"`, `"cuda:{}".format(gpu)`: which of them nobody knows.
+  if (begins_with_cuda(call))
+    call.run.heap()
+        .slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::chosen))
+        .value = call.run.heap().string("cuda");
   // "cuda" if torch.cuda.is_available() else "cpu": what it may be is kept beside.
   if (text.is(Kind::choice)) {
     auto& attributes = made.as<values::Unknown>()->attributes;
