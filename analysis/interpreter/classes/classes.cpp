@@ -135,6 +135,10 @@ Value Interpreter::find_in_order(
 
 Value Interpreter::bind_method(Value found, Value self, values::Class* cls, Place where) {
   found = resolve(found);
+  // One of several by the way that the body of the class took.
+  if (found.is(Kind::choice))
+    return over_choices(
+        found, [&](Value each) { return each ? bind_method(each, self, cls, where) : each; }, where);
   if (found.is(Kind::library) && self && found.as<values::LibrarySymbol>()->row &&
       found.as<values::LibrarySymbol>()->row->kind == values::RowKind::method) {
     auto* bound = heap().make<values::Bound>();

@@ -126,6 +126,21 @@ Value deep_copy(Call& call, Value value, Copies& copies) {
   value = call.run.resolve(value);
   if (copies.size() > most_copies) return heap.external("", call.place);
   switch (value.kind) {
+  // A model that is not seen, by what was asked of it: another one from here on.
+  case Kind::unknown: {
+    const auto& model = *value.as<values::Unknown>();
+    const auto is_asked = [&](std::string_view name) { return model.attributes.find(Name(name)) != nullptr; };
+    if (!is_asked("train") && !is_asked("eval") && !is_asked("parameters")) return value;
+    const Value made = heap.unknown(model.name, model.sharing, call.place);
+    made.as<values::Unknown>()->external = model.external;
+    return copies[value.object()] = made;
+  }
+  case Kind::choice: {
+    const auto* choice = value.as<values::Choice>();
+    const auto side = [&](Value each) { return each ? deep_copy(call, each, copies) : each; };
+    const Value yes = side(choice->yes), no = side(choice->no);
+    return yes == choice->yes && no == choice->no ? value : heap.choose(choice->condition, yes, no);
+  }
   case Kind::list:
   case Kind::dict:
   case Kind::instance:

@@ -31,6 +31,17 @@ bool may_ask_rank(const Record& record, const Turn& turn) {
   const std::string_view text = record.text(branch.place);
   // Where there is one process alone.
   if (says(text, Says::many_ranks) && (!turn.yes || text.find("not ") != std::string_view::npos)) return true;
+  // `rank == 0 or not distributed`: where there are ranks, it asks for one.
+  using Form = symbolic::Context::Form;
+  const auto asks = [&](symbolic::Cond part) {
+    return record.symbols.sharing(part) == Sharing::divergent &&
+        record.symbols.form(part) == Form::disjunction;
+  };
+  if (turn.yes && branch.condition &&
+      (asks(branch.condition) ||
+          (record.symbols.form(branch.condition) == Form::conjunction &&
+              std::ranges::any_of(record.symbols.operands(branch.condition), asks))))
+    return true;
   bool open = false;
   record.symbols.parts(
       branch.condition, [](symbolic::Int) {},

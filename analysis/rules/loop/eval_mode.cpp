@@ -441,10 +441,16 @@ void check(const Record& record, Report& report) {
             (sets_mode(*each.event) && !sets_eval(record, *each.event) && may_be_mode_of(*each.event, model));
         times += each.event->place == event.place;
       }
+      // Who trains right behind an eval() means to, and so wherever else the loop sets it.
+      const bool trained_so = std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+        return each.in(loop) && sets_eval(record, *each.event) && may_be_mode_of(*each.event, model) &&
+            !without_gradients(*each.event) &&
+            trains_behind(scene, *loop, *each.event, each.event->self.object());
+      });
       // Who calls eval() and then trains in the same round without no_grad means to (frozen statistics).
       const bool evaluation = without_gradients(event) || !trains_behind(scene, *loop, event, model);
-      if (restored || !evaluation || (loop->unrolled && times < 1) || !may_differ_by_mode(record, model) ||
-          !once(event.place))
+      if (restored || trained_so || !evaluation || (loop->unrolled && times < 1) ||
+          !may_differ_by_mode(record, model) || !once(event.place))
         continue;
       const std::string_view text = record.text(event.place);
       const std::string name = event.expr || text.rfind('.') == std::string_view::npos
