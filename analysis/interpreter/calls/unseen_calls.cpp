@@ -514,7 +514,7 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
         Arguments given = arguments;
         for (const auto& [keyword, value] : given.keywords) given.positional.push_back(value);
         given.keywords.clear();
-        if (const Row* inputs = library_.find(values::InternalRow::of_unseen + std::string("$given")))
+        if (const Row* inputs = library_.find(values::InternalRow::of_unseen + std::string("given_together")))
           call_library(
               *library_symbol(inputs->path).as<values::LibrarySymbol>(), object, given, where, nullptr);
       }

@@ -486,7 +486,7 @@ std::vector<Row> module_rows() {
       row("$unseen.encode_text", method, "", nullptr, {}, Operation::forward),
       row("$unseen.get_image_features", method, "", nullptr, {}, Operation::forward),
       row("$unseen.get_text_features", method, "", nullptr, {}, Operation::forward),
-      row("$unseen.$given", method, "*inputs", given_to_unseen),
+      row("$unseen.given_together", method, "*inputs", given_to_unseen),
       row("$unseen.criterion()", method, "input, target", compared_by_unseen),
       row("$unseen.loss_fn()", method, "input, target", compared_by_unseen),
       row("$unseen.loss_func()", method, "input, target", compared_by_unseen),
