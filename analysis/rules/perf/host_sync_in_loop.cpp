@@ -71,8 +71,9 @@ bool is_agreed(const TrainingLoop& training, const TrainingEvent& read) {
     was_read = was_read || each.event == read.event;
     if (each.event->row->operation != Operation::collective || !each.in(training.loop)) continue;
     for (const Value& argument : each.event->arguments) {
+      // Others than these are numbers, flags and names.
+      if (!argument.is(Kind::tensor) && !argument.is(Kind::unknown) && !argument.is(Kind::list)) continue;
       const Object* tensor = argument.object();
-      if (!tensor) continue;
       const Place born = tensor->born, place = read.event->place;
       if (was_read ? born && born.chunk == place.chunk && born.span.holds(place.span)
                    : tensor == read.event->self.object())
