@@ -134,6 +134,35 @@ def rows_of_model(section, model):
     return rows + inner
 
 
+# Classes that may be made of the optimizer of this name (runtime/engine.py), and parameters that the engine reads itself. Which of the
+# classes it is depends on the offload, so that all of their parameters count.
+OPTIMIZERS = {
+    "Adam": (["deepspeed.ops.adam.FusedAdam", "deepspeed.ops.adam.DeepSpeedCPUAdam", "torch.optim.Adam"], ["torch_adam", "adam_w_mode"]),
+    "AdamW": (["deepspeed.ops.adam.FusedAdam", "deepspeed.ops.adam.DeepSpeedCPUAdam", "torch.optim.AdamW"], ["torch_adam", "adam_w_mode"]),
+    "Adagrad": (["deepspeed.ops.adagrad.DeepSpeedCPUAdagrad", "torch.optim.Adagrad"], []),
+    "Lamb": (["deepspeed.ops.lamb.FusedLamb"], []),
+    "Lion": (["deepspeed.ops.lion.FusedLion", "deepspeed.ops.lion.DeepSpeedCPULion"], []),
+    "SGD": (["torch.optim.SGD"], []),
+}
+
+
+def rows_of_optimizers():
+    import importlib
+
+    rows = []
+    for name, (classes, own) in OPTIMIZERS.items():
+        found = dict.fromkeys(own, "")
+        for path in classes:
+            module, _, of = path.rpartition(".")
+            for key, parameter in inspect.signature(getattr(importlib.import_module(module), of).__init__).parameters.items():
+                if key not in ("self", "params", "model_params"):
+                    found.setdefault(key, "" if parameter.default is parameter.empty else shown(parameter.default))
+        for key, default in found.items():
+            kind = {"lr": "float", "weight_decay": "float", "eps": "float", "momentum": "float", "betas": "list"}.get(key, "any")
+            rows.append(dict(section="optimizer.params:" + name, key=key, kind=kind, default=default, least=None, choices=[], instead="", strict=True))
+    return rows
+
+
 def record():
     import importlib
 
@@ -163,6 +192,7 @@ def record():
                 continue
             default = "" if parameter.default is parameter.empty else shown(parameter.default)
             rows.append(dict(section="scheduler.params:" + name, key=key, kind="any", default=default, least=None, choices=[], instead="", strict=True))
+    rows += rows_of_optimizers()
     text = f"// Made by tests/jobs/record_deepspeed.py of DeepSpeed {deepspeed.__version__}: do not edit.\n"
     for row in rows:
         kind = {"bool": "boolean", "int": "integer", "float": "number"}.get(row["kind"], row["kind"])

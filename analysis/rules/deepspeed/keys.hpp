@@ -15,7 +15,7 @@ constexpr double unbounded = -std::numeric_limits<double>::infinity();
 
 struct Key {
   std::string_view
-      section;  // "", "zero_optimization", "zero_optimization.offload_param"; "scheduler.params:WarmupLR"
+      section;  // "", "zero_optimization", "zero_optimization.offload_param"; "optimizer.params:AdamW"
   std::string_view name;
   KeyType type;
   std::string_view default_value;  // empty: none, or it is made by code
@@ -34,8 +34,10 @@ const Key* find_key(std::string_view section, std::string_view name);
 std::vector<std::string_view> names_of(std::string_view section);
 bool is_section(std::string_view section);
 bool is_strict(std::string_view section);
-// Strict today, and a plain dictionary in versions that are still in use.
+// Strict today, and a plain dictionary in versions that are still in use; or not read in every program.
 bool was_open(std::string_view section);
+// The parameters of an optimizer.
+bool is_of_optimizer(std::string_view section);
 
 // "an integer, 500000000 by default"
 std::string shown_type(const Key& key);

@@ -9,6 +9,18 @@ namespace stepzero::rules::deepspeed {
 
 namespace {
 
+// DeepSpeed finds its own optimizers by their names in lower case.
+std::string optimizer_section(const std::string& type) {
+  const auto same = [&](std::string_view name) {
+    return std::equal(name.begin(), name.end(), type.begin(), type.end(),
+        [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+  };
+  for (const Key& key : keys())
+    if (is_of_optimizer(key.section) && same(key.section.substr(key.section.find(':') + 1)))
+      return std::string(key.section);
+  return "optimizer.params:" + type;
+}
+
 void descend(const Node& root, const std::string& section, const Node& table,
     const std::function<void(std::string_view, const Node&)>& each) {
   each(section, table);
@@ -26,6 +38,10 @@ std::string section_of(const Node& root, std::string_view section, std::string_v
   if (section == "scheduler" && key == "params") {
     const Node* type = root.at("scheduler") ? root.at("scheduler")->at("type") : nullptr;
     return "scheduler.params:" + (type ? type->text : std::string());
+  }
+  if (section == "optimizer" && key == "params") {
+    const Node* type = root.at("optimizer") ? root.at("optimizer")->at("type") : nullptr;
+    return optimizer_section(type ? type->text : std::string());
   }
   return std::string(section) + "." + std::string(key);
 }

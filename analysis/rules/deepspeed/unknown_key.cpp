@@ -43,7 +43,8 @@ void misplaced(const std::vector<const Field*>& fields, std::string_view section
       names + (several ? " belong" : " belongs") + " in `" + std::string(home) + "`: in " +
           place_of(section) + " " +
           (refused ? (always ? "DeepSpeed" : std::string(asked)) + " refuses " + (several ? "them" : "it") +
-                      (always ? ""
+                      (always || is_of_optimizer(section)
+                              ? ""
                               : std::string(", and older versions pass over ") + (several ? "them" : "it"))
                    : std::string(several ? "they are" : "it is") + " not read"));
   for (std::size_t i = 1; i < fields.size(); ++i)
@@ -129,8 +130,8 @@ extern constexpr Rule unknown_key = complete({
     .wrong = "{\n  \"train_batch_size\": 32,\n  \"gradient_cliping\": 1.0\n}\n",
     .right = "{\n  \"train_batch_size\": 32,\n  \"gradient_clipping\": 1.0\n}\n",
     .silent =
-        "Files that are no configuration of DeepSpeed by their keys or their name; the parameters of optimizers, which are the "
-        "optimizer's own.",
+        "Files that are no configuration of DeepSpeed by their keys or their name; the parameters of optimizers that are none of Adam, "
+        "AdamW, Adagrad, Lamb, Lion and SGD.",
     .fix = "Renames the key to the known one that is nearest.",
     .fix_kind = FixKind::always_right,
     .check = check,
