@@ -59,6 +59,7 @@ private:
         other(word);
         break;
       case WordKind::unsure_flag:
+        tell_ambiguous(word.flag);
         // Which option it is may not matter for whether it is given.
         if (word.option) given_.insert(word.option);
         if (word.flag.text == "-h" || word.flag.text == "--help") finished_ = true;
@@ -422,6 +423,31 @@ private:
     return options_.of_dataclasses || options_.of_click ? ""
         : options_.of_tyro                              ? ": \"Unrecognized options\""
                                                         : ": \"unrecognized arguments\"";
+  }
+
+  // The beginning of several names is none of them.
+  void tell_ambiguous(const Word& flag) {
+    if (!options_.one_parser || options_.takes_more || options_.of_dataclasses || options_.of_click ||
+        options_.of_tyro || options_.of_fire || !options_.abbreviations || !flag.is_known() ||
+        !flag.text.starts_with("--") || flag.text == "--help")
+      return;
+    std::vector<std::string_view> begun;
+    for (const DeclaredOption& option : options_.options) {
+      if (!is_of(option) || option.is_conditional) continue;
+      const auto name = std::find_if(option.flags.begin(), option.flags.end(),
+          [&](const std::string& each) { return each.starts_with(flag.text); });
+      if (name == option.flags.end()) continue;
+      // The name itself, of two declarations of which one counts.
+      if (*name == flag.text) return;
+      if (std::find(begun.begin(), begun.end(), *name) == begun.end()) begun.push_back(*name);
+    }
+    if (begun.size() < 2) return;
+    std::string listed;
+    for (std::size_t i = 0; i < begun.size() && i < 4; ++i)
+      listed += (i == 0 ? "`" : i + 1 < begun.size() ? ", `" : " and `") + std::string(begun[i]) + "`";
+    report_.add(flag.by_default ? Severity::warning : Severity::error, flag.written,
+        "`" + flag.text + "` is the beginning of " + listed + (begun.size() > 4 ? " and others" : "") +
+            ", and the script ends over it: \"ambiguous option\". Write the whole name");
   }
 
   // argparse ends once, over all of them.

@@ -39,9 +39,30 @@ bool is_without_gpus(const DocumentInput& input, const LaunchLine& line) {
           input.read);
 }
 
+// The processes on each machine, as the file says that accelerate is launched with, and where it says it.
+std::optional<std::pair<std::int64_t, Location>> processes_of_file(
+    const DocumentInput& input, const LaunchLine& line) {
+  const Word* file = line.launcher == Launcher::accelerate ? line.value("config_file") : nullptr;
+  if (!file || !file->is_known() || !line.is_whole || line.value("num_processes") ||
+      line.value("num_machines"))
+    return std::nullopt;
+  const auto path = script_file(
+      input.sources, input.path, line.command->folder, file->text, false, input.read);
+  const auto document = path ? input.other(*path) : std::nullopt;
+  const Field* all = document && !document->is_broken ? document->root.find("num_processes") : nullptr;
+  const Node* machines = all ? document->root.at("num_machines") : nullptr;
+  // DeepSpeed's own launcher may start them.
+  if (!all || !all->value.is(Node::Kind::integer) || document->root.at("deepspeed_config") ||
+      (machines && (!machines->is(Node::Kind::integer) || machines->integer < 1)))
+    return std::nullopt;
+  return std::pair(all->value.integer / (machines ? machines->integer : 1), Location{*path, all->value.span});
+}
+
 void check_visible(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
   const Setting* visible = set_for(*line.command, "CUDA_VISIBLE_DEVICES");
-  const auto processes = line.processes_per_node();
+  auto processes = line.processes_per_node();
+  const auto in_file = processes ? std::nullopt : processes_of_file(input, line);
+  if (in_file) processes = in_file->first;
   // DeepSpeed's launcher sets the variable on its own.
   if (!visible || !processes || line.launcher == Launcher::deepspeed) return;
   const auto devices = devices_in(visible->value.text);
@@ -49,6 +70,7 @@ void check_visible(const DocumentInput& input, const LaunchLine& line, DocumentR
   const Word* given = line.value(line.launcher == Launcher::accelerate ? "num_processes"
           : line.launcher == Launcher::fabric                          ? "devices"
                                                                        : "nproc_per_node");
+  if (in_file) given = line.value("config_file");
   if (!given || is_without_gpus(input, line)) return;
   const bool sure = !visible->value.by_default && !given->by_default;
   Finding& finding = report.add(Severity::warning, given->written,
@@ -57,6 +79,7 @@ void check_visible(const DocumentInput& input, const LaunchLine& line, DocumentR
           (sure ? "" : ", where nothing else is set") + ": local ranks from " + std::to_string(*devices) +
           " on have no device of their own, and `torch.cuda.set_device(local_rank)` fails with \"invalid device ordinal\"");
   report.relate(finding, visible->value.written, "the GPUs that are visible");
+  if (in_file) report.relate(finding, in_file->second, "the processes of the launch");
 }
 
 // DeepSpeed's launcher takes the devices by number or by name, and refuses both.
