@@ -58,6 +58,16 @@ constexpr std::string_view said_in_file[] = {"gradient_accumulation_steps", "gra
     "offload_optimizer_device", "offload_param_device", "offload_param_nvme_path",
     "offload_optimizer_nvme_path", "zero3_save_16bit_model"};
 
+// The stage is handed to DeepSpeed, whose model of the section takes no other.
+void check_stage(const Node& root, DocumentReport& report) {
+  const Node* deepspeed = root.at("deepspeed_config");
+  const Node* stage = deepspeed ? deepspeed->at("zero_stage") : nullptr;
+  if (stage && stage->is(Node::Kind::integer) && (stage->integer < 0 || stage->integer > 3))
+    report.add(Severity::warning, stage->span,
+        "`zero_stage` is one of 0, 1, 2, 3; DeepSpeed refuses " + std::to_string(stage->integer) +
+            ", unless the launch gives another `--zero_stage`");
+}
+
 void check_deepspeed_file(const Node& root, DocumentReport& report) {
   const Node* deepspeed = root.at("deepspeed_config");
   const Field* file = deepspeed ? deepspeed->find("deepspeed_config_file") : nullptr;
@@ -175,6 +185,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   if (const Node* table = root.at("deepspeed_config"); table && table->is(Node::Kind::table))
     check_keys(*table, "deepspeed_config", report);
   check_deepspeed_file(root, report);
+  check_stage(root, report);
   if (root.at("distributed_type") && root.at("distributed_type")->is_text("FSDP")) check_fsdp(root, report);
   check_mesh(root, report);
   if (const Node *rank = root.at("machine_rank"), *machines = root.at("num_machines"); rank && machines &&

@@ -383,14 +383,13 @@ private:
         : flag.text.size() < 4 ? std::string_view()
                                : documents::nearest(flag.text, known);
     // The Trainer's arguments are those of one version of transformers.
-    const libraries::FormerArgument* old =
-        options_.of_dataclasses && options_.find("--per_device_train_batch_size") ? former_of(flag.text)
-                                                                                  : nullptr;
+    const bool of_trainer = options_.of_dataclasses && options_.find("--per_device_train_batch_size");
+    const libraries::FormerArgument* old = of_trainer ? former_of(flag.text) : nullptr;
     if (old && !old->since.empty()) {
       former_.emplace_back(flag, old);
       return;
     }
-    if (options_.of_dataclasses && (meant.empty() || old)) return;
+    if (of_trainer && (meant.empty() || old)) return;
     if (meant.empty()) {
       (flag.by_default ? unknown_by_default_ : unknown_).push_back(flag);
       return;

@@ -8,6 +8,7 @@
 #include "rules/source.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace stepzero::rules::launch {
 
@@ -93,8 +94,8 @@ public:
     const bool is_known = parses_ && declared_.parsers() > 0 && all_simple && !simple_open_ && !open_ &&
         !declared_.is_open() && !handed_out && waiting_.empty() &&
         (made_.commands.empty() || declared_.parsers() == 1);
-    made_.closed = is_known && !takes_more_;
-    made_.takes_more = is_known && takes_more_ && declared_.parsers() == 1;
+    made_.closed = is_known && peeks_.empty();
+    made_.takes_more = is_known && !peeks_.empty() && declared_.parsers() == 1;
     made_.one_parser = declared_.parsers() == 1;
     return std::move(made_);
   }
@@ -125,6 +126,7 @@ private:
       offset_ = item.offset;
       conditions_.clear();
       functions_around_.clear();
+      returns_.clear();
       loops_.clear();
       for_each_statement(*item.chunk->stmt, [&](const Stmt& stmt) { around(stmt); });
       for_each_statement(*item.chunk->stmt, [&](const Stmt& stmt) {
@@ -168,6 +170,7 @@ private:
   // Statements that run, or not; functions, which are told apart by where they begin.
   void around(const Stmt& stmt) {
     if (stmt.kind == StmtKind::function) functions_around_.push_back(stmt.span);
+    if (stmt.kind == StmtKind::return_) returns_.push_back(offset_ + stmt.span.begin);
     if (stmt.kind == StmtKind::for_) loops_.push_back(&static_cast<const ForStmt&>(stmt));
     const bool chooses = stmt.kind == StmtKind::if_ || stmt.kind == StmtKind::for_ ||
         stmt.kind == StmtKind::while_ || stmt.kind == StmtKind::try_;
@@ -244,12 +247,13 @@ private:
         (is_main_ && signatures_.call(call)))
       return;
     if (name == "parse_known_args" && call.arguments.empty() && call.keywords.empty()) {
-      parses_ = takes_more_ = true;
+      parses_ = true;
+      peeks_.insert_or_assign(reader_of(call, path), offset_ + call.span.begin);
       return;
     }
     if (name == "parse_args") {
       if (call.arguments.empty() && call.keywords.empty())
-        parses_ = true;
+        parses_ = true, reads_all(call, path);
       else if (!call.arguments.empty() && call.arguments[0]->kind != ExprKind::none)
         open_ = true;  // another command line
       else
@@ -279,6 +283,23 @@ private:
     };
     for (const Expr* argument : call.arguments) hands(argument);
     for (const Keyword& each : call.keywords) hands(each.value);
+  }
+
+  // The function and the name of the parser.
+  std::string reader_of(const CallExpr& call, const std::string& path) const {
+    const Expr* of = call.function->kind == ExprKind::attribute
+        ? static_cast<const AttributeExpr&>(*call.function).object
+        : nullptr;
+    return function_of(path, call.span) + '|' + std::string(of ? last_name(*of) : std::string_view());
+  }
+  // `known, _ = parser.parse_known_args()` looks ahead where the same parser then reads all, come what may.
+  void reads_all(const CallExpr& call, const std::string& path) {
+    const auto peek = peeks_.find(reader_of(call, path));
+    const std::uint32_t here = offset_ + call.span.begin;
+    if (peek == peeks_.end() || peek->second > here || holds(conditions_, call.span)) return;
+    if (std::none_of(returns_.begin(), returns_.end(),
+            [&](std::uint32_t begin) { return begin > peek->second && begin < here; }))
+      peeks_.erase(peek);
   }
 
   // parser.add_arguments(Options, dest="options"), simple_parsing.parse(Options)
@@ -364,7 +385,9 @@ private:
   std::set<std::string> seen_, functions_, handed_to_;
   std::vector<std::string> waiting_;
   int hf_parsers_ = 0;
-  bool parses_ = false, open_ = false, takes_more_ = false;
+  bool parses_ = false, open_ = false;
+  std::map<std::string, std::uint32_t> peeks_;  // parse_known_args(): by the parser, where it stands
+  std::vector<std::uint32_t> returns_;          // of the statement that is read
   bool hf_parses_ = false, hf_open_ = false, hf_takes_more_ = false, argv_open_ = false;
 };
 

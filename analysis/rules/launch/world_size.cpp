@@ -51,9 +51,10 @@ std::optional<std::pair<std::int64_t, Location>> processes_of_file(
   const auto document = path ? input.other(*path) : std::nullopt;
   const Field* all = document && !document->is_broken ? document->root.find("num_processes") : nullptr;
   const Node* machines = all ? document->root.at("num_machines") : nullptr;
-  // DeepSpeed's own launcher may start them.
-  if (!all || !all->value.is(Node::Kind::integer) || document->root.at("deepspeed_config") ||
-      (machines && (!machines->is(Node::Kind::integer) || machines->integer < 1)))
+  // On several machines DeepSpeed's own launcher may start them.
+  if (!all || !all->value.is(Node::Kind::integer) ||
+      (machines && (!machines->is(Node::Kind::integer) || machines->integer < 1)) ||
+      (document->root.at("deepspeed_config") && (!machines || machines->integer > 1)))
     return std::nullopt;
   return std::pair(all->value.integer / (machines ? machines->integer : 1), Location{*path, all->value.span});
 }
