@@ -170,7 +170,7 @@ private:
   // Statements that run, or not; functions, which are told apart by where they begin.
   void around(const Stmt& stmt) {
     if (stmt.kind == StmtKind::function) functions_around_.push_back(stmt.span);
-    if (stmt.kind == StmtKind::return_) returns_.push_back(offset_ + stmt.span.begin);
+    if (stmt.kind == StmtKind::return_) returns_.push_back(offset_ + stmt.span.end);
     if (stmt.kind == StmtKind::for_) loops_.push_back(&static_cast<const ForStmt&>(stmt));
     const bool chooses = stmt.kind == StmtKind::if_ || stmt.kind == StmtKind::for_ ||
         stmt.kind == StmtKind::while_ || stmt.kind == StmtKind::try_;
@@ -298,7 +298,7 @@ private:
     const std::uint32_t here = offset_ + call.span.begin;
     if (peek == peeks_.end() || peek->second > here || holds(conditions_, call.span)) return;
     if (std::none_of(returns_.begin(), returns_.end(),
-            [&](std::uint32_t begin) { return begin > peek->second && begin < here; }))
+            [&](std::uint32_t end) { return end > peek->second && end < here; }))
       peeks_.erase(peek);
   }
 
@@ -387,7 +387,7 @@ private:
   int hf_parsers_ = 0;
   bool parses_ = false, open_ = false;
   std::map<std::string, std::uint32_t> peeks_;  // parse_known_args(): by the parser, where it stands
-  std::vector<std::uint32_t> returns_;          // of the statement that is read
+  std::vector<std::uint32_t> returns_;          // of the statement that is read: where they end
   bool hf_parses_ = false, hf_open_ = false, hf_takes_more_ = false, argv_open_ = false;
 };
 
