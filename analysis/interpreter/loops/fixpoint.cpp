@@ -377,10 +377,11 @@ Flow Interpreter::Fixpoint::run() {
   event_->length = shape_.length;
   event_->first = shape_.first;
 
-  if (run_.generic_depth_ == 0) run_.keyed_.clear();
+  // A module that a loop around imports runs its loops by itself: what was noted before stays.
+  const std::size_t keyed = run_.keyed_.size();
   ++run_.generic_depth_;
   Flow flow = stabilize();
-  --run_.generic_depth_;
+  if (--run_.generic_depth_ == 0) run_.keyed_.resize(keyed);
   tell_first_failures(*event_);
   if (!event_->rounds[0].events.empty()) run_.append(event_);
   last_->forget_path();
