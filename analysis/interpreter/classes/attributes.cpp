@@ -392,7 +392,8 @@ Value Interpreter::Attribute::of_unknown(values::Unknown& object) {
     if (found->row && found->row->kind == values::RowKind::property)
       return run.call_library(*found, Value::of(Kind::unknown, &object), {}, where, nullptr);
     if (run.calling_) {
-      if (method == std::string(run.library_.types().module) + ".load_state_dict")
+      if (found->row && found->row->operation == values::Operation::state_put &&
+          method.starts_with(run.library_.types().module))
         note_module(run.heap(), object);
       auto* bound = run.heap().make<values::Bound>();
       bound->self = Value::of(Kind::unknown, &object);

@@ -41,11 +41,7 @@ Step step_of(Runtime& run, Value item) {
   }
   if (!item.is(Kind::instance)) return step;
   const Instance& layer = *item.as<Instance>();
-  if (layer.cls) {
-    const std::string_view name = layer.cls->name.text();
-    step.keeps_size = is_called_like_a_keeper(run, name);
-    return step;
-  }
+  if (layer.cls) return step;  // what its own forward makes of it is no matter of its name
   const Row* forward = layer.native ? run.method_row(layer.native->path, Name("forward")) : nullptr;
   if (forward && forward->op && layer.born) step.layer = item;
   return step;
