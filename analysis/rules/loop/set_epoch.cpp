@@ -336,12 +336,15 @@ void check(const Record& record, Report& report) {
             is_prepared(scene, read.event->self.object()))
           continue;
         const LoopEvent* loop = epoch_loop(scene, read);
-        if (!loop || !trains_on(record, scene, read, *loop)) loop = named_epoch_loop(record, scene, read);
+        const bool trains = loop && trains_on(record, scene, read, *loop);
+        if (!trains) loop = named_epoch_loop(record, scene, read);
         if (!loop || (made && made->in(loop)) || !once(loop->place)) continue;
         const std::string kind(
             sampler.as<Instance>()->cls ? sampler.as<Instance>()->cls->name.text() : "DistributedSampler");
         const std::string condition = when ? record.symbols.text(when) : "";
-        Finding* finding = report.add(Severity::warning, loop->place, loop->calls,
+        // That it is a training is told by names alone where no backward is seen.
+        const Severity severity = trains ? Severity::warning : Severity::information;
+        Finding* finding = report.add(severity, loop->place, loop->calls,
             (!when ? "Every epoch reads"
                     : condition.find('?') != std::string::npos
                     ? "Where the loader has one, every epoch reads"

@@ -418,7 +418,7 @@ void look_for_others(
 
 // Parameters that the optimizer has and that no loss goes through; nothing where it is not known what a loss
 // was computed from.
-std::optional<std::vector<const values::Tensor*>> taken_in_vain(const TrainingRoot& scene) {
+std::optional<std::vector<const values::Tensor*>> taken_without_loss(const TrainingRoot& scene) {
   const auto taken = all_taken(scene);
   if (!taken) return std::nullopt;
   std::set<const Object*> reached;
@@ -453,9 +453,9 @@ bool are_alike(const Record& record, const values::Tensor& one, const values::Te
 // a head that was made anew, say.
 void look_for_doubles(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
   if (scene.by_caller || scene.optimizers.size() != 1) return;
-  const auto vain = taken_in_vain(scene);
+  const auto without_loss = taken_without_loss(scene);
   // With one that has none of what the loop trains all is wrong.
-  if (!vain || vain->empty() || vain->size() == all_taken(scene)->size()) return;
+  if (!without_loss || without_loss->empty() || without_loss->size() == all_taken(scene)->size()) return;
   const OperationEvent* made = nullptr;
   for (const TrainingEvent& each : scene.all) {
     if (each.event->row->operation == Operation::optimizer_made) made = each.event;
@@ -467,9 +467,9 @@ void look_for_doubles(const Record& record, const TrainingRoot& scene, Report& r
       const values::Tensor* other = nullptr;
       const bool doubled = std::ranges::all_of(own, [&](const values::Tensor* tensor) {
         const auto at = std::ranges::find_if(
-            *vain, [&](const values::Tensor* one) { return are_alike(record, *one, *tensor); });
-        if (at != vain->end()) other = *at;
-        return at != vain->end();
+            *without_loss, [&](const values::Tensor* one) { return are_alike(record, *one, *tensor); });
+        if (at != without_loss->end()) other = *at;
+        return at != without_loss->end();
       });
       if (!doubled || is_made_behind(record, *layer, *made) || !once(made->place)) continue;
       const std::string kind = class_of(*layer);
