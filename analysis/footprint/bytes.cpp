@@ -95,7 +95,7 @@ std::vector<std::string> Bytes::open_names(symbolic::Context& s, const std::vect
 }
 
 Int elements(symbolic::Context& s, const Shape& shape) {
-  if (!shape.rank_known) return nullptr;
+  if (!shape.ndim_known) return nullptr;
   Int product = s.constant(1);
   for (const values::Dim& dim : shape.dims) {
     if (!dim.size) return nullptr;

@@ -14,7 +14,7 @@ using values::Kind;
 namespace {
 
 Int size_at(const TensorState* state, std::size_t from_right) {
-  return state && state->shape.rank_known && state->shape.dims.size() > from_right
+  return state && state->shape.ndim_known && state->shape.dims.size() > from_right
       ? state->shape.dims[state->shape.dims.size() - 1 - from_right].size
       : nullptr;
 }
@@ -69,7 +69,7 @@ bool has_kernel(const Keeper& keeper, std::initializer_list<const TensorState*> 
 void keep_attention(Keeper& keeper) {
   const TensorState *query = keeper.tensor("query"), *key = keeper.tensor("key"),
                     *value = keeper.tensor("value");
-  if (!query || !key || !value || !query->shape.rank_known || query->shape.dims.size() < 2)
+  if (!query || !key || !value || !query->shape.ndim_known || query->shape.dims.size() < 2)
     return keeper.unknown();
   symbolic::Context& s = keeper.s;
   const auto dropout = keeper.number("dropout_p");
@@ -168,7 +168,7 @@ void keep_multihead(Keeper& keeper) {
   const Int heads = keeper.size("num_heads"), width = keeper.size("embed_dim");
   if (!query || !key || !value || !heads || !width) return keeper.unknown();
   const bool batch_first = is_first(keeper, "batch_first", layer_of(keeper.made));
-  const bool batched = query->shape.rank_known && query->shape.dims.size() == 3;
+  const bool batched = query->shape.ndim_known && query->shape.dims.size() == 3;
   const auto length = [&](const TensorState* of) { return size_at(of, batched && !batch_first ? 2 : 1); };
   keep_inputs(keeper, {query, key, value}, batch_first && batched);
   const Value asked = argument(keeper.made, "need_weights");
@@ -259,7 +259,7 @@ void keep_recurrent(Keeper& keeper) {
   symbolic::Context& s = keeper.s;
   const Int hidden = keeper.size("hidden_size");
   const auto layers = keeper.number("num_layers");
-  if (!input || !input->shape.rank_known || input->shape.dims.size() < 2 || !hidden || !layers ||
+  if (!input || !input->shape.ndim_known || input->shape.dims.size() < 2 || !hidden || !layers ||
       *layers > 64)
     return keeper.unknown();
   const std::int64_t ways = keeper.flag("bidirectional") ? 2 : 1;
@@ -360,7 +360,7 @@ void keep_block(Keeper& keeper, const Block& block, bool decodes, bool is_last) 
 void keep_built(Keeper& keeper) {
   const Instance* layer = layer_of(keeper.made);
   const TensorState *first = keeper.first(), *memory = keeper.tensor("memory");
-  if (!layer || !first || !first->shape.rank_known || first->shape.dims.size() < 2) return keeper.unknown();
+  if (!layer || !first || !first->shape.ndim_known || first->shape.dims.size() < 2) return keeper.unknown();
   const Value of = attribute(keeper.graph.record(), *layer, values::ModuleState::layer);
   const Instance* settings = of.is(Kind::instance) ? of.as<Instance>() : layer;
   const auto option = [&](std::string_view name) {

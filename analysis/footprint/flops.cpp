@@ -17,7 +17,7 @@ using values::Kind;
 namespace {
 
 Int last_size(const TensorState* state, std::size_t from_right = 0) {
-  return state && state->shape.rank_known && state->shape.dims.size() > from_right
+  return state && state->shape.ndim_known && state->shape.dims.size() > from_right
       ? state->shape.dims[state->shape.dims.size() - 1 - from_right].size
       : nullptr;
 }
@@ -46,7 +46,7 @@ Int combinations_of_einsum(const Graph& graph, const Producer& made) {
       ++at, axis = 0;
       continue;
     }
-    if (!std::isalpha(static_cast<unsigned char>(c)) || at > 1 || !operands[at]->shape.rank_known ||
+    if (!std::isalpha(static_cast<unsigned char>(c)) || at > 1 || !operands[at]->shape.ndim_known ||
         axis >= operands[at]->shape.dims.size())
       return nullptr;
     const Int size = operands[at]->shape.dims[axis++].size;
@@ -151,7 +151,7 @@ Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
   if (product == Product::convolution || product == Product::transposed_convolution) {
     const TensorState* weight = weight_of(graph, made);
     const Int all = weight ? elements(s, weight->shape) : nullptr,
-              rows = weight && weight->shape.rank_known ? weight->shape.dims[0].size : nullptr;
+              rows = weight && weight->shape.ndim_known ? weight->shape.dims[0].size : nullptr;
     const Int inner = all && rows ? s.exact_quotient(all, rows).value_or(nullptr) : nullptr;
     return twice(product == Product::transposed_convolution ? elements(s, first->shape) : results, inner);
   }
@@ -201,7 +201,7 @@ Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
               width = last_size(first);
     const std::int64_t count = layers ? s.value(layers).value_or(0) : 0;
     Shape tokens = first->shape;
-    if (!tokens.rank_known || tokens.dims.empty() || !hidden || count < 1) {
+    if (!tokens.ndim_known || tokens.dims.empty() || !hidden || count < 1) {
       unknown = true;
       return nullptr;
     }

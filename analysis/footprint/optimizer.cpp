@@ -174,7 +174,7 @@ Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& 
         copies);
     break;
   case Width::factored:
-    if (!shape.rank_known || shape.dims.size() < 2) {
+    if (!shape.ndim_known || shape.dims.size() < 2) {
       made.add(s, bytes_of(s, shape, held.dtype), copies);
       break;
     }

@@ -288,7 +288,7 @@ namespace {
 bool divide(symbolic::Context& s, Shape& shape, std::int64_t dim, Int ranks) {
   const auto ndim = static_cast<std::int64_t>(shape.dims.size());
   if (dim < 0) dim += ndim;
-  if (!shape.rank_known || !ranks || dim < 0 || dim >= ndim) return false;
+  if (!shape.ndim_known || !ranks || dim < 0 || dim >= ndim) return false;
   values::Dim& size = shape.dims[static_cast<std::size_t>(dim)];
   if (!size.size) return false;
   size = {s.floordiv(s.add(size.size, s.add(ranks, s.constant(-1))), ranks), nullptr, nullptr};

@@ -20,7 +20,7 @@ std::optional<ComputedWeight> computed_weight(const Record& record, const Instan
   const Value given = by_length ? by_length : by_spectrum;
   const auto at = given.is(Kind::integer) ? s.value(given.integer()) : std::nullopt;
   const auto rank = static_cast<std::int64_t>(shape.dims.size());
-  if (!at || !shape.rank_known || *at < -1 || *at >= rank) return made;
+  if (!at || !shape.ndim_known || *at < -1 || *at >= rank) return made;
   const Int all = elements(s, shape);
   if (by_length) {
     Shape lengths{true, {}};

@@ -81,7 +81,7 @@ Bytes temporaries_of_backward(const Graph& graph, const Node& node, Device devic
   switch (known->of) {
   case Temporaries::Of::input: made.add(s, graph.bytes(*input), known->times); break;
   case Temporaries::Of::spread_factor:
-    if (has_other && other->shape.rank_known && graph.bytes(*other) != graph.bytes(result))
+    if (has_other && other->shape.ndim_known && graph.bytes(*other) != graph.bytes(result))
       made.add(s, graph.bytes(result), known->times);
     break;
   case Temporaries::Of::divisor:

@@ -128,14 +128,14 @@ namespace {
 // are copied.
 void keep_operands(Keeper& keeper) {
   const auto all = keeper.tensors();
-  const std::size_t batches = keeper.result().shape.rank_known ? keeper.result().shape.dims.size() : 0;
+  const std::size_t batches = keeper.result().shape.ndim_known ? keeper.result().shape.dims.size() : 0;
   for (const TensorState* state : all) {
     const bool wanted = std::ranges::any_of(all, [&](const TensorState* other) {
       return (other != state || all.size() == 1) && keeper.graph.requires_grad(*other);
     });
     if (!wanted) continue;
     const auto& dims = state->shape.dims;
-    if (keeper.name == "matmul" && state->shape.rank_known && dims.size() >= 4 && batches >= 4) {
+    if (keeper.name == "matmul" && state->shape.ndim_known && dims.size() >= 4 && batches >= 4) {
       Shape rows{true, {}};
       Int count = keeper.s.constant(1);
       for (std::size_t i = 0; i + 2 < dims.size(); ++i)
@@ -163,7 +163,7 @@ void keep_noise(Keeper& keeper) {
 }
 void keep_feature_noise(Keeper& keeper) {
   const Shape& shape = keeper.result().shape;
-  const Int count = shape.rank_known && shape.dims.size() >= 2 && shape.dims[0].size && shape.dims[1].size
+  const Int count = shape.ndim_known && shape.dims.size() >= 2 && shape.dims[0].size && shape.dims[1].size
       ? keeper.s.mul(shape.dims[0].size, shape.dims[1].size)
       : nullptr;
   keeper.extra(count, keeper.dtype(), "mask");
@@ -182,7 +182,7 @@ Dtype statistics(const Keeper& keeper) {
 }
 Int leading(Keeper& keeper, std::size_t last) {
   const TensorState* input = keeper.first();
-  if (!input || !input->shape.rank_known || input->shape.dims.size() < last) return nullptr;
+  if (!input || !input->shape.ndim_known || input->shape.dims.size() < last) return nullptr;
   Shape shape = input->shape;
   shape.dims.resize(shape.dims.size() - last);
   return elements(keeper.s, shape);
@@ -206,7 +206,7 @@ void keep_row(Keeper& keeper) {
 void keep_lengths(Keeper& keeper) {
   const TensorState* input = keeper.first();
   const auto given = keeper.number("dim");
-  const auto rank = input && input->shape.rank_known ? static_cast<std::int64_t>(input->shape.dims.size())
+  const auto rank = input && input->shape.ndim_known ? static_cast<std::int64_t>(input->shape.dims.size())
                                                      : 0;
   std::int64_t at = given ? static_cast<std::int64_t>(*given) : rank;
   if (at < 0) at += rank;
@@ -217,7 +217,7 @@ void keep_lengths(Keeper& keeper) {
 }
 Int dim(const Keeper& keeper, std::size_t at) {
   const TensorState* input = keeper.first();
-  return input && input->shape.rank_known && input->shape.dims.size() > at ? input->shape.dims[at].size
+  return input && input->shape.ndim_known && input->shape.dims.size() > at ? input->shape.dims[at].size
                                                                            : nullptr;
 }
 void keep_channels(Keeper& keeper) {
@@ -256,7 +256,7 @@ void keep_logs(Keeper& keeper) {
 void keep_classes(Keeper& keeper) {
   const TensorState *scores = keeper.first(), *target = keeper.tensor("target");
   if (!target) return;
-  const std::size_t rank = scores && scores->shape.rank_known ? scores->shape.dims.size() : 0;
+  const std::size_t rank = scores && scores->shape.ndim_known ? scores->shape.dims.size() : 0;
   if ((rank == 3 || rank > 4) && !in_order(keeper.graph.record(), *target, keeper.device))
     keeper.extra(elements(keeper.s, target->shape), keeper.dtype(*target), "target in order");
   else
@@ -293,7 +293,7 @@ void keep_rows_of_input(Keeper& keeper) {
   const TensorState* input = keeper.tensor("input");
   if (!input) return;
   const auto& dims = input->shape.dims;
-  if (input->shape.rank_known && dims.size() > 2) {
+  if (input->shape.ndim_known && dims.size() > 2) {
     Shape rows{true, {}};
     Int count = keeper.s.constant(1);
     for (std::size_t i = 0; i + 1 < dims.size(); ++i)
@@ -337,7 +337,7 @@ void keep_unless_mean(Keeper& keeper) {
   const std::size_t axes = keeper.name.find("1d") != std::string_view::npos ? 1
       : keeper.name.find("2d") != std::string_view::npos                    ? 2
                                                                             : 3;
-  bool mean = shape.rank_known && shape.dims.size() > axes;
+  bool mean = shape.ndim_known && shape.dims.size() > axes;
   for (std::size_t i = 0; mean && i < axes; ++i)
     mean = shape.dims[shape.dims.size() - 1 - i].size &&
         keeper.s.value(shape.dims[shape.dims.size() - 1 - i].size) == 1;

@@ -134,7 +134,7 @@ std::vector<Int> of_operands(const Asked& asked, const TensorState& state, int d
   const std::size_t rank = state.shape.dims.size();
   std::vector<std::vector<Int>> operands;
   for (const TensorState* each : state.made->states) {
-    if (!each || !each->shape.rank_known || each->shape.dims.size() > rank) continue;
+    if (!each || !each->shape.ndim_known || each->shape.dims.size() > rank) continue;
     const std::vector<Int> strides = find(asked, *each, depth + 1);
     if (strides.size() != each->shape.dims.size()) return values::strides_in_order(s, state.shape);
     std::vector<Int> spread(rank - strides.size(), s.constant(0));
@@ -169,7 +169,7 @@ std::vector<Int> of_attention(const Asked& asked, const TensorState& state, int 
 
 std::vector<Int> find(const Asked& asked, const TensorState& state, int depth) {
   const Record& record = asked.record;
-  if (!state.shape.rank_known) return {};
+  if (!state.shape.ndim_known) return {};
   if (!state.strides.empty() && state.strides.size() == state.shape.dims.size()) return state.strides;
   if (state.made && state.shape.dims.size() == 4 && depth <= 16 &&
       libraries::operator_name(*state.made->row) == "scaled_dot_product_attention")
@@ -371,7 +371,7 @@ std::vector<Int> strides_of(const Record& record, const TensorState& state, Devi
 
 std::optional<std::vector<Int>> strides_of_view(
     symbolic::Context& s, const Shape& from, const std::vector<Int>& strides, const Shape& as) {
-  if (strides.size() != from.dims.size() || !from.rank_known || !as.rank_known) return std::vector<Int>{};
+  if (strides.size() != from.dims.size() || !from.ndim_known || !as.ndim_known) return std::vector<Int>{};
   std::vector<Int> made(as.dims.size());
   // Runs of dimensions that lie behind each other, from the last; each covers some of the new ones.
   std::size_t at = as.dims.size();
@@ -400,7 +400,7 @@ std::optional<std::vector<Int>> strides_of_view(
 }
 
 bool in_order(const Record& record, const TensorState& state, Device device) {
-  if (!state.shape.rank_known) return true;
+  if (!state.shape.ndim_known) return true;
   const std::vector<Int> strides = strides_of(record, state, device);
   if (strides.size() != state.shape.dims.size()) return false;
   symbolic::Context& s = record.symbols;
@@ -418,7 +418,7 @@ bool is_rearranged_view(
     const Record& record, const Producer& made, const TensorState& result, Device device) {
   const Value pattern = decided(record, argument(made, "pattern"));
   const TensorState& from = *made.states[0];
-  return pattern.is(Kind::string) && result.shape.rank_known &&
+  return pattern.is(Kind::string) && result.shape.ndim_known &&
       strides_of_rearranged(
           record.symbols, pattern.text(), from.shape, strides_of(record, from, device), result.shape)
           .has_value();

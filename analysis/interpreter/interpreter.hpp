@@ -105,7 +105,7 @@ public:
   ProblemEvent* problem(values::ProblemKind kind, const Call& call, Cond when = nullptr) override;
   ProblemEvent* problem_at(
       values::ProblemKind kind, Place place, const syntax::Expr* node, std::string text) override;
-  void blame(const Call& call) override;
+  void poison(const Call& call) override;
   Cond assumption() override;
   void note_choice_by_text(Value word) override;
   values::Known records_gradients() const override;

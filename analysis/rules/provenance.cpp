@@ -52,7 +52,7 @@ std::optional<std::int64_t> size_of(const Record& record, const Dim& dim) {
 std::optional<std::vector<std::size_t>> dimensions(
     const Record& record, const Producer& made, std::string_view name) {
   const TensorState* of = input(made);
-  if (!of || !of->shape.rank_known) return std::nullopt;
+  if (!of || !of->shape.ndim_known) return std::nullopt;
   const auto rank = static_cast<std::int64_t>(of->shape.dims.size());
   const Value given = argument(made, name);
   std::vector<std::size_t> found;

@@ -78,7 +78,7 @@ bool is_rotary_table(const TensorState* state) {
 bool other_number_of_experts(const Record& record, const ProblemEvent& problem) {
   const auto width_of = [&](const TensorState* state) -> std::optional<std::int64_t> {
     const auto scores = state ? scores_of(state) : std::nullopt;
-    if (!scores || !scores->logits->shape.rank_known || scores->logits->shape.dims.empty())
+    if (!scores || !scores->logits->shape.ndim_known || scores->logits->shape.dims.empty())
       return std::nullopt;
     return size_of(record, scores->logits->shape.dims.back());
   };
@@ -110,7 +110,7 @@ std::size_t sizes_asked(const ProblemEvent& problem) {
 }
 
 std::size_t rank_of(const TensorState* state) {
-  return state && state->shape.rank_known ? state->shape.dims.size() : 0;
+  return state && state->shape.ndim_known ? state->shape.dims.size() : 0;
 }
 
 }  // namespace

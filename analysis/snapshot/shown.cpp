@@ -41,7 +41,7 @@ Shown of_kind(std::string kind) {
 values::Shape as_found(
     const Record& record, const values::TensorState& then, const values::TensorState& last) {
   const auto &known = then.shape.dims, &found = last.shape.dims;
-  const bool same_rank = then.shape.rank_known ? last.shape.rank_known && known.size() == found.size()
+  const bool same_rank = then.shape.ndim_known ? last.shape.ndim_known && known.size() == found.size()
                                                : known.size() <= found.size();
   if (!same_rank || then.dtype != last.dtype) return then.shape;
   values::Shape shape = last.shape;
@@ -87,9 +87,9 @@ Shown show(const Record& record, const values::TensorState& state) {
   Shown shown = of_kind("tensor");
   shown.dtype = values::name(state.dtype);
   if (state.device && !values::chosen(state.device)) shown.device = state.device->text;
-  if (state.shape.rank_known || !state.shape.dims.empty()) {
+  if (state.shape.ndim_known || !state.shape.dims.empty()) {
     shown.shape.emplace();
-    if (!state.shape.rank_known) shown.shape->push_back({false, 0, "..."});
+    if (!state.shape.ndim_known) shown.shape->push_back({false, 0, "..."});
     for (const values::Dim& dim : state.shape.dims) shown.shape->push_back(show_dim(record, dim));
   }
   return shown;

@@ -65,7 +65,7 @@ FoundParameters found_parameters(
       continue;
     }
     const bool known = fact.tensor && fact.value.is(values::Kind::tensor) &&
-        fact.value.as<values::Tensor>()->now()->shape.rank_known;
+        fact.value.as<values::Tensor>()->now()->shape.ndim_known;
     const std::size_t rank = known ? fact.value.as<values::Tensor>()->now()->shape.dims.size() : 0;
     each.tensor = each.tensor || may_be_tensor(fact.value);
     each.agree = each.agree && known && (!each.called || each.rank == rank);
@@ -105,7 +105,7 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
         // What a round of a loop taught is not so on every way; here it only gives names.
         const values::Value state = unknown->state.value;
         const bool known = state.is(values::Kind::tensor) &&
-            state.as<values::Tensor>()->now()->shape.rank_known;
+            state.as<values::Tensor>()->now()->shape.ndim_known;
         value = known ? state : unknown->attributes.value(syntax::Name(values::UnknownState::learned));
         if (!value) value = state;
       }
@@ -131,7 +131,7 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
     };
     const auto words = described.find(each.function);
     const auto shape = words == described.end() ? nullptr : said_of(words->second, key);
-    if (own && own->rank_known) {
+    if (own && own->ndim_known) {
       learned();
     } else if (each.called && each.agree) {
       one.sizes.resize(each.rank);

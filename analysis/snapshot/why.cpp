@@ -31,8 +31,9 @@ public:
     for (const auto& root : record_.roots) come_to(*root);
     if (reached_.empty()) not_reached();
     for (const Root* root : reached_) ranks(*root);
-    for (const TrainingRoot& scene : rules::Training::of(record_).scenes())
-      if (std::ranges::find(reached_, scene.root) != reached_.end() || around_line(scene)) training(scene);
+    for (const TrainingRoot& training_root : rules::Training::of(record_).training_roots())
+      if (std::ranges::find(reached_, training_root.root) != reached_.end() || around_line(training_root))
+        training(training_root);
     return std::move(said_);
   }
 
@@ -216,29 +217,29 @@ private:
   }
 
   // ------------------------------------------------------------ what the model of training made of it
-  bool around_line(const TrainingRoot& scene) const {
-    return std::any_of(scene.all.begin(), scene.all.end(),
+  bool around_line(const TrainingRoot& training_root) const {
+    return std::any_of(training_root.all.begin(), training_root.all.end(),
         [&](const TrainingEvent& each) { return is_here(each.event->place); });
   }
-  void training(const TrainingRoot& scene) {
-    const std::string of = "Training in " + scene.root->name + ": ";
-    if (scene.root->truncated) say(of + "the run is broken off by the budget.");
-    if (!rules::trains_itself(scene))
+  void training(const TrainingRoot& training_root) {
+    const std::string of = "Training in " + training_root.root->name + ": ";
+    if (training_root.root->truncated) say(of + "the run is broken off by the budget.");
+    if (!rules::trains_itself(training_root))
       say(of + "a framework runs the loop.");
-    else if (scene.handed_over)
+    else if (training_root.handed_over)
       say(of + "a framework takes a part.");
-    if (rules::by_hand(scene, nullptr)) say(of + "gradients are written by hand.");
-    say(of + std::to_string(scene.optimizers.size()) + " optimizers, of which " +
-        std::to_string(scene.presumed.size()) + " by their use.");
-    for (const values::Object* optimizer : scene.optimizers)
-      for (const TrainingEvent& each : scene.all)
+    if (rules::by_hand(training_root, nullptr)) say(of + "gradients are written by hand.");
+    say(of + std::to_string(training_root.optimizers.size()) + " optimizers, of which " +
+        std::to_string(training_root.presumed.size()) + " by their use.");
+    for (const values::Object* optimizer : training_root.optimizers)
+      for (const TrainingEvent& each : training_root.all)
         if (each.event->row->operation == Operation::unseen && rules::is_handed(*each.event, optimizer))
           say(of + "unseen code gets an optimizer at " + at(each.event->place) + ".");
-    for (const TrainingEvent& each : scene.all) {
+    for (const TrainingEvent& each : training_root.all) {
       if (each.event->row->operation != Operation::backward) continue;
       std::string fed;
-      for (const values::Object* optimizer : scene.optimizers) {
-        const auto answer = rules::feeds(scene, *each.event, rules::as_value(optimizer));
+      for (const values::Object* optimizer : training_root.optimizers) {
+        const auto answer = rules::feeds(training_root, *each.event, rules::as_value(optimizer));
         fed += std::string(fed.empty() ? "" : ", ") +
             (answer == symbolic::Answer::yes         ? "feeds"
                     : answer == symbolic::Answer::no ? "does not feed"

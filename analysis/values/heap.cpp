@@ -135,16 +135,16 @@ Value Heap::unknown(std::string_view name, Sharing sharing, Place born) {
 
 Value Heap::unknown_from(std::span<const Value> sources, Place born) {
   Sharing mixed = Sharing::uniform;
-  bool external = false, blamed = false;
+  bool external = false, poisoned = false;
   for (const Value& source : sources) {
     if (!source) continue;
     mixed = symbolic::mix(mixed, sharing(source));
     external = external || is_external(source);
-    blamed = blamed || is_blamed(source);
+    poisoned = poisoned || is_poisoned(source);
   }
   const Value made = unknown("", mixed, born);
   made.as<Unknown>()->external = external;
-  made.as<Unknown>()->blamed = blamed;
+  made.as<Unknown>()->poisoned = poisoned;
   return made;
 }
 
@@ -176,7 +176,7 @@ const Content* Heap::content_of(const TensorState& state) const {
   if (!known || known->dtype != state.dtype ||
       known->writes != writes_.of_type[static_cast<std::size_t>(known->dtype)])
     return nullptr;
-  if (!state.shape.rank_known || state.shape.dims.size() != (known->is_scalar ? 0u : 1u)) return nullptr;
+  if (!state.shape.ndim_known || state.shape.dims.size() != (known->is_scalar ? 0u : 1u)) return nullptr;
   if (!known->is_scalar &&
       (!state.shape.dims[0].size ||
           symbols_.value(state.shape.dims[0].size) != static_cast<std::int64_t>(known->numbers.size())))
@@ -208,7 +208,7 @@ Value Heap::number(const Content& content, std::size_t i) {
 void Heap::note_write(const TensorState* written) {
   if (!written || written->dtype == Dtype::unknown || !is_floating(written->dtype)) ++writes_.of_integers;
   // What shares the memory of a small tensor is small itself.
-  if (written && written->shape.rank_known) {
+  if (written && written->shape.ndim_known) {
     std::uint64_t least = 1;
     for (const Dim& dim : written->shape.dims)
       if (const auto size = dim.size ? symbols_.value(dim.size) : std::nullopt; size && *size > 1)
@@ -307,36 +307,36 @@ bool Heap::is_external(Value value) const {
   }
 }
 
-bool Heap::is_blamed(Value value) const {
+bool Heap::is_poisoned(Value value) const {
   switch (value.kind) {
   case Kind::unknown: {
     const auto* unknown = value.as<Unknown>();
-    return unknown->blamed || (unknown->state.value.is(Kind::tensor) && is_blamed(unknown->state.value));
+    return unknown->poisoned || (unknown->state.value.is(Kind::tensor) && is_poisoned(unknown->state.value));
   }
-  case Kind::tensor: return value.as<Tensor>()->now()->blamed;
+  case Kind::tensor: return value.as<Tensor>()->now()->poisoned;
   case Kind::instance: {
     const Slot* slot = value.as<Instance>()->native
-        ? value.as<Instance>()->attributes.find(Name(EngineNotes::blamed))
+        ? value.as<Instance>()->attributes.find(Name(EngineNotes::poisoned))
         : nullptr;
     return slot && slot->value;
   }
-  case Kind::choice: return is_blamed(value.as<Choice>()->yes) || is_blamed(value.as<Choice>()->no);
+  case Kind::choice: return is_poisoned(value.as<Choice>()->yes) || is_poisoned(value.as<Choice>()->no);
   default: return false;
   }
 }
 
-void Heap::blame(Value value) {
+void Heap::poison(Value value) {
   if (value.is(Kind::unknown)) value = value.as<Unknown>()->state.value;
   if (value.is(Kind::instance) && value.as<Instance>()->native && !value.as<Instance>()->cls)
-    set(slot_of(value.as<Instance>()->attributes, Name(EngineNotes::blamed)), boolean(true));
-  if (!value.is(Kind::tensor) || value.as<Tensor>()->now()->blamed) return;
-  TensorState blamed = *value.as<Tensor>()->now();
-  blamed.blamed = true;
-  set(value.as<Tensor>()->state, Value::of(Kind::state, state(blamed)));
+    set(slot_of(value.as<Instance>()->attributes, Name(EngineNotes::poisoned)), boolean(true));
+  if (!value.is(Kind::tensor) || value.as<Tensor>()->now()->poisoned) return;
+  TensorState poisoned = *value.as<Tensor>()->now();
+  poisoned.poisoned = true;
+  set(value.as<Tensor>()->state, Value::of(Kind::state, state(poisoned)));
 }
 
 bool same_shape(const Shape& a, const Shape& b) {
-  if (a.rank_known != b.rank_known || a.dims.size() != b.dims.size()) return false;
+  if (a.ndim_known != b.ndim_known || a.dims.size() != b.dims.size()) return false;
   for (std::size_t i = 0; i < a.dims.size(); ++i)
     if (a.dims[i].size != b.dims[i].size) return false;
   return true;

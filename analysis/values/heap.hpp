@@ -97,7 +97,7 @@ public:
   std::uint64_t unknowns() const { return unknowns_; }     // made so far
   Value external(std::string_view name, Place born = {});  // result of code that was not seen
   // Something of which only that it was computed from these is known: how it relates among the ranks, and
-  // whether it is blamed.
+  // whether it is poisoned.
   Value unknown_from(std::span<const Value> sources, Place born = {});
   Value unknown_from(std::initializer_list<Value> sources, Place born = {}) {
     return unknown_from(std::span(sources.begin(), sources.size()), born);
@@ -124,9 +124,9 @@ public:
   // How the value relates among the ranks. Containers and objects answer for themselves, not for their parts.
   Sharing sharing(Value value, int depth = 0) const;
   bool is_external(Value value) const;  // or contains a condition that is
-  bool is_blamed(Value value) const;
+  bool is_poisoned(Value value) const;
   // An operation on it was proven to fail: a tensor, or the layer that was called.
-  void blame(Value value);
+  void poison(Value value);
 
   // ------------------------------------------------------------ elements of small tensors
   static constexpr std::size_t most_numbers = 64;

@@ -22,7 +22,7 @@ Dim merge_dim(const Dim& a, const Dim& b) {
 }
 
 Shape merge_shape(const Shape& a, const Shape& b) {
-  if (a.rank_known && b.rank_known && a.dims.size() == b.dims.size()) {
+  if (a.ndim_known && b.ndim_known && a.dims.size() == b.dims.size()) {
     Shape merged{true, {}};
     for (std::size_t i = 0; i < a.dims.size(); ++i) merged.dims.push_back(merge_dim(a.dims[i], b.dims[i]));
     return merged;
@@ -96,9 +96,9 @@ void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing) 
 
 // What an operation would have given that was proven to fail: the path that it lies on ends there.
 static bool is_failure(Value value) {
-  if (value.is(Kind::unknown)) return value.as<Unknown>()->blamed && !value.as<Unknown>()->state.value;
-  return value.is(Kind::tensor) && value.as<Tensor>()->now()->blamed &&
-      !value.as<Tensor>()->now()->shape.rank_known;
+  if (value.is(Kind::unknown)) return value.as<Unknown>()->poisoned && !value.as<Unknown>()->state.value;
+  return value.is(Kind::tensor) && value.as<Tensor>()->now()->poisoned &&
+      !value.as<Tensor>()->now()->shape.ndim_known;
 }
 
 // What an object of a library is, such as an array, that is nothing but what it holds; absent if it is none.
@@ -195,7 +195,7 @@ Value Heap::one_of_alike(Value value, bool to_show) {
       b->role == TensorRole::plain && requires_grad(x) == requires_grad(y) && x.external == y.external &&
       x.maybe_array == y.maybe_array && x.crossed == y.crossed && x.scaled_by == y.scaled_by &&
       x.cast_by == y.cast_by && x.outcome == y.outcome && x.mean == y.mean && x.content == y.content &&
-      x.extent == y.extent && x.version == y.version && x.strides == y.strides && x.blamed == y.blamed &&
+      x.extent == y.extent && x.version == y.version && x.strides == y.strides && x.poisoned == y.poisoned &&
       (x.device == y.device || (x.device && y.device && x.device->text == y.device->text));
   if (!alike && !to_show) return value;
   return tensor(
@@ -284,7 +284,7 @@ Value Heap::merge(Value a, Value b, Sharing how) {
     if (any.is(Kind::tensor)) {
       Value made = unknown("", mixed);
       made.as<Unknown>()->external = is_external(a) || is_external(b);
-      made.as<Unknown>()->blamed = is_blamed(a) || is_blamed(b);
+      made.as<Unknown>()->poisoned = is_poisoned(a) || is_poisoned(b);
       made.as<Unknown>()->element = any;
       return made;
     }
@@ -312,7 +312,7 @@ Value Heap::merge(Value a, Value b, Sharing how) {
   if (const Value mine = held_state(a), theirs = held_state(b);
       mine && theirs && a.as<Instance>()->native == b.as<Instance>()->native) {
     const Value held = merge(mine, theirs, how);
-    if (held.as<Tensor>()->now()->shape.rank_known) {
+    if (held.as<Tensor>()->now()->shape.ndim_known) {
       auto* both = make<Instance>();
       both->born = a.object()->born;
       both->native = a.as<Instance>()->native;
@@ -332,7 +332,7 @@ Value Heap::merge(Value a, Value b, Sharing how) {
   }
   Value made = unknown("", mixed);
   made.as<Unknown>()->external = is_external(a) || is_external(b);
-  made.as<Unknown>()->blamed = is_blamed(a) || is_blamed(b);
+  made.as<Unknown>()->poisoned = is_poisoned(a) || is_poisoned(b);
   // 0 and what was added up from tensors are numbers.
   made.as<Unknown>()->is_number = is_number(a) && is_number(b) && (is_read_number(a) || is_read_number(b));
   made.as<Unknown>()->is_real = is_float(a) && is_float(b);
@@ -382,7 +382,7 @@ TensorState Join::tensors(const TensorState& mine, const TensorState& theirs) {
       (mine.sharing == Sharing::uniform || theirs.sharing == Sharing::uniform))
     joined.sharing = Sharing::unseen;
   joined.external = mine.external || theirs.external;
-  joined.blamed = mine.blamed || theirs.blamed;
+  joined.poisoned = mine.poisoned || theirs.poisoned;
   if (mine.version != theirs.version) joined.version = ~0u;  // it depends on the path
   join_gradients(mine, theirs, joined);
   join_origins(mine, theirs, joined);
@@ -424,7 +424,7 @@ void Join::join_elements(const TensorState& mine, const TensorState& theirs, Ten
   if (mine.extent != theirs.extent) joined.extent = nullptr;
   if (mine.strides != theirs.strides || joined.shape.dims.size() != joined.strides.size())
     joined.strides.clear();
-  if (joined.shape.rank_known || mine.shape.rank_known || theirs.shape.rank_known) joined.first.clear();
+  if (joined.shape.ndim_known || mine.shape.ndim_known || theirs.shape.ndim_known) joined.first.clear();
   joined.first.resize(std::min(joined.first.size(), theirs.first.size()));
   for (std::size_t i = 0; i < joined.first.size(); ++i)
     joined.first[i] = merge_dim(joined.first[i], theirs.first[i]);

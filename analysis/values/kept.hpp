@@ -324,8 +324,8 @@ struct EngineNotes {
   static constexpr std::string_view many = "$many";  // of an object: it stands for many
   static constexpr std::string_view handed =
       "$handed";  // of an object: unseen code has it, and may fill its lists at any time
-  static constexpr std::string_view blamed =
-      "$blamed";  // of an object: a call was proven to fail, and what follows from it is not told again
+  static constexpr std::string_view poisoned =
+      "$poisoned";  // of an object: a call was proven to fail, and what follows from it is not told again
   static constexpr std::string_view met = "$met";  // of a class: a base was met
   static constexpr std::string_view native_first =
       "$native_first";  // of a class: its first base is one of a library

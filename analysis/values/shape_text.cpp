@@ -10,7 +10,7 @@ std::string size_text(const symbolic::Context& symbols, const Dim& dim) {
 
 std::string shape_text(const symbolic::Context& symbols, const Shape& shape) {
   std::string text = "[";
-  if (!shape.rank_known) text += shape.dims.empty() ? "*" : "*, ";
+  if (!shape.ndim_known) text += shape.dims.empty() ? "*" : "*, ";
   for (std::size_t i = 0; i < shape.dims.size(); ++i)
     text += (i ? ", " : "") + size_text(symbols, shape.dims[i]);
   return text + "]";

@@ -3,7 +3,7 @@
 namespace stepzero::values {
 
 std::vector<Int> strides_in_order(symbolic::Context& symbols, const Shape& shape) {
-  if (!shape.rank_known) return {};
+  if (!shape.ndim_known) return {};
   std::vector<Int> strides(shape.dims.size());
   Int step = symbols.constant(1);
   for (std::size_t i = shape.dims.size(); i-- > 0;) {

@@ -232,8 +232,8 @@ struct Unknown : Object {
   bool is_number = false;    // a number that was read from a tensor
   bool is_gradient = false;  // the gradient of something of which nothing is known
   bool loaded = false;       // what a file held: reading parts of it is recorded
-  bool blamed = false;  // what would have come of an operation that was proven to fail, or follows from it:
-                        // see TensorState
+  bool poisoned = false;  // what would have come of an operation that was proven to fail, or follows from it:
+                          // see TensorState
   bool is_option = false;      // the command line gives it, or `default_value` stands for it
   bool only_compared = false;  // so far it was only compared with integers: it need not be one
   Int integer = nullptr;       // as an integer, once asked for
@@ -443,9 +443,9 @@ struct Dim {
   const Origin* origin = nullptr;
   const Factors* factors = nullptr;
 };
-// `dims` from the left if `rank_known`; else the last dims, with any number before them.
+// `dims` from the left if `ndim_known`; else the last dims, with any number before them.
 struct Shape {
-  bool rank_known = false;
+  bool ndim_known = false;
   std::vector<Dim> dims;
 };
 
@@ -505,7 +505,7 @@ struct TensorState : Object {
   bool graph_complete = false;  // nothing else is in `graph`
   // An operation on it, or on what it was computed from, was proven to fail: what follows from that is not
   // told again.
-  bool blamed = false;
+  bool poisoned = false;
   bool maybe_array =
       false;  // only its shape was asked for: it may be an array of NumPy, whose methods are others
   Shape shape;

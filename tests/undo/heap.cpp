@@ -36,7 +36,7 @@ struct World {
   }
   TensorState tensor(int ndim, int size) {
     TensorState state;
-    state.shape.rank_known = true;
+    state.shape.ndim_known = true;
     for (int i = 0; i < ndim; ++i) state.shape.dims.push_back({symbols.constant(size + i), nullptr});
     state.dtype = size % 2 ? Dtype::float32 : Dtype::int64;
     return state;
@@ -86,7 +86,7 @@ bool possible(World& world, Value joined, Value was) {
   case Kind::tensor: {
     const TensorState &wide = *joined.as<Tensor>()->now(), &one = *was.as<Tensor>()->now();
     if (wide.dtype != Dtype::unknown && wide.dtype != one.dtype) return false;
-    if (wide.shape.rank_known && wide.shape.dims.size() != one.shape.dims.size()) return false;
+    if (wide.shape.ndim_known && wide.shape.dims.size() != one.shape.dims.size()) return false;
     for (std::size_t i = 1; i <= wide.shape.dims.size(); ++i) {
       const Int size = wide.shape.dims[wide.shape.dims.size() - i].size;
       if (i > one.shape.dims.size() || (size && size != one.shape.dims[one.shape.dims.size() - i].size))

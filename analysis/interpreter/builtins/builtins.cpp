@@ -208,7 +208,7 @@ Value Interpreter::length_of(Value value, Place where) {
   }
   case Kind::tensor: {
     const auto* state = value.as<values::Tensor>()->now();
-    if (state->shape.rank_known && !state->shape.dims.empty() && state->shape.dims[0].size)
+    if (state->shape.ndim_known && !state->shape.dims.empty() && state->shape.dims[0].size)
       return Value::of(state->shape.dims[0].size);
     break;
   }

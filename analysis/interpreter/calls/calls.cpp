@@ -120,7 +120,7 @@ Value presumed_size(
       : callee.kind == ExprKind::name ? as<NameExpr>(callee).id.text()
                                       : std::string_view();
   const values::TensorState* from = given.as<values::Tensor>()->now();
-  if (name.empty() || from->blamed || from->shape.dims.empty() ||
+  if (name.empty() || from->poisoned || from->shape.dims.empty() ||
       !run.library().find(values::InternalRow::keeps_size + std::string(name)))
     return made;
   values::TensorState state = *from;
@@ -278,7 +278,7 @@ Value on_some_device(values::Heap& heap, Value value) {
     return value;
   const values::TensorState &a = *yes.as<values::Tensor>()->now(), &b = *no.as<values::Tensor>()->now();
   const auto same = [](const values::Dim& x, const values::Dim& y) { return x.size == y.size; };
-  const bool alike = a.shape.rank_known == b.shape.rank_known &&
+  const bool alike = a.shape.ndim_known == b.shape.ndim_known &&
       std::equal(a.shape.dims.begin(), a.shape.dims.end(), b.shape.dims.begin(), b.shape.dims.end(), same) &&
       a.dtype == b.dtype && a.requires_grad == b.requires_grad && a.content == b.content &&
       a.external == b.external && a.graph.size() == b.graph.size();

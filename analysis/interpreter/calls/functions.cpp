@@ -111,7 +111,7 @@ Value Interpreter::call_function(const values::Function& function, Arguments arg
   if (bound_self) arguments.positional.insert(arguments.positional.begin(), bound_self);
   if (expr && refuses(function, arguments, bound_self, where, *expr)) {
     const Value made_up = heap().unknown_from(arguments.positional, where);
-    made_up.as<values::Unknown>()->blamed = true;
+    made_up.as<values::Unknown>()->poisoned = true;
     return made_up;
   }
   if (function.stmt) note_reached(function.stmt);

@@ -339,8 +339,8 @@ void Interpreter::each_operand(const Call& called, const std::function<void(Valu
   look(resolve(called.self));
 }
 
-void Interpreter::blame(const Call& called) {
-  each_operand(called, [&](Value operand) { heap().blame(operand); });
+void Interpreter::poison(const Call& called) {
+  each_operand(called, [&](Value operand) { heap().poison(operand); });
 }
 
 // Does the condition say that somebody gave what may be left out?
@@ -423,7 +423,7 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
   event->node = called.node;
   event->self = called.self;
   bool again = false;
-  each_operand(called, [&](Value operand) { again = again || heap().is_blamed(operand); });
+  each_operand(called, [&](Value operand) { again = again || heap().is_poisoned(operand); });
   settle(*event, when, again);
   // One branch is for one kind of tensor: who gives what is for another kind does not get there.
   for (const Frame* frame = frame_; frame && frame->outer && !event->guarded; frame = frame->outer) {
@@ -456,7 +456,7 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
   if (again ||
       (!event->guarded && !event->assumption && !event->overridable &&
           kind < values::ProblemKind::first_without_failure))
-    blame(called);
+    poison(called);
   // What fails in the first round of a loop is seen in its rehearsal.
   if (dry_runs_ <= 1) append(event);
   // One process goes on in the handler that takes it. Of wrong arguments it is not said what they raise.

@@ -52,7 +52,7 @@ Value refuse_nothing(Interpreter& run, Value value, std::string_view what, Place
   event->evidence.push_back(
       {{function.chunk, function.stmt->name_span}, "no `return` in this function gives a value"});
   const Value made = run.heap().unknown_from({}, where);
-  made.as<values::Unknown>()->blamed = true;
+  made.as<values::Unknown>()->poisoned = true;
   return made;
 }
 

@@ -523,9 +523,9 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   note_looked_up(heap(), function, arguments, made);
   if (!arguments.spread && arguments.positional.empty() && arguments.keywords.empty())
     note_asked_rank(heap(), function, made);
-  made.as<values::Unknown>()->blamed = heap().is_blamed(function) ||
+  made.as<values::Unknown>()->poisoned = heap().is_poisoned(function) ||
       std::any_of(arguments.positional.begin(), arguments.positional.end(),
-          [&](Value value) { return heap().is_blamed(resolve(value)); });
+          [&](Value value) { return heap().is_poisoned(resolve(value)); });
   return made;
 }
 

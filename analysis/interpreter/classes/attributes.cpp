@@ -416,7 +416,7 @@ Value Interpreter::Attribute::of_unknown(values::Unknown& object) {
   if (made.is(Kind::unknown) && object.default_value.is(Kind::instance))
     made.as<values::Unknown>()->default_value = object.default_value.as<values::Instance>()->attributes.value(
         name);
-  if (object.blamed && made.is(Kind::unknown)) made.as<values::Unknown>()->blamed = true;
+  if (object.poisoned && made.is(Kind::unknown)) made.as<values::Unknown>()->poisoned = true;
   // What a module that was imported holds is a module, a class or a function like itself: `tf.nn`.
   if (const values::Slot* imported = object.attributes.find(Name(values::UnknownState::imported));
       imported && imported->value.is(Kind::none) && made.is(Kind::unknown))

@@ -238,7 +238,7 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
   });
   const auto refused = [&] {
     const Value made_up = heap().unknown_from(arguments.positional, where);
-    made_up.as<values::Unknown>()->blamed = true;
+    made_up.as<values::Unknown>()->poisoned = true;
     return made_up;
   };
   if (init.is(Kind::function)) {

@@ -172,7 +172,7 @@ Value judge_lacking_of_display(Interpreter& run, Value object, syntax::Name name
   event->evidence.emplace_back(object.object()->born, "the " + kind + " is made here");
   event->overridable = event->overridable || run.of_any_use();
   const Value made = run.heap().unknown_from({}, where);
-  made.as<values::Unknown>()->blamed = true;
+  made.as<values::Unknown>()->poisoned = true;
   return made;
 }
 

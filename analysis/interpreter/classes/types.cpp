@@ -240,7 +240,7 @@ Answer Interpreter::InstanceOf::of_class(const values::Class& wanted) {
 
 bool Interpreter::InstanceOf::tensor_has_dimension() const {
   const values::Shape& shape = value.as<values::Tensor>()->now()->shape;
-  return shape.rank_known && !shape.dims.empty();
+  return shape.ndim_known && !shape.dims.empty();
 }
 
 Answer Interpreter::InstanceOf::of_own(std::string_view kind) const {

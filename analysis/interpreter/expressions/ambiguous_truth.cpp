@@ -26,7 +26,7 @@ Value asked_for_truth(Interpreter& run, Value value, Place where) {
   if (!found.is(values::Kind::tensor)) return value;
   const values::TensorState& state = *found.as<values::Tensor>()->now();
   // What only looks like a tensor may have a truth of its own.
-  if (!state.shape.rank_known || state.maybe_array || state.external || state.blamed ||
+  if (!state.shape.ndim_known || state.maybe_array || state.external || state.poisoned ||
       may_be_no_tensor(state))
     return value;
   auto& s = run.symbols();
@@ -44,10 +44,10 @@ Value asked_for_truth(Interpreter& run, Value value, Place where) {
   // The same is not told of what else they are compared with.
   for (const Value& operand : state.made ? state.made->arguments : std::span<const Value>())
     if (operand.is(values::Kind::tensor)) {
-      values::TensorState blamed = *operand.as<values::Tensor>()->now();
-      blamed.blamed = true;
+      values::TensorState poisoned = *operand.as<values::Tensor>()->now();
+      poisoned.poisoned = true;
       run.heap().set(
-          operand.as<values::Tensor>()->state, Value::of(values::Kind::state, run.heap().state(blamed)));
+          operand.as<values::Tensor>()->state, Value::of(values::Kind::state, run.heap().state(poisoned)));
     }
   return value;
 }

@@ -237,7 +237,7 @@ Value Interpreter::Arithmetic::unknown(std::string_view name) const {
   values::Heap& heap = run.heap();
   Value made = heap.unknown(name, symbolic::mix(heap.sharing(left), heap.sharing(right)), run.here(node));
   made.as<values::Unknown>()->external = heap.is_external(left) || heap.is_external(right);
-  made.as<values::Unknown>()->blamed = heap.is_blamed(left) || heap.is_blamed(right);
+  made.as<values::Unknown>()->poisoned = heap.is_poisoned(left) || heap.is_poisoned(right);
   note_operands(heap, made, left, right);
   return made;
 }

@@ -325,7 +325,7 @@ Value Interpreter::element(Value iterable, Place where) {
   case Kind::tensor: {
     values::TensorState state = *iterable.as<values::Tensor>()->now();
     if (is_presumed(state)) return heap().external("", where);
-    if (state.shape.rank_known && !state.shape.dims.empty())
+    if (state.shape.ndim_known && !state.shape.dims.empty())
       state.shape.dims.erase(state.shape.dims.begin());
     else
       state.shape = {};
@@ -411,13 +411,13 @@ Value Interpreter::one_of_many(Value element) {
     made->is_number = all->is_number;
     made->is_gradient = all->is_gradient;
     made->loaded = all->loaded;
-    made->blamed = heap().is_blamed(element);
+    made->poisoned = heap().is_poisoned(element);
     return one;
   }
   case Kind::tensor: {
     const auto* all = element.as<values::Tensor>();
     values::TensorState state = *all->now();
-    const bool complete = state.shape.rank_known &&
+    const bool complete = state.shape.ndim_known &&
         std::ranges::all_of(state.shape.dims, [](const values::Dim& dim) { return dim.size != nullptr; });
     state.shape_value = {};  // what is found out of the one's is not so of another's
     bool own_sizes = false;

@@ -87,7 +87,7 @@ void Interpreter::note(Fact::Role role, Place where, Value value) {
   if (now.is(Kind::tensor)) fact.tensor = now.as<values::Tensor>()->now();
   // Of a parameter more may have been learned on some way than is so on all.
   if (const Value given = resolve(value); role == Fact::Role::parameter && fact.tensor &&
-      !fact.tensor->shape.rank_known && given.is(Kind::unknown))
+      !fact.tensor->shape.ndim_known && given.is(Kind::unknown))
     now = given;
   fact.value = role == Fact::Role::expression ? now : frozen(now);
   // Does the function that runs stand for every call of it? Not if its object was made by the program.

@@ -253,7 +253,7 @@ Value Interpreter::Subscript::new_item_of_unknown() {
     made.as<values::Unknown>()->of_many = unknown->of_many ||
         (!index.is(Kind::string) && !run.to_constant(index));
     note_part(run.heap(), made, *unknown);
-    made.as<values::Unknown>()->blamed = unknown->blamed;
+    made.as<values::Unknown>()->poisoned = unknown->poisoned;
   }
   if (made.is(Kind::unknown) && index.is(Kind::slice) && run.limits_.as_rank)
     if (const Value size = run.length_of(object, where); size.is(Kind::integer))

@@ -199,7 +199,7 @@ Value Interpreter::AnyOf::of_tensors() {
   const auto* first = items.front().as<values::Tensor>()->now();
   const bool alike = all([&](const Value& item) {
     const auto* state = item.as<values::Tensor>()->now();
-    return item.as<values::Tensor>()->role == role && state->shape.rank_known &&
+    return item.as<values::Tensor>()->role == role && state->shape.ndim_known &&
         values::same_shape(state->shape, first->shape) && state->dtype == first->dtype &&
         state->device == first->device && state->requires_grad == first->requires_grad &&
         state->content == first->content;
@@ -227,9 +227,9 @@ Value Interpreter::AnyOf::of_integers() {
 namespace {
 // Is nothing known of the one that is known to be otherwise of the other?
 bool may_be_equal(const values::TensorState& a, const values::TensorState& b) {
-  if (a.shape.rank_known && b.shape.rank_known) return false;  // of these all is known that need be
+  if (a.shape.ndim_known && b.shape.ndim_known) return false;  // of these all is known that need be
   const auto rank = [](const values::TensorState& one) { return one.shape.dims.size(); };
-  if ((a.shape.rank_known && rank(a) < rank(b)) || (b.shape.rank_known && rank(b) < rank(a))) return false;
+  if ((a.shape.ndim_known && rank(a) < rank(b)) || (b.shape.ndim_known && rank(b) < rank(a))) return false;
   for (std::size_t i = 1; i <= std::min(rank(a), rank(b)); ++i) {
     const auto *left = a.shape.dims[rank(a) - i].size, *right = b.shape.dims[rank(b) - i].size;
     if (left && right && left != right) return false;

@@ -73,13 +73,13 @@ private:
 
   bool holds(const TensorState& a, const TensorState& b) {
     const auto same_size = [](const values::Dim& x, const values::Dim& y) { return x.size == y.size; };
-    return a.shape.rank_known == b.shape.rank_known &&
+    return a.shape.ndim_known == b.shape.ndim_known &&
         std::equal(
             a.shape.dims.begin(), a.shape.dims.end(), b.shape.dims.begin(), b.shape.dims.end(), same_size) &&
         std::equal(a.first.begin(), a.first.end(), b.first.begin(), b.first.end(), same_size) &&
         a.dtype == b.dtype && heap_.requires_grad(a) == heap_.requires_grad(b) && a.sharing == b.sharing &&
         a.external == b.external && !a.content && !b.content && a.graph.empty() == b.graph.empty() &&
-        a.is_gradient == b.is_gradient && a.blamed == b.blamed && a.strides == b.strides &&
+        a.is_gradient == b.is_gradient && a.poisoned == b.poisoned && a.strides == b.strides &&
         values::is_same_device(a.device, b.device);
   }
 

@@ -61,7 +61,7 @@ Value without_own_sizes(values::Heap& heap, Value state) {
   return Value::of(Kind::state, other);
 }
 
-// What failed in one round may not have failed in another: at the head of a loop nothing is blamed that was
+// What failed in one round may not have failed in another: at the head of a loop nothing is poisoned that was
 // not so before it.
 void forgive(values::Heap& heap, Value before, Value& wide) {
   if (wide == before) return;
@@ -69,9 +69,9 @@ void forgive(values::Heap& heap, Value before, Value& wide) {
                                            : nullptr;
   const auto* now = wide.is(Kind::state) ? dynamic_cast<const values::TensorState*>(wide.object()) : nullptr;
   if (was && now) {
-    if (was->blamed || !now->blamed) return;
+    if (was->poisoned || !now->poisoned) return;
     values::TensorState state = *now;
-    state.blamed = false;
+    state.poisoned = false;
     wide = Value::of(Kind::state, heap.state(std::move(state)));
   } else if (wide.is(Kind::tuple) && before.is(Kind::tuple)) {
     const auto &items = wide.as<values::Tuple>()->items, &olds = before.as<values::Tuple>()->items;
@@ -79,22 +79,22 @@ void forgive(values::Heap& heap, Value before, Value& wide) {
       Value item = items[i];
       forgive(heap, olds[i], item);
     }
-  } else if (!heap.is_blamed(before) && heap.is_blamed(wide)) {
-    if (wide.is(Kind::unknown)) wide.as<values::Unknown>()->blamed = false;
+  } else if (!heap.is_poisoned(before) && heap.is_poisoned(wide)) {
+    if (wide.is(Kind::unknown)) wide.as<values::Unknown>()->poisoned = false;
     const Value held = wide.is(Kind::unknown) ? wide.as<values::Unknown>()->state.value : wide;
     if (!held.is(Kind::tensor)) return;
     values::TensorState state = *held.as<values::Tensor>()->now();
-    state.blamed = false;
+    state.poisoned = false;
     heap.set(held.as<values::Tensor>()->state, Value::of(Kind::state, heap.state(std::move(state))));
   }
 }
 
 // Is nothing else known of the tensor behind the round than before it, but that something failed on it?
-bool only_blamed(Value before, Value end) {
+bool only_poisoned(Value before, Value end) {
   const auto* was = before.is(Kind::state) ? dynamic_cast<const values::TensorState*>(before.object())
                                            : nullptr;
   const auto* now = end.is(Kind::state) ? dynamic_cast<const values::TensorState*>(end.object()) : nullptr;
-  return was && now && now->blamed && !was->blamed && values::same_shape(was->shape, now->shape) &&
+  return was && now && now->poisoned && !was->poisoned && values::same_shape(was->shape, now->shape) &&
       was->dtype == now->dtype && was->device == now->device && was->requires_grad == now->requires_grad &&
       was->sharing == now->sharing && was->made == now->made && was->content == now->content &&
       was->scaled_by == now->scaled_by && was->cast_by == now->cast_by && was->outcome == now->outcome &&
@@ -258,7 +258,7 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
     // A key that no round had before is one of this round: `d[i] = x`. No other asks for it.
     const bool of_round = to_unknown && before.is(Kind::unknown) && keyed_.contains(slot);
     if ((widened_.contains(slot) && run_.covers(later ? later->yes : before, end)) ||
-        only_blamed(before, end) || of_round)
+        only_poisoned(before, end) || of_round)
       continue;
     Value wide = begins_as_none(before, end)
         ? end

@@ -69,7 +69,7 @@ Sharing Interpreter::trips_of(Value iterable) {
   }
   case Kind::tensor: {
     const auto* state = iterable.as<values::Tensor>()->now();
-    if (state->shape.rank_known && !state->shape.dims.empty() && state->shape.dims[0].size)
+    if (state->shape.ndim_known && !state->shape.dims.empty() && state->shape.dims[0].size)
       return symbols().sharing(state->shape.dims[0].size);
     return state->sharing;
   }

@@ -95,7 +95,7 @@ Value for_a_round(values::Heap& heap, Value element, int depth) {
   if (element.is(Kind::tensor)) {
     const auto* tensor = element.as<values::Tensor>();
     const values::TensorState* state = tensor->now();
-    if (tensor->role != values::TensorRole::plain || !state->shape.rank_known ||
+    if (tensor->role != values::TensorRole::plain || !state->shape.ndim_known ||
         std::ranges::all_of(state->shape.dims, [](const values::Dim& dim) { return dim.size != nullptr; }))
       return element;
     values::TensorState one = *state;
@@ -255,7 +255,7 @@ bool Interpreter::covers(Value wide, Value value) const {
     const auto* b = value.as<values::Tensor>()->now();
     if (a->dtype != values::Dtype::unknown && a->dtype != b->dtype) return false;
     if (a->content && a->content != b->content) return false;
-    if (a->shape.rank_known && (!b->shape.rank_known || a->shape.dims.size() != b->shape.dims.size()))
+    if (a->shape.ndim_known && (!b->shape.ndim_known || a->shape.dims.size() != b->shape.dims.size()))
       return false;
     if (a->shape.dims.size() > b->shape.dims.size()) return false;
     for (std::size_t i = 1; i <= a->shape.dims.size(); ++i) {

@@ -219,7 +219,7 @@ Value with_equal_sizes(values::Heap& heap, Value one, Value other, Cond conditio
     return one;
   const values::Shape &a = one.as<values::Tensor>()->now()->shape,
                       &b = other.as<values::Tensor>()->now()->shape;
-  if (!a.rank_known || !b.rank_known || a.dims.size() != b.dims.size() || values::same_shape(a, b))
+  if (!a.ndim_known || !b.ndim_known || a.dims.size() != b.dims.size() || values::same_shape(a, b))
     return one;
   auto& symbols = heap.symbols();
   // To compare sizes of which the condition says nothing would cost much for nothing.

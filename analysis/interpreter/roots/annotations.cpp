@@ -111,7 +111,7 @@ std::optional<Shape> Interpreter::annotated_shape(
   const auto given = annotation ? described(*annotation) : std::nullopt;
   if (!given) return std::nullopt;
   Shape shape;
-  shape.rank_known = !given->open;
+  shape.ndim_known = !given->open;
   for (const Described::Size& size : given->open ? given->tail : given->dims) {
     Int known = size.number ? symbols().constant(*size.number) : nullptr;
     if (!known && !size.name.empty()) {
@@ -142,7 +142,7 @@ void Interpreter::judge_annotation(
   if (!given) return;
   const Shape& shape = value.as<values::Tensor>()->now()->shape;
   const std::size_t count = given->dims.size() + given->tail.size();
-  bool fits = shape.rank_known ? (given->open ? shape.dims.size() >= count : shape.dims.size() == count)
+  bool fits = shape.ndim_known ? (given->open ? shape.dims.size() >= count : shape.dims.size() == count)
                                : given->open || shape.dims.size() <= count;
   const auto differs = [&](const Described::Size& size, const Dim& dim) {
     return size.number && dim.size &&
@@ -151,7 +151,7 @@ void Interpreter::judge_annotation(
   const auto& last = given->open ? given->tail : given->dims;
   for (std::size_t i = 0; fits && i < last.size() && i < shape.dims.size(); ++i)
     fits = !differs(last[last.size() - 1 - i], shape.dims[shape.dims.size() - 1 - i]);
-  if (given->open && shape.rank_known)
+  if (given->open && shape.ndim_known)
     for (std::size_t i = 0; fits && i < given->dims.size(); ++i)
       fits = !differs(given->dims[i], shape.dims[i]);
   if (fits) return;
@@ -160,7 +160,7 @@ void Interpreter::judge_annotation(
   };
   std::string text;
   for (const Dim& dim : shape.dims) text += (text.empty() ? "" : ", ") + words(dim);
-  if (!shape.rank_known) text = "*, " + text;
+  if (!shape.ndim_known) text = "*, " + text;
   auto* event = record_.event<ProblemEvent>();
   event->problem = values::ProblemKind::annotation;
   event->place = where;
@@ -179,7 +179,7 @@ void Interpreter::name_by_comment(Value value, const Stmt& stmt) {
   value = resolve(value);
   if (!value.is(Kind::tensor)) return;
   const auto* state = value.as<values::Tensor>()->now();
-  if (!state->shape.rank_known ||
+  if (!state->shape.ndim_known ||
       std::all_of(
           state->shape.dims.begin(), state->shape.dims.end(), [](const Dim& dim) { return dim.size; }))
     return;

@@ -15,7 +15,7 @@ constexpr std::int64_t most_dimensions = 8;
 // The number that len(x.shape) and x.dim() answer for a tensor of which nobody knows it; null if nobody
 // asked.
 Int asked_rank(const values::TensorState& state) {
-  if (state.shape.rank_known || !state.shape_value.is(Kind::unknown)) return nullptr;
+  if (state.shape.ndim_known || !state.shape_value.is(Kind::unknown)) return nullptr;
   const values::Slot* length = state.shape_value.as<values::Unknown>()->attributes.find(
       syntax::Name(values::UnknownState::len));
   return length && length->value.is(Kind::integer) ? length->value.integer() : nullptr;
@@ -31,7 +31,7 @@ void learn_one(Interpreter& run, const values::Table& variables, Int rank, std::
     const auto dims = static_cast<std::size_t>(count);
     if (asked_rank(learned) != rank || learned.shape.dims.size() > dims || learned.first.size() > dims)
       continue;
-    learned.shape.rank_known = true;
+    learned.shape.ndim_known = true;
     learned.shape.dims.insert(learned.shape.dims.begin(), dims - learned.shape.dims.size(), values::Dim{});
     for (std::size_t i = 0; i < learned.first.size(); ++i)
       if (!learned.shape.dims[i].size) learned.shape.dims[i] = learned.first[i];

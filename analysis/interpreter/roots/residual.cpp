@@ -43,12 +43,12 @@ void keep_updated(Interpreter& run, Value before, Value made) {
   if (!before.is(Kind::tensor) || !made.is(Kind::tensor) || before == made) return;
   const values::Shape& known = before.as<values::Tensor>()->now()->shape;
   const values::TensorState& now = *made.as<values::Tensor>()->now();
-  if (now.shape.rank_known || !known.rank_known || known.dims.size() < 2 ||
+  if (now.shape.ndim_known || !known.ndim_known || known.dims.size() < 2 ||
       now.shape.dims.size() > known.dims.size())
     return;
   values::TensorState state = now;
   const auto more = known.dims.size() - now.shape.dims.size();
-  state.shape.rank_known = true;
+  state.shape.ndim_known = true;
   state.shape.dims.insert(
       state.shape.dims.begin(), known.dims.begin(), known.dims.begin() + static_cast<std::ptrdiff_t>(more));
   for (std::size_t i = more; i < known.dims.size(); ++i)

@@ -302,7 +302,7 @@ std::optional<values::Shape> Interpreter::given_shape(
       std::string(function.qualified) + " " + std::string(parameter.name.text()));
   if (found == limits_.given->end()) return std::nullopt;
   values::Shape shape;
-  shape.rank_known = !found->second.open;
+  shape.ndim_known = !found->second.open;
   for (const Given::Size& size : found->second.sizes) {
     values::Dim dim;
     Int* same = size.same ? &given_sizes_[size.same] : nullptr;

@@ -186,7 +186,7 @@ Value Interpreter::WithItem::entered(Value& leave_method, bool& catches) {
                                                           : leave_method;
         method.is(Kind::function) && method.as<values::Function>()->stmt)
       catches = catches || returns_something(method.as<values::Function>()->stmt->body);
-    // What its base class has called behind the scenes may fill what it holds.
+    // What its base class has called on the quiet may fill what it holds.
     if (object->cls && (object->cls->open || object->cls->native))
       for (const auto& [name, slot] : std::vector(object->attributes.entries()))
         if (slot->value.is(Kind::list) || slot->value.is(Kind::dict)) run.escape(slot->value);

@@ -26,7 +26,7 @@ std::optional<Shape> subject(Op& op, const TensorState*& state) {
     if (!items || items->empty()) return std::nullopt;
     Shape all{true, {op.dim(static_cast<std::int64_t>(items->size()))}};
     state = op.tensor((*items)[0]);
-    if (!state || !state->shape.rank_known) return std::nullopt;
+    if (!state || !state->shape.ndim_known) return std::nullopt;
     all.dims.insert(all.dims.end(), state->shape.dims.begin(), state->shape.dims.end());
     return all;
   }
@@ -57,7 +57,7 @@ Value transform(Op& op, Value pattern, const Lengths& lengths, Action action, Va
   if (input && op.tensor(first) == input) change.first = input->first;
   const auto out = change.run(&learned);
   if (op.failed()) return op.unknown();
-  if (learned.rank_known && learns) op.learn(first, learned);
+  if (learned.ndim_known && learns) op.learn(first, learned);
   const Dtype before = input ? input->dtype : Dtype::unknown;
   return op.result(out ? *out : Shape{}, action == Action::reduce ? reduced_type(op, before, how) : before);
 }
@@ -117,7 +117,7 @@ Value einsum(Op& op) {
     if (side.ellipsis >= 0) open = true;
     if (!state || side.ellipsis >= 0) continue;
     const Shape& shape = state->shape;
-    if (shape.rank_known ? shape.dims.size() != side.groups.size() : shape.dims.size() > side.groups.size())
+    if (shape.ndim_known ? shape.dims.size() != side.groups.size() : shape.dims.size() > side.groups.size())
       return wrong("an operand has " + count_of(side.groups.size(), "axis") + ", and its tensor is " +
           op.words(shape));
     for (std::size_t k = 0; k < side.groups.size(); ++k) {
@@ -185,7 +185,7 @@ Value pack(Op& op) {
   bool first = true;
   for (const Value& item : *items) {
     const TensorState* state = op.tensor(item);
-    if (!state || !state->shape.rank_known) {
+    if (!state || !state->shape.ndim_known) {
       total = nullptr;
       dtype = Dtype::unknown;
       shapes.push_back(op.run.heap().unknown("", values::Sharing::local, op.call.place));
@@ -231,7 +231,7 @@ Value unpack(Op& op) {
   if (!star || !shapes) return op.run.heap().open_list(op.unknown());
   const auto [before, behind] = *star;
   const Dtype dtype = input ? input->dtype : Dtype::unknown;
-  if (input && input->shape.rank_known && input->shape.dims.size() != before + 1 + behind)
+  if (input && input->shape.ndim_known && input->shape.dims.size() != before + 1 + behind)
     return op.fail(ProblemKind::reshape,
         "'" + std::string(*pattern) + "' has " + count_of(before + 1 + behind, "dimension") +
             ", and the tensor is " + op.words(input->shape));
@@ -241,7 +241,7 @@ Value unpack(Op& op) {
     // What is not known need not be one size.
     const bool listed = one.is(Kind::tuple) || one.is(Kind::list) || one.is(Kind::integer);
     const auto sizes = listed ? libraries::sizes(op.run, one, {}, op.call.place) : std::nullopt;
-    if (!sizes || !input || !input->shape.rank_known) {
+    if (!sizes || !input || !input->shape.ndim_known) {
       made.push_back(op.result({}, dtype));
       continue;
     }
@@ -270,7 +270,7 @@ Value parse_shape(Op& op) {
   const auto side = pattern ? read_side(names, reason) : std::nullopt;
   if (!side || side->ellipsis >= 0)
     return op.run.heap().dict({}, true, op.run.heap().external("", op.call.place));
-  if (input && input->shape.rank_known && input->shape.dims.size() != side->groups.size())
+  if (input && input->shape.ndim_known && input->shape.dims.size() != side->groups.size())
     return op.fail(ProblemKind::reshape,
         "'" + std::string(*pattern) + "' names " + count_of(side->groups.size(), "dimension") +
             ", and the tensor is " + op.words(input->shape));

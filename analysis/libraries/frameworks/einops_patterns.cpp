@@ -218,13 +218,13 @@ std::optional<Shape> Transform::run(Shape* learned) {
   // The dimensions, one for each group; the ellipsis takes what is left.
   const std::size_t named = left->groups.size() - (left->ellipsis >= 0 ? 1 : 0);
   Shape shape = from;
-  if (shape.rank_known ? (left->ellipsis < 0 ? shape.dims.size() != named : shape.dims.size() < named)
+  if (shape.ndim_known ? (left->ellipsis < 0 ? shape.dims.size() != named : shape.dims.size() < named)
                        : left->ellipsis < 0 && shape.dims.size() > named)
     return wrong("the left side has " + std::string(left->ellipsis >= 0 ? "at least " : "") +
         count_of(named, "dimension") + ", and the tensor is " + op.words(shape));
-  if (!shape.rank_known && left->ellipsis < 0) {
+  if (!shape.ndim_known && left->ellipsis < 0) {
     shape.dims.insert(shape.dims.begin(), named - shape.dims.size(), Dim{});
-    shape.rank_known = true;
+    shape.ndim_known = true;
     for (std::size_t i = 0; i < first.size() && i < named; ++i)
       if (!shape.dims[i].size) shape.dims[i] = first[i];
     if (learned) *learned = shape;
@@ -237,17 +237,17 @@ std::optional<Shape> Transform::run(Shape* learned) {
     const std::size_t behind = static_cast<std::size_t>(count - 1 - i);
     if (left->ellipsis < 0 || i > left->ellipsis)
       dim = from_right(shape, behind);
-    else if (shape.rank_known)
+    else if (shape.ndim_known)
       dim = shape.dims[static_cast<std::size_t>(i)];
     if (!take(group, dim)) return std::nullopt;
-    if (!names_sizes || dim.size || (!shape.rank_known && behind >= shape.dims.size())) continue;
-    if (left->ellipsis >= 0 && i < left->ellipsis && !shape.rank_known) continue;
+    if (!names_sizes || dim.size || (!shape.ndim_known && behind >= shape.dims.size())) continue;
+    if (left->ellipsis >= 0 && i < left->ellipsis && !shape.ndim_known) continue;
     name_sizes(group,
         left->ellipsis < 0 || i > left->ellipsis ? shape.dims[shape.dims.size() - 1 - behind]
                                                  : shape.dims[static_cast<std::size_t>(i)]);
     if (learned) *learned = shape;
   }
-  if (left->ellipsis >= 0 && shape.rank_known) {
+  if (left->ellipsis >= 0 && shape.ndim_known) {
     between_known = true;
     between.assign(shape.dims.begin() + left->ellipsis, shape.dims.end() - (count - 1 - left->ellipsis));
   }

@@ -195,7 +195,7 @@ std::vector<Row> framework_rows() {
 
 void ArgumentMistakes::tell(Call& call) const {
   for (const Mistake& mistake : found_) {
-    // What the call made is blamed by the last one: the others are no consequence of the first.
+    // What the call made is poisoned by the last one: the others are no consequence of the first.
     const bool is_last = &mistake == &found_.back();
     Call told{call.run, *mistake.row, is_last ? call.self : Value{},
         is_last ? call.arguments : std::vector<Value>{}, {}, {}, {}, call.spread, call.expr, call.node,

@@ -46,7 +46,7 @@ Value with_cache(Op& op) {
 // Query, key and value in one tensor, or key and value: [..., 3, heads, head_dim].
 Shape unpacked(Op& op, std::string_view name, std::size_t rank) {
   const TensorState* packed = op.expect(name);
-  if (!packed || !packed->shape.rank_known || packed->shape.dims.size() != rank) return {};
+  if (!packed || !packed->shape.ndim_known || packed->shape.dims.size() != rank) return {};
   Shape shape = packed->shape;
   shape.dims.erase(shape.dims.end() - 3);
   return shape;
@@ -66,7 +66,7 @@ Value efficient(Op& op) {
 // Rows that padding was taken from, and back.
 Value padded(Op& op) {
   const TensorState* kept = op.expect("hidden_states");
-  if (!kept || !kept->shape.rank_known || kept->shape.dims.empty()) return op.unknown();
+  if (!kept || !kept->shape.ndim_known || kept->shape.dims.empty()) return op.unknown();
   Shape shape = kept->shape;
   const Int batch = op.size("batch"), length = op.size("seqlen");
   shape.dims[0] = length ? op.made(length) : Dim{};
@@ -75,9 +75,9 @@ Value padded(Op& op) {
 }
 Value first_axis(Op& op) {
   const TensorState *input = op.expect("input"), *indices = op.expect("indices");
-  if (!input || !indices || !input->shape.rank_known || input->shape.dims.empty()) return op.unknown();
+  if (!input || !indices || !input->shape.ndim_known || input->shape.dims.empty()) return op.unknown();
   Shape shape = input->shape;
-  shape.dims[0] = indices->shape.rank_known && indices->shape.dims.size() == 1 ? indices->shape.dims[0]
+  shape.dims[0] = indices->shape.ndim_known && indices->shape.dims.size() == 1 ? indices->shape.dims[0]
                                                                                : Dim{};
   return op.result(shape);
 }
@@ -102,7 +102,7 @@ Value normed(Op& op) {
   const TensorState *x = op.expect("x"), *weight = op.tensor("weight");
   if (!x) return op.unknown();
   Shape shape = x->shape;
-  if (weight && weight->shape.rank_known && weight->shape.dims.size() == 1 && !from_right(shape, 0).size) {
+  if (weight && weight->shape.ndim_known && weight->shape.dims.size() == 1 && !from_right(shape, 0).size) {
     const Dim last[] = {weight->shape.dims[0]};
     op.learn_last("x", last);
     shape = with_last(shape, last);

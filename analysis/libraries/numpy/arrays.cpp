@@ -31,7 +31,7 @@ const TensorState* array_state(Runtime& run, Value value) {
 
 Value array_of(
     Call& call, const Shape& shape, Dtype dtype, std::initializer_list<Value> sources, bool random) {
-  if (!shape.rank_known) return unknown_of(call);
+  if (!shape.ndim_known) return unknown_of(call);
   Runtime& run = call.run;
   TensorState state;
   state.shape = shape;
@@ -70,7 +70,7 @@ Value array_of_tensor(Op& op) {
       op.cure_append("input", ".detach()", true);
     return made;
   }
-  if (!from || !from->shape.rank_known) return unknown_of(op.call);
+  if (!from || !from->shape.ndim_known) return unknown_of(op.call);
   const Value made = array_of(op.call, from->shape, from->dtype);
   const Value held = kept(op.run, *made.as<Instance>(), values::ArrayState::state);
   TensorState state = *held.as<values::Tensor>()->now();

@@ -363,7 +363,7 @@ void Op::learn(std::string_view name, const Shape& shape) {
   if (!state || run.guarded()) return;
   TensorState learned = *state;
   learned.shape = shape;
-  const Value shape_value = state->shape.rank_known ? Value{} : state->shape_value;
+  const Value shape_value = state->shape.ndim_known ? Value{} : state->shape_value;
   settle_rank(run, learned);
   set_state(run, argument(name), learned);
   learn_source(run, shape_value, learned.shape);
@@ -373,7 +373,7 @@ void Op::learn_last(std::string_view name, std::span<const Dim> dims) {
   const TensorState* state = expect(name);
   if (!state || run.guarded()) return;
   Shape shape = state->shape;
-  if (shape.rank_known && shape.dims.size() < dims.size()) return;
+  if (shape.ndim_known && shape.dims.size() < dims.size()) return;
   bool changed = false;
   while (shape.dims.size() < dims.size()) {
     shape.dims.insert(shape.dims.begin(), Dim{});
@@ -437,11 +437,11 @@ Value Op::result(const Shape& shape, Dtype dtype) {
   }
   // Integers and truth have no gradient.
   if (dtype != Dtype::unknown && category(dtype) < 2) cut_history(run, state, call.place, title());
-  if (shape.rank_known && shape.dims.empty()) state.is_gradient = false;
-  state.blamed = state.blamed || failed_;
+  if (shape.ndim_known && shape.dims.empty()) state.is_gradient = false;
+  state.poisoned = state.poisoned || failed_;
   // Of what would have come of a call that fails nothing is claimed; where shapes are shown it has the one
   // that was meant.
-  if (!state.blamed || run.policy().operands_fit) state.shape = shape;
+  if (!state.poisoned || run.policy().operands_fit) state.shape = shape;
   state.dtype = dtype;
   return libraries::result(call, std::move(state));
 }

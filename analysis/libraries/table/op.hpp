@@ -237,7 +237,7 @@ public:
   bool certain() const {
     return problem_ && !problem_->guarded && !problem_->assumption;
   }  // of a failure that was told
-  void blame() { failed_ = true; }  // it fails because of what was told before
+  void poison() { failed_ = true; }  // it fails because of what was told before
   // What was prepared before is hardly meant, as is seen now; it is told where it stood.
   void suspect(const interpreter::ProblemEvent& prepared);
   // Behind fail(): how it could be mended. Each becomes a quick-fix, preferred where `sure`.

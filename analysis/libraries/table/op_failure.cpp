@@ -113,13 +113,13 @@ bool Op::on_one_device() {
     // One without dimensions goes with any device, but not into one tensor with others.
     if (!device ||
         (!(joins && part) && state && state->shape.dims.empty() &&
-            (state->shape.rank_known || values::is_cpu(device))))
+            (state->shape.ndim_known || values::is_cpu(device))))
       return true;
     const OpSemantics by = state && state->made ? semantics_of(*state->made->row) : OpSemantics::none;
     const bool combined = by == OpSemantics::add || by == OpSemantics::sub || by == OpSemantics::mul ||
         by == OpSemantics::div || by == OpSemantics::power;
     const bool may_be_number = !(joins && part) && combined && state->shape.dims.empty() &&
-        !state->shape.rank_known;
+        !state->shape.ndim_known;
     const Placed here{parameter, std::move(text), device, may_be_number};
     if (!first) {
       first = here;

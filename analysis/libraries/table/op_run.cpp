@@ -289,7 +289,7 @@ Value run_operator(Call& call) {
   Op op(call);
   if (is_taken_over(call)) return call.run.heap().external("", call.place);
   if (call.self.is(Kind::instance) && op.kept(values::ModuleState::failed)) {  // its constructor raised
-    op.blame();
+    op.poison();
     return op.unknown();
   }
   if (!fits(op)) return op.unknown();
@@ -390,17 +390,17 @@ Value run_described(Call& call, Op& op) {
   if (op.failed()) attempt.rewind();
   attempt.commit();
   if (op.failed()) {
-    if (op.certain()) call.run.blame(call);
+    if (op.certain()) call.run.poison(call);
     // What would have come of it is not known, so that nothing is said of what is made of it.
     if (call.row.variant == values::Variant::in_place) return call.at(0);
     const Value made_up = call.run.heap().unknown_from(op.tensors(), call.place);
-    made_up.as<values::Unknown>()->blamed = true;
+    made_up.as<values::Unknown>()->poisoned = true;
     return made_up;
   }
   if (made.is(Kind::unknown) && std::any_of(op.tensors().begin(), op.tensors().end(), [&](Value value) {
-        return call.run.heap().is_blamed(value);
+        return call.run.heap().is_poisoned(value);
       }))
-    made.as<values::Unknown>()->blamed = true;
+    made.as<values::Unknown>()->poisoned = true;
   if (call.row.one_device) lies_with_weight(op, made);
   follow_rank(op, made);
   if (call.row.op->writes)
@@ -421,7 +421,7 @@ Value run_described(Call& call, Op& op) {
     const Value subject = call.at(0);
     if (!may_be_written(op, subject)) return subject;
     const TensorState *into = op.tensor(subject), *from = op.tensor(made);
-    if (into && from && into->shape.rank_known && from->shape.rank_known) {
+    if (into && from && into->shape.ndim_known && from->shape.ndim_known) {
       bool same = into->shape.dims.size() == from->shape.dims.size();
       for (std::size_t i = 0; same && i < into->shape.dims.size(); ++i)
         same = op.equal(into->shape.dims[i], from->shape.dims[i]) != Answer::no;

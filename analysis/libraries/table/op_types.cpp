@@ -113,7 +113,7 @@ Dtype Op::promoted(std::span<const Value> values) const {
   for (const Value& each : values) {
     const Value value = run.resolve(each);
     if (const TensorState* state = tensor(value)) {
-      const Known has_dims = state->shape.rank_known || !state->shape.dims.empty()
+      const Known has_dims = state->shape.ndim_known || !state->shape.dims.empty()
           ? (state->shape.dims.empty() ? Known::no : Known::yes)
           : Known::unknown;
       operands.push_back({state->dtype, has_dims, false});

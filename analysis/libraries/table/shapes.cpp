@@ -31,7 +31,7 @@ TensorState* require_tensor(Runtime& run, Value value) {
   TensorState state;
   state.sharing = unknown->sharing == Sharing::local ? Sharing::local : Sharing::unseen;
   state.external = true;
-  state.blamed = unknown->blamed;
+  state.poisoned = unknown->poisoned;
   state.is_gradient = unknown->is_gradient;
   if (const auto own = run.own_gradients(); own && unknown->is_gradient) {
     state.sharing = unknown->sharing = *own;
@@ -54,7 +54,7 @@ void set_state(Runtime& run, Value value, const TensorState& state) {
     value = unknown->state.value;
     // What is learned on one path is shown where the parameter stands; it is no write, and nothing is
     // concluded from it.
-    if (value.is(Kind::tensor) && state.shape.rank_known && !unknown->name.empty()) {
+    if (value.is(Kind::tensor) && state.shape.ndim_known && !unknown->name.empty()) {
       TensorState found;
       found.shape = state.shape;
       run.heap().slot_of(unknown->attributes, Name(learned_shape)).value = run.heap().tensor(
@@ -96,18 +96,18 @@ bool is_width(Runtime& run, Int size) {
 
 std::optional<Shape> broadcast(Runtime& run, const Shape& a, const Shape& b, bool* impossible) {
   Shape out;
-  out.rank_known = a.rank_known && b.rank_known;
+  out.ndim_known = a.ndim_known && b.ndim_known;
   // Where the one has no more dimensions, those of the other stay as they are.
-  const bool either = a.rank_known || b.rank_known;
+  const bool either = a.ndim_known || b.ndim_known;
   // To be shown, what is added to a batch of sequences has the shape of one.
   const auto usual = [&](const Shape& known, const Shape& other) {
-    return run.policy().operands_fit && known.rank_known && !other.rank_known && known.dims.size() >= 3 &&
+    return run.policy().operands_fit && known.ndim_known && !other.ndim_known && known.dims.size() >= 3 &&
         other.dims.size() <= known.dims.size() &&
         std::none_of(known.dims.begin(), known.dims.end(),
             [&](const Dim& dim) { return dim.size && run.symbols().value(dim.size) == 1; });
   };
   const bool like_a = usual(a, b), like_b = usual(b, a);
-  out.rank_known = out.rank_known || like_a || like_b;
+  out.ndim_known = out.ndim_known || like_a || like_b;
   const std::size_t least = either ? std::max(a.dims.size(), b.dims.size())
                                    : std::min(a.dims.size(), b.dims.size());
   const std::size_t rank = run.policy().operands_fit ? std::max(a.dims.size(), b.dims.size()) : least;
@@ -128,7 +128,7 @@ std::optional<Shape> broadcast(Runtime& run, const Shape& a, const Shape& b, boo
     return Dim{};
   };
   for (std::size_t i = 0; i < rank; ++i) {
-    const bool has_a = i < a.dims.size() || !a.rank_known, has_b = i < b.dims.size() || !b.rank_known;
+    const bool has_a = i < a.dims.size() || !a.ndim_known, has_b = i < b.dims.size() || !b.ndim_known;
     const Dim left = from_right(a, i), right = from_right(b, i);
     Dim dim;
     if (!has_a || (like_b && !left.size))
@@ -260,7 +260,7 @@ TensorState computed(Runtime& run, std::span<const Value> operands) {
       if (value.is(Kind::unknown) || value.is(Kind::choice)) state.graph_complete = false;
       if (!is_no_tensor(value) && state.requires_grad == Known::no) state.requires_grad = Known::unknown;
       if (value.is(Kind::unknown) && value.as<values::Unknown>()->is_gradient) state.is_gradient = true;
-      state.blamed = state.blamed || run.heap().is_blamed(value);
+      state.poisoned = state.poisoned || run.heap().is_poisoned(value);
       // What unseen code computed may have a history of its own.
       if (value.is(Kind::unknown) && interpreter::comes_from_unseen(*value.as<values::Unknown>()) &&
           !state.graph.contains(value.object()))
@@ -278,10 +278,10 @@ TensorState computed(Runtime& run, std::span<const Value> operands) {
     const bool whole = state.graph.add(from->graph, longest_graph);
     state.graph_complete = state.graph_complete && from->graph_complete && whole;
     if (from->scaled_by) state.scaled_by = from->scaled_by;
-    state.blamed = state.blamed || from->blamed;
+    state.poisoned = state.poisoned || from->poisoned;
     // All lie on one device but for those without dimensions, which may stay on the CPU.
     const bool has_dims = !from->shape.dims.empty();
-    any_unranked = any_unranked || (!has_dims && !from->shape.rank_known);
+    any_unranked = any_unranked || (!has_dims && !from->shape.ndim_known);
     if (!has_dims) {
       one_place = one_place && from->device && (!place || place->text == from->device->text);
       place = from->device;
@@ -333,7 +333,7 @@ std::optional<std::vector<Int>> sizes(
 
 std::optional<std::size_t> dim_index(Runtime& run, Value dim, const Shape& shape) {
   const auto at = run.to_constant(dim);
-  if (!at || !shape.rank_known) return std::nullopt;
+  if (!at || !shape.ndim_known) return std::nullopt;
   const auto rank = static_cast<std::int64_t>(shape.dims.size());
   const std::int64_t index = *at < 0 ? *at + rank : *at;
   if (index < 0 || index >= rank) return std::nullopt;

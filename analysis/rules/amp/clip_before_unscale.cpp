@@ -16,7 +16,7 @@ namespace {
 // The text by which the program calls the optimizer where it steps through the scaler, in the function of the
 // clipping.
 std::string optimizer_text(const Record& record, const OrderViolation& mistake) {
-  for (const TrainingEvent& each : mistake.scene->all) {
+  for (const TrainingEvent& each : mistake.training_root->all) {
     const OperationEvent& event = *each.event;
     if (event.calls != mistake.event->calls || event.place.chunk != mistake.event->place.chunk) continue;
     if (event.row->operation == Operation::scaler_step && event.expr && !event.expr->arguments.empty() &&
@@ -30,7 +30,7 @@ std::string optimizer_text(const Record& record, const OrderViolation& mistake) 
 
 const OperationEvent* later_unscale(const OrderViolation& mistake) {
   bool behind = false;
-  for (const TrainingEvent& each : mistake.scene->all) {
+  for (const TrainingEvent& each : mistake.training_root->all) {
     if (each.event == mistake.event)
       behind = true;
     else if (behind && each.event->row->operation == Operation::unscale &&
@@ -50,7 +50,7 @@ bool step_through_scaler(const Record& record, Report& report, const OrderViolat
     const std::string& scaler, Fix& fix) {
   const OperationEvent* plain = nullptr;
   bool updated = false;
-  for (const TrainingEvent& each : mistake.scene->all) {
+  for (const TrainingEvent& each : mistake.training_root->all) {
     const Operation operation = each.event->row->operation;
     if (operation == Operation::scaler_step && each.event->self.object() == mistake.scaler) return true;
     if (operation == Operation::scaler_update && each.event->self.object() == mistake.scaler) updated = true;
@@ -76,8 +76,9 @@ void check(const Record& record, Report& report) {
     // Who writes gradients may undo the scale, too; but not where unscale_ comes to do it after all, and not
     // by a limit.
     const bool limits = mistake.event->row->operation == Operation::gradient_written;
-    if (by_hand(*mistake.scene, *mistake.event) &&
-        (makes_gradients(record, *mistake.scene, *mistake.event) || (!limits && !later_unscale(mistake))))
+    if (by_hand(*mistake.training_root, *mistake.event) &&
+        (makes_gradients(record, *mistake.training_root, *mistake.event) ||
+            (!limits && !later_unscale(mistake))))
       continue;
     const auto weight = severity_under(record, mistake, *mistake.event);
     if (!weight || !once(mistake.event->place)) continue;

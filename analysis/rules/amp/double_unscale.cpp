@@ -39,7 +39,8 @@ void check(const Record& record, Report& report) {
     if (remove_statement(record, *mistake.event, fix)) finding->fixes.push_back(std::move(fix));
   }
   for (const Gated& gated : gated_steps(record, training, Operation::unscale)) {
-    const auto weight = severity_under(record, gated.event->self.object(), *gated.event, *gated.scene);
+    const auto weight = severity_under(
+        record, gated.event->self.object(), *gated.event, *gated.training_root);
     if (!weight || !once(gated.event->place)) continue;
     const std::string scaler = object_text(record, *gated.event, "the scaler");
     const bool sure = gated.certain && weight->severity == Severity::error;

@@ -14,25 +14,26 @@ namespace {
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   bool any_scaler = false;
-  for (const TrainingRoot& scene : training.scenes())
-    for (const TrainingEvent& each : scene.all) {
+  for (const TrainingRoot& training_root : training.training_roots())
+    for (const TrainingEvent& each : training_root.all) {
       const Operation operation = each.event->row->operation;
-      any_scaler = any_scaler || scene.handed_over || operation == Operation::scaler_made ||
+      any_scaler = any_scaler || training_root.handed_over || operation == Operation::scaler_made ||
           operation == Operation::scale || operation == Operation::scaler_step ||
           operation == Operation::unscale || operation == Operation::scaler_update ||
           operation == Operation::gradient_written;
     }
   if (any_scaler || record.arounds.empty()) return;
   Once once;
-  for (const TrainingRoot& scene : training.scenes())
-    for (const TrainingEvent& each : scene.all) {
+  for (const TrainingRoot& training_root : training.training_roots())
+    for (const TrainingEvent& each : training_root.all) {
       const OperationEvent& backward = *each.event;
       if (backward.row->operation != Operation::backward || each.loops.empty()) continue;
       // The step that makes a training loop of it.
-      const bool stepped = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
-        return other.event->row->operation == Operation::optimizer_step && other.in(each.loops.back()) &&
-            feeds(scene, backward, other.event->self) == Answer::yes;
-      });
+      const bool stepped = std::any_of(
+          training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& other) {
+            return other.event->row->operation == Operation::optimizer_step && other.in(each.loops.back()) &&
+                feeds(training_root, backward, other.event->self) == Answer::yes;
+          });
       if (!stepped) continue;
       auto region = autocast_of_loss(record, backward);
       if (!region || region->device.empty() || region->enabled == Answer::unknown)

@@ -38,42 +38,44 @@ bool is_half(Value module) {
 }
 
 // What else goes wrong where a scaler is used.
-std::string more_about(const TrainingRoot& scene) {
-  const bool scales = std::any_of(scene.all.begin(), scene.all.end(), [](const TrainingEvent& each) {
-    return each.event->row->operation == Operation::scaler_step ||
-        each.event->row->operation == Operation::unscale;
-  });
+std::string more_about(const TrainingRoot& training_root) {
+  const bool scales = std::any_of(
+      training_root.all.begin(), training_root.all.end(), [](const TrainingEvent& each) {
+        return each.event->row->operation == Operation::scaler_step ||
+            each.event->row->operation == Operation::unscale;
+      });
   return scales ? ", and the GradScaler raises \"Attempting to unscale FP16 gradients\"" : "";
 }
 
-void look_for_models(const TrainingRoot& scene, Report& report, Once& once) {
-  for (const TrainingEvent& half : scene.all) {
+void look_for_models(const TrainingRoot& training_root, Report& report, Once& once) {
+  for (const TrainingEvent& half : training_root.all) {
     const OperationEvent& event = *half.event;
     if (event.row->operation != Operation::halved || !event.self.is(Kind::instance) || !is_half(event.self))
       continue;
-    for (const TrainingEvent& step : scene.all) {
+    for (const TrainingEvent& step : training_root.all) {
       const Value optimizer = stepped_optimizer(*step.event);
       if (!optimizer.is(Kind::instance) || step.loops.empty() || !repeats(*step.loops.back()) ||
-          !is_made(scene, optimizer.object()))
+          !is_made(training_root, optimizer.object()))
         continue;
       const Value parameters = attribute(optimizer, values::OptimizerState::parameters);
-      if (!parameters || shares_parameters(scene, event.self, optimizer) != Answer::yes) continue;
-      const auto fed = std::find_if(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
-        return each.event->row->operation == Operation::backward && each.event->self_state() &&
-            reaches(*each.event->self_state(), event.self);
-      });
-      if (fed == scene.all.end() || !once(event.place)) continue;
+      if (!parameters || shares_parameters(training_root, event.self, optimizer) != Answer::yes) continue;
+      const auto fed = std::find_if(
+          training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
+            return each.event->row->operation == Operation::backward && each.event->self_state() &&
+                reaches(*each.event->self_state(), event.self);
+          });
+      if (fed == training_root.all.end() || !once(event.place)) continue;
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
           "The parameters become `float16` and are trained in it: steps below a 2,000th of a weight are lost" +
-              more_about(scene) + ". Keep them in `float32`, and compute under `autocast`.");
+              more_about(training_root) + ". Keep them in `float32`, and compute under `autocast`.");
       if (finding) report.relate(*finding, step.event->place, "they are stepped here");
       break;
     }
   }
 }
 
-void look_for_tensors(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
-  for (const TrainingEvent& each : scene.all) {
+void look_for_tensors(const Record& record, const TrainingRoot& training_root, Report& report, Once& once) {
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& event = *each.event;
     if (event.row->operation != Operation::halved_by_hand) continue;
     const auto region = autocast_around(record, event.around);
@@ -83,7 +85,7 @@ void look_for_tensors(const Record& record, const TrainingRoot& scene, Report& r
     // Who casts it back at once rounds on purpose.
     if (record.text({event.place.chunk, {event.place.span.end, event.place.span.end + 7}}) == ".float(")
       continue;
-    const bool trains = std::any_of(scene.all.begin(), scene.all.end(),
+    const bool trains = std::any_of(training_root.all.begin(), training_root.all.end(),
         [&](const TrainingEvent& other) { return other.event->row->operation == Operation::backward; });
     if (!trains || !once(event.place)) continue;
     const std::string object = object_text(record, event, "the tensor");
@@ -106,10 +108,10 @@ void look_for_tensors(const Record& record, const TrainingRoot& scene, Report& r
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const TrainingRoot& scene : Training::of(record).scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
-    look_for_models(scene, report, once);
-    look_for_tensors(record, scene, report, once);
+  for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
+    if (training_root.handed_over || training_root.root->truncated) continue;
+    look_for_models(training_root, report, once);
+    look_for_tensors(record, training_root, report, once);
   }
 }
 

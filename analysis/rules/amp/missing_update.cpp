@@ -22,18 +22,18 @@ struct Use {
 };
 
 // Is the step made again by the same scaler and optimizer: does a loop around it not make new ones?
-bool is_repeated(const TrainingRoot& scene, const TrainingEvent& step) {
+bool is_repeated(const TrainingRoot& training_root, const TrainingEvent& step) {
   for (const LoopEvent* loop : step.loops) {
     if (loop->unrolled && loop->rounds.size() < 2) continue;
     bool made_inside = false;
     std::size_t same = 0;
-    for (const TrainingEvent& each : scene.all) {
+    for (const TrainingEvent& each : training_root.all) {
       if (!each.in(loop)) continue;
       const Operation operation = each.event->row->operation;
       made_inside = made_inside ||
           ((operation == Operation::scaler_made || operation == Operation::optimizer_made) &&
               (each.event->self.object() == step.event->self.object() ||
-                  scene.standing(each.event->self.object()) == step.event->arguments[0].object()));
+                  training_root.standing(each.event->self.object()) == step.event->arguments[0].object()));
       same += operation == Operation::scaler_step &&
           each.event->arguments[0].object() == step.event->arguments[0].object();
     }
@@ -44,15 +44,15 @@ bool is_repeated(const TrainingRoot& scene, const TrainingEvent& step) {
 
 // A class that makes the scaler for itself and steps it in a method, and nobody who updates one: the method
 // is called again.
-bool is_of_owner(const Record& record, const TrainingRoot& scene, const TrainingEvent& step) {
+bool is_of_owner(const Record& record, const TrainingRoot& training_root, const TrainingEvent& step) {
   const auto* scaler = step.event->self.is(values::Kind::instance) ? step.event->self.as<Instance>()
                                                                    : nullptr;
-  if (!scene.root->owner || !scene.root->function || scene.root->function->name.text() == "__init__" ||
-      !scaler || scaler->symbolic)
+  if (!training_root.root->owner || !training_root.root->function ||
+      training_root.root->function->name.text() == "__init__" || !scaler || scaler->symbolic)
     return false;
   bool made = false, updated = false;
   for (const auto& root : record.roots) {
-    const bool own = root->owner == scene.root->owner;
+    const bool own = root->owner == training_root.root->owner;
     updated = updated || root->truncated;
     visit(root->block, [&](const Event& event) {
       if (event.kind != EventKind::operation) return;
@@ -71,7 +71,7 @@ bool is_of_owner(const Record& record, const TrainingRoot& scene, const Training
 
 // The innermost loop around the step, if it scales losses and steps this optimizer again and again, and the
 // scaler is updated outside of it alone; null otherwise.
-const LoopEvent* never_updates(const TrainingRoot& scene, const TrainingEvent& step) {
+const LoopEvent* never_updates(const TrainingRoot& training_root, const TrainingEvent& step) {
   const Object* scaler = step.event->self.object();
   if (step.loops.empty() || step.in_handler || !step.event->arguments[0].is(values::Kind::instance) ||
       !repeats(*step.loops.back()))
@@ -79,7 +79,7 @@ const LoopEvent* never_updates(const TrainingRoot& scene, const TrainingEvent& s
   const LoopEvent* loop = step.loops.back();
   bool backward = false, updated = false;
   std::size_t same = 0;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& event = *each.event;
     const Operation operation = event.row->operation;
     if (operation == Operation::scaler_update && !each.in(loop)) updated = true;
@@ -94,17 +94,17 @@ const LoopEvent* never_updates(const TrainingRoot& scene, const TrainingEvent& s
   return backward && updated && (!loop->unrolled || same > 1) ? loop : nullptr;
 }
 
-void look_for_late(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
-  for (const TrainingEvent& each : scene.all) {
+void look_for_late(const Record& record, const TrainingRoot& training_root, Report& report, Once& once) {
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& step = *each.event;
     if (step.row->operation != Operation::scaler_step || step.arguments.empty() ||
-        !scene.optimizers.contains(step.arguments[0].object()))
+        !training_root.optimizers.contains(step.arguments[0].object()))
       continue;
-    const LoopEvent* loop = never_updates(scene, each);
-    auto weight = loop ? severity_under(record, step.self.object(), step, scene) : std::nullopt;
+    const LoopEvent* loop = never_updates(training_root, each);
+    auto weight = loop ? severity_under(record, step.self.object(), step, training_root) : std::nullopt;
     if (!weight || !once(step.place)) continue;
     const std::string text = object_text(record, step, "the scaler");
-    Finding* finding = report.add(at_most(weight->severity, scene), step.place, step.calls,
+    Finding* finding = report.add(at_most(weight->severity, training_root), step.place, step.calls,
         code(text + ".step()") + " is called repeatedly in this loop and " + code(text + ".update()") +
             " only outside of it: the second step raises" + weight->when +
             " \"step() has already been called since the last update().\" Call it once after each step.");
@@ -120,15 +120,16 @@ void look_for_late(const Record& record, const TrainingRoot& scene, Report& repo
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const TrainingRoot& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
+  for (const TrainingRoot& training_root : training.training_roots()) {
+    if (training_root.handed_over || training_root.root->truncated) continue;
     std::map<const Object*, Use> uses;
-    for (const TrainingEvent& each : scene.all) {
+    for (const TrainingEvent& each : training_root.all) {
       const OperationEvent& event = *each.event;
       switch (event.row->operation) {
       case Operation::scaler_step:
-        if (event.arguments.empty() || !scene.optimizers.contains(event.arguments[0].object())) break;
-        if (const bool repeated = is_repeated(scene, each); repeated || is_of_owner(record, scene, each)) {
+        if (event.arguments.empty() || !training_root.optimizers.contains(event.arguments[0].object())) break;
+        if (const bool repeated = is_repeated(training_root, each);
+            repeated || is_of_owner(record, training_root, each)) {
           uses[event.self.object()].step = &each;
           uses[event.self.object()].of_owner = !repeated;
         }
@@ -136,7 +137,7 @@ void check(const Record& record, Report& report) {
       case Operation::scaler_update: uses[event.self.object()].updated = true; break;
       case Operation::unseen:
         for (auto& [scaler, use] : uses) use.updated = use.updated || is_handed(event, scaler);
-        for (const TrainingEvent& other : scene.all)
+        for (const TrainingEvent& other : training_root.all)
           if (other.event->row->operation == Operation::scaler_made &&
               is_handed(event, other.event->self.object()))
             uses[other.event->self.object()].updated = true;
@@ -144,17 +145,17 @@ void check(const Record& record, Report& report) {
       default: break;
       }
     }
-    look_for_late(record, scene, report, once);
+    look_for_late(record, training_root, report, once);
     for (const auto& [scaler, use] : uses) {
       if (!use.step || use.updated) continue;
       const OperationEvent& step = *use.step->event;
-      auto weight = severity_under(record, scaler, step, scene);
+      auto weight = severity_under(record, scaler, step, training_root);
       if (!weight || !once(step.place)) continue;
-      if (use.of_owner || scene.presumed.contains(step.arguments[0].object()))
+      if (use.of_owner || training_root.presumed.contains(step.arguments[0].object()))
         weight->severity = Severity::warning;
       const std::string text = object_text(record, step, "the scaler");
       Finding* finding = report.add(weight->severity, step.place, step.calls,
-          (use.of_owner ? "Every call of " + code(scene.root->function->name.text()) + " calls " +
+          (use.of_owner ? "Every call of " + code(training_root.root->function->name.text()) + " calls " +
                       code(text + ".step()") + ", but no method calls " + code(text + ".update()") +
                       ": the second step raises"
                         : code(text + ".step()") + " is called repeatedly and " + code(text + ".update()") +

@@ -13,18 +13,21 @@ namespace {
 
 // The outermost loop that makes the scaler in each round, and goes on with the optimizer that it steps; null
 // if there is none.
-const LoopEvent* made_in(const TrainingRoot& scene, const TrainingEvent& made, const Value& optimizer) {
+const LoopEvent* made_in(
+    const TrainingRoot& training_root, const TrainingEvent& made, const Value& optimizer) {
   for (const LoopEvent* loop : made.loops) {
-    const bool own = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
-      return each.in(loop) && each.event->row->operation == Operation::optimizer_made &&
-          scene.standing(each.event->self.object()) == scene.standing(optimizer.object());
-    });
+    const bool own = std::any_of(
+        training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
+          return each.in(loop) && each.event->row->operation == Operation::optimizer_made &&
+              training_root.standing(each.event->self.object()) == training_root.standing(optimizer.object());
+        });
     const auto made_there = [&](const TrainingEvent& each) {
       return each.event->row->operation == Operation::scaler_made && each.event->place == made.event->place &&
           each.in(loop);
     };
     if (!own && repeats(*loop) &&
-        (!loop->unrolled || std::count_if(scene.all.begin(), scene.all.end(), made_there) > 1))
+        (!loop->unrolled ||
+            std::count_if(training_root.all.begin(), training_root.all.end(), made_there) > 1))
       return loop;
   }
   return nullptr;
@@ -43,24 +46,28 @@ bool is_made_now_and_then(const TrainingEvent& made, const TrainingEvent& step) 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const TrainingRoot& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
-    for (const TrainingEvent& made : scene.all) {
+  for (const TrainingRoot& training_root : training.training_roots()) {
+    if (training_root.handed_over || training_root.root->truncated) continue;
+    for (const TrainingEvent& made : training_root.all) {
       if (made.event->row->operation != Operation::scaler_made || made.loops.empty()) continue;
       const Object* scaler = made.event->self.object();
       // What it had learned may come back.
-      const bool restored = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
-        return (each.event->row->operation == Operation::state_put && each.event->self.object() == scaler) ||
-            (each.event->row->operation == Operation::unseen && is_handed(*each.event, scaler));
-      });
-      const auto step = std::find_if(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
-        return each.event->row->operation == Operation::scaler_step && each.event->self.object() == scaler;
-      });
-      if (restored || step == scene.all.end() || step->event->arguments.empty() ||
+      const bool restored = std::any_of(
+          training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
+            return (each.event->row->operation == Operation::state_put &&
+                       each.event->self.object() == scaler) ||
+                (each.event->row->operation == Operation::unseen && is_handed(*each.event, scaler));
+          });
+      const auto step = std::find_if(
+          training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
+            return each.event->row->operation == Operation::scaler_step &&
+                each.event->self.object() == scaler;
+          });
+      if (restored || step == training_root.all.end() || step->event->arguments.empty() ||
           is_made_now_and_then(made, *step))
         continue;
-      const LoopEvent* loop = made_in(scene, made, step->event->arguments[0]);
-      const auto weight = loop ? severity_under(record, scaler, *step->event, scene) : std::nullopt;
+      const LoopEvent* loop = made_in(training_root, made, step->event->arguments[0]);
+      const auto weight = loop ? severity_under(record, scaler, *step->event, training_root) : std::nullopt;
       if (!weight || !once(made.event->place)) continue;
       // Where each step has a scaler of its own, none of them learns anything.
       const bool each_step = made.loops.back() == step->loops.back();

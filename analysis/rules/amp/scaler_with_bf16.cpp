@@ -21,10 +21,10 @@ void check(const Record& record, Report& report) {
     if (made.row->operation != Operation::scaler_made) return;
     const Object* scaler = made.self.object();
     // A scaler of the module may scale in a function that nobody calls.
-    const bool used = std::any_of(
-        training.scenes().begin(), training.scenes().end(), [&](const TrainingRoot& scene) {
-          return !scene.handed_over &&
-              std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+    const bool used = std::any_of(training.training_roots().begin(), training.training_roots().end(),
+        [&](const TrainingRoot& training_root) {
+          return !training_root.handed_over &&
+              std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
                 return each.event->row->operation == Operation::scale && each.event->self.object() == scaler;
               });
         });

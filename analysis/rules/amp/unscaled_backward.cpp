@@ -17,10 +17,10 @@ using values::Operation;
 namespace {
 
 // A scaler that is made and never used, in a loop that trains under autocast to float16.
-void look_for_unused(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
+void look_for_unused(const Record& record, const TrainingRoot& training_root, Report& report, Once& once) {
   const OperationEvent* made = nullptr;
   const std::vector<Turn>* made_where = nullptr;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     const Operation operation = each.event->row->operation;
     if (operation == Operation::scale || operation == Operation::scaler_step ||
         operation == Operation::scaler_update || operation == Operation::unscale)
@@ -29,10 +29,10 @@ void look_for_unused(const Record& record, const TrainingRoot& scene, Report& re
     made = each.event;
     made_where = &each.turns;
   }
-  if (!made || escapes(record, scene, made->self.object(), nullptr)) return;
+  if (!made || escapes(record, training_root, made->self.object(), nullptr)) return;
   const values::Cond scales = enabled(record, made->self.object());
   if (scales && record.symbols.decide(scales) == Answer::no) return;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& backward = *each.event;
     if (backward.row->operation != Operation::backward || each.loops.empty() || !repeats(*each.loops.back()))
       continue;
@@ -42,9 +42,10 @@ void look_for_unused(const Record& record, const TrainingRoot& scene, Report& re
           [&](const Turn& mine) { return mine.branch == turn.branch && mine.yes == turn.yes; });
     };
     if (!std::all_of(made_where->begin(), made_where->end(), there)) continue;
-    const bool stepped = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
-      return other.event->row->operation == Operation::optimizer_step && other.in(each.loops.back());
-    });
+    const bool stepped = std::any_of(
+        training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& other) {
+          return other.event->row->operation == Operation::optimizer_step && other.in(each.loops.back());
+        });
     const auto region = stepped ? autocast_of_loss(record, backward) : std::nullopt;
     if (!region || region->enabled == Answer::no || region->dtype != values::Dtype::float16 ||
         region->without_gradients || !once(backward.place))
@@ -58,15 +59,16 @@ void look_for_unused(const Record& record, const TrainingRoot& scene, Report& re
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const TrainingRoot& scene : training.scenes())
-    if (!scene.handed_over && !scene.root->truncated) look_for_unused(record, scene, report, once);
+  for (const TrainingRoot& training_root : training.training_roots())
+    if (!training_root.handed_over && !training_root.root->truncated)
+      look_for_unused(record, training_root, report, once);
   for (const OrderViolation& mistake : training.mistakes()) {
     if (mistake.slip != ViolationKind::plain_backward) continue;
     auto weight = severity_under(record, mistake, *mistake.later);
     if (!weight || !once(mistake.event->place)) continue;
     // What unseen code gives may be scaled there, in a program that scales others.
     const values::TensorState* state = mistake.event->self_state();
-    const bool scales = std::any_of(mistake.scene->all.begin(), mistake.scene->all.end(),
+    const bool scales = std::any_of(mistake.training_root->all.begin(), mistake.training_root->all.end(),
         [](const TrainingEvent& each) { return each.event->row->operation == Operation::scale; });
     if (scales && (!state || state->external)) weight->severity = Severity::warning;
     const std::string loss = object_text(record, *mistake.event, "the loss"),

@@ -35,7 +35,7 @@ void add_fix(const Record& record, Report& report, const OrderViolation& mistake
   Fix fix;
   fix.title = "Step through the scaler: " + scaler + ".step(" + optimizer + ")";
   const bool has_update = std::any_of(
-      mistake.scene->all.begin(), mistake.scene->all.end(), [&](const TrainingEvent& each) {
+      mistake.training_root->all.begin(), mistake.training_root->all.end(), [&](const TrainingEvent& each) {
         return each.event->row->operation == Operation::scaler_update &&
             each.event->self.object() == mistake.scaler;
       });
@@ -62,7 +62,7 @@ bool is_option(const Record& record, const Turn& turn) {
 
 // A function that is given a scaler updates it beside a step of its own, and nothing in it goes through the
 // scaler.
-void look_for_bypassed(const Record& record, Report& report, const TrainingRoot& scene, Once& once) {
+void look_for_bypassed(const Record& record, Report& report, const TrainingRoot& training_root, Once& once) {
   const auto works = [](const TrainingEvent& each) {
     switch (each.event->row->operation) {
     case Operation::scale:
@@ -73,19 +73,19 @@ void look_for_bypassed(const Record& record, Report& report, const TrainingRoot&
     default: return false;
     }
   };
-  if (scene.root->truncated || std::ranges::any_of(scene.all, works)) return;
+  if (training_root.root->truncated || std::ranges::any_of(training_root.all, works)) return;
   const auto alike = [](const TrainingEvent& one, const TrainingEvent& other) {
     return one.event->calls == other.event->calls && one.loops == other.loops &&
         std::ranges::equal(one.turns, other.turns,
             [](const Turn& a, const Turn& b) { return a.branch == b.branch && a.yes == b.yes; });
   };
-  for (std::size_t at = 0; at < scene.all.size(); ++at) {
-    const TrainingEvent& update = scene.all[at];
+  for (std::size_t at = 0; at < training_root.all.size(); ++at) {
+    const TrainingEvent& update = training_root.all[at];
     if (update.event->row->operation != Operation::scaler_update) continue;
     const auto& given = update.event->arguments;
     if (!given.empty() && given[0] && !given[0].is(values::Kind::none)) continue;  // it sets the scale
     for (std::size_t before = at; before-- > 0;) {
-      const TrainingEvent& step = scene.all[before];
+      const TrainingEvent& step = training_root.all[before];
       if (step.event->row->operation != Operation::optimizer_step || !alike(step, update)) continue;
       if (!once(step.event->place)) break;
       const std::string optimizer = object_text(record, *step.event, "the optimizer"),
@@ -101,12 +101,12 @@ void look_for_bypassed(const Record& record, Report& report, const TrainingRoot&
 }
 
 // Has the one operation turns around it that the other has not?
-bool stands_under_more(
-    const Record& record, const TrainingRoot& scene, const OperationEvent& one, const OperationEvent& other) {
+bool stands_under_more(const Record& record, const TrainingRoot& training_root, const OperationEvent& one,
+    const OperationEvent& other) {
   const std::vector<Turn>* theirs = nullptr;
-  for (const TrainingEvent& each : scene.all)
+  for (const TrainingEvent& each : training_root.all)
     if (each.event == &other) theirs = &each.turns;
-  for (const TrainingEvent& each : scene.all)
+  for (const TrainingEvent& each : training_root.all)
     if (each.event == &one)
       return std::any_of(each.turns.begin(), each.turns.end(), [&](const Turn& turn) {
         // An option of the program, the same on every rank and in every round, looks for nothing.
@@ -120,7 +120,7 @@ bool stands_under_more(
   return false;
 }
 void report_unscale(Report& report, Finding& finding, const OrderViolation& mistake) {
-  for (const TrainingEvent& each : mistake.scene->all)
+  for (const TrainingEvent& each : mistake.training_root->all)
     if (each.event->row->operation == Operation::unscale && each.event->self.object() == mistake.scaler)
       return report.relate(finding, each.event->place, "the scaler unscales them here");
 }
@@ -136,13 +136,13 @@ bool hides_the_scale(const OrderViolation& mistake) {
   const values::Row* row = optimizer && optimizer->native ? optimizer->native->row : nullptr;
   if (!row || std::ranges::none_of(row->parameters, [](syntax::Name name) { return name.text() == "eps"; }))
     return false;
-  const bool chosen = std::ranges::any_of(mistake.scene->all, [&](const TrainingEvent& each) {
+  const bool chosen = std::ranges::any_of(mistake.training_root->all, [&](const TrainingEvent& each) {
     const OperationEvent& made = *each.event;
     const Value scale = argument(made, "init_scale");
     return made.row->operation == Operation::scaler_made && made.self.object() == mistake.scaler &&
         scale.is(values::Kind::real) && scale.real() != usual_scale;
   });
-  return chosen && std::ranges::none_of(mistake.scene->all, [&](const TrainingEvent& each) {
+  return chosen && std::ranges::none_of(mistake.training_root->all, [&](const TrainingEvent& each) {
     const Operation operation = each.event->row->operation;
     return operation == Operation::scaler_update || operation == Operation::scaler_step ||
         operation == Operation::clip_gradients;
@@ -156,7 +156,7 @@ void check(const Record& record, Report& report) {
     if (!past && mistake.slip != ViolationKind::plain_step) continue;
     const OperationEvent& step = *mistake.event;
     // Behind a condition of its own the program may look for inf and nan itself.
-    if (past && stands_under_more(record, *mistake.scene, step, *mistake.before)) continue;
+    if (past && stands_under_more(record, *mistake.training_root, step, *mistake.before)) continue;
     auto weight = severity_under(record, mistake, step);
     if (!weight || !once(step.place)) continue;
     const std::string optimizer = object_text(record, step, "optimizer");
@@ -179,8 +179,8 @@ void check(const Record& record, Report& report) {
     if (mistake.scale) report.relate(*finding, mistake.scale->place, "the loss is scaled here");
     if (!mistake.on_path) add_fix(record, report, mistake, optimizer, scaler, *finding);
   }
-  for (const TrainingRoot& scene : Training::of(record).scenes())
-    look_for_bypassed(record, report, scene, once);
+  for (const TrainingRoot& training_root : Training::of(record).training_roots())
+    look_for_bypassed(record, report, training_root, once);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 bool remove_updates(const Record& record, const OrderViolation& mistake, Fix& fix) {
   std::set<std::uint32_t> removed;
   bool between = false;
-  for (const TrainingEvent& each : mistake.scene->all) {
+  for (const TrainingEvent& each : mistake.training_root->all) {
     if (each.event == mistake.before) between = true;
     if (each.event == mistake.later) break;
     if (!between || each.event->row->operation != Operation::scaler_update ||
@@ -33,7 +33,7 @@ bool remove_updates(const Record& record, const OrderViolation& mistake, Fix& fi
 // Is there another update behind the step, before the next backward?
 bool updated_later(const OrderViolation& mistake) {
   bool behind = false;
-  for (const TrainingEvent& each : mistake.scene->all) {
+  for (const TrainingEvent& each : mistake.training_root->all) {
     if (each.event == mistake.later)
       behind = true;
     else if (behind && each.event->row->operation == Operation::scaler_update &&
@@ -86,7 +86,7 @@ void check(const Record& record, Report& report) {
     Fix fix;
     fix.title = "Update with the step only";
     fix.preferred = true;
-    for (const TrainingEvent& each : mistake.scene->all) {
+    for (const TrainingEvent& each : mistake.training_root->all) {
       if (each.event->row->operation != Operation::scaler_step ||
           each.event->self.object() != mistake.scaler || each.event->calls != mistake.event->calls)
         continue;
@@ -97,7 +97,8 @@ void check(const Record& record, Report& report) {
     }
   }
   for (const Gated& gated : gated_steps(record, training, Operation::scaler_update)) {
-    const auto weight = severity_under(record, gated.event->self.object(), *gated.event, *gated.scene);
+    const auto weight = severity_under(
+        record, gated.event->self.object(), *gated.event, *gated.training_root);
     if (!weight || !once(gated.event->place)) continue;
     const std::string scaler = object_text(record, *gated.event, "the scaler");
     const bool sure = gated.certain && weight->severity == Severity::error;

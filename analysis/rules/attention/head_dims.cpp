@@ -91,7 +91,7 @@ void check(const Record& record, Report& report) {
       [&](const ProblemEvent& problem) { return words(record, problem); },
       [&](const ProblemEvent& problem, Finding& finding) {
         for (const TensorState* state : problem.states)
-          if (state && state->shape.rank_known && !state->shape.dims.empty())
+          if (state && state->shape.ndim_known && !state->shape.dims.empty())
             relate_origin(report, finding, state->shape.dims.back(),
                 size_text(record, state->shape.dims.back()) + " comes from here");
       });

@@ -28,7 +28,7 @@ Branch branch_of(const Record& record, const TensorState* output) {
     // Beyond a projection that compresses lies the input.
     if (by == OpSemantics::linear) {
       const TensorState* from = input(*at->made);
-      if (from && from->shape.rank_known && !from->shape.dims.empty() && at->shape.rank_known &&
+      if (from && from->shape.ndim_known && !from->shape.dims.empty() && at->shape.ndim_known &&
           !at->shape.dims.empty() && from->shape.dims.back().size && at->shape.dims.back().size &&
           record.symbols.compare(symbolic::Compare::lt, at->shape.dims.back().size,
               from->shape.dims.back().size) == Answer::yes &&

@@ -50,7 +50,7 @@ std::string where(const Record& record, const PositionMask& mask) {
 void look_at(const Record& record, Report& report, Once& once, const Producer& made) {
   for (const MaskParameter& each : masks_of(made)) {
     const TensorState* mask = made.states[each.at];
-    if (mask->dtype != values::Dtype::boolean || mask->blamed) continue;
+    if (mask->dtype != values::Dtype::boolean || mask->poisoned) continue;
     const std::string means = code(std::string(each.name)) +
         (each.shows ? " is True where a position may be attended to" : " is True where a position is hidden");
     std::string told;

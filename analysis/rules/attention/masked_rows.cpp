@@ -15,7 +15,7 @@ namespace {
 using symbolic::Answer;
 
 bool is_square(const Record& record, const values::Shape& shape) {
-  if (!shape.rank_known || shape.dims.size() < 2) return false;
+  if (!shape.ndim_known || shape.dims.size() < 2) return false;
   const symbolic::Int height = shape.dims[shape.dims.size() - 2].size, width = shape.dims.back().size;
   const auto holds = [&](symbolic::Compare how, symbolic::Int a, symbolic::Int b) {
     return record.symbols.compare(how, a, b) == Answer::yes;
@@ -56,7 +56,7 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const Origin& each : Provenance::of(record).of_semantics(OpSemantics::softmax)) {
     const auto over = dimensions(record, *each.made);
-    if (!over || over->size() != 1 || !each.state->shape.rank_known ||
+    if (!over || over->size() != 1 || !each.state->shape.ndim_known ||
         over->front() + 1 != each.state->shape.dims.size())
       continue;
     const auto hidden = hidden_in(record, *each.made);

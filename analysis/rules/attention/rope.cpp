@@ -91,7 +91,7 @@ bool is_cut(const Record& record, const Frequencies& frequencies) {
   for (const Origin& each : Provenance::of(record).of_semantics(OpSemantics::picked)) {
     const TensorState* from = input(*each.made);
     const auto columns = [&](const TensorState* state) {
-      return state && state->shape.rank_known && !state->shape.dims.empty()
+      return state && state->shape.ndim_known && !state->shape.dims.empty()
           ? size_of(record, state->shape.dims.back())
           : std::nullopt;
     };

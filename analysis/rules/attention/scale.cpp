@@ -22,7 +22,7 @@ std::optional<std::int64_t> value_size(const Record& record, const Attention& at
         (semantics(at) == OpSemantics::same || semantics(at) == OpSemantics::masked);
         ++way)
       at = input(*at->made);
-    if (identity(at) == identity(attention.probabilities) && factors[1]->shape.rank_known &&
+    if (identity(at) == identity(attention.probabilities) && factors[1]->shape.ndim_known &&
         !factors[1]->shape.dims.empty())
       return size_of(record, factors[1]->shape.dims.back());
   }
@@ -36,7 +36,7 @@ void check(const Record& record, Report& report) {
     return;
   Once once;
   for (const Attention& attention : attentions(record)) {
-    if (!attention.scale_known || !attention.scaled || !attention.queries->shape.rank_known ||
+    if (!attention.scale_known || !attention.scaled || !attention.queries->shape.ndim_known ||
         attention.queries->shape.dims.size() < 3)
       continue;
     const auto& dims = attention.queries->shape.dims;

@@ -41,11 +41,11 @@ std::optional<Micro> micro_batch(const Record& record, Value engine, const Node&
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const TrainingRoot& scene : Training::of(record).scenes()) {
-    for (const TrainingEvent& backward : scene.all) {
+  for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
+    for (const TrainingEvent& backward : training_root.all) {
       if (backward.event->row->path != "deepspeed.DeepSpeedEngine.backward" || backward.loops.empty())
         continue;
-      const TrainingLoop loop{&scene, backward.loops.back(), &backward, &backward, {}};
+      const TrainingLoop loop{&training_root, backward.loops.back(), &backward, &backward, {}};
       const Value engine = backward.event->self;
       const auto root = deepspeed::configuration_of(record, engine);
       if (!root) continue;

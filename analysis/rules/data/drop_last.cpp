@@ -35,7 +35,7 @@ Int product(const Record& record, const values::Shape& shape) {
     if (!dim.size) return nullptr;
     all = record.symbols.mul(all, dim.size);
   }
-  return shape.rank_known ? all : nullptr;
+  return shape.ndim_known ? all : nullptr;
 }
 
 // Has the size of a batch a part in it?
@@ -50,13 +50,13 @@ bool holds_batch(const Record& record, const LastBatch& last, Int size) {
 // Every loop, whether it trains or not.
 std::vector<TrainingLoop> all_loops(const Training& training) {
   std::vector<TrainingLoop> found;
-  for (const auto* scenes : {&training.scenes(), &training.evaluating()})
-    for (const TrainingRoot& scene : *scenes) {
+  for (const auto* training_roots : {&training.training_roots(), &training.evaluating()})
+    for (const TrainingRoot& training_root : *training_roots) {
       std::set<const interpreter::LoopEvent*> seen;
-      for (const TrainingEvent& each : scene.all)
+      for (const TrainingEvent& each : training_root.all)
         for (const interpreter::LoopEvent* loop : each.loops)
           if (repeats(*loop) && seen.insert(loop).second)
-            found.push_back({&scene, loop, nullptr, nullptr, {}});
+            found.push_back({&training_root, loop, nullptr, nullptr, {}});
     }
   return found;
 }
@@ -91,18 +91,18 @@ const LoopEvent* loop_of(const Block& block, const OperationEvent& read) {
 
 // What the rounds of a loop or of a comprehension have left in a list is stacked: the last is smaller.
 void look_at_stacks(const Record& record, const Training& training, Report& report, Once& once) {
-  for (const auto* scenes : {&training.scenes(), &training.evaluating()})
-    for (const TrainingRoot& scene : *scenes)
-      for (const TrainingEvent& each : scene.all) {
+  for (const auto* training_roots : {&training.training_roots(), &training.evaluating()})
+    for (const TrainingRoot& training_root : *training_roots)
+      for (const TrainingEvent& each : training_root.all) {
         const OperationEvent& event = *each.event;
         if (event.row->operation != Operation::has_to_fit || event.arguments.size() != 1 || each.in_attempt ||
             each.in_handler)
           continue;
         const Int size = event.arguments[0].integer();
-        const auto reading = reading_of(record, scene, size);
+        const auto reading = reading_of(record, training_root, size);
         const auto last = reading ? last_batch(record, *reading) : std::nullopt;
         if (!last) continue;
-        const LoopEvent* loop = loop_of(scene.root->block, *reading->reads[0]);
+        const LoopEvent* loop = loop_of(training_root.root->block, *reading->reads[0]);
         if (loop &&
             (each.in(loop) || std::any_of(loop->rounds.begin(), loop->rounds.end(), [](const Block& round) {
               return is_left_early(round);
@@ -125,9 +125,9 @@ void look_at_stacks(const Record& record, const Training& training, Report& repo
 
 // Something fails on the last batch alone, as the run of the last round has shown.
 void look_at_last_rounds(const Record& record, const Training& training, Report& report, Once& once) {
-  for (const auto* scenes : {&training.scenes(), &training.evaluating()})
-    for (const TrainingRoot& scene : *scenes)
-      for (const TrainingEvent& each : scene.all) {
+  for (const auto* training_roots : {&training.training_roots(), &training.evaluating()})
+    for (const TrainingRoot& training_root : *training_roots)
+      for (const TrainingEvent& each : training_root.all) {
         const OperationEvent& event = *each.event;
         if (event.row->operation != Operation::has_to_fit || !event.self.is(values::Kind::instance) ||
             each.in_attempt || each.in_handler || !once(event.place))
@@ -144,7 +144,7 @@ void look_at_last_rounds(const Record& record, const Training& training, Report&
                 "Take the size from the batch, `x.size(0)`, or pass `drop_last=True` to the loader.");
         if (!finding) continue;
         report.relate(*finding, event.self.object()->born, "the loader");
-        for (const TrainingEvent& other : scene.all)
+        for (const TrainingEvent& other : training_root.all)
           if (other.event->row->operation == Operation::loader_made &&
               other.event->row->kind == values::RowKind::class_ &&
               other.event->self.object() == event.self.object()) {
@@ -161,8 +161,8 @@ bool comes_in_each_round(const Record& record, const Reading& reading, const Tra
   if (loop.backward) return in_every_round(record, loop, each);
   if (each.in_handler || !each.in(loop.loop) || loop.loop->unrolled) return false;
   const auto read = std::ranges::find_if(
-      loop.scene->all, [&](const TrainingEvent& other) { return other.event == reading.reads[0]; });
-  return read != loop.scene->all.end() && each.turns.size() == read->turns.size();
+      loop.training_root->all, [&](const TrainingEvent& other) { return other.event == reading.reads[0]; });
+  return read != loop.training_root->all.end() && each.turns.size() == read->turns.size();
 }
 
 void check(const Record& record, Report& report) {
@@ -183,12 +183,12 @@ void check(const Record& record, Report& report) {
     if (std::any_of(rounds.begin(), rounds.end(), [](const Block& round) { return is_left_early(round); }))
       continue;
     const auto is_batch = [&](const values::TensorState* input) {
-      return input && input->shape.rank_known && !input->shape.dims.empty() &&
+      return input && input->shape.ndim_known && !input->shape.dims.empty() &&
           std::find(last->batches.begin(), last->batches.end(), input->shape.dims[0].size) !=
           last->batches.end();
     };
     bool told = false;
-    for (const TrainingEvent& each : reading.training->scene->all) {
+    for (const TrainingEvent& each : reading.training->training_root->all) {
       const OperationEvent& event = *each.event;
       if (each.in_attempt || !comes_in_each_round(record, reading, each)) continue;
       if (event.row->operation == Operation::has_to_fit && event.arguments.size() > 1 &&

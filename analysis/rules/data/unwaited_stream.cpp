@@ -23,19 +23,20 @@ bool waits(const OperationEvent& event) {
   return event.row->operation == Operation::poll && event.row->kind != values::RowKind::class_;
 }
 
-void look(const TrainingRoot& scene, Report& report, Once& once) {
+void look(const TrainingRoot& training_root, Report& report, Once& once) {
   // Whoever waits for anything may wait for this.
-  if (std::ranges::any_of(scene.all, [](const TrainingEvent& each) { return waits(*each.event); })) return;
-  const auto trains = std::ranges::find_if(scene.all, [](const TrainingEvent& each) {
+  if (std::ranges::any_of(training_root.all, [](const TrainingEvent& each) { return waits(*each.event); }))
+    return;
+  const auto trains = std::ranges::find_if(training_root.all, [](const TrainingEvent& each) {
     return each.event->row->operation == Operation::backward && !each.loops.empty() &&
         repeats(*each.loops.back());
   });
-  if (trains == scene.all.end()) return;
-  for (const TrainingEvent& each : scene.all) {
+  if (trains == training_root.all.end()) return;
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& region = *each.event;
     if (!is_region(region)) continue;
     // Unseen code that has the stream may wait for it.
-    const bool handed = std::ranges::any_of(scene.all, [&](const TrainingEvent& other) {
+    const bool handed = std::ranges::any_of(training_root.all, [&](const TrainingEvent& other) {
       return other.event->row->operation == Operation::unseen &&
           is_handed(*other.event, region.arguments[0].object());
     });
@@ -51,8 +52,8 @@ void look(const TrainingRoot& scene, Report& report, Once& once) {
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const TrainingRoot& scene : Training::of(record).scenes())
-    if (!scene.root->truncated) look(scene, report, once);
+  for (const TrainingRoot& training_root : Training::of(record).training_roots())
+    if (!training_root.root->truncated) look(training_root, report, once);
 }
 
 }  // namespace

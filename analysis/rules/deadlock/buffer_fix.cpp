@@ -61,7 +61,7 @@ public:
 
 private:
   std::string shape_text() const {
-    if (!state_ || !state_->shape.rank_known) return {};
+    if (!state_ || !state_->shape.ndim_known) return {};
     std::string text;
     for (const values::Dim& dim : state_->shape.dims) {
       const auto size = dim.size ? record_.symbols.value(dim.size) : std::nullopt;

@@ -190,11 +190,11 @@ private:
     if (fits) return;
     for (std::size_t at = together; at <= hang; ++at)
       for (const auto& steps : run)
-        if (!ended(steps, at) && blame(run, steps[at], world, seen)) return;
+        if (!ended(steps, at) && explain(run, steps[at], world, seen)) return;
   }
 
   // Is the step under a condition about ranks whose other side enters nothing?
-  bool blame(const Run& run, const Step& step, int world, std::map<const OperationEvent*, Seen>& seen) {
+  bool explain(const Run& run, const Step& step, int world, std::map<const OperationEvent*, Seen>& seen) {
     for (auto turn = step.turns.rbegin(); turn != step.turns.rend(); ++turn) {
       if (record_.symbols.sharing(turn->branch->condition) != symbolic::Sharing::divergent) continue;
       std::vector<int> entering;

@@ -48,12 +48,13 @@ bool on_one_way(const TrainingEvent& one, const TrainingEvent& other) {
 // The steps that stand on another way than one of the engine's: the program chooses between the two.
 std::set<std::pair<std::uint32_t, std::uint32_t>> chosen_steps(const Record& record) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> found;
-  for (const TrainingRoot& scene : Training::of(record).scenes())
-    for (const TrainingEvent& step : scene.all) {
+  for (const TrainingRoot& training_root : Training::of(record).training_roots())
+    for (const TrainingEvent& step : training_root.all) {
       if (step.event->row->operation != Operation::optimizer_step) continue;
-      const bool is_chosen = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
-        return is_engine_step(*other.event) && !on_one_way(step, other);
-      });
+      const bool is_chosen = std::any_of(
+          training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& other) {
+            return is_engine_step(*other.event) && !on_one_way(step, other);
+          });
       if (is_chosen) found.insert({step.event->place.chunk, step.event->place.span.begin});
     }
   return found;
@@ -101,15 +102,15 @@ bool names_zero(Value config) {
 // A backward that the engine does not make, in a loop that its step ends.
 void check_backwards(const Record& record, Report& report) {
   Once once;
-  for (const TrainingRoot& scene : Training::of(record).scenes()) {
+  for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
     std::vector<values::Place> of_engine;
     std::vector<const TrainingEvent*> steps;
-    for (const TrainingEvent& each : scene.all) {
+    for (const TrainingEvent& each : training_root.all) {
       if (each.event->row->path == engine_steps[0]) of_engine.push_back(each.event->place);
       if (each.event->row->path == engine_steps[1]) steps.push_back(&each);
     }
     if (!of_engine.empty()) continue;
-    for (const TrainingEvent& each : scene.all) {
+    for (const TrainingEvent& each : training_root.all) {
       if (each.event->row->operation != Operation::backward || each.loops.empty() || each.in_handler)
         continue;
       const auto step = std::find_if(steps.begin(), steps.end(), [&](const TrainingEvent* one) {
@@ -134,10 +135,11 @@ void check_backwards(const Record& record, Report& report) {
 }
 
 // Does each round of the loop come to the event that comes to the other one?
-bool in_each_round(const TrainingRoot& scene, const TrainingEvent& event, const TrainingEvent& other) {
+bool in_each_round(
+    const TrainingRoot& training_root, const TrainingEvent& event, const TrainingEvent& other) {
   const LoopEvent* loop = event.loops.back();
   const auto times = [&](const TrainingEvent& one) {
-    return std::count_if(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+    return std::count_if(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
       return each.event->place == one.event->place && each.event->row == one.event->row && each.in(loop);
     });
   };
@@ -153,13 +155,13 @@ bool in_each_round(const TrainingRoot& scene, const TrainingEvent& event, const 
 // engine, which this does not clear.
 void check_clearing(const Record& record, Report& report) {
   Once once;
-  for (const TrainingRoot& scene : Training::of(record).scenes()) {
+  for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
     const auto is_own_step = [&](const TrainingEvent& clear) {
-      return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+      return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
         return is_engine_step(*each.event) && each.event->place == clear.event->place;
       });
     };
-    for (const TrainingEvent& clear : scene.all) {
+    for (const TrainingEvent& clear : training_root.all) {
       const bool of_engine = clear.event->row->path == "deepspeed.DeepSpeedEngine.zero_grad";
       if ((!of_engine && clear.event->row->operation != Operation::zero_grad) || clear.loops.empty() ||
           !clear.event->self.is(Kind::instance))
@@ -171,12 +173,13 @@ void check_clearing(const Record& record, Report& report) {
       if (!root || is_own_step(clear)) continue;
       const auto steps = deepspeed::integer(root->at("gradient_accumulation_steps")),
                  stage = root->find("zero_optimization") ? deepspeed::stage_of(*root) : std::optional(0L);
-      const auto backward = std::find_if(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
-        return each.event->row->path == engine_steps[0] && each.event->self.object() == engine.object() &&
-            !each.loops.empty() && each.loops.back() == clear.loops.back();
-      });
-      if (!steps || *steps < 2 || !stage || *stage > 1 || backward == scene.all.end()) continue;
-      if (!in_each_round(scene, clear, *backward) || !once(clear.event->place)) continue;
+      const auto backward = std::find_if(
+          training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
+            return each.event->row->path == engine_steps[0] && each.event->self.object() == engine.object() &&
+                !each.loops.empty() && each.loops.back() == clear.loops.back();
+          });
+      if (!steps || *steps < 2 || !stage || *stage > 1 || backward == training_root.all.end()) continue;
+      if (!in_each_round(training_root, clear, *backward) || !once(clear.event->place)) continue;
       Finding* finding = report.add(Severity::warning, clear.event->place, clear.event->calls,
           "The engine of DeepSpeed accumulates " + std::to_string(*steps) +
               " micro-batches and clears the gradients itself after the last one. This clears them before: only the last micro-batch of each window is trained on, with 1/" +

@@ -62,14 +62,15 @@ void check_scalers(const Record& record, Report& report) {
     has_engine = has_engine || (operation.row && operation.row->path == "deepspeed.DeepSpeedEngine.backward");
   });
   if (!has_engine) return;
-  for (const TrainingRoot& scene : Training::of(record).scenes())
-    for (const TrainingEvent& scaled : scene.all) {
+  for (const TrainingRoot& training_root : Training::of(record).training_roots())
+    for (const TrainingEvent& scaled : training_root.all) {
       if (scaled.event->row->operation != values::Operation::scale || scaled.loops.empty()) continue;
-      const auto backward = std::find_if(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
-        return each.event->row->path == "deepspeed.DeepSpeedEngine.backward" &&
-            each.in(scaled.loops.back()) && on_one_way(scaled, each);
-      });
-      if (backward == scene.all.end() || !once(scaled.event->place)) continue;
+      const auto backward = std::find_if(
+          training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
+            return each.event->row->path == "deepspeed.DeepSpeedEngine.backward" &&
+                each.in(scaled.loops.back()) && on_one_way(scaled, each);
+          });
+      if (backward == training_root.all.end() || !once(scaled.event->place)) continue;
       Finding* finding = report.add(Severity::warning, scaled.event->place, scaled.event->calls,
           "The engine of DeepSpeed scales a float16 loss itself, and nothing takes this second scale away again: the gradients are 65,536 times too large, or overflow. Hand the plain loss to `engine.backward`.");
       if (finding) report.relate(*finding, backward->event->place, "the engine's backward");

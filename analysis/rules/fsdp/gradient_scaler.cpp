@@ -30,28 +30,28 @@ bool is_half(const Wrap& wrap) {
 
 // Training in float16 whose gradients nothing scales.
 void look_for_unscaled(const Record& record, Report& report) {
-  const auto& scenes = Training::of(record).scenes();
+  const auto& training_roots = Training::of(record).training_roots();
   constexpr Operation of_scalers[] = {Operation::scaler_made, Operation::scale, Operation::scaler_step,
       Operation::unscale, Operation::scaler_update, Operation::gradient_written};
   const auto scales = [&](const TrainingEvent& each) {
     return std::ranges::find(of_scalers, each.event->row->operation) != std::end(of_scalers);
   };
-  if (std::ranges::any_of(scenes, [&](const TrainingRoot& scene) {
-        return scene.handed_over || std::ranges::any_of(scene.all, scales);
+  if (std::ranges::any_of(training_roots, [&](const TrainingRoot& training_root) {
+        return training_root.handed_over || std::ranges::any_of(training_root.all, scales);
       }))
     return;
   Once once;
-  for (const TrainingRoot& scene : scenes) {
-    if (scene.root->truncated) continue;
-    for (const Wrap& wrap : wraps_in(scene)) {
+  for (const TrainingRoot& training_root : training_roots) {
+    if (training_root.root->truncated) continue;
+    for (const Wrap& wrap : wraps_in(training_root)) {
       if (!is_half(wrap)) continue;
       const Object* const sharded = wrap.in_place ? wrap.module.object() : wrap.event->self.object();
-      const auto step = std::ranges::find_if(scene.all, [&](const TrainingEvent& each) {
+      const auto step = std::ranges::find_if(training_root.all, [&](const TrainingEvent& each) {
         return each.event->row->operation == Operation::optimizer_step && !each.loops.empty() && sharded &&
             module_of_parameters(attribute(each.event->self, values::OptimizerState::parameters)).object() ==
             sharded;
       });
-      if (step == scene.all.end() || !once(wrap.event->place)) continue;
+      if (step == training_root.all.end() || !once(wrap.event->place)) continue;
       Finding* finding = report.add(Severity::warning, wrap.event->place, wrap.event->calls,
           std::string("This model computes in `float16`, and nothing scales its loss") +
               condition_of(record, wrap, step->turns) +
@@ -67,10 +67,10 @@ void look_for_unscaled(const Record& record, Report& report) {
 void check(const Record& record, Report& report) {
   look_for_unscaled(record, report);
   Once once;
-  for (const TrainingRoot& scene : Training::of(record).scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
-    const std::vector<Wrap> wraps = wraps_in(scene);
-    for (const TrainingEvent& step : scene.all) {
+  for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
+    if (training_root.handed_over || training_root.root->truncated) continue;
+    const std::vector<Wrap> wraps = wraps_in(training_root);
+    for (const TrainingEvent& step : training_root.all) {
       if (step.event->row->operation != Operation::scaler_step || !is_plain_scaler(step.event->self) ||
           step.event->arguments.empty())
         continue;
@@ -80,12 +80,13 @@ void check(const Record& record, Report& report) {
         return !each.in_place && module && each.event->self.object() == module.object();
       });
       if (wrap == wraps.end()) continue;
-      const auto made = std::find_if(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
-        return each.event->row->operation == Operation::scaler_made &&
-            each.event->self.object() == step.event->self.object();
-      });
-      const auto weight = severity_under(record, step.event->self.object(), *step.event, scene);
-      if (made == scene.all.end() || !weight || !once(made->event->place)) continue;
+      const auto made = std::find_if(
+          training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
+            return each.event->row->operation == Operation::scaler_made &&
+                each.event->self.object() == step.event->self.object();
+          });
+      const auto weight = severity_under(record, step.event->self.object(), *step.event, training_root);
+      if (made == training_root.all.end() || !weight || !once(made->event->place)) continue;
       Finding* finding = report.add(Severity::warning, made->event->place, made->event->calls,
           "Each rank of `FullyShardedDataParallel` holds a part of the gradients, and this `GradScaler` looks for inf and nan in that part alone" +
               weight->when +

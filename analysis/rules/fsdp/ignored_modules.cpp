@@ -36,28 +36,32 @@ bool is_trained(const Parts& parts) {
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const TrainingRoot& scene : Training::of(record).scenes()) {
+  for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
     // Who reduces gradients by hand, or wraps a part in DDP, may reduce these.
-    const bool reduces = std::any_of(scene.all.begin(), scene.all.end(), [](const TrainingEvent& each) {
-      return each.event->row->operation == Operation::collective && !each.loops.empty() &&
-          each.event->row->path.starts_with("torch.distributed.") &&
-          each.event->row->path.find("fsdp") == std::string_view::npos;
-    });
-    if (reduces || scene.handed_over || by_hand(scene, static_cast<const LoopEvent*>(nullptr))) continue;
-    for (const Wrap& wrap : wraps_in(scene)) {
+    const bool reduces = std::any_of(
+        training_root.all.begin(), training_root.all.end(), [](const TrainingEvent& each) {
+          return each.event->row->operation == Operation::collective && !each.loops.empty() &&
+              each.event->row->path.starts_with("torch.distributed.") &&
+              each.event->row->path.find("fsdp") == std::string_view::npos;
+        });
+    if (reduces || training_root.handed_over ||
+        by_hand(training_root, static_cast<const LoopEvent*>(nullptr)))
+      continue;
+    for (const Wrap& wrap : wraps_in(training_root)) {
       if (wrap.in_place) continue;
       for (const Value ignored : modules_in(wrap.option("ignored_modules"))) {
         Parts parts;
         parts.add(ignored);
         if (!is_trained(parts)) continue;
-        const auto step = std::find_if(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
-          if (each.event->row->operation != Operation::optimizer_made || each.event->arguments.empty())
-            return false;
-          const Value module = module_of_parameters(each.event->arguments.front());
-          return module &&
-              (module.object() == wrap.event->self.object() || module.object() == wrap.module.object());
-        });
-        if (step == scene.all.end() || !once(wrap.event->place)) continue;
+        const auto step = std::find_if(
+            training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
+              if (each.event->row->operation != Operation::optimizer_made || each.event->arguments.empty())
+                return false;
+              const Value module = module_of_parameters(each.event->arguments.front());
+              return module &&
+                  (module.object() == wrap.event->self.object() || module.object() == wrap.module.object());
+            });
+        if (step == training_root.all.end() || !once(wrap.event->place)) continue;
         Finding* finding = report.add(Severity::warning, wrap.event->place, wrap.event->calls,
             "`FullyShardedDataParallel` neither shards nor reduces the parameters of `ignored_modules`, and this optimizer trains them: each rank steps along its own gradients, and the ranks drift apart. Freeze them, reduce their gradients yourself, or let FSDP have them.");
         if (finding)

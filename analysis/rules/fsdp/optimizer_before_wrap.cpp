@@ -24,21 +24,21 @@ bool replaces_parameters(const Record& record, const Wrap& wrap) {
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const TrainingRoot& scene : Training::of(record).scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
-    const std::vector<Wrap> wraps = wraps_in(scene);
+  for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
+    if (training_root.handed_over || training_root.root->truncated) continue;
+    const std::vector<Wrap> wraps = wraps_in(training_root);
     for (const Wrap& wrap : wraps) {
       if (!wrap.module.is(values::Kind::instance) || !replaces_parameters(record, wrap)) continue;
       const TrainingEvent* made = nullptr;
       bool behind = false;
-      for (const TrainingEvent& each : scene.all) {
+      for (const TrainingEvent& each : training_root.all) {
         behind = behind || each.event == wrap.event;
         if (!behind && each.event->row->operation == Operation::optimizer_made &&
             module_of_parameters(attribute(each.event->self, values::OptimizerState::parameters)).object() ==
                 wrap.module.object())
           made = &each;
         const Value stepped = behind && made ? stepped_optimizer(*each.event) : Value{};
-        if (!stepped || stepped.object() != scene.standing(made->event->self.object()) ||
+        if (!stepped || stepped.object() != training_root.standing(made->event->self.object()) ||
             !once(made->event->place))
           continue;
         const std::string when = condition_of(record, wrap, each.turns);

@@ -102,9 +102,9 @@ std::vector<Wrap> wraps_in(const Record&, const Root& root) {
   return wraps;
 }
 
-std::vector<Wrap> wraps_in(const TrainingRoot& scene) {
+std::vector<Wrap> wraps_in(const TrainingRoot& training_root) {
   std::vector<Wrap> wraps;
-  for (const TrainingEvent& each : scene.all)
+  for (const TrainingEvent& each : training_root.all)
     if (is_wrap(*each.event)) add(wraps, *each.event, each.turns, each.in_attempt);
   return wraps;
 }

@@ -23,8 +23,8 @@ struct Wrap {
 bool is_wrapper(Value value);  // an object of FullyShardedDataParallel
 // In order.
 std::vector<Wrap> wraps_in(const Record& record, const interpreter::Root& root);
-// Those of a scene.
-std::vector<Wrap> wraps_in(const TrainingRoot& scene);
+// Those of a training root.
+std::vector<Wrap> wraps_in(const TrainingRoot& training_root);
 // The module whose parameters a value is, such as `model.parameters()`; absent if it is none.
 Value module_of_parameters(Value parameters);
 // " where fsdp", of the branches that only the wrap stands in.

@@ -100,7 +100,7 @@ void look_at_clearing(const Record& record, Report& report, const Window& window
   const OperationEvent& clear = *window.clear->event;
   const OperationEvent& step = *window.step->event;
   // Two optimizers of one loss, of which one steps now and then, as it is meant to.
-  for (const TrainingEvent& each : window.scene->all)
+  for (const TrainingEvent& each : window.training_root->all)
     if (const Value other = stepped_optimizer(*each.event);
         other && other.object() != window.optimizer.object() && each.in(window.loop))
       return;
@@ -117,13 +117,13 @@ void look_at_clearing(const Record& record, Report& report, const Window& window
   fix.preferred = true;
   // Several steps: behind which of them is to be decided.
   std::set<std::pair<std::uint32_t, std::uint32_t>> places;
-  for (const TrainingEvent& each : window.scene->all)
+  for (const TrainingEvent& each : window.training_root->all)
     if (stepped_optimizer(*each.event).object() == window.optimizer.object() && each.in(window.loop))
       places.insert({each.event->place.chunk, each.event->place.span.begin});
   const std::string text(record.text(clear.place));
   // Where they are cleared there, too, the other one goes.
   const bool cleared_behind = std::any_of(
-      window.scene->all.begin(), window.scene->all.end(), [&](const TrainingEvent& each) {
+      window.training_root->all.begin(), window.training_root->all.end(), [&](const TrainingEvent& each) {
         return each.event->row->operation == Operation::zero_grad && each.in(window.loop) &&
             !(each.event->place == clear.place) && each.event->self.object() == clear.self.object();
       });
@@ -171,7 +171,7 @@ void look_at_last(const Record& record, Report& report, const Window& window, On
   if (!repeats(*outer)) return;
   const TrainingEvent* cleared = nullptr;
   bool inside = false;
-  for (const TrainingEvent& each : window.scene->all) {
+  for (const TrainingEvent& each : window.training_root->all) {
     if (!each.in(outer)) continue;
     inside = inside || each.in(window.loop);
     if (each.in(window.loop)) continue;
@@ -219,7 +219,7 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const Window& window : windows(record, training)) {
-    if (by_hand(*window.scene, window.loop)) continue;
+    if (by_hand(*window.training_root, window.loop)) continue;
     if (window.steps_always) {
       look_at_steps(record, report, window, once);
       continue;

@@ -29,7 +29,7 @@ void check(const Record& record, Report& report) {
     if (!factors[0] || !factors[1]) continue;
     for (const std::size_t side : {0, 1}) {
       const TensorState* loss = behind(factors[side]);
-      if (!loss->made || !loss->shape.rank_known || !loss->shape.dims.empty() || loss->blamed) continue;
+      if (!loss->made || !loss->shape.ndim_known || !loss->shape.dims.empty() || loss->poisoned) continue;
       const values::LossInfo* by = loss_of(*loss->made);
       if (!by) continue;
       bool raised = false, of_loss = false;

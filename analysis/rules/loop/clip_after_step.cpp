@@ -26,10 +26,10 @@ void check(const Record& record, Report& report) {
   for (const OrderViolation& mistake : training.mistakes()) {
     const bool behind = mistake.slip == ViolationKind::clipped_late;
     if ((!behind && mistake.slip != ViolationKind::clipped_early) || only_measures(*mistake.event) ||
-        by_hand(*mistake.scene, *mistake.event) || !once(mistake.event->place))
+        by_hand(*mistake.training_root, *mistake.event) || !once(mistake.event->place))
       continue;
     const ConditionalSeverity weight = severity_under(record, mistake);
-    Finding* finding = report.add(at_most(weight.severity, *mistake.scene), mistake.event->place,
+    Finding* finding = report.add(at_most(weight.severity, *mistake.training_root), mistake.event->place,
         mistake.event->calls,
         behind
             ? "The gradients are clipped after `" + record_call(record, *mistake.before) + "`" + weight.when +

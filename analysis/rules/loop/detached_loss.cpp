@@ -41,7 +41,7 @@ void tell(const Record& record, Report& report, const OperationEvent& event) {
     return;
   }
   const values::TensorState* state = event.self_state();
-  if (!state || state->blamed || event.expected) return;
+  if (!state || state->poisoned || event.expected) return;
   if (state->requires_grad == Known::no) {
     Finding* finding = report.add(Severity::error, event.place, event.calls,
         code(loss + ".backward()") +
@@ -66,12 +66,12 @@ bool has_history(const OperationEvent& event) {
 }
 
 // The loss is one of two, and the other has a history: not every run that comes here fails.
-bool is_one_of_two(const TrainingRoot& scene, const TrainingEvent& each) {
+bool is_one_of_two(const TrainingRoot& training_root, const TrainingEvent& each) {
   const auto is_other_way = [&](const Turn& turn) {
     return std::any_of(each.turns.begin(), each.turns.end(),
         [&](const Turn& own) { return own.branch == turn.branch && own.yes != turn.yes; });
   };
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
+  return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& other) {
     return other.event->place == each.event->place && other.event->calls == each.event->calls &&
         std::any_of(other.turns.begin(), other.turns.end(), is_other_way) && has_history(*other.event);
   });
@@ -79,11 +79,11 @@ bool is_one_of_two(const TrainingRoot& scene, const TrainingEvent& each) {
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const TrainingRoot& scene : Training::of(record).scenes())
-    for (const TrainingEvent& each : scene.all) {
+  for (const TrainingRoot& training_root : Training::of(record).training_roots())
+    for (const TrainingEvent& each : training_root.all) {
       const OperationEvent& event = *each.event;
       if (event.row->operation != Operation::backward || each.in_handler || each.in_attempt ||
-          is_one_of_two(scene, each))
+          is_one_of_two(training_root, each))
         continue;
       if (once(event.place)) tell(record, report, event);
     }

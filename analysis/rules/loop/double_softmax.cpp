@@ -53,7 +53,7 @@ void offer_scores(const Record& record, const Report& report, const OperationEve
 void look_at(const Record& record, Report& report, const OperationEvent& event) {
   const values::LossInfo& loss = *event.row->loss;
   const values::TensorState* input = event.argument_state(0);
-  if (!input || !input->outcome || input->blamed) return;
+  if (!input || !input->outcome || input->poisoned) return;
   const Outcome outcome = input->outcome->outcome;
   const std::string name(loss.name), what(input->outcome->what);
   const ForScores* instead = for_scores_of(loss.name);

@@ -54,7 +54,7 @@ const Expr* tensor_read(const Expr& value) {
 bool is_mean(const std::vector<const Fact*>& facts) {
   return !facts.empty() && std::ranges::all_of(facts, [](const Fact* fact) {
     const values::Producer* made = fact->tensor ? fact->tensor->made : nullptr;
-    if (!made || !fact->tensor->shape.rank_known || !fact->tensor->shape.dims.empty()) return false;
+    if (!made || !fact->tensor->shape.ndim_known || !fact->tensor->shape.dims.empty()) return false;
     const auto* layer = made->self.is(Kind::instance) ? made->self.as<Instance>() : nullptr;
     Value reduction = layer ? layer->attributes.value(Name("reduction")) : Value{};
     for (std::size_t i = 0; i < made->row->parameters.size() && i < made->arguments.size(); ++i)

@@ -90,11 +90,11 @@ bool trains_from_here(const Record& record, const OperationEvent& event) {
 }
 
 // Does anything ever set a mode of the module, of a part of it, or of what it is a part of, to evaluation?
-bool ever_evaluates(const Record& record, const TrainingRoot& scene, const Object* module) {
+bool ever_evaluates(const Record& record, const TrainingRoot& training_root, const Object* module) {
   Parts parts;
   parts.add(as_value(module));
-  const bool handed = escapes(record, scene, module, nullptr);
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+  const bool handed = escapes(record, training_root, module, nullptr);
+  return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
     if (!sets_mode(*each.event)) return false;
     if (trains_from_here(record, *each.event)) return false;
     if (parts.found.contains(each.event->self.object())) return true;
@@ -120,7 +120,7 @@ const OperationEvent* trained_since(const Record& record, const Evaluation& eval
   if (!trains_from_here(record, *evaluation.mode)) return nullptr;
   const OperationEvent* backward = nullptr;
   bool since = false;
-  for (const TrainingEvent& each : evaluation.scene->all) {
+  for (const TrainingEvent& each : evaluation.training_root->all) {
     if (each.event == evaluation.forward->event) break;
     since = since || each.event == evaluation.mode;
     if (since && each.event->row->operation == Operation::backward && !each.in_handler) backward = each.event;
@@ -131,21 +131,21 @@ const OperationEvent* trained_since(const Record& record, const Evaluation& eval
 // Does the loop only read numbers of a model that was trained before? What unseen code does with an optimizer
 // it may do to train.
 bool only_reads(const Record& record, const Evaluation& evaluation) {
-  const TrainingRoot& scene = *evaluation.scene;
-  return !scene.optimizers.empty() && evaluation.mode && trained_since(record, evaluation) &&
+  const TrainingRoot& training_root = *evaluation.training_root;
+  return !training_root.optimizers.empty() && evaluation.mode && trained_since(record, evaluation) &&
       evaluation.loop->stmt && takes_numbers(record, *evaluation.loop, *evaluation.loop->stmt) &&
-      std::ranges::none_of(scene.all, [&](const TrainingEvent& each) {
+      std::ranges::none_of(training_root.all, [&](const TrainingEvent& each) {
         return each.in(evaluation.loop) && each.event->row->operation == Operation::unseen &&
-            hands_any(*each.event, scene.optimizers);
+            hands_any(*each.event, training_root.optimizers);
       });
 }
 
 // Was the model handed to unseen code between what last set its mode and the evaluation?
 bool handed_since(const Record& record, const Evaluation& evaluation) {
-  const TrainingRoot& scene = *evaluation.scene;
+  const TrainingRoot& training_root = *evaluation.training_root;
   const Object* model = evaluation.forward->event->self.object();
   const auto at = [&](const OperationEvent* event) {
-    return std::ranges::find(scene.all, event, &TrainingEvent::event);
+    return std::ranges::find(training_root.all, event, &TrainingEvent::event);
   };
   return std::any_of(at(evaluation.mode), at(evaluation.forward->event), [&](const TrainingEvent& each) {
     return each.event->row->operation == Operation::unseen && is_handed(*each.event, model) &&
@@ -200,8 +200,8 @@ bool may_be_mode_of(const OperationEvent& event, const Object* model) {
 
 // Is the model trained behind the operation, in the same round of the loop, before its mode or that of a part
 // is set again?
-bool trains_behind(
-    const TrainingRoot& scene, const LoopEvent& loop, const OperationEvent& operation, const Object* model) {
+bool trains_behind(const TrainingRoot& training_root, const LoopEvent& loop, const OperationEvent& operation,
+    const Object* model) {
   Parts parts;
   parts.add(as_value(model));
   for (const Block& round : loop.rounds) {
@@ -214,7 +214,7 @@ bool trains_behind(
         settled = true;
       else if (other.row->operation == Operation::backward)
         settled = trains = !dynamic_cast<const Instance*>(model) || !other.self_state() ||
-            is_trained_by(scene, other, as_value(model));
+            is_trained_by(training_root, other, as_value(model));
     });
     if (behind) return trains;
   }
@@ -223,10 +223,10 @@ bool trains_behind(
 
 // Does each round of the loop train another model, one of its own: with an optimizer that it makes for that,
 // or of a class that it makes an object of?
-bool is_made_in(const TrainingRoot& scene, const LoopEvent& loop, const Object* model) {
+bool is_made_in(const TrainingRoot& training_root, const LoopEvent& loop, const Object* model) {
   const auto* known = dynamic_cast<const Instance*>(model);
   if (!known) return false;
-  const bool with_optimizer = std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+  const bool with_optimizer = std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
     if (each.event->row->operation != Operation::optimizer_made || !each.in(&loop)) return false;
     Parts trained;
     trained.add(attribute(each.event->self, values::OptimizerState::parameters));
@@ -244,13 +244,13 @@ bool is_made_in(const TrainingRoot& scene, const LoopEvent& loop, const Object* 
 }
 
 // model.train() where each round of the loop begins.
-void offer_training(const Record& record, const TrainingRoot& scene, const LoopEvent& loop,
+void offer_training(const Record& record, const TrainingRoot& training_root, const LoopEvent& loop,
     const Object* model, Finding& finding) {
   if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_ || !record.in_file(loop.place)) return;
   const auto& body = syntax::as<syntax::ForStmt>(*loop.stmt).body;
   const SourceLines source(record, loop.place.chunk);
   if (body.empty() || !source.own_line(*body[0])) return;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& forward = *each.event;
     if (forward.row->operation != Operation::forward || forward.self.object() != model ||
         forward.calls != loop.calls || !each.in(&loop) || !forward.expr)
@@ -335,13 +335,13 @@ void look_for_missing(const Record& record, const Training& training, Report& re
   for (const Evaluation& each : all)
     if (each.evaluates) set.insert({each.forward->event->place.chunk, each.forward->event->place.span.begin});
   for (const Evaluation& evaluation : all) {
-    const TrainingRoot& scene = *evaluation.scene;
+    const TrainingRoot& training_root = *evaluation.training_root;
     const OperationEvent& forward = *evaluation.forward->event;
     const Object* model = forward.self.object();
     // Of a model whose layers are known they say whether the mode matters.
     const bool asked = !evaluation.mode && !is_statement(record, forward) && !may_be_known(model) &&
         (without_gradients(forward) || takes_numbers(record, evaluation)) &&
-        std::ranges::none_of(scene.all, [&](const TrainingEvent& each) {
+        std::ranges::none_of(training_root.all, [&](const TrainingEvent& each) {
           return each.event->row->operation == Operation::unseen && is_handed(*each.event, model) &&
               !record.text(each.event->place).starts_with(called_text(record, forward) + ".");
         });
@@ -351,17 +351,17 @@ void look_for_missing(const Record& record, const Training& training, Report& re
     }
     if (evaluation.evaluates || is_statement(record, forward) ||
         !(without_gradients(forward) || only_reads(record, evaluation)) ||
-        (evaluation.mode ? handed_since(record, evaluation) : escapes(record, scene, model, nullptr)))
+        (evaluation.mode ? handed_since(record, evaluation) : escapes(record, training_root, model, nullptr)))
       continue;
     const OperationEvent *backward = nullptr, *last = nullptr;
-    for (const TrainingEvent& each : scene.all) {
+    for (const TrainingEvent& each : training_root.all) {
       if (each.event == &forward) break;
       const bool trains = each.event->row->operation == Operation::backward && each.event->self_state() &&
           reaches(*each.event->self_state(), forward.self);
       if (trains) backward = each.event;
       if (trains || (sets_mode(*each.event) && each.event->self.object() == model)) last = each.event;
     }
-    if (const OperationEvent* trained = evaluation.mode && !ever_evaluates(record, scene, model) &&
+    if (const OperationEvent* trained = evaluation.mode && !ever_evaluates(record, training_root, model) &&
                 !may_be_known(model)
             ? trained_since(record, evaluation)
             : nullptr) {
@@ -388,7 +388,7 @@ void look_for_missing(const Record& record, const Training& training, Report& re
       }
     }
     // Who sets it to training between the two means to.
-    if (!backward || last != backward || ever_evaluates(record, scene, model) || has_own_modes(model))
+    if (!backward || last != backward || ever_evaluates(record, training_root, model) || has_own_modes(model))
       continue;
     const Instance* layer = by_mode(model);
     if (!layer || !forward.expr || !once(forward.place)) continue;
@@ -412,9 +412,9 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   look_for_missing(record, training, report, once);
-  for (const TrainingRoot& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
-    for (const TrainingEvent& mode : scene.all) {
+  for (const TrainingRoot& training_root : training.training_roots()) {
+    if (training_root.handed_over || training_root.root->truncated) continue;
+    for (const TrainingEvent& mode : training_root.all) {
       const OperationEvent& event = *mode.event;
       // Of a model that is not seen its use says that it is one.
       if (!sets_eval(record, event) || !(event.self.is(Kind::instance) || event.self.is(Kind::unknown)))
@@ -424,31 +424,32 @@ void check(const Record& record, Report& report) {
       const LoopEvent* loop = nullptr;
       const OperationEvent* backward = nullptr;
       for (auto it = mode.loops.rbegin(); it != mode.loops.rend() && !loop; ++it)
-        for (const TrainingEvent& each : scene.all) {
+        for (const TrainingEvent& each : training_root.all) {
           if (each.event->row->operation != Operation::backward || !each.in(*it)) continue;
-          if (!is_trained_by(scene, *each.event, event.self)) continue;
+          if (!is_trained_by(training_root, *each.event, event.self)) continue;
           loop = *it;
           backward = each.event;
         }
-      if (!loop || !repeats(*loop) || escapes(record, scene, model, loop) || is_made_in(scene, *loop, model))
+      if (!loop || !repeats(*loop) || escapes(record, training_root, model, loop) ||
+          is_made_in(training_root, *loop, model))
         continue;
       // Any train() in the loop may restore it; one that comes from outside does not.
       bool restored = false;
       std::size_t times = 0;
-      for (const TrainingEvent& each : scene.all) {
+      for (const TrainingEvent& each : training_root.all) {
         if (!each.in(loop)) continue;
         restored = restored ||
             (sets_mode(*each.event) && !sets_eval(record, *each.event) && may_be_mode_of(*each.event, model));
         times += each.event->place == event.place;
       }
       // Who trains right behind an eval() means to, and so wherever else the loop sets it.
-      const bool trained_so = std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+      const bool trained_so = std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
         return each.in(loop) && sets_eval(record, *each.event) && may_be_mode_of(*each.event, model) &&
             !without_gradients(*each.event) &&
-            trains_behind(scene, *loop, *each.event, each.event->self.object());
+            trains_behind(training_root, *loop, *each.event, each.event->self.object());
       });
       // Who calls eval() and then trains in the same round without no_grad means to (frozen statistics).
-      const bool evaluation = without_gradients(event) || !trains_behind(scene, *loop, event, model);
+      const bool evaluation = without_gradients(event) || !trains_behind(training_root, *loop, event, model);
       if (restored || trained_so || !evaluation || (loop->unrolled && times < 1) ||
           !may_differ_by_mode(record, model) || !once(event.place))
         continue;
@@ -463,7 +464,7 @@ void check(const Record& record, Report& report) {
       if (!finding) continue;
       report.relate(*finding, backward->place, "the same model is trained here");
       report.relate(*finding, loop->place, "iteration after iteration");
-      offer_training(record, scene, *loop, model, *finding);
+      offer_training(record, training_root, *loop, model, *finding);
     }
   }
 }

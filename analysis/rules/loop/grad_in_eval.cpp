@@ -116,7 +116,7 @@ bool is_recorded(const Record& record, const Evaluation& evaluation) {
     return record.text(turn.branch->place).find("training") != std::string_view::npos;
   });
   return (reads_data || takes_numbers(record, evaluation)) && !freezes && !asks &&
-      !may_be_called_without_gradients(record, *evaluation.scene->root);
+      !may_be_called_without_gradients(record, *evaluation.training_root->root);
 }
 
 void check(const Record& record, Report& report) {

@@ -40,19 +40,19 @@ std::optional<double> given(
 }
 
 // Does the optimizer step in a loop? Programs that only try what an optimizer does have any numbers.
-bool trains(const TrainingRoot& scene, const Object* optimizer) {
-  for (const TrainingEvent& each : scene.all)
+bool trains(const TrainingRoot& training_root, const Object* optimizer) {
+  for (const TrainingEvent& each : training_root.all)
     if (stepped_optimizer(*each.event).object() == optimizer && !each.loops.empty() &&
         repeats(*each.loops.back()))
       return true;
   return false;
 }
 
-void look_at(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
-  for (const TrainingEvent& each : scene.all) {
+void look_at(const Record& record, const TrainingRoot& training_root, Report& report, Once& once) {
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& made = *each.event;
     if (made.row->operation != Operation::optimizer_made ||
-        !trains(scene, scene.standing(made.self.object())))
+        !trains(training_root, training_root.standing(made.self.object())))
       continue;
     const values::OptimizerInfo* info = made.row->optimizer;
     if (!info) continue;
@@ -79,7 +79,8 @@ void look_at(const Record& record, const TrainingRoot& scene, Report& report, On
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const TrainingRoot& scene : training.scenes()) look_at(record, scene, report, once);
+  for (const TrainingRoot& training_root : training.training_roots())
+    look_at(record, training_root, report, once);
 }
 
 }  // namespace

@@ -102,15 +102,15 @@ std::optional<std::string> left_part(const Instance& whole, const values::Tensor
   return in > 1 ? left : std::nullopt;
 }
 
-void look_for_part(const TrainingRoot& scene, const OperationEvent& made,
+void look_for_part(const TrainingRoot& training_root, const OperationEvent& made,
     const std::set<const Object*>& taken, Report& report, Once& once) {
   std::set<const Instance*> wholes;
-  for (const TrainingEvent& each : scene.all)
+  for (const TrainingEvent& each : training_root.all)
     if (each.event->row->operation == Operation::forward && each.event->self.is(Kind::instance))
       wholes.insert(each.event->self.as<Instance>());
   if (wholes.empty()) return;
   const std::set<const Object*> loaded = may_be_loaded(report.record());
-  for (const TrainingEvent& backward : scene.all) {
+  for (const TrainingEvent& backward : training_root.all) {
     const values::TensorState* loss = trained_loss(backward);
     if (!loss) continue;
     for (const Instance* whole : wholes) {
@@ -125,18 +125,19 @@ void look_for_part(const TrainingRoot& scene, const OperationEvent& made,
   }
 }
 
-void look_at(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
-  if (scene.handed_over || scene.root->truncated || scene.optimizers.empty() ||
-      std::ranges::any_of(scene.optimizers,
-          [&](const Object* each) { return !is_made(scene, each) || escapes(record, scene, each, nullptr); }))
+void look_at(const Record& record, const TrainingRoot& training_root, Report& report, Once& once) {
+  if (training_root.handed_over || training_root.root->truncated || training_root.optimizers.empty() ||
+      std::ranges::any_of(training_root.optimizers, [&](const Object* each) {
+        return !is_made(training_root, each) || escapes(record, training_root, each, nullptr);
+      }))
     return;
-  const auto taken = all_taken(scene);
-  const auto first_made = std::ranges::find_if(scene.all,
+  const auto taken = all_taken(training_root);
+  const auto first_made = std::ranges::find_if(training_root.all,
       [](const TrainingEvent& each) { return each.event->row->operation == Operation::optimizer_made; });
-  if (!taken || taken->empty() || first_made == scene.all.end()) return;
+  if (!taken || taken->empty() || first_made == training_root.all.end()) return;
   const OperationEvent& made = *first_made->event;
-  look_for_part(scene, made, *taken, report, once);
-  for (const TrainingEvent& backward : scene.all) {
+  look_for_part(training_root, made, *taken, report, once);
+  for (const TrainingEvent& backward : training_root.all) {
     const values::TensorState* loss = trained_loss(backward);
     if (!loss) continue;
     // Who trains only one kind of parameter, as the biases, has all layers in part.
@@ -167,8 +168,9 @@ void look_at(const Record& record, const TrainingRoot& scene, Report& report, On
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const auto* scenes : {&Training::of(record).scenes(), &StepMethods::of(record).scenes()})
-    for (const TrainingRoot& scene : *scenes) look_at(record, scene, report, once);
+  for (const auto* training_roots :
+      {&Training::of(record).training_roots(), &StepMethods::of(record).training_roots()})
+    for (const TrainingRoot& training_root : *training_roots) look_at(record, training_root, report, once);
 }
 
 }  // namespace

@@ -21,9 +21,9 @@ using values::Operation;
 namespace {
 
 // Of a backward that feeds no optimizer it may be this one that is meant: loop/wrong-parameters tells of it.
-bool feeds_any(const TrainingRoot& scene, const OperationEvent& backward) {
-  for (const Object* optimizer : scene.optimizers)
-    if (feeds(scene, backward, Value::of(Kind::instance, optimizer)) == Answer::yes) return true;
+bool feeds_any(const TrainingRoot& training_root, const OperationEvent& backward) {
+  for (const Object* optimizer : training_root.optimizers)
+    if (feeds(training_root, backward, Value::of(Kind::instance, optimizer)) == Answer::yes) return true;
   return false;
 }
 
@@ -117,11 +117,11 @@ bool keeps_loss(const Record& record, const TrainingEvent& step) {
 }
 
 // An optimizer that is given, cleared and stepped in each round without a backward.
-void look_at_given(const Record& record, Report& report, const TrainingRoot& scene, Once& once) {
-  const bool backward = std::ranges::any_of(
-      scene.all, [](const TrainingEvent& each) { return each.event->row->operation == Operation::backward; });
+void look_at_given(const Record& record, Report& report, const TrainingRoot& training_root, Once& once) {
+  const bool backward = std::ranges::any_of(training_root.all,
+      [](const TrainingEvent& each) { return each.event->row->operation == Operation::backward; });
   if (backward) return;
-  for (const GivenOptimizer& each : given_optimizers(record, scene)) {
+  for (const GivenOptimizer& each : given_optimizers(record, training_root)) {
     if (!each.stepped || !keeps_loss(record, *each.stepped)) continue;
     const auto& arguments = each.stepped->event->arguments;
     const bool closure = each.stepped->event->row->operation == Operation::optimizer_step &&
@@ -134,16 +134,17 @@ void look_at_given(const Record& record, Report& report, const TrainingRoot& sce
 }
 
 // Was it made by the program, or is it one of several of which one was?
-bool is_one_made(const TrainingRoot& scene, const Object* optimizer) {
-  return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+bool is_one_made(const TrainingRoot& training_root, const Object* optimizer) {
+  return std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
     return each.event->row->operation == Operation::optimizer_made &&
-        scene.standing(each.event->self.object()) == optimizer;
+        training_root.standing(each.event->self.object()) == optimizer;
   });
 }
 
 // Of two ways to train one lacks it.
-void look_at_alternatives(const Record& record, Report& report, const TrainingRoot& scene, Once& once) {
-  for (const Lacking& each : unfed(record, scene)) {
+void look_at_alternatives(
+    const Record& record, Report& report, const TrainingRoot& training_root, Once& once) {
+  for (const Lacking& each : unfed(record, training_root)) {
     if (!once(each.event->place)) continue;
     Finding* finding = report.add(Severity::warning, each.event->place, each.event->calls,
         "No backward pass computes gradients for " + code(each.optimizer) +
@@ -155,18 +156,19 @@ void look_at_alternatives(const Record& record, Report& report, const TrainingRo
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const TrainingRoot& scene : training.scenes()) {
-    if (!trains_itself(scene) || scene.root->truncated) continue;
-    look_at_given(record, report, scene, once);
-    if (!by_hand(scene, nullptr)) look_at_alternatives(record, report, scene, once);
-    for (const TrainingEvent& step : scene.all) {
+  for (const TrainingRoot& training_root : training.training_roots()) {
+    if (!trains_itself(training_root) || training_root.root->truncated) continue;
+    look_at_given(record, report, training_root, once);
+    if (!by_hand(training_root, nullptr)) look_at_alternatives(record, report, training_root, once);
+    for (const TrainingEvent& step : training_root.all) {
       const Value optimizer = stepped_optimizer(*step.event);
       if (step.loops.empty() || !repeats(*step.loops.back()) ||
-          makes_gradients(record, scene, step.loops.back()))
+          makes_gradients(record, training_root, step.loops.back()))
         continue;
-      const bool made = optimizer.is(Kind::instance) && is_one_made(scene, optimizer.object());
+      const bool made = optimizer.is(Kind::instance) && is_one_made(training_root, optimizer.object());
       // What unseen code made, or has given back, is an optimizer by what is done with it.
-      const bool meant = optimizer.is(Kind::unknown) && scene.optimizers.contains(optimizer.object()) &&
+      const bool meant = optimizer.is(Kind::unknown) &&
+          training_root.optimizers.contains(optimizer.object()) &&
           names_optimizer(stepped_text(record, *step.event)) && keeps_loss(record, step);
       if (!made && !meant) continue;
       const LoopEvent* loop = step.loops.back();
@@ -176,20 +178,21 @@ void check(const Record& record, Report& report) {
           !arguments[0].is(Kind::none))
         continue;
       bool cleared = false, fed = false, unseen = false;
-      for (const TrainingEvent& each : scene.all) {
+      for (const TrainingEvent& each : training_root.all) {
         cleared = cleared ||
             (each.event->row->operation == Operation::zero_grad && each.in(loop) &&
                 (each.event->self.object() == optimizer.object() ||
-                    (!scene.optimizers.contains(each.event->self.object()) &&
-                        shares_parameters(scene, each.event->self, optimizer) == Answer::yes)));
+                    (!training_root.optimizers.contains(each.event->self.object()) &&
+                        shares_parameters(training_root, each.event->self, optimizer) == Answer::yes)));
         if (each.event->row->operation == Operation::backward)
-          fed = fed || feeds(scene, *each.event, optimizer) != Answer::no || !feeds_any(scene, *each.event);
+          fed = fed || feeds(training_root, *each.event, optimizer) != Answer::no ||
+              !feeds_any(training_root, *each.event);
         // What is handed the model, or anything else, may run a backward.
         unseen = unseen || (each.event->row->operation == Operation::unseen && each.in(loop)) ||
             each.event->row->operation == Operation::gradient_asked;
       }
       if (!cleared || fed || (unseen && !keeps_loss(record, step)) || loss_in(record, step).handed ||
-          escapes(record, scene, optimizer.object(), nullptr) || !once(step.event->place))
+          escapes(record, training_root, optimizer.object(), nullptr) || !once(step.event->place))
         continue;
       const std::string name = stepped_text(record, *step.event);
       report.add(Severity::warning, step.event->place, step.event->calls,

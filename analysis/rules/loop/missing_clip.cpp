@@ -73,8 +73,8 @@ const Instance* mixture(const Record& record, const values::TensorState& loss, V
 
 // `model.parameters()` where the optimizer was made, if the step can see the same name.
 std::string parameters_text(
-    const Record& record, const TrainingRoot& scene, const OperationEvent& step, Value optimizer) {
-  for (const TrainingEvent& each : scene.all) {
+    const Record& record, const TrainingRoot& training_root, const OperationEvent& step, Value optimizer) {
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& made = *each.event;
     if (made.row->operation != Operation::optimizer_made || made.self.object() != optimizer.object() ||
         made.calls != step.calls || !made.expr || made.expr->arguments.empty())
@@ -95,10 +95,10 @@ bool offers_clipping(const Record& record, const LoopEvent& loop) {
       record.text({loop.place.chunk, loop.stmt->span}).find("clip_grad") != std::string_view::npos;
 }
 // The shards of the gradients are clipped together by the wrapper alone.
-bool is_sharded(const TrainingRoot& scene, Value optimizer) {
+bool is_sharded(const TrainingRoot& training_root, Value optimizer) {
   const Value parameters = attribute(optimizer, values::OptimizerState::parameters),
               of = attribute(parameters, values::OptimizerState::of);
-  (void)scene;
+  (void)training_root;
   const auto* model = of.is(Kind::instance) ? of.as<Instance>() : nullptr;
   return model && model->native && model->native->path.ends_with("FullyShardedDataParallel");
 }
@@ -106,8 +106,8 @@ bool is_sharded(const TrainingRoot& scene, Value optimizer) {
 constexpr double too_large = 1000;  // programs that clip late write up to this
 
 // A limit that gradients never reach, where it is written out. float("inf") only measures.
-void look_at_limits(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
-  for (const TrainingEvent& each : scene.all) {
+void look_at_limits(const Record& record, const TrainingRoot& training_root, Report& report, Once& once) {
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& clip = *each.event;
     if (clip.row->operation != Operation::clip_gradients || each.loops.empty() ||
         !repeats(*each.loops.back()) || clip.arguments.size() < 2 || clip.row->parameters.size() < 2)
@@ -116,9 +116,10 @@ void look_at_limits(const Record& record, const TrainingRoot& scene, Report& rep
     const double limit = given.is(Kind::real) ? given.real()
         : given.is(Kind::integer) ? static_cast<double>(record.symbols.value(given.integer()).value_or(0))
                                   : 0;
-    const bool trains = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
-      return stepped_optimizer(*other.event) && other.in(each.loops.back());
-    });
+    const bool trains = std::any_of(
+        training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& other) {
+          return stepped_optimizer(*other.event) && other.in(each.loops.back());
+        });
     if (!(limit > too_large) || limit > 1e30 || !trains || !once(clip.place)) continue;
     report.add(Severity::hint, clip.place, clip.calls,
         "A limit of " + in_digits(limit) +
@@ -129,27 +130,28 @@ void look_at_limits(const Record& record, const TrainingRoot& scene, Report& rep
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once limits;
-  for (const TrainingRoot& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
-    const bool clips = std::any_of(scene.all.begin(), scene.all.end(),
+  for (const TrainingRoot& training_root : training.training_roots()) {
+    if (training_root.handed_over || training_root.root->truncated) continue;
+    const bool clips = std::any_of(training_root.all.begin(), training_root.all.end(),
         [](const TrainingEvent& each) { return clips_gradients(*each.event); });
     if (clips) {
-      look_at_limits(record, scene, report, limits);
+      look_at_limits(record, training_root, report, limits);
       continue;
     }
     bool told = false;
-    for (const TrainingEvent& step : scene.all) {
+    for (const TrainingEvent& step : training_root.all) {
       const Value optimizer = stepped_optimizer(*step.event);
       if (told || !optimizer.is(Kind::instance) || step.loops.empty() || !repeats(*step.loops.back()) ||
-          !is_made(scene, optimizer.object()) || by_hand(scene, nullptr))
+          !is_made(training_root, optimizer.object()) || by_hand(training_root, nullptr))
         continue;
       const LoopEvent* loop = step.loops.back();
-      if (offers_clipping(record, *loop) || escapes(record, scene, optimizer.object(), nullptr)) continue;
-      for (const TrainingEvent& each : scene.all) {
+      if (offers_clipping(record, *loop) || escapes(record, training_root, optimizer.object(), nullptr))
+        continue;
+      for (const TrainingEvent& each : training_root.all) {
         const values::TensorState* loss = each.event->row->operation == Operation::backward && each.in(loop)
             ? each.event->self_state()
             : nullptr;
-        if (!loss || feeds(scene, *each.event, optimizer) != Answer::yes) continue;
+        if (!loss || feeds(training_root, *each.event, optimizer) != Answer::yes) continue;
         const Instance* layer = explosive(*loss);
         const bool experts = !layer;
         if (experts) layer = mixture(record, *loss, optimizer);
@@ -161,12 +163,12 @@ void check(const Record& record, Report& report) {
                 " before the step: one bad batch can undo many steps. Clip their norm, at 1.0 as a start, as programs that train such layers mostly do.");
         if (!finding) break;
         report.relate(*finding, layer->born, "the " + name);
-        const std::string parameters = parameters_text(record, scene, *step.event, optimizer);
+        const std::string parameters = parameters_text(record, training_root, *step.event, optimizer);
         Fix fix;
         fix.title = "Clip the norm of the gradients";
         if (!parameters.empty() && step.event->row->operation == Operation::optimizer_step &&
             insert_before(record, *step.event,
-                is_sharded(scene, optimizer)
+                is_sharded(training_root, optimizer)
                     ? parameters.substr(0, parameters.rfind('.')) + ".clip_grad_norm_(1.0)"
                     : "torch.nn.utils.clip_grad_norm_(" + parameters + ", 1.0)",
                 fix))

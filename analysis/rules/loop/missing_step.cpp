@@ -22,8 +22,8 @@ using values::Operation;
 namespace {
 
 // An optimizer that is given, cleared in each round and stepped in none.
-void look_at_given(const Record& record, Report& report, const TrainingRoot& scene, Once& once) {
-  for (const GivenOptimizer& each : given_optimizers(record, scene)) {
+void look_at_given(const Record& record, Report& report, const TrainingRoot& training_root, Once& once) {
+  for (const GivenOptimizer& each : given_optimizers(record, training_root)) {
     if (each.stepped || !each.backward || each.uses_gradients || !once(each.backward->event->place)) continue;
     Finding* finding = report.add(Severity::warning, each.backward->event->place, each.backward->event->calls,
         "This loop computes gradients and clears them with " + code(each.name + ".zero_grad()") + ", but " +
@@ -34,8 +34,9 @@ void look_at_given(const Record& record, Report& report, const TrainingRoot& sce
 }
 
 // Of two ways to train the one that is taken less often is the one where it lacks.
-void look_at_alternatives(const Record& record, Report& report, const TrainingRoot& scene, Once& once) {
-  for (const Lacking& each : unstepped(record, scene)) {
+void look_at_alternatives(
+    const Record& record, Report& report, const TrainingRoot& training_root, Once& once) {
+  for (const Lacking& each : unstepped(record, training_root)) {
     if (!once(each.event->place)) continue;
     Finding* finding = report.add(Severity::warning, each.event->place, each.event->calls,
         "The gradients of this backward pass are cleared, and " + code(each.optimizer) +
@@ -46,8 +47,8 @@ void look_at_alternatives(const Record& record, Report& report, const TrainingRo
 
 // Does some run of the file step what is written so?
 bool is_stepped_elsewhere(const Record& record, const Training& training, const std::string& written) {
-  for (const TrainingRoot& scene : training.scenes())
-    for (const TrainingEvent& each : scene.all)
+  for (const TrainingRoot& training_root : training.training_roots())
+    for (const TrainingEvent& each : training_root.all)
       if (each.event->row->operation == Operation::optimizer_step &&
           object_text(record, *each.event, "") == written)
         return true;
@@ -56,31 +57,31 @@ bool is_stepped_elsewhere(const Record& record, const Training& training, const 
 
 // One backward pass feeds several optimizers that are cleared for it, and one of them is not stepped after it
 // as the others are: also in a function that is called once per step.
-void look_at_siblings(
-    const Record& record, Report& report, const Training& training, const TrainingRoot& scene, Once& once) {
+void look_at_siblings(const Record& record, Report& report, const Training& training,
+    const TrainingRoot& training_root, Once& once) {
   const auto own = [&](const TrainingEvent& each, Operation operation, const Object* optimizer) {
     return each.event->row->operation == operation && each.event->self.object() == optimizer;
   };
-  for (std::size_t at = 0; at < scene.all.size(); ++at) {
-    const TrainingEvent& backward = scene.all[at];
+  for (std::size_t at = 0; at < training_root.all.size(); ++at) {
+    const TrainingEvent& backward = training_root.all[at];
     if (backward.event->row->operation != Operation::backward) continue;
     const Object *stepped = nullptr, *left = nullptr;
     const TrainingEvent* clearing = nullptr;
-    for (const Object* optimizer : scene.optimizers) {
-      if (feeds(scene, *backward.event, as_value(optimizer)) != Answer::yes) continue;
-      const auto cleared = std::ranges::find_if(
-          scene.all, [&](const TrainingEvent& each) { return own(each, Operation::zero_grad, optimizer); });
-      const bool steps = std::ranges::any_of(scene.all,
+    for (const Object* optimizer : training_root.optimizers) {
+      if (feeds(training_root, *backward.event, as_value(optimizer)) != Answer::yes) continue;
+      const auto cleared = std::ranges::find_if(training_root.all,
+          [&](const TrainingEvent& each) { return own(each, Operation::zero_grad, optimizer); });
+      const bool steps = std::ranges::any_of(training_root.all,
           [&](const TrainingEvent& each) { return stepped_optimizer(*each.event).object() == optimizer; });
-      const bool after = std::any_of(scene.all.begin() + static_cast<std::ptrdiff_t>(at), scene.all.end(),
-          [&](const TrainingEvent& each) {
+      const bool after = std::any_of(training_root.all.begin() + static_cast<std::ptrdiff_t>(at),
+          training_root.all.end(), [&](const TrainingEvent& each) {
             return stepped_optimizer(*each.event).object() == optimizer &&
                 each.event->calls == backward.event->calls;
           });
       if (after) stepped = optimizer;
-      if (!steps && cleared != scene.all.end() && cleared->event->calls == backward.event->calls &&
-          cleared->turns.size() == backward.turns.size() && !scene.presumed.contains(optimizer) &&
-          !escapes(record, scene, optimizer, nullptr)) {
+      if (!steps && cleared != training_root.all.end() && cleared->event->calls == backward.event->calls &&
+          cleared->turns.size() == backward.turns.size() && !training_root.presumed.contains(optimizer) &&
+          !escapes(record, training_root, optimizer, nullptr)) {
         left = optimizer;
         clearing = &*cleared;
       }
@@ -100,17 +101,17 @@ void look_at_siblings(
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const TrainingRoot& scene : training.scenes()) {
-    if (trains_itself(scene)) look_at_given(record, report, scene, once);
-    if (!trains_itself(scene) || scene.root->truncated) continue;
+  for (const TrainingRoot& training_root : training.training_roots()) {
+    if (trains_itself(training_root)) look_at_given(record, report, training_root, once);
+    if (!trains_itself(training_root) || training_root.root->truncated) continue;
     // What is done by hand on a way is seen there.
-    look_at_alternatives(record, report, scene, once);
+    look_at_alternatives(record, report, training_root, once);
     // Who throws gradients away one by one may have used them one by one.
-    if (steps_by_hand(record, scene)) continue;
-    look_at_siblings(record, report, training, scene, once);
-    for (const Object* optimizer : scene.optimizers) {
+    if (steps_by_hand(record, training_root)) continue;
+    look_at_siblings(record, report, training, training_root, once);
+    for (const Object* optimizer : training_root.optimizers) {
       const Value value = as_value(optimizer);
-      if (!is_made(scene, optimizer) || escapes(record, scene, optimizer, nullptr)) continue;
+      if (!is_made(training_root, optimizer) || escapes(record, training_root, optimizer, nullptr)) continue;
       // A class of the program's own says itself what a step is.
       const auto* cls = value.as<values::Instance>()->cls;
       if (cls && std::any_of(cls->order.begin(), cls->order.end(), [](const values::Class* each) {
@@ -119,18 +120,18 @@ void check(const Record& record, Report& report) {
         continue;
       bool stepped = false, cleared = false;
       const TrainingEvent* backward = nullptr;
-      for (const TrainingEvent& each : scene.all) {
+      for (const TrainingEvent& each : training_root.all) {
         stepped = stepped || stepped_optimizer(*each.event).object() == optimizer ||
             ((each.event->row->operation == Operation::optimizer_step ||
                  each.event->row->operation == Operation::scaler_step) &&
-                !scene.optimizers.contains(stepped_optimizer(*each.event).object()));
+                !training_root.optimizers.contains(stepped_optimizer(*each.event).object()));
         cleared = cleared ||
             (each.event->row->operation == Operation::zero_grad &&
                 (each.event->self.object() == optimizer ||
-                    (!scene.optimizers.contains(each.event->self.object()) &&
-                        shares_parameters(scene, each.event->self, value) == Answer::yes)));
+                    (!training_root.optimizers.contains(each.event->self.object()) &&
+                        shares_parameters(training_root, each.event->self, value) == Answer::yes)));
         if (each.event->row->operation == Operation::backward && !each.loops.empty() &&
-            repeats(*each.loops.back()) && feeds(scene, *each.event, value) == Answer::yes)
+            repeats(*each.loops.back()) && feeds(training_root, *each.event, value) == Answer::yes)
           backward = &each;
       }
       // Who clears the gradients of an optimizer means to step it.
@@ -138,9 +139,9 @@ void check(const Record& record, Report& report) {
       Finding* finding = report.add(Severity::warning, backward->event->place, backward->event->calls,
           "This loop computes gradients, but the optimizer of these parameters never steps, so nothing is trained. Call its `step()` after the backward pass.");
       if (!finding) continue;
-      for (const TrainingEvent& each : scene.all)
+      for (const TrainingEvent& each : training_root.all)
         if (each.event->row->operation == Operation::optimizer_made &&
-            scene.standing(each.event->self.object()) == optimizer)
+            training_root.standing(each.event->self.object()) == optimizer)
           report.relate(*finding, each.event->place, "the optimizer that would step these parameters");
     }
   }

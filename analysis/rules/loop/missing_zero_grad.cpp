@@ -20,8 +20,8 @@ using values::Operation;
 
 namespace {
 
-bool steps_in(const TrainingRoot& scene, const LoopEvent& loop, Value optimizer) {
-  return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+bool steps_in(const TrainingRoot& training_root, const LoopEvent& loop, Value optimizer) {
+  return std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
     return stepped_optimizer(*each.event).object() == optimizer.object() && each.in(&loop);
   });
 }
@@ -62,16 +62,16 @@ const BranchEvent* parts_them(const Record& record, const TrainingEvent& one, co
   return nullptr;
 }
 
-// The scene as it is for who makes the step, and the branch by which others do something else; null if none
-// does.
+// The training root as it is for who makes the step, and the branch by which others do something else; null
+// if none does.
 struct Way {
-  TrainingRoot scene;
+  TrainingRoot training_root;
   const BranchEvent* parted = nullptr;
   bool yes = false;
 };
-Way way_of(const Record& record, const TrainingRoot& scene, const TrainingEvent& step) {
-  Way way{scene, nullptr, false};
-  std::erase_if(way.scene.all, [&](const TrainingEvent& each) {
+Way way_of(const Record& record, const TrainingRoot& training_root, const TrainingEvent& step) {
+  Way way{training_root, nullptr, false};
+  std::erase_if(way.training_root.all, [&](const TrainingEvent& each) {
     const BranchEvent* branch = parts_them(record, step, each);
     if (!branch) return false;
     way.parted = branch;
@@ -83,69 +83,71 @@ Way way_of(const Record& record, const TrainingRoot& scene, const TrainingEvent&
 }
 
 // What is wrong, for a loop of the program and for one that calls a method of it.
-std::string told(const TrainingRoot& scene, const std::string& name, const std::string& when) {
+std::string told(const TrainingRoot& training_root, const std::string& name, const std::string& when) {
   const std::string step = name.empty() ? "the optimizer" : code(name);
   const std::string clear = code((name.empty() ? "optimizer" : name) + ".zero_grad()");
-  if (!scene.by_caller)
+  if (!training_root.by_caller)
     return "Gradients are never cleared in this loop" + when + ", so each step of " + step +
         " also applies the gradients of all earlier batches. Call " + clear + " once per step.";
-  const std::string method(scene.root->function->name.text());
-  return "No method of " + code(scene.root->owner->name.text()) + " clears the gradients" + when +
+  const std::string method(training_root.root->function->name.text());
+  return "No method of " + code(training_root.root->owner->name.text()) + " clears the gradients" + when +
       ", so each step of " + step + " also applies the gradients of all earlier calls of " + code(method) +
       ". Call " + clear + " once per step.";
 }
 
-void look_at(const Record& record, const std::vector<TrainingRoot>& scenes, Report& report, Once& once) {
-  for (const TrainingRoot& whole : scenes) {
+void look_at(
+    const Record& record, const std::vector<TrainingRoot>& training_roots, Report& report, Once& once) {
+  for (const TrainingRoot& whole : training_roots) {
     if (!trains_itself(whole) || whole.root->truncated) continue;
     if (whole.by_caller && calls_elsewhere(record, whole, "zero_grad")) continue;
     for (const TrainingEvent& step : whole.all) {
       const Value optimizer = stepped_optimizer(*step.event);
       if (!optimizer || !whole.optimizers.contains(optimizer.object()) || step.in_handler) continue;
       const Way way = way_of(record, whole, step);
-      const TrainingRoot& scene = way.scene;
+      const TrainingRoot& training_root = way.training_root;
       // What an engine owns, it clears: the step beside it is what is wrong.
       if (attribute(optimizer, values::EngineState::engine)) continue;
       // The innermost loop that makes both the gradients and the step.
       const LoopEvent* loop = nullptr;
       const OperationEvent* backward = nullptr;
       for (auto it = step.loops.rbegin(); it != step.loops.rend() && !loop; ++it)
-        for (const TrainingEvent& each : scene.all)
+        for (const TrainingEvent& each : training_root.all)
           if (each.event->row->operation == Operation::backward && each.in(*it) &&
-              feeds(scene, *each.event, optimizer) == Answer::yes) {
+              feeds(training_root, *each.event, optimizer) == Answer::yes) {
             loop = *it;
             backward = each.event;
             break;
           }
-      if (!loop || !repeats(*loop) || makes_gradients(record, scene, loop)) continue;
+      if (!loop || !repeats(*loop) || makes_gradients(record, training_root, loop)) continue;
       std::size_t steps = 0;
       bool cleared = false, doubted = false;
-      for (const TrainingEvent& each : scene.all) {
+      for (const TrainingEvent& each : training_root.all) {
         if (!each.in(loop)) continue;
         const OperationEvent& event = *each.event;
         const Operation operation = event.row->operation;
         if (stepped_optimizer(event).object() == optimizer.object()) ++steps;
         if (operation == Operation::optimizer_made &&
-            scene.standing(event.self.object()) == optimizer.object())
+            training_root.standing(event.self.object()) == optimizer.object())
           cleared = true;
         cleared = cleared || clears_gradient(event);
         if (operation == Operation::zero_grad) {
           const bool other_optimizer = event.self.object() != optimizer.object() &&
-              scene.optimizers.contains(event.self.object());
+              training_root.optimizers.contains(event.self.object());
           const Answer shared = event.self.object() == optimizer.object()
               ? Answer::yes
-              : shares_parameters(scene,
+              : shares_parameters(training_root,
                     other_optimizer ? attribute(event.self, values::OptimizerState::parameters) : event.self,
                     optimizer);
           // One that clears and steps for itself has parameters of its own, as far as is known; not if ours
           // is something that only is stepped.
           const bool own = other_optimizer && optimizer.is(Kind::instance) &&
-              steps_in(scene, *loop, event.self);
+              steps_in(training_root, *loop, event.self);
           cleared = cleared || shared == Answer::yes || (shared == Answer::unknown && !own);
           doubted = doubted || shared == Answer::unknown;
         }
       }
-      if (cleared || (loop->unrolled && steps < 2) || escapes(record, scene, optimizer.object(), loop))
+      if (cleared || (loop->unrolled && steps < 2) ||
+          escapes(record, training_root, optimizer.object(), loop))
         continue;
       if (!once(step.event->place)) continue;
       const std::string name = stepped_text(record, *step.event);
@@ -169,8 +171,8 @@ void look_at(const Record& record, const std::vector<TrainingRoot>& scenes, Repo
 
 void check(const Record& record, Report& report) {
   Once once;
-  look_at(record, Training::of(record).scenes(), report, once);
-  look_at(record, StepMethods::of(record).scenes(), report, once);
+  look_at(record, Training::of(record).training_roots(), report, once);
+  look_at(record, StepMethods::of(record).training_roots(), report, once);
 }
 
 }  // namespace

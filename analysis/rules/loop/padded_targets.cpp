@@ -91,7 +91,7 @@ std::optional<std::int64_t> padding_of(const Record& record, const Wholes& whole
 
 void look_at(const Record& record, const Wholes& wholes, Report& report, const OperationEvent& event) {
   const TensorState *scores = event.argument_state(0), *target = event.argument_state(1);
-  if (!scores || !target || scores->blamed || target->blamed || event.expected) return;
+  if (!scores || !target || scores->poisoned || target->poisoned || event.expected) return;
   // The mean is taken later, of what is not padding; a class of weight 0 does not count either.
   const Value reduction = option(event, "reduction"), weight = option(event, "weight");
   if ((weight && !weight.is(Kind::none)) ||

@@ -29,10 +29,11 @@ Value optimizer_of(const Object* scheduler) {
   const auto* instance = dynamic_cast<const Instance*>(scheduler);
   return instance ? instance->attributes.value(syntax::Name(values::OptimizerState::optimizer)) : Value{};
 }
-// The one that stands for it in the scene: it may be one of several, chosen before the scheduler was made.
-Value standing_optimizer(const TrainingRoot& scene, Value optimizer) {
+// The one that stands for it in the training root: it may be one of several, chosen before the scheduler was
+// made.
+Value standing_optimizer(const TrainingRoot& training_root, Value optimizer) {
   while (optimizer.is(Kind::choice)) optimizer = optimizer.as<values::Choice>()->yes;
-  return optimizer.is(Kind::instance) ? as_value(scene.standing(optimizer.object())) : optimizer;
+  return optimizer.is(Kind::instance) ? as_value(training_root.standing(optimizer.object())) : optimizer;
 }
 struct Steps {
   const TrainingEvent* made = nullptr;
@@ -41,14 +42,14 @@ struct Steps {
 };
 
 // Before the first step of its optimizer, in the same round of a loop, whatever happens.
-const TrainingEvent* steps_first(const TrainingRoot& scene, const Steps& scheduler) {
+const TrainingEvent* steps_first(const TrainingRoot& training_root, const Steps& scheduler) {
   const TrainingEvent& first = *scheduler.steps.front();
   const auto& arguments = first.event->arguments;
   if (first.loops.empty() || !first.turns.empty() ||
       (!arguments.empty() && arguments[0] && !arguments[0].is(Kind::none)))
     return nullptr;
   bool behind = false;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     behind = behind || each.event == first.event;
     const bool steps = stepped_optimizer(*each.event).object() == scheduler.optimizer.object();
     if (!behind &&
@@ -61,9 +62,10 @@ const TrainingEvent* steps_first(const TrainingRoot& scene, const Steps& schedul
   return nullptr;
 }
 
-std::vector<const TrainingEvent*> steps_of_optimizer(const TrainingRoot& scene, const Steps& scheduler) {
+std::vector<const TrainingEvent*> steps_of_optimizer(
+    const TrainingRoot& training_root, const Steps& scheduler) {
   std::vector<const TrainingEvent*> found;
-  for (const TrainingEvent& each : scene.all)
+  for (const TrainingEvent& each : training_root.all)
     if (stepped_optimizer(*each.event).object() == scheduler.optimizer.object()) found.push_back(&each);
   return found;
 }
@@ -71,9 +73,9 @@ std::vector<const TrainingEvent*> steps_of_optimizer(const TrainingRoot& scene, 
 // Made for every batch, and stepped in the loop over epochs: around one that steps the optimizer, in which
 // that may stand behind a condition.
 const LoopEvent* steps_per_epoch(
-    const Record& record, const TrainingRoot& scene, const Steps& scheduler, const Marks& marks) {
+    const Record& record, const TrainingRoot& training_root, const Steps& scheduler, const Marks& marks) {
   const OperationEvent& made = *scheduler.made->event;
-  const std::vector<const TrainingEvent*> optimizer_steps = steps_of_optimizer(scene, scheduler);
+  const std::vector<const TrainingEvent*> optimizer_steps = steps_of_optimizer(training_root, scheduler);
   const LoopEvent* inner = nullptr;
   for (const TrainingEvent* step : scheduler.steps) {
     if (step->loops.empty()) return nullptr;
@@ -99,7 +101,7 @@ const LoopEvent* steps_per_epoch(
 
 // Made for the batches of one epoch, and stepped behind those of all.
 const LoopEvent* ends_with_first_epoch(
-    const Record& record, const TrainingRoot& scene, const Steps& scheduler, const Marks& marks) {
+    const Record& record, const TrainingRoot& training_root, const Steps& scheduler, const Marks& marks) {
   if (!marks.ends || marks.at.size() != 1) return nullptr;
   const LoopEvent *batches = nullptr, *epochs = nullptr;
   for (const TrainingEvent* step : scheduler.steps) {
@@ -112,7 +114,7 @@ const LoopEvent* ends_with_first_epoch(
     // Whoever makes one anew for each epoch means that.
     if (scheduler.made->in(epochs) || !repeats(*epochs)) return nullptr;
   }
-  const auto steps = steps_of_optimizer(scene, scheduler);
+  const auto steps = steps_of_optimizer(training_root, scheduler);
   return std::any_of(steps.begin(), steps.end(),
              [&](const TrainingEvent* each) { return !each->loops.empty() && each->loops.back() == batches; })
       ? epochs
@@ -142,8 +144,8 @@ std::optional<std::int64_t> value_by_defaults(const Record& record, symbolic::In
 
 // Does an optimizer step in a loop of its own inside the one in which the scheduler does? Then that one goes
 // over epochs, or over the phases of one.
-bool steps_further_in(const TrainingRoot& scene, const TrainingEvent& step) {
-  return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+bool steps_further_in(const TrainingRoot& training_root, const TrainingEvent& step) {
+  return std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
     return stepped_optimizer(*each.event) && each.loops.size() > step.loops.size() &&
         each.in(step.loops.back());
   });
@@ -151,11 +153,11 @@ bool steps_further_in(const TrainingRoot& scene, const TrainingEvent& step) {
 
 // Its numbers are epochs, and it steps in the loop over batches.
 const LoopEvent* steps_per_batch(
-    const Record& record, const TrainingRoot& scene, const Steps& scheduler, const Marks& all) {
+    const Record& record, const TrainingRoot& training_root, const Steps& scheduler, const Marks& all) {
   const LoopEvent* epochs = nullptr;
   for (const TrainingEvent* step : scheduler.steps) {
     if (step->loops.size() < 2 || !steps_anyway(*step) || !repeats(*step->loops.back()) ||
-        steps_further_in(scene, *step))
+        steps_further_in(training_root, *step))
       return nullptr;
     epochs = step->loops[step->loops.size() - 2];
   }
@@ -266,12 +268,12 @@ std::optional<std::int64_t> comes_back_up(
   return count && *count >= 2 * period ? count : std::nullopt;
 }
 
-void judge(const Record& record, const TrainingRoot& scene, const Steps& scheduler,
+void judge(const Record& record, const TrainingRoot& training_root, const Steps& scheduler,
     const std::vector<Window>& all, Report& report, Once& once) {
   const OperationEvent& event = *scheduler.steps.front()->event;
   const OperationEvent& made = *scheduler.made->event;
   const std::string name = object_text(record, event, "the scheduler");
-  if (const TrainingEvent* later = steps_first(scene, scheduler)) {
+  if (const TrainingEvent* later = steps_first(training_root, scheduler)) {
     if (!once(event.place)) return;
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
         code(name + ".step()") + " comes before " + code(record_call(record, *later->event)) +
@@ -285,12 +287,12 @@ void judge(const Record& record, const TrainingRoot& scene, const Steps& schedul
     return;
   }
   // How often a framework lets it step is not seen.
-  if (scene.handed_over) return;
+  if (training_root.handed_over) return;
   const Marks marks = marks_of(record, made);
   std::int64_t total = 0;
   if (const auto count = overrun(record, scheduler, total)) {
     if (!once(event.place)) return;
-    const bool certain = scheduler.made->turns.empty() && scene.root->defaults.empty() &&
+    const bool certain = scheduler.made->turns.empty() && training_root.root->defaults.empty() &&
         std::ranges::all_of(scheduler.steps, [](const TrainingEvent* step) { return step->turns.empty(); });
     Finding* finding = report.add(certain ? Severity::error : Severity::warning, event.place, event.calls,
         code(name + ".step()") + " is called " + std::to_string(*count) + " times, but the cycle has " +
@@ -300,7 +302,7 @@ void judge(const Record& record, const TrainingRoot& scene, const Steps& schedul
       report.relate(*finding, made.place, "the cycle is made for " + std::to_string(total) + " steps");
     return;
   }
-  if (const LoopEvent* inner = steps_per_epoch(record, scene, scheduler, marks)) {
+  if (const LoopEvent* inner = steps_per_epoch(record, training_root, scheduler, marks)) {
     if (!once(event.place)) return;
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
         code(name) +
@@ -310,7 +312,7 @@ void judge(const Record& record, const TrainingRoot& scene, const Steps& schedul
     report.relate(*finding, inner->place, "the loop over the batches");
     return;
   }
-  if (const LoopEvent* epochs = steps_per_batch(record, scene, scheduler, marks)) {
+  if (const LoopEvent* epochs = steps_per_batch(record, training_root, scheduler, marks)) {
     if (!once(event.place)) return;
     const bool period = marks.of == Marks::Of::period,
                whole = marks.of == Marks::Of::total || marks.of == Marks::Of::factor;
@@ -329,7 +331,7 @@ void judge(const Record& record, const TrainingRoot& scene, const Steps& schedul
     report.relate(*finding, epochs->place, "the loop over the epochs");
     return;
   }
-  if (const LoopEvent* epochs = ends_with_first_epoch(record, scene, scheduler, marks)) {
+  if (const LoopEvent* epochs = ends_with_first_epoch(record, training_root, scheduler, marks)) {
     if (!once(event.place)) return;
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
         code(name) + " is built for the batches of one epoch, but steps after those of every epoch: " +
@@ -384,8 +386,8 @@ const syntax::CallExpr* steps_unseen_schedule(const syntax::Stmt& stmt) {
 }
 
 // A schedule that is not seen, stepped right before the optimizer in one block.
-void look_for_unseen(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
-  for (const TrainingEvent& each : scene.all) {
+void look_for_unseen(const Record& record, const TrainingRoot& training_root, Report& report, Once& once) {
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& step = *each.event;
     if (!stepped_optimizer(step) || each.loops.empty() || each.in_handler || !record.in_file(step.place))
       continue;
@@ -398,7 +400,7 @@ void look_for_unseen(const Record& record, const TrainingRoot& scene, Report& re
     if (!schedule || here.stmt->kind != syntax::StmtKind::expression) continue;
     const Place place{step.place.chunk, schedule->span};
     // One that is seen is judged by what it does.
-    if (std::ranges::any_of(scene.all, [&](const TrainingEvent& other) {
+    if (std::ranges::any_of(training_root.all, [&](const TrainingEvent& other) {
           return other.event->place == place && other.event->row->operation != Operation::unseen;
         }))
       continue;
@@ -416,15 +418,15 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   std::optional<std::vector<Window>> all;
-  for (const TrainingRoot& scene : training.scenes()) {
-    if (!trains_itself(scene) || scene.root->truncated) continue;
-    look_for_unseen(record, scene, report, once);
-    for (const TrainingEvent& made : scene.all) {
+  for (const TrainingRoot& training_root : training.training_roots()) {
+    if (!trains_itself(training_root) || training_root.root->truncated) continue;
+    look_for_unseen(record, training_root, report, once);
+    for (const TrainingEvent& made : training_root.all) {
       if (made.event->row->operation != Operation::scheduler_made) continue;
       if (!all) all = windows(record, training);
-      Steps scheduler{&made, {}, standing_optimizer(scene, optimizer_of(made.event->self.object()))};
+      Steps scheduler{&made, {}, standing_optimizer(training_root, optimizer_of(made.event->self.object()))};
       bool unseen = false;
-      for (const TrainingEvent& each : scene.all) {
+      for (const TrainingEvent& each : training_root.all) {
         if (each.event->row->operation == Operation::scheduler_step &&
             each.event->self.object() == made.event->self.object())
           scheduler.steps.push_back(&each);
@@ -433,7 +435,7 @@ void check(const Record& record, Report& report) {
                 is_handed(*each.event, made.event->self.object()));
       }
       if (scheduler.steps.empty() || unseen || !scheduler.optimizer.is(Kind::instance)) continue;
-      judge(record, scene, scheduler, *all, report, once);
+      judge(record, training_root, scheduler, *all, report, once);
     }
   }
 }

@@ -219,15 +219,15 @@ bool is_read(const TrainingEvent& each) {
 }
 // Is a backward made in the loop that reads it? One whose header does not say what it reads is over what its
 // own function has begun to read: `batches = iter(loader)`, `with tqdm(batches) as bar: for batch in bar`.
-bool trains_on(
-    const Record& record, const TrainingRoot& scene, const TrainingEvent& read, const LoopEvent& epochs) {
+bool trains_on(const Record& record, const TrainingRoot& training_root, const TrainingEvent& read,
+    const LoopEvent& epochs) {
   const auto reads_another = [&](const LoopEvent& loop) {
-    return std::ranges::any_of(scene.all, [&](const TrainingEvent& other) {
+    return std::ranges::any_of(training_root.all, [&](const TrainingEvent& other) {
       return is_read(other) && other.event->self.object() != read.event->self.object() &&
           (heads(record, loop, *other.event) || other.event->calls == loop.calls);
     });
   };
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+  return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
     if (each.event->row->operation != Operation::backward || !each.in(&epochs)) return false;
     if (takes_from(record, epochs, *read.event)) return true;
     if (!read.loops.empty() && read.loops.back() != &epochs && each.in(read.loops.back())) return true;
@@ -240,14 +240,14 @@ bool trains_on(
 }
 
 // The epoch loop: around the loop that reads the loader, with training inside.
-const LoopEvent* epoch_loop(const TrainingRoot& scene, const TrainingEvent& read) {
+const LoopEvent* epoch_loop(const TrainingRoot& training_root, const TrainingEvent& read) {
   for (auto it = read.loops.rbegin(); it != read.loops.rend(); ++it) {
     const LoopEvent* loop = *it;
     const Place header = loop->place, at = read.event->place;
     const bool own = header.chunk == at.chunk && header.span.begin <= at.span.begin &&
         at.span.end <= header.span.end;
     if (own || !repeats(*loop)) continue;
-    const bool trains = std::any_of(scene.all.begin(), scene.all.end(),
+    const bool trains = std::any_of(training_root.all.begin(), training_root.all.end(),
         [&](const TrainingEvent& each) { return stepped_optimizer(*each.event) && each.in(loop); });
     if (trains) return loop;
   }
@@ -258,7 +258,7 @@ const LoopEvent* epoch_loop(const TrainingRoot& scene, const TrainingEvent& read
 // data, or in a function that is called a training: `train_one_epoch(model, loader)` of which the rest is not
 // seen.
 const LoopEvent* named_epoch_loop(
-    const Record& record, const TrainingRoot& scene, const TrainingEvent& read) {
+    const Record& record, const TrainingRoot& training_root, const TrainingEvent& read) {
   const syntax::FunctionStmt* function = function_around(record, read.event->place);
   const std::string_view text = record.text(read.event->place);
   const auto has = [](std::string_view all, std::string_view word) {
@@ -273,7 +273,7 @@ const LoopEvent* named_epoch_loop(
     if (target.kind != syntax::ExprKind::name ||
         syntax::as<syntax::NameExpr>(target).id.text().find("epoch") == std::string_view::npos)
       continue;
-    const bool seen = std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+    const bool seen = std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
       return each.event->row->operation == Operation::backward && each.in(&loop);
     });
     return seen ? nullptr : &loop;
@@ -282,12 +282,12 @@ const LoopEvent* named_epoch_loop(
 }
 
 // The data set draws by its epoch, and nobody tells it.
-void look_at_data(
-    const Record& record, Report& report, const TrainingRoot& scene, const TrainingEvent& read, Once& once) {
+void look_at_data(const Record& record, Report& report, const TrainingRoot& training_root,
+    const TrainingEvent& read, Once& once) {
   const Instance* data = seeded_data(record, *read.event);
-  if (!data || tells_epochs(record) || escapes(record, scene, data, nullptr)) return;
-  const LoopEvent* loop = epoch_loop(scene, read);
-  if (!loop || !trains_on(record, scene, read, *loop) ||
+  if (!data || tells_epochs(record) || escapes(record, training_root, data, nullptr)) return;
+  const LoopEvent* loop = epoch_loop(training_root, read);
+  if (!loop || !trains_on(record, training_root, read, *loop) ||
       record.span(data->born).begin >= record.span(loop->place).begin || !once(loop->place))
     return;
   Finding* finding = report.add(Severity::warning, loop->place, loop->calls,
@@ -299,8 +299,8 @@ void look_at_data(
 }
 
 // A framework that prepares loaders tells their samplers the epoch.
-bool is_prepared(const TrainingRoot& scene, const Object* loader) {
-  return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+bool is_prepared(const TrainingRoot& training_root, const Object* loader) {
+  return std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
     return each.event->row->operation == Operation::framework &&
         (is_handed(*each.event, loader) || each.event->result.object() == loader ||
             libraries::prepares_loaders(*each.event->row));
@@ -311,17 +311,17 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   // Where the training is not seen, all that is seen are the loops and what they read.
-  for (const auto* scenes : {&training.scenes(), &training.evaluating()})
-    for (const TrainingRoot& scene : *scenes) {
-      if (!trains_itself(scene) || scene.root->truncated) continue;
-      for (const TrainingEvent& read : scene.all) {
+  for (const auto* training_roots : {&training.training_roots(), &training.evaluating()})
+    for (const TrainingRoot& training_root : *training_roots) {
+      if (!trains_itself(training_root) || training_root.root->truncated) continue;
+      for (const TrainingEvent& read : training_root.all) {
         if (!is_read(read)) continue;
         const auto [sampler, when, inside] = sampler_of(record, *read.event);
-        if (!sampler) look_at_data(record, report, scene, read, once);
+        if (!sampler) look_at_data(record, report, training_root, read, once);
         if (!sampler) continue;
         const TrainingEvent* made = nullptr;
         bool set = false;
-        for (const TrainingEvent& each : scene.all) {
+        for (const TrainingEvent& each : training_root.all) {
           if (each.event->row->operation == Operation::sampler_made &&
               each.event->self.object() == sampler.object())
             made = &each;
@@ -332,12 +332,12 @@ void check(const Record& record, Report& report) {
         }
         if ((!made && is_librarys(sampler)) || set ||
             ((inside || !is_librarys(sampler)) && tells_epochs(record)) ||
-            escapes(record, scene, sampler.object(), nullptr) || !shuffles(record, made, sampler) ||
-            is_prepared(scene, read.event->self.object()))
+            escapes(record, training_root, sampler.object(), nullptr) || !shuffles(record, made, sampler) ||
+            is_prepared(training_root, read.event->self.object()))
           continue;
-        const LoopEvent* loop = epoch_loop(scene, read);
-        const bool trains = loop && trains_on(record, scene, read, *loop);
-        if (!trains) loop = named_epoch_loop(record, scene, read);
+        const LoopEvent* loop = epoch_loop(training_root, read);
+        const bool trains = loop && trains_on(record, training_root, read, *loop);
+        if (!trains) loop = named_epoch_loop(record, training_root, read);
         if (!loop || (made && made->in(loop)) || !once(loop->place)) continue;
         const std::string kind(
             sampler.as<Instance>()->cls ? sampler.as<Instance>()->cls->name.text() : "DistributedSampler");

@@ -22,14 +22,14 @@ namespace {
 bool both_ways(const values::LossInfo& loss) { return loss.name == "kl_div" || loss.name == "KLDivLoss"; }
 
 bool comes_from_module(const TensorState& state) {
-  return state.requires_grad == Known::yes && !state.cut && !state.blamed &&
+  return state.requires_grad == Known::yes && !state.cut && !state.poisoned &&
       std::any_of(state.graph.begin(), state.graph.end(), [](const values::Object* source) {
         return dynamic_cast<const values::Instance*>(source) != nullptr;
       });
 }
 
 bool is_data(const TensorState& state) {
-  return !state.blamed && !state.cut &&
+  return !state.poisoned && !state.cut &&
       std::all_of(state.graph.begin(), state.graph.end(), [](const values::Object* source) {
         return dynamic_cast<const values::Unknown*>(source) != nullptr;
       });

@@ -74,8 +74,8 @@ void look(const Record& record, Report& report, const OperationEvent& event, Onc
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const TrainingRoot& scene : Training::of(record).scenes())
-    for (const TrainingEvent& each : scene.all)
+  for (const TrainingRoot& training_root : Training::of(record).training_roots())
+    for (const TrainingEvent& each : training_root.all)
       if (each.event->row->operation == Operation::backward && !each.in_handler && !each.in_attempt)
         look(record, report, *each.event, once);
 }

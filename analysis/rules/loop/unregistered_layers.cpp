@@ -95,7 +95,7 @@ bool may_be_stepped(const TrainingRoot& root, Value layer) {
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const TrainingRoot& root : Training::of(record).scenes()) {
+  for (const TrainingRoot& root : Training::of(record).training_roots()) {
     if (root.optimizers.empty() || root.handed_over) continue;
     const auto backward = std::ranges::find_if(root.all, [](const TrainingEvent& each) {
       return each.event->row->operation == Operation::backward && each.event->self_state();

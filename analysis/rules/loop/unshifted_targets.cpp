@@ -50,7 +50,7 @@ bool looks_up(const Producer& made, const std::unordered_set<const void*>& token
 
 void look_at(const Record& record, Report& report, const OperationEvent& event) {
   const TensorState *scores = event.argument_state(0), *target = event.argument_state(1);
-  if (!scores || !target || scores->blamed || target->blamed || event.expected) return;
+  if (!scores || !target || scores->poisoned || target->poisoned || event.expected) return;
   const auto tokens = same_numbers(target);
   bool causal = false, given = false;
   for (const TensorState* each : ancestors(scores)) {

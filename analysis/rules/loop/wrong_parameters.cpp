@@ -46,8 +46,9 @@ const Object* module_of_list(Value optimizer) {
 }
 
 // Does the optimizer step in one of the loops? Of other loops' gradients it need not know.
-bool steps_in(const TrainingRoot& scene, const std::vector<const LoopEvent*>& loops, Value optimizer) {
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+bool steps_in(
+    const TrainingRoot& training_root, const std::vector<const LoopEvent*>& loops, Value optimizer) {
+  return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
     return stepped_optimizer(*each.event).object() == optimizer.object() && !each.loops.empty() &&
         std::find(loops.begin(), loops.end(), each.loops.back()) != loops.end();
   });
@@ -97,11 +98,11 @@ bool is_made_behind(const Record& record, const Instance& layer, const Operation
 // The modules whose layers an optimizer was meant to have: that whose parameters it was given and, where it
 // was given groups or a list, those that are called and of which it has a part.
 std::vector<Value> meant_modules(
-    const TrainingRoot& scene, const OperationEvent& made, const std::set<const Object*>& taken) {
+    const TrainingRoot& training_root, const OperationEvent& made, const std::set<const Object*>& taken) {
   if (dynamic_cast<const Instance*>(module_of(made.self)))
     return {Value::of(Kind::instance, module_of(made.self))};
   std::vector<Value> found;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     if (each.event->row->operation != Operation::forward || !each.event->self.is(Kind::instance)) continue;
     Parts parts;
     parts.add(each.event->self);
@@ -117,17 +118,17 @@ std::vector<Value> meant_modules(
 
 // A layer that the loss goes through is a part of the optimizer's module, and came there when the optimizer
 // was made already.
-void look_for_replaced(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
-  const auto taken = all_taken(scene);
+void look_for_replaced(const Record& record, const TrainingRoot& training_root, Report& report, Once& once) {
+  const auto taken = all_taken(training_root);
   if (!taken) return;
-  for (const TrainingEvent& made : scene.all) {
+  for (const TrainingEvent& made : training_root.all) {
     if (made.event->row->operation != Operation::optimizer_made) continue;
     const bool whole = dynamic_cast<const Instance*>(module_of(made.event->self));
-    for (const Value& module : meant_modules(scene, *made.event, *taken)) {
+    for (const Value& module : meant_modules(training_root, *made.event, *taken)) {
       Parts parts;
       parts.add(module);
       bool behind = false;
-      for (const TrainingEvent& each : scene.all) {
+      for (const TrainingEvent& each : training_root.all) {
         behind = behind || each.event == made.event;
         const values::TensorState* loss = behind ? trained_loss(each) : nullptr;
         if (!loss) continue;
@@ -159,18 +160,19 @@ void look_for_replaced(const Record& record, const TrainingRoot& scene, Report& 
 
 // The same of a model that is not seen: whether its forward goes through the layer is not known.
 void look_for_replaced_in_unseen(
-    const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
-  if (scene.optimizers.size() != 1) return;
-  for (const TrainingEvent& made : scene.all) {
+    const Record& record, const TrainingRoot& training_root, Report& report, Once& once) {
+  if (training_root.optimizers.size() != 1) return;
+  for (const TrainingEvent& made : training_root.all) {
     if (made.event->row->operation != Operation::optimizer_made || !made.loops.empty() ||
         !made.turns.empty() || !record.in_file(made.event->place))
       continue;
     const auto* module = dynamic_cast<const values::Unknown*>(module_of(made.event->self));
     if (!module) continue;
     const TrainingEvent *step = nullptr, *backward = nullptr;
-    for (const TrainingEvent& each : scene.all) {
+    for (const TrainingEvent& each : training_root.all) {
       if (each.loops.empty() || !repeats(*each.loops.back())) continue;
-      if (stepped_optimizer(*each.event).object() == scene.standing(made.event->self.object())) step = &each;
+      if (stepped_optimizer(*each.event).object() == training_root.standing(made.event->self.object()))
+        step = &each;
       if (each.event->row->operation == Operation::backward) backward = &each;
     }
     if (!step || !backward) continue;
@@ -198,26 +200,27 @@ void look_for_replaced_in_unseen(
 
 // A call froze the whole module and put new parameters into it (adapters), when the optimizer was made
 // already.
-void look_for_adapted(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
-  for (std::size_t at = 0; at < scene.all.size(); ++at) {
-    const OperationEvent& adapts = *scene.all[at].event;
+void look_for_adapted(const Record& record, const TrainingRoot& training_root, Report& report, Once& once) {
+  for (std::size_t at = 0; at < training_root.all.size(); ++at) {
+    const OperationEvent& adapts = *training_root.all[at].event;
     if (adapts.row->operation != Operation::trained_from_here ||
         adapts.row->kind != values::RowKind::function || adapts.arguments.empty() ||
-        !adapts.arguments[0].object() || !scene.all[at].turns.empty())
+        !adapts.arguments[0].object() || !training_root.all[at].turns.empty())
       continue;
     for (std::size_t i = 0; i < at; ++i) {
-      const TrainingEvent& made = scene.all[i];
+      const TrainingEvent& made = training_root.all[i];
       if (made.event->row->operation != Operation::optimizer_made || !made.turns.empty() ||
           !made.loops.empty() ||
           (module_of(made.event->self) != adapts.arguments[0].object() &&
               module_of_list(made.event->self) != adapts.arguments[0].object()))
         continue;
-      const auto step = std::find_if(scene.all.begin() + static_cast<std::ptrdiff_t>(at), scene.all.end(),
-          [&](const TrainingEvent& each) {
-            return stepped_optimizer(*each.event).object() == scene.standing(made.event->self.object()) &&
+      const auto step = std::find_if(training_root.all.begin() + static_cast<std::ptrdiff_t>(at),
+          training_root.all.end(), [&](const TrainingEvent& each) {
+            return stepped_optimizer(*each.event).object() ==
+                training_root.standing(made.event->self.object()) &&
                 !each.loops.empty();
           });
-      if (step == scene.all.end() || !once(made.event->place)) continue;
+      if (step == training_root.all.end() || !once(made.event->place)) continue;
       const std::string by = adapts.expr
           ? code(std::string(record.text({adapts.place.chunk, adapts.expr->function->span})))
           : "this call";
@@ -232,11 +235,11 @@ void look_for_adapted(const Record& record, const TrainingRoot& scene, Report& r
 }
 
 // A parameter that no optimizer has taken, because it was frozen then, is to be trained.
-void look_for_unfrozen(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
-  const auto taken = all_taken(scene);
+void look_for_unfrozen(const Record& record, const TrainingRoot& training_root, Report& report, Once& once) {
+  const auto taken = all_taken(training_root);
   if (!taken || taken->empty()) return;
   const OperationEvent* made = nullptr;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     if (each.event->row->operation == Operation::optimizer_made) made = each.event;
     const auto& arguments = each.event->arguments;
     if (!made || each.event->row->operation != Operation::trained_from_here || arguments.empty() ||
@@ -246,7 +249,7 @@ void look_for_unfrozen(const Record& record, const TrainingRoot& scene, Report& 
     const auto* tensor = each.event->self.is(Kind::tensor) ? each.event->self.as<values::Tensor>() : nullptr;
     if (!tensor || tensor->role != values::TensorRole::parameter || taken->contains(tensor)) continue;
     const OperationEvent* loss = nullptr;
-    for (const TrainingEvent& other : scene.all)
+    for (const TrainingEvent& other : training_root.all)
       if (const values::TensorState* through = trained_loss(other))
         for (const Object* source : through->graph)
           if (const auto* layer = dynamic_cast<const Instance*>(source))
@@ -262,10 +265,10 @@ void look_for_unfrozen(const Record& record, const TrainingRoot& scene, Report& 
 }
 
 // Another optimizer of those that the program chooses this one from.
-bool is_alternative(const TrainingRoot& scene, const OperationEvent& made, Value optimizer) {
+bool is_alternative(const TrainingRoot& training_root, const OperationEvent& made, Value optimizer) {
   return made.row->operation == Operation::optimizer_made && made.self.is(Kind::instance) &&
       made.self.object() != optimizer.object() &&
-      scene.standing(made.self.object()) == scene.standing(optimizer.object());
+      training_root.standing(made.self.object()) == training_root.standing(optimizer.object());
 }
 
 // " when `args.adam`": where the program chooses this one, if that can be said.
@@ -285,9 +288,10 @@ struct Use {
 };
 
 // The layers of the loss of which no optimizer has a parameter, though all of them are to be trained.
-std::vector<const Instance*> layers_of_none(const TrainingRoot& scene, const OperationEvent& backward) {
+std::vector<const Instance*> layers_of_none(
+    const TrainingRoot& training_root, const OperationEvent& backward) {
   std::vector<const Instance*> found;
-  const auto taken = all_taken(scene);
+  const auto taken = all_taken(training_root);
   if (!taken || !backward.self_state()) return found;
   for (const Object* source : backward.self_state()->graph) {
     const auto* layer = dynamic_cast<const Instance*>(source);
@@ -302,12 +306,12 @@ std::vector<const Instance*> layers_of_none(const TrainingRoot& scene, const Ope
 
 // Does the method call a model that the optimizer has parameters of? Of one that it does not call, the result
 // may be among its arguments; unless no other optimizer is there.
-bool is_used(const TrainingRoot& scene, Value optimizer) {
-  if (scene.optimizers.size() == 1) return true;
+bool is_used(const TrainingRoot& training_root, Value optimizer) {
+  if (training_root.optimizers.size() == 1) return true;
   const Value tensors = attribute(optimizer, values::LoaderState::tensors);
   if (!tensors.is(Kind::tuple)) return false;
   const auto& taken = tensors.as<values::Tuple>()->items;
-  return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+  return std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
     if (each.event->row->operation != Operation::forward || each.loops.empty()) return false;
     Parts parts;
     parts.add(each.event->self);
@@ -317,11 +321,11 @@ bool is_used(const TrainingRoot& scene, Value optimizer) {
 
 // May the loss leave gradients in parameters of the optimizer? What a method is given came from outside:
 // where the loss goes through known layers, and the optimizer has none of them, its arguments are data.
-bool may_feed(const TrainingRoot& scene, const OperationEvent& backward, Value optimizer) {
-  const Answer answer = feeds(scene, backward, optimizer);
-  if (answer == Answer::no || !scene.by_caller) return answer != Answer::no;
+bool may_feed(const TrainingRoot& training_root, const OperationEvent& backward, Value optimizer) {
+  const Answer answer = feeds(training_root, backward, optimizer);
+  if (answer == Answer::no || !training_root.by_caller) return answer != Answer::no;
   const Value tensors = attribute(optimizer, values::LoaderState::tensors);
-  if (!tensors.is(Kind::tuple) || layers_of_none(scene, backward).empty()) return true;
+  if (!tensors.is(Kind::tuple) || layers_of_none(training_root, backward).empty()) return true;
   const auto& taken = tensors.as<values::Tuple>()->items;
   return std::ranges::any_of(backward.self_state()->graph, [&](const Object* source) {
     const auto* layer = dynamic_cast<const Instance*>(source);
@@ -332,9 +336,9 @@ bool may_feed(const TrainingRoot& scene, const OperationEvent& backward, Value o
   });
 }
 
-Use use_of(const TrainingRoot& scene, Value optimizer, Value stands) {
+Use use_of(const TrainingRoot& training_root, Value optimizer, Value stands) {
   Use use;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     if (stepped_optimizer(*each.event).object() == stands.object() && !each.loops.empty() &&
         repeats(*each.loops.back())) {
       use.step = each.event;
@@ -344,18 +348,20 @@ Use use_of(const TrainingRoot& scene, Value optimizer, Value stands) {
         use.fed = true;
     }
     if (each.event->row->operation != Operation::backward || each.loops.empty()) continue;
-    const bool feeds_it = may_feed(scene, *each.event, optimizer);
+    const bool feeds_it = may_feed(training_root, *each.event, optimizer);
     use.fed = use.fed || feeds_it;
     const bool none = !feeds_it &&
-        std::none_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
+        std::none_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& other) {
           return other.event->row->operation == Operation::optimizer_made &&
-              other.event->self.is(Kind::instance) && !is_alternative(scene, *other.event, optimizer) &&
-              may_feed(scene, *each.event, other.event->self);
+              other.event->self.is(Kind::instance) &&
+              !is_alternative(training_root, *other.event, optimizer) &&
+              may_feed(training_root, *each.event, other.event->self);
         });
     // loop/detached-loss tells of losses that are made of numbers.
     // Of a loss that trains more than one network, one of them may be nobody's.
-    const bool in_part = scene.by_caller && !feeds_it && !layers_of_none(scene, *each.event).empty();
-    if ((none || in_part) && steps_in(scene, each.loops, stands) &&
+    const bool in_part = training_root.by_caller && !feeds_it &&
+        !layers_of_none(training_root, *each.event).empty();
+    if ((none || in_part) && steps_in(training_root, each.loops, stands) &&
         !(each.event->self_state() && from_numbers(*each.event->self_state())))
       use.homeless = each.event;
   }
@@ -364,43 +370,48 @@ Use use_of(const TrainingRoot& scene, Value optimizer, Value stands) {
 
 // An optimizer that no loss of its loop feeds, and a loss that feeds no optimizer.
 void look_for_others(
-    const Record& record, const std::vector<TrainingRoot>& scenes, Report& report, Once& once) {
-  for (const TrainingRoot& scene : scenes) {
-    if (scene.handed_over || scene.root->truncated || makes_gradients(record, scene, nullptr)) continue;
-    const bool all_made = std::all_of(scene.optimizers.begin(), scene.optimizers.end(),
-        [&](const Object* each) { return is_made(scene, each) && !escapes(record, scene, each, nullptr); });
+    const Record& record, const std::vector<TrainingRoot>& training_roots, Report& report, Once& once) {
+  for (const TrainingRoot& training_root : training_roots) {
+    if (training_root.handed_over || training_root.root->truncated ||
+        makes_gradients(record, training_root, nullptr))
+      continue;
+    const bool all_made = std::all_of(
+        training_root.optimizers.begin(), training_root.optimizers.end(), [&](const Object* each) {
+          return is_made(training_root, each) && !escapes(record, training_root, each, nullptr);
+        });
     if (!all_made) continue;
-    for (const TrainingEvent& made : scene.all) {
+    for (const TrainingEvent& made : training_root.all) {
       if (made.event->row->operation != Operation::optimizer_made || !made.event->self.is(Kind::instance))
         continue;
-      const Value optimizer = made.event->self, stands = as_value(scene.standing(optimizer.object()));
-      const Use use = use_of(scene, optimizer, stands);
+      const Value optimizer = made.event->self, stands = as_value(training_root.standing(optimizer.object()));
+      const Use use = use_of(training_root, optimizer, stands);
       // Two optimizers of one module, and a loss that reaches no optimizer: the later of them was meant for
       // it.
       bool doubled = false;
       if (use.homeless)
-        for (const TrainingEvent& other : scene.all) {
+        for (const TrainingEvent& other : training_root.all) {
           if (other.event == made.event) break;
           doubled = doubled ||
               (other.event->row->operation == Operation::optimizer_made &&
-                  scene.standing(other.event->self.object()) != stands.object() &&
+                  training_root.standing(other.event->self.object()) != stands.object() &&
                   other.event->self.is(Kind::instance) && of_the_same(other.event->self, optimizer));
         }
       const OperationEvent* loss = doubled || !use.fed ? use.homeless : nullptr;
-      if (!use.step || !loss || (scene.by_caller && !is_used(scene, optimizer))) continue;
+      if (!use.step || !loss || (training_root.by_caller && !is_used(training_root, optimizer))) continue;
       if (!once(made.event->place)) continue;
       // Another to choose from may be the right one.
       const bool in_every_run = std::none_of(
-          scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
-            return is_alternative(scene, *other.event, optimizer) &&
-                use_of(scene, other.event->self, stands).fed;
+          training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& other) {
+            return is_alternative(training_root, *other.event, optimizer) &&
+                use_of(training_root, other.event->self, stands).fed;
           });
       const Value taken = attribute(optimizer, values::LoaderState::tensors);
       const bool none = taken.is(Kind::tuple) && taken.as<values::Tuple>()->items.empty();
-      const std::string trained = scene.by_caller ? code(scene.root->function->name.text())
-                                                  : std::string("this loop");
-      Finding* finding = report.add(at_most(in_every_run ? Severity::error : Severity::warning, scene),
-          made.event->place, made.event->calls,
+      const std::string trained = training_root.by_caller ? code(training_root.root->function->name.text())
+                                                          : std::string("this loop");
+      Finding* finding = report.add(
+          at_most(in_every_run ? Severity::error : Severity::warning, training_root), made.event->place,
+          made.event->calls,
           none ? "The groups of this optimizer are empty" + (in_every_run ? "" : chosen_when(record, made)) +
                   ": no parameter was put into them, and " +
                   code(object_text(record, *loss, "loss") + ".backward()") +
@@ -418,11 +429,11 @@ void look_for_others(
 
 // Parameters that the optimizer has and that no loss goes through; nothing where it is not known what a loss
 // was computed from.
-std::optional<std::vector<const values::Tensor*>> taken_without_loss(const TrainingRoot& scene) {
-  const auto taken = all_taken(scene);
+std::optional<std::vector<const values::Tensor*>> taken_without_loss(const TrainingRoot& training_root) {
+  const auto taken = all_taken(training_root);
   if (!taken) return std::nullopt;
   std::set<const Object*> reached;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     if (each.event->row->operation != Operation::backward) continue;
     const values::TensorState* loss = each.event->self_state();
     if (!loss || !loss->graph_complete || loss->external) return std::nullopt;
@@ -441,7 +452,7 @@ std::optional<std::vector<const values::Tensor*>> taken_without_loss(const Train
 
 bool are_alike(const Record& record, const values::Tensor& one, const values::Tensor& other) {
   const auto &a = one.now()->shape, &b = other.now()->shape;
-  return a.rank_known && b.rank_known &&
+  return a.ndim_known && b.ndim_known &&
       std::ranges::equal(a.dims, b.dims, [&](const auto& x, const auto& y) {
         return x.size && y.size &&
             record.symbols.decide(record.symbols.compared(symbolic::Compare::eq, x.size, y.size)) ==
@@ -451,18 +462,19 @@ bool are_alike(const Record& record, const values::Tensor& one, const values::Te
 
 // Of several modules an optimizer has one that no loss goes through, and lacks another that is just like it:
 // a head that was made anew, say.
-void look_for_doubles(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
-  if (scene.by_caller || scene.optimizers.size() != 1) return;
-  const auto without_loss = taken_without_loss(scene);
+void look_for_doubles(const Record& record, const TrainingRoot& training_root, Report& report, Once& once) {
+  if (training_root.by_caller || training_root.optimizers.size() != 1) return;
+  const auto without_loss = taken_without_loss(training_root);
   // With one that has none of what the loop trains all is wrong.
-  if (!without_loss || without_loss->empty() || without_loss->size() == all_taken(scene)->size()) return;
+  if (!without_loss || without_loss->empty() || without_loss->size() == all_taken(training_root)->size())
+    return;
   const OperationEvent* made = nullptr;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     if (each.event->row->operation == Operation::optimizer_made) made = each.event;
     if (!made || each.event->row->operation != Operation::backward || each.loops.empty() ||
         !repeats(*each.loops.back()))
       continue;
-    for (const Instance* layer : layers_of_none(scene, *each.event)) {
+    for (const Instance* layer : layers_of_none(training_root, *each.event)) {
       const auto own = own_parameters(*layer);
       const values::Tensor* other = nullptr;
       const bool doubled = std::ranges::all_of(own, [&](const values::Tensor* tensor) {
@@ -486,22 +498,23 @@ void look_for_doubles(const Record& record, const TrainingRoot& scene, Report& r
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const TrainingRoot& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated || scene.optimizers.empty() ||
-        makes_gradients(record, scene, nullptr))
+  for (const TrainingRoot& training_root : training.training_roots()) {
+    if (training_root.handed_over || training_root.root->truncated || training_root.optimizers.empty() ||
+        makes_gradients(record, training_root, nullptr))
       continue;
-    if (std::any_of(scene.optimizers.begin(), scene.optimizers.end(), [&](const Object* each) {
-          return !is_made(scene, each) || escapes(record, scene, each, nullptr);
-        }))
+    if (std::any_of(
+            training_root.optimizers.begin(), training_root.optimizers.end(), [&](const Object* each) {
+              return !is_made(training_root, each) || escapes(record, training_root, each, nullptr);
+            }))
       continue;
-    look_for_adapted(record, scene, report, once);
-    look_for_replaced(record, scene, report, once);
-    look_for_replaced_in_unseen(record, scene, report, once);
-    look_for_unfrozen(record, scene, report, once);
-    look_for_doubles(record, scene, report, once);
+    look_for_adapted(record, training_root, report, once);
+    look_for_replaced(record, training_root, report, once);
+    look_for_replaced_in_unseen(record, training_root, report, once);
+    look_for_unfrozen(record, training_root, report, once);
+    look_for_doubles(record, training_root, report, once);
   }
-  look_for_others(record, training.scenes(), report, once);
-  look_for_others(record, StepMethods::of(record).scenes(), report, once);
+  look_for_others(record, training.training_roots(), report, once);
+  look_for_others(record, StepMethods::of(record).training_roots(), report, once);
 }
 
 }  // namespace

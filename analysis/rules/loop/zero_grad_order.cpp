@@ -19,11 +19,11 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const OrderViolation& mistake : training.mistakes()) {
     if (mistake.slip != ViolationKind::cleared_before_step ||
-        makes_gradients(record, *mistake.scene, *mistake.event) || !once(mistake.event->place))
+        makes_gradients(record, *mistake.training_root, *mistake.event) || !once(mistake.event->place))
       continue;
     const ConditionalSeverity weight = severity_under(record, mistake);
     const std::string object = object_text(record, *mistake.event, "optimizer");
-    Finding* finding = report.add(at_most(weight.severity, *mistake.scene), mistake.event->place,
+    Finding* finding = report.add(at_most(weight.severity, *mistake.training_root), mistake.event->place,
         mistake.event->calls,
         code(object + ".zero_grad()") + " clears the gradients that the backward pass before it computed" +
             weight.when + ", so " + code(record_call(record, *mistake.later)) +

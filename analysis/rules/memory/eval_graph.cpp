@@ -34,19 +34,19 @@ void add_behind(const TensorState* state, std::unordered_set<const values::Produ
   }
 }
 
-bool uses_gradients_otherwise(const TrainingRoot& scene) {
-  return std::ranges::any_of(scene.all, [](const TrainingEvent& each) {
+bool uses_gradients_otherwise(const TrainingRoot& training_root) {
+  return std::ranges::any_of(training_root.all, [](const TrainingEvent& each) {
     return each.event->row->operation == Operation::gradient_asked ||
         (each.event->row->operation == Operation::backward && !each.event->self_state());
   });
 }
 
 // What last set the mode of the module before the call; null if nothing did.
-const OperationEvent* mode_at(const TrainingRoot& scene, std::size_t call) {
+const OperationEvent* mode_at(const TrainingRoot& training_root, std::size_t call) {
   for (std::size_t i = call; i-- > 0;)
-    if (sets_mode(*scene.all[i].event) &&
-        scene.all[i].event->self.object() == scene.all[call].event->self.object())
-      return scene.all[i].event;
+    if (sets_mode(*training_root.all[i].event) &&
+        training_root.all[i].event->self.object() == training_root.all[call].event->self.object())
+      return training_root.all[i].event;
   return nullptr;
 }
 
@@ -71,14 +71,14 @@ void offer_no_grad(const Record& record, const OperationEvent& forward, Finding&
 
 constexpr std::int64_t fewest_bytes = std::int64_t{1} << 20;
 
-void look(const Record& record, Report& report, const TrainingRoot& scene, Once& once) {
+void look(const Record& record, Report& report, const TrainingRoot& training_root, Once& once) {
   std::unordered_set<const values::Producer*> behind;
   std::set<const LoopEvent*> training;
-  for (const TrainingEvent& each : scene.all)
+  for (const TrainingEvent& each : training_root.all)
     if (each.event->row->operation == Operation::backward)
       training.insert(each.loops.begin(), each.loops.end());
-  for (std::size_t i = 0; i < scene.all.size(); ++i) {
-    const TrainingEvent& each = scene.all[i];
+  for (std::size_t i = 0; i < training_root.all.size(); ++i) {
+    const TrainingEvent& each = training_root.all[i];
     const OperationEvent& forward = *each.event;
     if (forward.row->operation != Operation::forward || !forward.self.is(Kind::instance) ||
         each.loops.empty() || each.in_handler)
@@ -86,12 +86,12 @@ void look(const Record& record, Report& report, const TrainingRoot& scene, Once&
     // In the loop that trains, and in none of its own: of those loop/grad-in-eval speaks.
     if (!training.contains(each.loops.back()) || (forward.around && forward.around->gradients != Known::yes))
       continue;
-    const OperationEvent* mode = mode_at(scene, i);
+    const OperationEvent* mode = mode_at(training_root, i);
     const TensorState* made = forward.result.is(Kind::tensor) ? forward.made : nullptr;
     if (!mode || !sets_eval(record, *mode) || !made || !made->made || made->requires_grad != Known::yes)
       continue;
     if (behind.empty())
-      for (const TrainingEvent& other : scene.all)
+      for (const TrainingEvent& other : training_root.all)
         if (other.event->row->operation == Operation::backward) add_behind(other.event->self_state(), behind);
     if (behind.contains(made->made) || !once(forward.place)) continue;
     const Account& account = Account::of(record);
@@ -120,9 +120,10 @@ void look(const Record& record, Report& report, const TrainingRoot& scene, Once&
 void check(const Record& record, Report& report) {
   if (!has_steps(record)) return;
   Once once;
-  for (const TrainingRoot& scene : Training::of(record).scenes())
-    if (!scene.handed_over && !scene.root->truncated && !uses_gradients_otherwise(scene))
-      look(record, report, scene, once);
+  for (const TrainingRoot& training_root : Training::of(record).training_roots())
+    if (!training_root.handed_over && !training_root.root->truncated &&
+        !uses_gradients_otherwise(training_root))
+      look(record, report, training_root, once);
 }
 
 }  // namespace

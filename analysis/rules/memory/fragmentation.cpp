@@ -53,7 +53,7 @@ void look(const Record& record, Report& report, const Block& block, std::vector<
       }
       if (operation.row->operation != Operation::created && operation.row->operation != Operation::transfer)
         break;
-      if (drawn.empty() || !on_device(operation.made) || !operation.made->shape.rank_known) break;
+      if (drawn.empty() || !on_device(operation.made) || !operation.made->shape.ndim_known) break;
       // A tensor that already lies there is not allocated again.
       if (operation.row->operation == Operation::transfer && on_device(operation.self_state())) break;
       for (const values::Dim& dim : operation.made->shape.dims) {

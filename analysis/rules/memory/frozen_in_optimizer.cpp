@@ -30,9 +30,10 @@ bool in_another_round(const TrainingEvent& freeze, const TrainingEvent& step) {
 }
 
 // Does the optimizer make steps both before and behind it?
-bool stands_between_steps(const TrainingRoot& scene, const TrainingEvent& freeze, const Object* optimizer) {
+bool stands_between_steps(
+    const TrainingRoot& training_root, const TrainingEvent& freeze, const Object* optimizer) {
   bool before = false, behind = false, passed = false;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     passed = passed || &each == &freeze;
     if (stepped_optimizer(*each.event).object() != optimizer) continue;
     const bool around = in_another_round(freeze, each);
@@ -53,14 +54,14 @@ bool is_of(const Record& record, const OperationEvent& freeze, const Held& held)
   });
 }
 
-void look(const Record& record, Report& report, const Account& account, const TrainingRoot& scene) {
+void look(const Record& record, Report& report, const Account& account, const TrainingRoot& training_root) {
   for (const footprint::Optimizer& optimizer : account.optimizers()) {
     const Object* object = optimizer.made->self.object();
     footprint::Bytes numbers, bytes;
     const TrainingEvent* at = nullptr;
     std::unordered_set<const values::Tensor*> counted;
-    for (const TrainingEvent& each : scene.all) {
-      if (!freezes(record, *each.event) || !stands_between_steps(scene, each, object)) continue;
+    for (const TrainingEvent& each : training_root.all) {
+      if (!freezes(record, *each.event) || !stands_between_steps(training_root, each, object)) continue;
       for (const Held& held : optimizer.tensors) {
         if (!held.tensor || held.trained == values::Known::yes || !is_of(record, *each.event, held) ||
             !counted.insert(held.tensor).second)
@@ -82,11 +83,11 @@ void look(const Record& record, Report& report, const Account& account, const Tr
 
 void check(const Record& record, Report& report) {
   if (!has_steps(record)) return;
-  for (const TrainingRoot& scene : Training::of(record).scenes())
-    if (!scene.root->function && std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
-          return freezes(record, *each.event);
-        }))
-      look(record, report, Account::of(record), scene);
+  for (const TrainingRoot& training_root : Training::of(record).training_roots())
+    if (!training_root.root->function &&
+        std::ranges::any_of(
+            training_root.all, [&](const TrainingEvent& each) { return freezes(record, *each.event); }))
+      look(record, report, Account::of(record), training_root);
 }
 
 }  // namespace

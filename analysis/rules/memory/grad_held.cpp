@@ -24,17 +24,18 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   const std::vector<TrainingLoop> loops = training_loops(training);
   Once once;
-  for (const TrainingRoot& scene : training.scenes()) {
+  for (const TrainingRoot& training_root : training.training_roots()) {
     // Who touches gradients may count on them to be there.
-    if (by_hand(scene, nullptr)) continue;
-    for (const TrainingEvent& each : scene.all) {
+    if (by_hand(training_root, nullptr)) continue;
+    for (const TrainingEvent& each : training_root.all) {
       const OperationEvent& event = *each.event;
       if (event.row->operation != Operation::zero_grad || !event.expr || event.arguments.empty() ||
           !is_written(*event.expr))
         continue;
       // Once in an epoch it does not matter.
-      if (std::none_of(loops.begin(), loops.end(),
-              [&](const TrainingLoop& loop) { return loop.scene == &scene && each.in(loop.loop); }))
+      if (std::none_of(loops.begin(), loops.end(), [&](const TrainingLoop& loop) {
+            return loop.training_root == &training_root && each.in(loop.loop);
+          }))
         continue;
       const Value to_none = event.arguments[0];
       if (!to_none.is(Kind::boolean) || record.symbols.decide(to_none.condition()) != Answer::no ||

@@ -43,16 +43,16 @@ bool reads_gradients(const Record& record) {
   return found;
 }
 
-// Does every scene leave gradients to its optimizers, of which all is known?
+// Does every training root leave gradients to its optimizers, of which all is known?
 bool is_plain(const Record& record, const Account& account) {
   if (account.optimizers().empty()) return false;
   for (const footprint::Optimizer& optimizer : account.optimizers())
     if (!optimizer.complete) return false;
-  for (const TrainingRoot& scene : Training::of(record).scenes()) {
-    if (by_hand(scene, nullptr) || !trains_itself(scene) ||
-        scene.optimizers.size() > account.optimizers().size())
+  for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
+    if (by_hand(training_root, nullptr) || !trains_itself(training_root) ||
+        training_root.optimizers.size() > account.optimizers().size())
       return false;
-    for (const TrainingEvent& each : scene.all)
+    for (const TrainingEvent& each : training_root.all)
       if (each.event->row->operation == Operation::gradient_asked || thaws(record, *each.event)) return false;
   }
   return true;
@@ -141,8 +141,8 @@ std::int64_t spared(
 // Before anything is counted: has each model that is called an optimizer of all of it?
 bool all_taken_whole(const Record& record) {
   std::unordered_set<const values::Object*> called, taken;
-  for (const TrainingRoot& scene : Training::of(record).scenes())
-    for (const TrainingEvent& each : scene.all) {
+  for (const TrainingRoot& training_root : Training::of(record).training_roots())
+    for (const TrainingEvent& each : training_root.all) {
       const OperationEvent& event = *each.event;
       if (event.row->operation == Operation::forward && event.self.is(values::Kind::instance))
         called.insert(event.self.object());

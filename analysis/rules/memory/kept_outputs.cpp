@@ -25,7 +25,7 @@ namespace {
 constexpr std::int64_t many = 10'000;
 
 bool is_large(const Record& record, const values::TensorState& state) {
-  if (!state.shape.rank_known || state.shape.dims.size() < 2) return false;
+  if (!state.shape.ndim_known || state.shape.dims.size() < 2) return false;
   std::int64_t product = 1;
   bool known = true;
   for (std::size_t i = 1; i < state.shape.dims.size(); ++i) {
@@ -44,14 +44,14 @@ bool is_output(std::string_view text) {
 }
 
 // Is a model called in the loop? Other loops go through the parts of one batch.
-bool calls_model(const TrainingRoot& scene, const interpreter::LoopEvent* loop) {
-  return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+bool calls_model(const TrainingRoot& training_root, const interpreter::LoopEvent* loop) {
+  return std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
     return each.event->row->operation == Operation::forward && each.in(loop);
   });
 }
 
-void look(const Record& record, Report& report, const TrainingRoot& scene, Once& once) {
-  for (const TrainingEvent& each : scene.all) {
+void look(const Record& record, Report& report, const TrainingRoot& training_root, Once& once) {
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& event = *each.event;
     if (event.row->operation != Operation::kept || !event.place || event.arguments.empty() ||
         each.loops.empty() || !repeats(*each.loops.back()) || each.loops.back()->unrolled ||
@@ -66,8 +66,9 @@ void look(const Record& record, Report& report, const TrainingRoot& scene, Once&
     if (!added || added->sum) continue;
     const Value value = event.arguments[0];
     const values::TensorState* state = event.argument_state(0);
-    if (state && state->shape.rank_known) {
-      if (!on_device(state) || !is_large(record, *state) || !calls_model(scene, each.loops.back())) continue;
+    if (state && state->shape.ndim_known) {
+      if (!on_device(state) || !is_large(record, *state) || !calls_model(training_root, each.loops.back()))
+        continue;
     } else if (value.is(Kind::unknown)) {
       const auto& unknown = *value.as<values::Unknown>();
       if (!values::is_accelerator(interpreter::computed_on(unknown)) || !is_output(added->what)) continue;
@@ -93,9 +94,9 @@ void look(const Record& record, Report& report, const TrainingRoot& scene, Once&
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const auto* scenes : {&training.scenes(), &training.evaluating()})
-    for (const TrainingRoot& scene : *scenes)
-      if (!scene.root->truncated) look(record, report, scene, once);
+  for (const auto* training_roots : {&training.training_roots(), &training.evaluating()})
+    for (const TrainingRoot& training_root : *training_roots)
+      if (!training_root.root->truncated) look(record, report, training_root, once);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ const TensorState* scores_of(const footprint::Node& node) {
 
 // The bytes of the scores in float32; 0: they are few, or not known.
 std::int64_t bytes_in_float32(const Record& record, const TensorState& scores) {
-  if (!scores.shape.rank_known || scores.shape.dims.size() < 2) return 0;
+  if (!scores.shape.ndim_known || scores.shape.dims.size() < 2) return 0;
   const auto& dims = scores.shape.dims;
   const auto classes = dims[1].size ? record.symbols.value(dims[1].size) : std::nullopt,
              last = dims.back().size ? record.symbols.value(dims.back().size) : std::nullopt;
@@ -60,8 +60,8 @@ std::int64_t at_peak(
 
 // Before anything is counted: is there a loss of so many scores?
 bool has_large_loss(const Record& record) {
-  for (const TrainingRoot& scene : Training::of(record).scenes())
-    for (const TrainingEvent& each : scene.all)
+  for (const TrainingRoot& training_root : Training::of(record).training_roots())
+    for (const TrainingEvent& each : training_root.all)
       if (each.event->row->operation == values::Operation::loss)
         for (const TensorState* state : each.event->tensors)
           if (state && bytes_in_float32(record, *state) * 2 >= fewest_bytes) return true;

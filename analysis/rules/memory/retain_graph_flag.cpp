@@ -62,7 +62,7 @@ bool only_parameters(const TensorState& a, const TensorState& b) {
 }
 
 // May another backward, or a gradient that is asked for, go through the graph of this one?
-bool is_used_again(const Record& record, const TrainingRoot& scene, const TrainingEvent& kept) {
+bool is_used_again(const Record& record, const TrainingRoot& training_root, const TrainingEvent& kept) {
   const values::TensorState* loss = kept.event->self_state();
   if (!loss || loss->graph.empty() || loss->external) return true;
   // A loss that reaches into an earlier round: the next one will go through this graph.
@@ -73,7 +73,7 @@ bool is_used_again(const Record& record, const TrainingRoot& scene, const Traini
   if (std::any_of(behind.operations.begin(), behind.operations.end(),
           [&](const Producer* made) { return !is_made_in(*made, *kept.loops.back()); }))
     return true;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& event = *each.event;
     if (event.row->operation == Operation::gradient_asked) return true;
     if (event.row->operation == Operation::unseen && each.in(kept.loops.back()) &&
@@ -92,19 +92,20 @@ bool is_used_again(const Record& record, const TrainingRoot& scene, const Traini
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const TrainingRoot& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
-    for (const TrainingEvent& each : scene.all) {
+  for (const TrainingRoot& training_root : training.training_roots()) {
+    if (training_root.handed_over || training_root.root->truncated) continue;
+    for (const TrainingEvent& each : training_root.all) {
       const OperationEvent& event = *each.event;
       if (event.row->operation != Operation::backward || each.loops.empty() || !repeats(*each.loops.back()))
         continue;
       if (truth(record, argument(event, "retain_graph")) != Answer::yes ||
           truth(record, argument(event, "create_graph")) == Answer::yes)
         continue;
-      const bool stepped = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
-        return stepped_optimizer(*other.event) && other.in(each.loops.back());
-      });
-      if (!stepped || is_used_again(record, scene, each) || !once(event.place)) continue;
+      const bool stepped = std::any_of(
+          training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& other) {
+            return stepped_optimizer(*other.event) && other.in(each.loops.back());
+          });
+      if (!stepped || is_used_again(record, training_root, each) || !once(event.place)) continue;
       Finding* finding = report.add(Severity::information, event.place, event.calls,
           "`retain_graph=True` keeps what the graph saved until the loss is gone, so two iterations are in memory at once. No other backward goes through this graph: remove the argument.");
       if (!finding || !event.expr || !record.in_file(event.place)) continue;

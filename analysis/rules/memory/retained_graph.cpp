@@ -56,14 +56,14 @@ std::size_t decisions(const Record& record, const TrainingEvent& each) {
 void look_for_second_backward(const Record& record, Report& report, const TrainingLoop& loop, Once& once) {
   std::size_t conditions = decisions(record, *loop.backward);
   std::set<const Object*> marks;  // of what the rounds before have left
-  for (const TrainingEvent& each : loop.scene->all) {
+  for (const TrainingEvent& each : loop.training_root->all) {
     if (each.loops.empty() || each.loops.back() != loop.loop) continue;
     conditions = std::min(conditions, decisions(record, each));
     if (each.event->row->operation == Operation::kept && !each.event->place)
       marks.insert(each.event->arguments[0].object());
   }
   if (marks.empty()) return;
-  for (const TrainingEvent& each : loop.scene->all) {
+  for (const TrainingEvent& each : loop.training_root->all) {
     const OperationEvent& backward = *each.event;
     if (backward.row->operation != Operation::backward || each.loops.empty() ||
         each.loops.back() != loop.loop)
@@ -142,8 +142,8 @@ bool is_of_another(const Record& record, std::string_view sum, Place kept, const
 }
 
 // Is a backward made of the sum, or of something computed from it? Then its history is of use.
-bool is_used(
-    const Record& record, const TrainingRoot& scene, const TrainingEvent& kept, const TrainingLoop& loop) {
+bool is_used(const Record& record, const TrainingRoot& training_root, const TrainingEvent& kept,
+    const TrainingLoop& loop) {
   // Another way through the round: `scaler.scale(loss).backward()` with amp, `loss.backward()` without.
   const auto instead = [&](const TrainingEvent& each) {
     return std::ranges::any_of(each.turns, [&](const Turn& turn) {
@@ -153,7 +153,7 @@ bool is_used(
   };
   const auto added = added_by(record, *kept.event);
   // Behind the loop, or now and then: any backward but the one of each round.
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+  return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
     if (each.event->row->operation != Operation::backward ||
         each.event->place == loop.backward->event->place || instead(each))
       return false;
@@ -217,7 +217,7 @@ bool has_history(Value kept, const values::TensorState* state, int depth = 0) {
 bool proven(const Record& record, const TrainingLoop& loop, const OperationEvent& event,
     const values::TensorState* state) {
   if (event.arguments.empty()) return false;
-  return std::ranges::any_of(loop.scene->all, [&](const TrainingEvent& each) {
+  return std::ranges::any_of(loop.training_root->all, [&](const TrainingEvent& each) {
     return each.event->row->operation == Operation::backward && each.in(loop.loop) && !each.in_handler &&
         (proven_by(*each.event, event.arguments[0], state, record.earlier) ||
             is_part_by_name(record, *each.event, event, state));
@@ -355,7 +355,7 @@ void look_for_lists_begun_anew(
       continue;
     const Place place{backward.place.chunk, call.span};
     const std::string list(as<NameExpr>(*method.object).id.text()), kept(name.text());
-    const bool used = std::ranges::any_of(training.scene->all, [&](const TrainingEvent& each) {
+    const bool used = std::ranges::any_of(training.training_root->all, [&](const TrainingEvent& each) {
       return each.event->row->operation == Operation::backward && !(each.event->place == backward.place) &&
           !is_of_another(record, list, place, backward.calls, *each.event);
     });
@@ -393,13 +393,13 @@ void check(const Record& record, Report& report) {
     look_for_second_backward(record, report, loop, once);
     if (over_optimizers(record, loop)) continue;
     look_for_lists_begun_anew(record, report, loop, once);
-    for (const TrainingEvent& each : loop.scene->all) {
+    for (const TrainingEvent& each : loop.training_root->all) {
       const OperationEvent& event = *each.event;
       if (event.row->operation != Operation::kept || !event.place || each.loops.empty() ||
           each.loops.back() != loop.loop || each.in_handler)
         continue;
       const values::TensorState* state = event.argument_state(0);
-      if (!records_gradients(record, event) || is_used(record, *loop.scene, each, loop)) continue;
+      if (!records_gradients(record, event) || is_used(record, *loop.training_root, each, loop)) continue;
       // A round for each of a few models that are named there.
       constexpr std::size_t few = 4;
       if (loop.loop->unrolled && loop.loop->rounds.size() <= few) continue;

@@ -27,7 +27,7 @@ constexpr std::size_t most_backwards = 24, most_nodes = 4096;
 bool is_node(const TensorState* state) {
   return state && state->grad_writes != libraries::trained_for_certain &&
       state->requires_grad == Known::yes && state->made && state->made->row &&
-      state->made->row->operation != Operation::created && !state->blamed;
+      state->made->row->operation != Operation::created && !state->poisoned;
 }
 bool has_parameters(Value layer) {
   if (!layer.is(Kind::instance)) return false;
@@ -105,10 +105,10 @@ bool frees(const Record& record, const OperationEvent& backward) {
 }  // namespace
 
 void look_for_freed_graph(const Record& record, Report& report, const Training& training, Once& once) {
-  for (const TrainingRoot& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
+  for (const TrainingRoot& training_root : training.training_roots()) {
+    if (training_root.handed_over || training_root.root->truncated) continue;
     std::vector<const TrainingEvent*> backwards;
-    for (const TrainingEvent& each : scene.all)
+    for (const TrainingEvent& each : training_root.all)
       if (each.event->row->operation == Operation::backward && is_node(each.event->self_state()) &&
           !each.event->expected)
         backwards.push_back(&each);

@@ -33,10 +33,10 @@ bool has_steps(const Record& record) {
   auto& known = record.derived[std::type_index(typeid(HasSteps))];
   if (!known) {
     auto made = std::make_shared<HasSteps>();
-    for (const TrainingRoot& scene : Training::of(record).scenes())
+    for (const TrainingRoot& training_root : Training::of(record).training_roots())
       made->yes = made->yes ||
-          (!scene.root->function && !scene.root->truncated &&
-              std::ranges::any_of(scene.all, [](const TrainingEvent& each) {
+          (!training_root.root->function && !training_root.root->truncated &&
+              std::ranges::any_of(training_root.all, [](const TrainingEvent& each) {
                 return each.event->row->operation == Operation::backward && each.event->self_state();
               }));
     known = std::move(made);

@@ -63,12 +63,12 @@ std::string parts_text(const Certain& sum, const std::string& optimizer) {
 // The step of the optimizer behind the backward, by the program's own statements.
 const TrainingEvent* step_of(
     const Record& record, const StepAccount& step, const footprint::Optimizer& optimizer) {
-  for (const TrainingRoot& scene : Training::of(record).scenes()) {
+  for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
     bool behind = false;
-    for (const TrainingEvent& each : scene.all) {
+    for (const TrainingEvent& each : training_root.all) {
       behind = behind || each.event == step.backward || each.event->place == step.backward->place;
       if (behind && stepped_optimizer(*each.event).object() == optimizer.made->self.object() &&
-          !each.in_attempt && !each.in_handler && !scene.handed_over)
+          !each.in_attempt && !each.in_handler && !training_root.handed_over)
         return &each;
     }
   }

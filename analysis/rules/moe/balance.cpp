@@ -47,7 +47,7 @@ std::vector<Balance> balances(const Record& record) {
   const Provenance& lineage = Provenance::of(record);
   // What is used in something that is computed further.
   for (const Origin& each : lineage.of_semantics(OpSemantics::sum)) {
-    if (!each.state->shape.rank_known || !each.state->shape.dims.empty()) continue;
+    if (!each.state->shape.ndim_known || !each.state->shape.dims.empty()) continue;
     const TensorState* product = behind(input(*each.made));
     if (semantics(product) != OpSemantics::mul) continue;
     const auto factors = inputs(*product->made);

@@ -21,7 +21,7 @@ namespace {
 // The dimension along which the numbers add up to the same whatever is learned, as probabilities do; nullopt
 // if there is none.
 std::optional<std::size_t> fixed_dimension(const Record& record, const TensorState* state, int depth = 0) {
-  if (!state || !state->made || depth > 16 || !state->shape.rank_known) return std::nullopt;
+  if (!state || !state->made || depth > 16 || !state->shape.ndim_known) return std::nullopt;
   const Producer& made = *state->made;
   const TensorState* from = input(made);
   const std::size_t rank = state->shape.dims.size();
@@ -91,7 +91,7 @@ const Producer* constant_of(const Record& record, const TensorState* state, int 
 }
 
 bool is_scalar(const TensorState* state) {
-  return state && state->shape.rank_known && state->shape.dims.empty();
+  return state && state->shape.ndim_known && state->shape.dims.empty();
 }
 
 bool sounds_like_a_loss(std::string_view name) { return says(name, Says::balance); }

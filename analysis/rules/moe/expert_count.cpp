@@ -61,7 +61,7 @@ public:
       const TensorState* whole = input(*each.made);
       if (!whole || whole->requires_grad != values::Known::yes ||
           (whole->made && semantics(whole) != OpSemantics::none && semantics(whole) != OpSemantics::noise) ||
-          !whole->shape.rank_known || whole->shape.dims.size() < 2 || each.made->arguments.size() < 2)
+          !whole->shape.ndim_known || whole->shape.dims.size() < 2 || each.made->arguments.size() < 2)
         continue;
       Value index = each.made->arguments[1];
       if (index.is(Kind::tuple) && !index.as<values::Tuple>()->items.empty())
@@ -86,7 +86,7 @@ private:
     std::map<std::pair<std::uint32_t, std::uint32_t>, Picked> by_place;
     for (const Origin& each : lineage_.of_semantics(OpSemantics::picked)) {
       const TensorState* whole = input(*each.made);
-      if (!whole || !whole->shape.rank_known || whole->shape.dims.size() < 2 ||
+      if (!whole || !whole->shape.ndim_known || whole->shape.dims.size() < 2 ||
           each.made->arguments.size() < 2)
         continue;
       const Value index = each.made->arguments[1];
@@ -109,7 +109,7 @@ private:
       std::sort(picked.numbers.begin(), picked.numbers.end());
       picked.numbers.erase(std::unique(picked.numbers.begin(), picked.numbers.end()), picked.numbers.end());
       const auto scores = scores_of(picked.from);
-      const Dim dim = scores->logits->shape.rank_known && !scores->logits->shape.dims.empty()
+      const Dim dim = scores->logits->shape.ndim_known && !scores->logits->shape.dims.empty()
           ? scores->logits->shape.dims.back()
           : Dim{};
       const auto width = size_of(record_, dim), here = size_of(record_, picked.from->shape.dims.back());

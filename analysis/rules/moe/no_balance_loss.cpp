@@ -52,7 +52,7 @@ void check(const Record& record, Report& report) {
     for (const TensorState* state : in_loss) known.insert(identity(state));
     // A part of the loss of which nothing is known may be what balances.
     const bool open = std::any_of(in_loss.begin(), in_loss.end(), [](const TensorState* state) {
-      return !state->made && state->shape.rank_known && state->shape.dims.empty() &&
+      return !state->made && state->shape.ndim_known && state->shape.dims.empty() &&
           state->requires_grad != Known::no;
     });
     if (open) continue;

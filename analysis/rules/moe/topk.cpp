@@ -110,7 +110,7 @@ void check(const Record& record, Report& report) {
       [&](const ProblemEvent& problem) { return "More experts are chosen than there are. " + problem.text; },
       [&](const ProblemEvent& problem, Finding& finding) {
         const auto scores = scores_of(problem.states[0]);
-        if (scores && scores->logits->shape.rank_known && !scores->logits->shape.dims.empty())
+        if (scores && scores->logits->shape.ndim_known && !scores->logits->shape.dims.empty())
           relate_origin(report, finding, scores->logits->shape.dims.back(),
               "the router scores " + size_text(record, scores->logits->shape.dims.back()) + " experts");
       });

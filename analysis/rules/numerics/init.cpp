@@ -41,7 +41,7 @@ void check(const Record& record, Report& report) {
     const Value filled = argument(*each.made, 0);
     const auto std_of = number(record, argument(*each.made, "std"));
     if (!filled.is(Kind::tensor) || !std_of || !weights.contains(filled.object()) ||
-        !each.state->shape.rank_known || each.state->shape.dims.size() != 2)
+        !each.state->shape.ndim_known || each.state->shape.dims.size() != 2)
       continue;
     const auto fan_in = size_of(record, each.state->shape.dims[1]);
     if (!fan_in || *fan_in < 1) continue;

@@ -21,7 +21,7 @@ struct Unit {
 };
 
 // Of what is not known to be otherwise the operands are matrices.
-std::size_t ndim_of(const values::Shape& shape) { return shape.rank_known ? shape.dims.size() : 2; }
+std::size_t ndim_of(const values::Shape& shape) { return shape.ndim_known ? shape.dims.size() : 2; }
 
 // Does it swap the last two dimensions, and nothing else?
 bool swaps_last(const Record& record, const Producer& made) {
@@ -39,7 +39,7 @@ bool swaps_last(const Record& record, const Producer& made) {
 
 // No tensor, or one without dimensions.
 bool is_number(const TensorState* state) {
-  return !state || (state->shape.rank_known && state->shape.dims.empty());
+  return !state || (state->shape.ndim_known && state->shape.dims.empty());
 }
 
 // The dimension along which it normalizes, counted from the left.
@@ -47,7 +47,7 @@ std::optional<std::size_t> normalized_along(const Record& record, const Producer
   const Value dim = argument(made, "dim");
   const TensorState* of = input(made);
   const auto at = dim ? number(record, dim) : std::optional(1.0);
-  if (!of || !at || (*at < 0 && !of->shape.rank_known)) return std::nullopt;
+  if (!of || !at || (*at < 0 && !of->shape.ndim_known)) return std::nullopt;
   return static_cast<std::size_t>(*at < 0 ? *at + static_cast<double>(of->shape.dims.size()) : *at);
 }
 

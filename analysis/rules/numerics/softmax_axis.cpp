@@ -30,7 +30,7 @@ std::optional<std::size_t> axis_of(const Record& record, const Producer& made) {
   const auto dim = written_dim(record, made);
   if (!of || !dim) return std::nullopt;
   const auto rank = static_cast<std::int64_t>(of->shape.dims.size());
-  if (!of->shape.rank_known) return *dim >= 0 ? std::optional(static_cast<std::size_t>(*dim)) : std::nullopt;
+  if (!of->shape.ndim_known) return *dim >= 0 ? std::optional(static_cast<std::size_t>(*dim)) : std::nullopt;
   if (*dim < -rank || *dim >= rank) return std::nullopt;
   return static_cast<std::size_t>(*dim < 0 ? *dim + rank : *dim);
 }
@@ -73,7 +73,7 @@ public:
     const TensorState* given = event.argument_state(0);
     const TensorState* softmax = given ? softmax_of(given) : nullptr;
     const auto along = softmax ? axis_of(record_, *softmax->made) : std::nullopt;
-    if (!along || *along == 1 || (given->shape.rank_known && given->shape.dims.size() < 2)) return;
+    if (!along || *along == 1 || (given->shape.ndim_known && given->shape.dims.size() < 2)) return;
     tell(*softmax,
         code(event.row->loss->name) + " takes the classes along dimension 1, and this adds up to 1 along " +
             axis(*along) + (*along == 0 ? ", over the samples of the batch" : "") +
@@ -92,7 +92,7 @@ public:
     const OpSemantics by = semantics(scores);
     // Of scores whose last dimension are features; of what is not seen, the first dimension alone is the
     // batch.
-    if (shape.rank_known
+    if (shape.ndim_known
             ? *chosen + 1 != shape.dims.size() || by != OpSemantics::linear
             : *along != 0 || *chosen != 1 || !scores || (scores->made && by != OpSemantics::linear))
       return;
@@ -109,7 +109,7 @@ public:
     const TensorState* weights = attention.probabilities;
     const auto along = axis_of(record_, *attention.softmax);
     const std::size_t rank = weights->shape.dims.size();
-    if (!along || !weights->shape.rank_known || rank < 2 || *along + 1 == rank ||
+    if (!along || !weights->shape.ndim_known || rank < 2 || *along + 1 == rank ||
         !is_plain_product(*attention.product) || is_one(record_, weights->shape.dims[rank - 2]))
       return;
     for (const Origin& each : Provenance::of(record_).of_semantics(OpSemantics::product)) {
@@ -136,9 +136,9 @@ public:
       if (semantics(weights) != OpSemantics::softmax) continue;
       const auto along = axis_of(record_, *weights->made);
       const TensorState* scores = behind(scores_behind(weights));
-      if (along != std::size_t{0} || semantics(scores) != OpSemantics::linear || !scores->shape.rank_known ||
+      if (along != std::size_t{0} || semantics(scores) != OpSemantics::linear || !scores->shape.ndim_known ||
           scores->shape.dims.size() < 3 || !is_one(record_, scores->shape.dims.back()) ||
-          !product->shape.rank_known || weights->shape.dims.empty() || product->shape.dims.size() < 3 ||
+          !product->shape.ndim_known || weights->shape.dims.empty() || product->shape.dims.size() < 3 ||
           product->shape.dims[0].size != weights->shape.dims[0].size)
         continue;
       tell(*weights,

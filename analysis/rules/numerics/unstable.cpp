@@ -66,7 +66,7 @@ bool may_have_rows_of_zeros(const TensorState* state, int depth = 0) {
     return std::ranges::any_of(from, [&](const TensorState* each) {
       return each &&
           (each->dtype == values::Dtype::boolean || may_have_rows_of_zeros(each, depth + 1) ||
-              (each->requires_grad == Known::no && each->shape.rank_known));
+              (each->requires_grad == Known::no && each->shape.ndim_known));
     });
   case OpSemantics::sum:
   case OpSemantics::mean:

@@ -21,9 +21,9 @@ using values::Operation;
 namespace {
 
 // The calls by which the program has a framework prepare things.
-std::vector<const OperationEvent*> preparations(const TrainingRoot& scene) {
+std::vector<const OperationEvent*> preparations(const TrainingRoot& training_root) {
   std::vector<const OperationEvent*> found;
-  for (const TrainingEvent& each : scene.all)
+  for (const TrainingEvent& each : training_root.all)
     if (each.event->row->operation == Operation::framework && libraries::prepares(*each.event->row))
       found.push_back(each.event);
   return found;
@@ -53,7 +53,7 @@ bool is_of(const OperationEvent& backward, const std::set<const Object*>& parts)
 
 // Was it computed by what is not seen, where a model that is not seen was prepared? Then by that, unless some
 // other backward of the program is the framework's.
-bool is_of_unseen(const TrainingRoot& scene, const std::vector<const OperationEvent*>& prepared,
+bool is_of_unseen(const TrainingRoot& training_root, const std::vector<const OperationEvent*>& prepared,
     const OperationEvent& backward) {
   const values::TensorState* loss = backward.self_state();
   const auto is_seen = [](const Object* source) {
@@ -61,7 +61,7 @@ bool is_of_unseen(const TrainingRoot& scene, const std::vector<const OperationEv
   };
   if (!loss || loss->graph.empty() || std::any_of(loss->graph.begin(), loss->graph.end(), is_seen))
     return false;
-  const bool by_framework = std::ranges::any_of(scene.all, [](const TrainingEvent& each) {
+  const bool by_framework = std::ranges::any_of(training_root.all, [](const TrainingEvent& each) {
     return each.event->row->operation == Operation::framework && libraries::makes_backward(*each.event->row);
   });
   return !by_framework && std::ranges::any_of(prepared, [](const OperationEvent* event) {
@@ -92,16 +92,16 @@ std::string framework_text(const Record& record, const OperationEvent& prepared)
   return std::string(called.substr(0, std::min(called.rfind('.'), called.size())));
 }
 
-void look_at_backward(const Record& record, const TrainingRoot& scene,
+void look_at_backward(const Record& record, const TrainingRoot& training_root,
     const std::vector<const OperationEvent*>& prepared, const std::set<const Object*>& parts,
     const std::string& name, Report& report, Once& once) {
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& backward = *each.event;
     if (backward.row->operation != Operation::backward || each.in_handler ||
-        !(is_of(backward, parts) || is_of_unseen(scene, prepared, backward)))
+        !(is_of(backward, parts) || is_of_unseen(training_root, prepared, backward)))
       continue;
     // The framework's own backward; or the program has one, too, for where it uses the framework.
-    const bool by_framework = std::ranges::any_of(scene.all, [&](const TrainingEvent& other) {
+    const bool by_framework = std::ranges::any_of(training_root.all, [&](const TrainingEvent& other) {
       return other.event->row->operation == Operation::framework &&
           (other.event->place == backward.place ||
               (libraries::makes_backward(*other.event->row) && !each.loops.empty() &&
@@ -117,23 +117,24 @@ void look_at_backward(const Record& record, const TrainingRoot& scene,
   }
 }
 
-void look_at_optimizers(const Record& record, const TrainingRoot& scene,
+void look_at_optimizers(const Record& record, const TrainingRoot& training_root,
     const std::vector<const OperationEvent*>& prepared, const std::set<const Object*>& parts,
     const std::string& name, Report& report, Once& once) {
-  for (const TrainingEvent& made : scene.all) {
+  for (const TrainingEvent& made : training_root.all) {
     if (made.event->row->operation != Operation::optimizer_made || !made.event->self.is(Kind::instance))
       continue;
     const Object* optimizer = made.event->self.object();
-    if (scene.standing(optimizer) != optimizer || escapes(record, scene, optimizer, nullptr)) continue;
+    if (training_root.standing(optimizer) != optimizer || escapes(record, training_root, optimizer, nullptr))
+      continue;
     const bool given = std::ranges::any_of(prepared,
         [&](const OperationEvent* event) { return event->arguments.empty() || takes(*event, optimizer); });
     if (given) continue;
-    for (const TrainingEvent& step : scene.all) {
+    for (const TrainingEvent& step : training_root.all) {
       if (stepped_optimizer(*step.event).object() != optimizer || step.loops.empty() || step.in_handler)
         continue;
-      const bool trains = std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+      const bool trains = std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
         return each.event->row->operation == Operation::backward && each.in(step.loops.back()) &&
-            is_of(*each.event, parts) && feeds(scene, *each.event, made.event->self) == Answer::yes;
+            is_of(*each.event, parts) && feeds(training_root, *each.event, made.event->self) == Answer::yes;
       });
       if (!trains || !once(made.event->place)) break;
       Finding* finding = report.add(Severity::warning, made.event->place, made.event->calls,
@@ -150,13 +151,13 @@ void look_at_optimizers(const Record& record, const TrainingRoot& scene,
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const TrainingRoot& scene : Training::of(record).scenes()) {
-    const auto prepared = preparations(scene);
-    if (prepared.empty() || scene.root->truncated) continue;
+  for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
+    const auto prepared = preparations(training_root);
+    if (prepared.empty() || training_root.root->truncated) continue;
     const std::string name = framework_text(record, *prepared.front());
     const auto parts = prepared_parts(prepared);
-    look_at_backward(record, scene, prepared, parts, name, report, once);
-    look_at_optimizers(record, scene, prepared, parts, name, report, once);
+    look_at_backward(record, training_root, prepared, parts, name, report, once);
+    look_at_optimizers(record, training_root, prepared, parts, name, report, once);
   }
 }
 

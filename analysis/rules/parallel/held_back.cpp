@@ -55,12 +55,12 @@ bool assume(symbolic::Supposition& supposed, const Record& record, const Trainin
 }
 
 // Does every forward of the wrapper that a round makes which steps leave its gradients on its own rank?
-bool all_held_back(
-    const Record& record, const TrainingRoot& scene, const Object* wrapper, const TrainingEvent& step) {
+bool all_held_back(const Record& record, const TrainingRoot& training_root, const Object* wrapper,
+    const TrainingEvent& step) {
   symbolic::Supposition supposed(record.symbols);
   if (!assume(supposed, record, step)) return false;
   bool any = false;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     if (each.event->row->operation != Operation::parallel_forward || each.event->self.object() != wrapper ||
         !records_gradients(record, *each.event))
       continue;
@@ -74,10 +74,10 @@ bool all_held_back(
 }
 // The same of iterations that are run one by one: the last forward before the step is the last of its
 // micro-batches.
-bool last_held_back(
-    const Record& record, const TrainingRoot& scene, const Object* wrapper, const TrainingEvent& step) {
+bool last_held_back(const Record& record, const TrainingRoot& training_root, const Object* wrapper,
+    const TrainingEvent& step) {
   const TrainingEvent* last = nullptr;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     if (&each == &step) break;
     if (each.event->row->operation == Operation::parallel_forward && each.event->self.object() == wrapper &&
         records_gradients(record, *each.event))
@@ -90,27 +90,28 @@ bool last_held_back(
 
 void look_for_held_back(const Record& record, Report& report) {
   Once once;
-  for (const TrainingRoot& scene : Training::of(record).scenes()) {
-    if (scene.root->truncated || scene.handed_over || by_hand(scene, nullptr)) continue;
+  for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
+    if (training_root.root->truncated || training_root.handed_over || by_hand(training_root, nullptr))
+      continue;
     std::set<const Object*> wrappers;
-    for (const TrainingEvent& each : scene.all)
+    for (const TrainingEvent& each : training_root.all)
       if (each.event->row->operation == Operation::parallel_forward && each.event->self.is(Kind::instance) &&
           is_held_back(record, *each.event) != Known::no)
         wrappers.insert(each.event->self.object());
     for (const Object* wrapper : wrappers)
-      for (const TrainingEvent& step : scene.all) {
+      for (const TrainingEvent& step : training_root.all) {
         const Value optimizer = stepped_optimizer(*step.event);
         if (!optimizer || step.in_handler || step.loops.empty() ||
-            shares_parameters(scene, as_value(wrapper), optimizer) == Answer::no ||
-            !(step.loops.back()->unrolled ? last_held_back(record, scene, wrapper, step)
-                                          : all_held_back(record, scene, wrapper, step)) ||
+            shares_parameters(training_root, as_value(wrapper), optimizer) == Answer::no ||
+            !(step.loops.back()->unrolled ? last_held_back(record, training_root, wrapper, step)
+                                          : all_held_back(record, training_root, wrapper, step)) ||
             !once(step.event->place))
           continue;
         Finding* finding = report.add(Severity::warning, step.event->place, step.event->calls,
             "This step applies gradients that were computed under `no_sync()` and that no backward has averaged since: each rank steps with its own, and the weights drift apart. "
             "Compute the last micro-batch before the step outside of `no_sync()`.");
         if (!finding) continue;
-        for (const TrainingEvent& each : scene.all)
+        for (const TrainingEvent& each : training_root.all)
           if (each.event->row->operation == Operation::parallel_forward &&
               each.event->self.object() == wrapper && each.loops == step.loops) {
             report.relate(*finding, each.event->place, "its backward sends nothing");

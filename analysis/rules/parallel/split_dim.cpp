@@ -59,7 +59,7 @@ std::vector<std::string> named_dimensions(const Record& record, Place place) {
 void look_at(const Record& record, Report& report, Once& once, const Origin& each, bool by_count) {
   const Producer& made = *each.made;
   const TensorState* whole = input(made);
-  if (!whole || made.part > 0 || !whole->shape.rank_known || made.arguments.size() < 2) return;
+  if (!whole || made.part > 0 || !whole->shape.ndim_known || made.arguments.size() < 2) return;
   const auto dims = dimensions(record, made);
   if (!dims || dims->size() != 1) return;
   const std::size_t dim = dims->front();

@@ -93,27 +93,29 @@ bool goes_through(const TrainingEvent& each, const OperationEvent& wrapper) {
       !each.in_handler;
 }
 
-std::optional<Unused> unused_of(const Record& record, const TrainingRoot& scene, const TrainingEvent& wrapper,
-    const Instance& module, const TrainingEvent* last, const std::set<const values::Object*>& used) {
+std::optional<Unused> unused_of(const Record& record, const TrainingRoot& training_root,
+    const TrainingEvent& wrapper, const Instance& module, const TrainingEvent* last,
+    const std::set<const values::Object*>& used) {
   if (!last) return std::nullopt;
   Unused made{wrapper.event, last, without_part(record, module, used),
       last->turns.empty() && wrapper.turns.empty() && !last->in_attempt};
   for (const Held& held : made.parameters)
     made.proven = made.proven && held.tensor->now()->requires_grad == Known::yes;
-  return made.parameters.empty() || by_hand(scene, nullptr) ? std::nullopt : std::optional(std::move(made));
+  return made.parameters.empty() || by_hand(training_root, nullptr) ? std::nullopt
+                                                                    : std::optional(std::move(made));
 }
 
 // The wrapper counts anew from each forward that follows a backward. Of the iterations that are run one by
 // one, each has to use all by itself.
-std::optional<Unused> unused_in_one(
-    const Record& record, const TrainingRoot& scene, const TrainingEvent& wrapper, const Instance& module) {
+std::optional<Unused> unused_in_one(const Record& record, const TrainingRoot& training_root,
+    const TrainingEvent& wrapper, const Instance& module) {
   const TrainingEvent* last = nullptr;
   std::set<const values::Object*> used;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& event = *each.event;
     if (last && event.row->operation == Operation::parallel_forward &&
         event.self.object() == wrapper.event->self.object() && records_gradients(record, event)) {
-      if (auto found = unused_of(record, scene, wrapper, module, last, used)) return found;
+      if (auto found = unused_of(record, training_root, wrapper, module, last, used)) return found;
       last = nullptr;
       used.clear();
     }
@@ -127,16 +129,16 @@ std::optional<Unused> unused_in_one(
 
 std::vector<Unused> unused(const Record& record) {
   std::vector<Unused> found;
-  for (const TrainingRoot& scene : Training::of(record).scenes()) {
-    if (scene.root->truncated) continue;
-    for (const TrainingEvent& wrapper : scene.all) {
+  for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
+    if (training_root.root->truncated) continue;
+    for (const TrainingEvent& wrapper : training_root.all) {
       if (!waits_for_all(record, *wrapper.event)) continue;
       const Value module = wrapper.event->self.as<Instance>()->attributes.value(values::Name("module"));
       if (!module.is(Kind::instance)) continue;
       const TrainingEvent* last = nullptr;
       std::set<const values::Object*> used;
       bool known = true, holds_back = false;
-      for (const TrainingEvent& each : scene.all) {
+      for (const TrainingEvent& each : training_root.all) {
         if (each.event->row->operation != Operation::backward) continue;
         const values::TensorState* loss = each.event->self_state();
         known = known && loss && loss->graph_complete && !loss->external;
@@ -149,8 +151,8 @@ std::vector<Unused> unused(const Record& record) {
       }
       if (!known || !last) continue;
       const auto& of = *module.as<Instance>();
-      auto made = unused_of(record, scene, wrapper, of, last, used);
-      if (!made && !holds_back) made = unused_in_one(record, scene, wrapper, of);
+      auto made = unused_of(record, training_root, wrapper, of, last, used);
+      if (!made && !holds_back) made = unused_in_one(record, training_root, wrapper, of);
       if (made) found.push_back(std::move(*made));
     }
   }

@@ -17,7 +17,7 @@ namespace {
 // The file that a sample of the loader's data is read from, or the text that is split into tokens.
 const OperationEvent* work_of(const Reading& reading) {
   const std::vector<Value> sets = datasets_of(reading.loader());
-  for (const TrainingEvent& each : reading.training->scene->all) {
+  for (const TrainingEvent& each : reading.training->training_root->all) {
     const Operation operation = each.event->row->operation;
     if (operation != Operation::file_read && operation != Operation::load &&
         operation != Operation::tokenized)
@@ -79,13 +79,13 @@ bool takes_first(const Record& record, const OperationEvent& read) {
 void look_for_first_batches(const Record& record, const std::vector<TrainingLoop>& loops, Report& report) {
   Once once;
   for (const TrainingLoop& loop : loops)
-    for (const TrainingEvent& each : loop.scene->all) {
+    for (const TrainingEvent& each : loop.training_root->all) {
       const OperationEvent& read = *each.event;
       if (read.row->operation != Operation::loader_made || read.row->kind != values::RowKind::method ||
           !in_every_round(record, loop, each) || !takes_first(record, read) || !once(read.place))
         continue;
       const OperationEvent* made = nullptr;
-      for (const TrainingEvent& other : loop.scene->all)
+      for (const TrainingEvent& other : loop.training_root->all)
         if (other.event->row->operation == Operation::loader_made &&
             other.event->row->kind == values::RowKind::class_ &&
             other.event->self.object() == read.self.object())
@@ -128,7 +128,7 @@ void check(const Record& record, Report& report) {
     if (truth(record, argument(made, "pin_memory")) != Answer::no) continue;
     std::set<const Object*> batch;
     for (const OperationEvent* read : reading.reads) collect(read->result, batch);
-    for (const TrainingEvent& each : reading.training->scene->all) {
+    for (const TrainingEvent& each : reading.training->training_root->all) {
       const OperationEvent& moved = *each.event;
       if (moved.row->operation != Operation::transfer || !each.in(reading.training->loop) ||
           on_host(moved.made) || !batch.contains(moved.self.object()))

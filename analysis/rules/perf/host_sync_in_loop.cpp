@@ -33,7 +33,7 @@ bool may_be_device(Value given) {
 // Does the loop move its data to a device, or make it there? Then it is meant for one, whatever the device is
 // called.
 bool moves_to_device(const TrainingLoop& training) {
-  for (const TrainingEvent& each : training.scene->all) {
+  for (const TrainingEvent& each : training.training_root->all) {
     if (!each.in(training.loop)) continue;
     if (each.event->row->operation == Operation::transfer && !on_host(each.event->made)) return true;
     if (each.event->row->operation == Operation::created && may_be_device(argument(*each.event, "device")))
@@ -67,7 +67,7 @@ bool from_device(const values::TensorState& state) {
 // put into a tensor that is handed to one? So are sums of losses, which would have to be read anyhow.
 bool is_agreed(const TrainingLoop& training, const TrainingEvent& read) {
   bool was_read = false;
-  for (const TrainingEvent& each : training.scene->all) {
+  for (const TrainingEvent& each : training.training_root->all) {
     was_read = was_read || each.event == read.event;
     if (each.event->row->operation != Operation::collective || !each.in(training.loop)) continue;
     for (const Value& argument : each.event->arguments) {
@@ -84,12 +84,12 @@ bool is_agreed(const TrainingLoop& training, const TrainingEvent& read) {
 }
 
 // One number after another of a tensor that lies on a device, by the index of a loop, in whatever loop it is.
-void look_at_elements(const Record& record, const TrainingRoot& scene, Report& report, Once& once) {
-  for (const TrainingEvent& each : scene.all) {
+void look_at_elements(const Record& record, const TrainingRoot& training_root, Report& report, Once& once) {
+  for (const TrainingEvent& each : training_root.all) {
     const values::TensorState* read = each.event->self_state();
     if (each.event->row->operation != Operation::host_read || each.loops.empty() || !read || !read->made ||
         semantics(read) != OpSemantics::picked || read->made->arguments.size() < 2 ||
-        !read->shape.rank_known || !read->shape.dims.empty())
+        !read->shape.ndim_known || !read->shape.dims.empty())
       continue;
     const TensorState* whole = input(*read->made);
     const Value index = read->made->arguments[1];
@@ -109,13 +109,14 @@ void look_at_elements(const Record& record, const TrainingRoot& scene, Report& r
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const auto* scenes : {&training.scenes(), &training.evaluating()})
-    for (const TrainingRoot& scene : *scenes) look_at_elements(record, scene, report, once);
+  for (const auto* training_roots : {&training.training_roots(), &training.evaluating()})
+    for (const TrainingRoot& training_root : *training_roots)
+      look_at_elements(record, training_root, report, once);
   for (const TrainingLoop& loop : training_loops(training)) {
     std::vector<const OperationEvent*> reads;
     const bool moves = moves_to_device(loop);
     Once apart;
-    for (const TrainingEvent& each : loop.scene->all) {
+    for (const TrainingEvent& each : loop.training_root->all) {
       if (each.event->row->operation != Operation::host_read || !in_every_round(record, loop, each)) continue;
       const values::TensorState* read = each.event->self_state();
       if (!read || on_host(read) ||

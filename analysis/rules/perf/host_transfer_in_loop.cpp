@@ -85,7 +85,7 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const TrainingLoop& loop : training_loops(training)) {
     std::vector<const TrainingEvent*> made;
-    for (const TrainingEvent& each : loop.scene->all) {
+    for (const TrainingEvent& each : loop.training_root->all) {
       const OperationEvent& event = *each.event;
       if (!each.in(loop.loop)) continue;
       if (event.row->operation == Operation::created) made.push_back(&each);

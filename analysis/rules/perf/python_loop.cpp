@@ -153,7 +153,7 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   std::set<std::pair<std::uint32_t, std::uint32_t>> looked;
   for (const TrainingLoop& loop : training_loops(training))
-    for (const TrainingEvent& each : loop.scene->all) {
+    for (const TrainingEvent& each : loop.training_root->all) {
       if (each.event->row->operation != Operation::picked || each.loops.empty() ||
           each.loops.back() == loop.loop || !in_every_round(record, loop, each))
         continue;

@@ -54,7 +54,7 @@ bool is_own(const Record& record, Value value, int depth = 0) {
     // What each rank drew for itself is not a part that it took.
     const values::TensorState& state = *value.as<values::Tensor>()->now();
     // Nor is a part of that known by more than its number, which nobody knows.
-    if (state.shape.rank_known && !state.shape.dims.empty() && !state.shape.dims[0].size) return true;
+    if (state.shape.ndim_known && !state.shape.dims.empty() && !state.shape.dims[0].size) return true;
     const auto by_rank = [&](const values::Dim& dim) {
       return dim.size && record.symbols.sharing(dim.size) == symbolic::Sharing::divergent;
     };
@@ -89,7 +89,7 @@ void look_at_ranks(const Record& record, Report& report) {
         made.self.as<Instance>()->cls)
       continue;
     const TrainingEvent* wrapped = nullptr;
-    for (const TrainingEvent& each : reading.training->scene->all)
+    for (const TrainingEvent& each : reading.training->training_root->all)
       if (each.event->row->operation == Operation::parallel_forward &&
           in_every_round(record, *reading.training, each))
         wrapped = &each;
@@ -103,7 +103,7 @@ void look_at_ranks(const Record& record, Report& report) {
       return native && native->path.ends_with("IterableDataset");
     };
     // A job of one process has nobody to share the data with.
-    if (size_of_job(record, *reading.training->scene->root) == 1) continue;
+    if (size_of_job(record, *reading.training->training_root->root) == 1) continue;
     if (std::any_of(sets.begin(), sets.end(), streams) || !once(made.place)) continue;
     const bool shuffles = truth(record, argument(made, "shuffle")) == Answer::yes;
     Finding* finding = report.add(Severity::warning, made.place, made.calls,

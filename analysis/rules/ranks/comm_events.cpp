@@ -44,10 +44,10 @@ std::optional<std::int64_t> CommRecorder::number(Value value, std::string* where
 }
 
 void CommRecorder::describe(CommEvent& comm, const values::TensorState* state) const {
-  if (!state || state->blamed) return;
+  if (!state || state->poisoned) return;
   comm.tensor = state;
   comm.dtype = state->dtype;
-  if (!state->shape.rank_known) return;
+  if (!state->shape.ndim_known) return;
   std::int64_t all = 1;
   for (const values::Dim& dim : state->shape.dims) {
     const auto size = dim.size ? symbols_.value(dim.size) : std::nullopt;

@@ -80,7 +80,7 @@ std::optional<Change> unsqueezed(
 void refine(const Record& record, const ProblemEvent& problem, Finding& finding) {
   if (problem.states.size() != 2 || !problem.states[0] || !problem.states[1] || problem.assumption) return;
   const values::Shape shapes[] = {problem.states[0]->shape, problem.states[1]->shape};
-  if (!shapes[0].rank_known || !shapes[1].rank_known) return;
+  if (!shapes[0].ndim_known || !shapes[1].ndim_known) return;
   bool told = false;
   for (const std::size_t operand : {std::size_t{1}, std::size_t{0}}) {
     const auto &dims = shapes[operand].dims, &other = shapes[1 - operand].dims;

@@ -20,7 +20,7 @@ constexpr std::string_view order = "batch_first", width = "hidden_size";
 // The layer whose outputs for all steps the tensor is, with the steps in front; null: it is none.
 const values::Instance* recurrent(const Record& record, const TensorState* state) {
   if (!state || !state->made || !state->made->self.is(Kind::instance) || state->made->part != 0 ||
-      !state->shape.rank_known || state->shape.dims.size() != 3)
+      !state->shape.ndim_known || state->shape.dims.size() != 3)
     return nullptr;
   const auto* layer = state->made->self.as<values::Instance>();
   const Value first = layer->attributes.value(values::Name(order));

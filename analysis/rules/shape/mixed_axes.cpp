@@ -18,7 +18,7 @@ using symbolic::Int;
 using values::Shape;
 
 bool is_known(const Shape& shape) {
-  return shape.rank_known &&
+  return shape.ndim_known &&
       std::ranges::all_of(shape.dims, [](const Dim& dim) { return dim.size != nullptr; });
 }
 
@@ -180,7 +180,7 @@ void check(const Record& record, Report& report) {
   for (const Origin& each : Provenance::of(record).of_semantics(OpSemantics::rearranged)) {
     const TensorState* before = input(*each.made);
     if (!before || !is_known(before->shape) || !is_known(each.state->shape) ||
-        before->shape.dims.size() < 3 || each.state->blamed || before->blamed)
+        before->shape.dims.size() < 3 || each.state->poisoned || before->poisoned)
       continue;
     const auto wrong = moved(record, before->shape, each.state->shape);
     const TensorState* first = wrong ? source(before) : nullptr;

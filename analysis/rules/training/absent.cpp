@@ -16,8 +16,9 @@ bool repeats(const LoopEvent& loop) {
   return last->kind != EventKind::exit || static_cast<const ExitEvent*>(last)->exit == ExitKind::continue_;
 }
 
-bool escapes(const Record& record, const TrainingRoot& scene, const Object* object, const LoopEvent* loop) {
-  for (const TrainingEvent& each : scene.all) {
+bool escapes(
+    const Record& record, const TrainingRoot& training_root, const Object* object, const LoopEvent* loop) {
+  for (const TrainingEvent& each : training_root.all) {
     if (each.event->row->operation != Operation::unseen || (loop && !each.in(loop))) continue;
     const std::string_view text = record.text(each.event->place);
     const std::string_view called = text.substr(0, text.find('('));
@@ -40,11 +41,11 @@ std::string stepped_text(const Record& record, const OperationEvent& event) {
   return std::string(record.text({event.place.chunk, event.expr->arguments[0]->span}));
 }
 
-bool is_made(const TrainingRoot& scene, const Object* optimizer) {
-  return !scene.presumed.contains(optimizer) &&
-      std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+bool is_made(const TrainingRoot& training_root, const Object* optimizer) {
+  return !training_root.presumed.contains(optimizer) &&
+      std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
         return each.event->row->operation == Operation::optimizer_made &&
-            scene.standing(each.event->self.object()) == optimizer;
+            training_root.standing(each.event->self.object()) == optimizer;
       });
 }
 

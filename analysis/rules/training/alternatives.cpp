@@ -54,16 +54,18 @@ std::string name_of(const Record& record, const OperationEvent& event) {
 }
 
 // Null where several optimizers take part, or none.
-std::optional<Loop> one_optimizer(const Record& record, const TrainingRoot& scene, const LoopEvent& loop) {
+std::optional<Loop> one_optimizer(
+    const Record& record, const TrainingRoot& training_root, const LoopEvent& loop) {
   Loop found;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     const Operation operation = each.event->row->operation;
     if (!each.in(&loop) || (operation != Operation::zero_grad && !steps(*each.event))) continue;
     const Object* object = operation == Operation::zero_grad ? each.event->self.object()
                                                              : stepped_optimizer(*each.event).object();
     const std::string name = name_of(record, *each.event);
     // A model clears the gradients of its parameters.
-    if (operation == Operation::zero_grad && !scene.optimizers.contains(object) && !names_optimizer(name))
+    if (operation == Operation::zero_grad && !training_root.optimizers.contains(object) &&
+        !names_optimizer(name))
       continue;
     if (found.optimizer && found.optimizer != object) return std::nullopt;
     found.optimizer = object;
@@ -86,16 +88,16 @@ std::optional<Loop> one_optimizer(const Record& record, const TrainingRoot& scen
 }
 
 // The innermost loops around backwards and steps.
-std::vector<Loop> loops_of(const Record& record, const TrainingRoot& scene) {
+std::vector<Loop> loops_of(const Record& record, const TrainingRoot& training_root) {
   std::vector<Loop> found;
   std::set<const LoopEvent*> tried;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     if ((each.event->row->operation != Operation::backward && !steps(*each.event)) || each.in_handler ||
         each.in_attempt || each.loops.empty())
       continue;
     const LoopEvent* loop = each.loops.back();
     if (!repeats(*loop) || !tried.insert(loop).second) continue;
-    if (auto one = one_optimizer(record, scene, *loop)) found.push_back(std::move(*one));
+    if (auto one = one_optimizer(record, training_root, *loop)) found.push_back(std::move(*one));
   }
   return found;
 }
@@ -133,9 +135,9 @@ std::vector<Lacking> lacking(const Loop& loop, const std::function<bool(const Op
 
 }  // namespace
 
-std::vector<Lacking> unstepped(const Record& record, const TrainingRoot& scene) {
+std::vector<Lacking> unstepped(const Record& record, const TrainingRoot& training_root) {
   std::vector<Lacking> found;
-  for (const Loop& loop : loops_of(record, scene)) {
+  for (const Loop& loop : loops_of(record, training_root)) {
     const auto stepped = [&](const OperationEvent& event) {
       return steps(event) || hands(event, loop.optimizer);
     };
@@ -145,9 +147,9 @@ std::vector<Lacking> unstepped(const Record& record, const TrainingRoot& scene) 
   return found;
 }
 
-std::vector<Lacking> unfed(const Record& record, const TrainingRoot& scene) {
+std::vector<Lacking> unfed(const Record& record, const TrainingRoot& training_root) {
   std::vector<Lacking> found;
-  for (const Loop& loop : loops_of(record, scene)) {
+  for (const Loop& loop : loops_of(record, training_root)) {
     const auto fed = [&](const OperationEvent& event) {
       return is_backward(event) || hands(event, loop.optimizer) || hands_loss(record, event);
     };

@@ -13,8 +13,8 @@ struct Lacking {
 };
 // On every way through it the gradients are cleared, and nobody steps; another way steps, or hands the
 // optimizer on.
-std::vector<Lacking> unstepped(const Record& record, const TrainingRoot& scene);
+std::vector<Lacking> unstepped(const Record& record, const TrainingRoot& training_root);
 // On every way through it nothing computes gradients that are cleared; another way does.
-std::vector<Lacking> unfed(const Record& record, const TrainingRoot& scene);
+std::vector<Lacking> unfed(const Record& record, const TrainingRoot& training_root);
 
 }  // namespace stepzero::rules

@@ -92,11 +92,11 @@ bool names_optimizer(std::string_view word) {
 
 }  // namespace
 
-void replace_choices(TrainingRoot& scene, std::vector<std::unique_ptr<OperationEvent>>& copies) {
+void replace_choices(TrainingRoot& training_root, std::vector<std::unique_ptr<OperationEvent>>& copies) {
   Sets sets;
   std::map<const void*, std::vector<const TrainingEvent*>>
       by_call;  // one call, and each of what it may be made of
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& event = *each.event;
     const Value of = optimizer_in(event);
     if (of.is(Kind::choice)) {
@@ -114,10 +114,11 @@ void replace_choices(TrainingRoot& scene, std::vector<std::unique_ptr<OperationE
   }
   for (const auto& [object, value] : sets.known()) {
     const Value stands = sets.find(value);
-    if (stands.object() != object) scene.stand_in[object] = stands.object();
-    if (!value.is(Kind::instance) || value.as<Instance>()->symbolic) scene.presumed.insert(stands.object());
+    if (stands.object() != object) training_root.stand_in[object] = stands.object();
+    if (!value.is(Kind::instance) || value.as<Instance>()->symbolic)
+      training_root.presumed.insert(stands.object());
   }
-  for (TrainingEvent& each : scene.all) {
+  for (TrainingEvent& each : training_root.all) {
     Value of = optimizer_in(*each.event);
     const Value was = of;
     if (of.is(Kind::choice)) {
@@ -133,7 +134,7 @@ void replace_choices(TrainingRoot& scene, std::vector<std::unique_ptr<OperationE
       copy->arguments[0] = of;
     else
       copy->self = of;
-    scene.as[each.event] = copy.get();
+    training_root.as[each.event] = copy.get();
     each.event = copy.get();
     copies.push_back(std::move(copy));
   }
@@ -141,19 +142,19 @@ void replace_choices(TrainingRoot& scene, std::vector<std::unique_ptr<OperationE
 
 // An unknown object is one if a scaler steps it or unscales its gradients, or if it is stepped and cleared,
 // or is stepped and called so.
-void find_optimizers(const Record& record, TrainingRoot& scene) {
+void find_optimizers(const Record& record, TrainingRoot& training_root) {
   struct Use {
     bool stepped = false, cleared = false, given = false, named = false;
   };
   std::map<const Object*, Use> uses;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& event = *each.event;
     if (event.row->operation == Operation::optimizer_made && is_optimizer(event.self))
-      scene.optimizers.insert(scene.standing(event.self.object()));
+      training_root.optimizers.insert(training_root.standing(event.self.object()));
     const Value of = optimizer_in(event);
     if (!of) continue;
     if (of.is(Kind::instance) && (takes_optimizer(event.row->operation) || is_optimizer(of)))
-      scene.optimizers.insert(of.object());
+      training_root.optimizers.insert(of.object());
     if (!of.is(Kind::unknown)) continue;
     Use& use = uses[of.object()];
     use.given = use.given || takes_optimizer(event.row->operation);
@@ -165,8 +166,8 @@ void find_optimizers(const Record& record, TrainingRoot& scene) {
   }
   for (const auto& [object, use] : uses) {
     if (!use.given && !(use.stepped && (use.cleared || use.named))) continue;
-    scene.optimizers.insert(object);
-    scene.presumed.insert(object);
+    training_root.optimizers.insert(object);
+    training_root.presumed.insert(object);
   }
 }
 

@@ -53,22 +53,22 @@ bool calls_model(const TrainingEvent& each) {
 }
 
 // Evaluations of a root; each loop of each model once.
-void look_at(const Record& record, const TrainingRoot& scene, std::vector<Evaluation>& found) {
+void look_at(const Record& record, const TrainingRoot& training_root, std::vector<Evaluation>& found) {
   std::set<const LoopEvent*> training_loops;
-  for (const TrainingEvent& each : scene.all)
+  for (const TrainingEvent& each : training_root.all)
     if (uses_gradients(each.event->row->operation))
       training_loops.insert(each.loops.begin(), each.loops.end());
   std::set<std::pair<const LoopEvent*, const Object*>> told;
-  for (std::size_t i = 0; i < scene.all.size(); ++i) {
-    const TrainingEvent& forward = scene.all[i];
+  for (std::size_t i = 0; i < training_root.all.size(); ++i) {
+    const TrainingEvent& forward = training_root.all[i];
     if (!calls_model(forward)) continue;
     const LoopEvent* loop = nullptr;
     for (auto it = forward.loops.rbegin(); it != forward.loops.rend() && !training_loops.contains(*it); ++it)
       loop = *it;
     if (!loop || !repeats(*loop) || !told.insert({loop, forward.event->self.object()}).second) continue;
-    Evaluation evaluation{&scene, &forward, loop, nullptr, false};
+    Evaluation evaluation{&training_root, &forward, loop, nullptr, false};
     for (std::size_t j = 0; j < i; ++j) {
-      const OperationEvent& event = *scene.all[j].event;
+      const OperationEvent& event = *training_root.all[j].event;
       if (!sets_mode(event) || event.self.object() != forward.event->self.object()) continue;
       evaluation.mode = &event;
       evaluation.evaluates = sets_eval(record, event);
@@ -130,7 +130,7 @@ const values::Function* function_of(const Evaluation& evaluation) {
   // The body of a loop over a generator runs where that yields.
   for (const CallSite* call = evaluation.forward->event->calls; call; call = call->outer)
     if (holds(call->function)) return call->function;
-  return holds(evaluation.scene->root->function) ? evaluation.scene->root->function : nullptr;
+  return holds(evaluation.training_root->root->function) ? evaluation.training_root->root->function : nullptr;
 }
 
 bool takes_numbers(const Record& record, const Evaluation& evaluation) {
@@ -170,9 +170,10 @@ bool may_be_called_without_gradients(const Record& record, const Root& root) {
 
 std::vector<Evaluation> evaluations(const Record& record, const Training& training) {
   std::vector<Evaluation> found;
-  for (const auto* scenes : {&training.scenes(), &training.evaluating()})
-    for (const TrainingRoot& scene : *scenes)
-      if (trains_itself(scene) && !scene.root->truncated) look_at(record, scene, found);
+  for (const auto* training_roots : {&training.training_roots(), &training.evaluating()})
+    for (const TrainingRoot& training_root : *training_roots)
+      if (trains_itself(training_root) && !training_root.root->truncated)
+        look_at(record, training_root, found);
   return found;
 }
 

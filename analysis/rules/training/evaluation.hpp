@@ -10,7 +10,7 @@ bool sets_mode(const OperationEvent& event);
 bool sets_eval(const Record& record, const OperationEvent& event);
 
 struct Evaluation {
-  const TrainingRoot* scene = nullptr;
+  const TrainingRoot* training_root = nullptr;
   const TrainingEvent* forward = nullptr;        // the call of the model, in a loop that trains nothing
   const interpreter::LoopEvent* loop = nullptr;  // the outermost such loop around it
   const OperationEvent* mode = nullptr;          // what last set the model's mode before; null if nothing did

@@ -27,13 +27,13 @@ namespace {
 
 // Of several optimizers: who alone is stepped in the loop of the backward, or is cleared before it and
 // stepped after it, is meant.
-bool is_meant(const TrainingRoot& scene, const OperationEvent& backward, const Object* optimizer) {
+bool is_meant(const TrainingRoot& training_root, const OperationEvent& backward, const Object* optimizer) {
   std::size_t at = 0;
-  while (at < scene.all.size() && scene.all[at].event != &backward) ++at;
-  if (at == scene.all.size()) return false;
-  for (auto it = scene.all[at].loops.rbegin(); it != scene.all[at].loops.rend(); ++it) {
+  while (at < training_root.all.size() && training_root.all[at].event != &backward) ++at;
+  if (at == training_root.all.size()) return false;
+  for (auto it = training_root.all[at].loops.rbegin(); it != training_root.all[at].loops.rend(); ++it) {
     std::set<const Object*> stepped;
-    for (const TrainingEvent& each : scene.all)
+    for (const TrainingEvent& each : training_root.all)
       if (const Value of = stepped_optimizer(*each.event); of && each.in(*it)) stepped.insert(of.object());
     if (stepped.empty()) continue;
     if (stepped.size() == 1) return stepped.contains(optimizer);
@@ -41,13 +41,14 @@ bool is_meant(const TrainingRoot& scene, const OperationEvent& backward, const O
   }
   const Object *cleared = nullptr, *next = nullptr;
   for (std::size_t i = at; i-- > 0 && !cleared;) {
-    const OperationEvent& event = *scene.all[i].event;
+    const OperationEvent& event = *training_root.all[i].event;
     if (stepped_optimizer(event) || event.row->operation == Operation::backward) break;
-    if (event.row->operation == Operation::zero_grad && scene.optimizers.contains(event.self.object()))
+    if (event.row->operation == Operation::zero_grad &&
+        training_root.optimizers.contains(event.self.object()))
       cleared = event.self.object();
   }
-  for (std::size_t i = at + 1; cleared && i < scene.all.size() && !next; ++i) {
-    const OperationEvent& event = *scene.all[i].event;
+  for (std::size_t i = at + 1; cleared && i < training_root.all.size() && !next; ++i) {
+    const OperationEvent& event = *training_root.all[i].event;
     if (event.row->operation == Operation::backward || event.row->operation == Operation::zero_grad) break;
     if (const Value of = stepped_optimizer(event)) next = of.object();
   }
@@ -55,13 +56,13 @@ bool is_meant(const TrainingRoot& scene, const OperationEvent& backward, const O
 }
 
 // Does a loop within the outer one, around the backward, step an optimizer, and not this one?
-bool belongs_to_another(const TrainingRoot& scene, const TrainingEvent& backward,
+bool belongs_to_another(const TrainingRoot& training_root, const TrainingEvent& backward,
     const interpreter::LoopEvent* outer, const Object* optimizer) {
   bool within = false;
   for (const interpreter::LoopEvent* loop : backward.loops) {
     if (within) {
       bool ours = false, others = false;
-      for (const TrainingEvent& each : scene.all)
+      for (const TrainingEvent& each : training_root.all)
         if (const Value of = stepped_optimizer(*each.event); of && each.in(loop))
           (of.object() == optimizer ? ours : others) = true;
       if (others && !ours) return true;
@@ -73,27 +74,29 @@ bool belongs_to_another(const TrainingRoot& scene, const TrainingEvent& backward
 
 // Without a backward its step would have nothing to go by: where one stands beside it in a loop, and no other
 // does, that is the one, however many optimizers go by it.
-bool is_only_backward(const TrainingRoot& scene, const OperationEvent& backward, const Object* optimizer) {
-  const auto at = std::ranges::find(scene.all, &backward, &TrainingEvent::event);
-  if (at == scene.all.end()) return false;
+bool is_only_backward(
+    const TrainingRoot& training_root, const OperationEvent& backward, const Object* optimizer) {
+  const auto at = std::ranges::find(training_root.all, &backward, &TrainingEvent::event);
+  if (at == training_root.all.end()) return false;
   for (auto loop = at->loops.rbegin(); loop != at->loops.rend(); ++loop) {
-    const bool stepped = std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+    const bool stepped = std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
       return stepped_optimizer(*each.event).object() == optimizer && each.in(*loop) &&
           !in_optimizer(*each.event);
     });
     if (!stepped) continue;
-    return std::ranges::none_of(scene.all,
+    return std::ranges::none_of(training_root.all,
                [&](const TrainingEvent& each) {
                  return each.event->row->operation == Operation::backward && each.in(*loop) &&
                      !(each.event->place == backward.place) &&
-                     !belongs_to_another(scene, each, *loop, optimizer);
+                     !belongs_to_another(training_root, each, *loop, optimizer);
                }) &&
-        !belongs_to_another(scene, *at, *loop, optimizer);
+        !belongs_to_another(training_root, *at, *loop, optimizer);
   }
   return false;
 }
 
-Answer find_whether_feeds(const TrainingRoot& scene, const OperationEvent& backward, Value optimizer) {
+Answer find_whether_feeds(
+    const TrainingRoot& training_root, const OperationEvent& backward, Value optimizer) {
   const values::TensorState* loss = backward.self_state();
   const Value parameters = attribute(optimizer, values::OptimizerState::parameters);
   if (parameters && loss && !loss->graph.empty()) {
@@ -111,14 +114,14 @@ Answer find_whether_feeds(const TrainingRoot& scene, const OperationEvent& backw
     }
     if (loss->graph_complete && parts.complete) return Answer::no;
   }
-  if (scene.optimizers.size() > 1 &&
-      (is_meant(scene, backward, optimizer.object()) ||
-          is_only_backward(scene, backward, optimizer.object())))
+  if (training_root.optimizers.size() > 1 &&
+      (is_meant(training_root, backward, optimizer.object()) ||
+          is_only_backward(training_root, backward, optimizer.object())))
     return Answer::yes;
-  return scene.optimizers.size() == 1 ? Answer::yes : Answer::unknown;
+  return training_root.optimizers.size() == 1 ? Answer::yes : Answer::unknown;
 }
 
-Answer find_whether_shares(const TrainingRoot& scene, Value given, Value optimizer) {
+Answer find_whether_shares(const TrainingRoot& training_root, Value given, Value optimizer) {
   const Value parameters = attribute(optimizer, values::OptimizerState::parameters);
   if (parameters && given) {
     Parts ours, theirs;
@@ -128,7 +131,7 @@ Answer find_whether_shares(const TrainingRoot& scene, Value given, Value optimiz
       if (ours.found.contains(part)) return Answer::yes;
     if (ours.complete && theirs.complete && !ours.found.empty() && !theirs.found.empty()) return Answer::no;
   }
-  return scene.optimizers.size() == 1 ? Answer::yes : Answer::unknown;
+  return training_root.optimizers.size() == 1 ? Answer::yes : Answer::unknown;
 }
 
 // The object that a value is; null for numbers, None and the like.
@@ -153,13 +156,13 @@ template <class Find> Answer once(std::map<std::pair<const void*, const void*>, 
 }
 }  // namespace
 
-Answer feeds(const TrainingRoot& scene, const OperationEvent& backward, Value optimizer) {
-  return once(scene.fed, &backward, object_of(optimizer),
-      [&] { return find_whether_feeds(scene, backward, optimizer); });
+Answer feeds(const TrainingRoot& training_root, const OperationEvent& backward, Value optimizer) {
+  return once(training_root.fed, &backward, object_of(optimizer),
+      [&] { return find_whether_feeds(training_root, backward, optimizer); });
 }
-Answer shares_parameters(const TrainingRoot& scene, Value given, Value optimizer) {
-  return once(scene.shared, object_of(given), object_of(optimizer),
-      [&] { return find_whether_shares(scene, given, optimizer); });
+Answer shares_parameters(const TrainingRoot& training_root, Value given, Value optimizer) {
+  return once(training_root.shared, object_of(given), object_of(optimizer),
+      [&] { return find_whether_shares(training_root, given, optimizer); });
 }
 
 bool reaches(const values::TensorState& loss, Value module) {

@@ -41,9 +41,9 @@ std::string text_of(const Record& record, const BranchEvent& gate, bool side, Co
 
 std::vector<Gated> gated_steps(const Record& record, const Training& training, Operation operation) {
   std::vector<Gated> found;
-  for (const TrainingRoot& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
-    for (const TrainingEvent& each : scene.all) {
+  for (const TrainingRoot& training_root : training.training_roots()) {
+    if (training_root.handed_over || training_root.root->truncated) continue;
+    for (const TrainingEvent& each : training_root.all) {
       if (each.event->row->operation != operation || each.loops.empty() || each.loops.back()->unrolled ||
           each.in_handler)
         continue;
@@ -51,7 +51,7 @@ std::vector<Gated> gated_steps(const Record& record, const Training& training, O
       const TrainingEvent* step = nullptr;
       const BranchEvent* gate = nullptr;
       bool gate_side = true, all_gated = true, calms = false;
-      for (const TrainingEvent& other : scene.all) {
+      for (const TrainingEvent& other : training_root.all) {
         if (!other.in(loop)) continue;
         const Operation what = other.event->row->operation;
         const bool same = other.event->self.object() == each.event->self.object();
@@ -86,7 +86,7 @@ std::vector<Gated> gated_steps(const Record& record, const Training& training, O
       const Cond condition = gate_side ? gate->condition : record.symbols.logical_not(gate->condition);
       const Varies varies = fails_early(record, condition);
       if (varies == Varies::no) continue;
-      found.push_back({&scene, each.event, step->event, text_of(record, *gate, gate_side, condition),
+      found.push_back({&training_root, each.event, step->event, text_of(record, *gate, gate_side, condition),
           varies == Varies::certain});
     }
   }

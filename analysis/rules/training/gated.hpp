@@ -7,7 +7,7 @@
 namespace stepzero::rules {
 
 struct Gated {
-  const TrainingRoot* scene = nullptr;
+  const TrainingRoot* training_root = nullptr;
   const OperationEvent* event = nullptr;  // made in every round
   const OperationEvent* step = nullptr;   // made in some
   std::string condition;                  // of the step, as the program writes it

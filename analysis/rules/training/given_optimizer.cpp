@@ -119,16 +119,16 @@ bool names_optimizer(std::string_view name) {
   return name.find("optim") != std::string_view::npos || name == "opt";
 }
 
-std::vector<GivenOptimizer> given_optimizers(const Record& record, const TrainingRoot& scene) {
+std::vector<GivenOptimizer> given_optimizers(const Record& record, const TrainingRoot& training_root) {
   std::vector<GivenOptimizer> found;
-  if (scene.root->truncated || makes_gradients(record, scene, nullptr)) return found;
-  for (const TrainingEvent& cleared : scene.all) {
+  if (training_root.root->truncated || makes_gradients(record, training_root, nullptr)) return found;
+  for (const TrainingEvent& cleared : training_root.all) {
     const OperationEvent& event = *cleared.event;
     if (event.row->operation != Operation::zero_grad || cleared.loops.empty() || cleared.in_handler ||
         !repeats(*cleared.loops.back()))
       continue;
     const bool made = event.self.is(Kind::instance) &&
-        (event.self.as<Instance>()->cls || is_made(scene, event.self.object()));
+        (event.self.as<Instance>()->cls || is_made(training_root, event.self.object()));
     if (made || (!event.self.is(Kind::unknown) && !event.self.is(Kind::instance))) continue;
     const std::string name = object_text(record, event, "");
     const syntax::FunctionStmt* function = function_around(record, event.place);
@@ -138,9 +138,9 @@ std::vector<GivenOptimizer> given_optimizers(const Record& record, const Trainin
       continue;
     const OfGradients gradients = of_gradients(record, event.place.chunk, *function);
     if (!is_kept(record, event.place.chunk, *function, name) || gradients.made) continue;
-    GivenOptimizer one{name, &cleared, nullptr, nullptr, gradients.used || by_hand(scene, nullptr)};
+    GivenOptimizer one{name, &cleared, nullptr, nullptr, gradients.used || by_hand(training_root, nullptr)};
     bool asked = false;
-    for (const TrainingEvent& each : scene.all) {
+    for (const TrainingEvent& each : training_root.all) {
       const Operation operation = each.event->row->operation;
       if (operation == Operation::optimizer_step || operation == Operation::scaler_step) one.stepped = &each;
       if (operation == Operation::backward && !each.loops.empty() &&

@@ -17,7 +17,7 @@ struct GivenOptimizer {
 };
 // Of loops in whose function all is seen that is done with the optimizer, and no gradient is made but by a
 // backward.
-std::vector<GivenOptimizer> given_optimizers(const Record& record, const TrainingRoot& scene);
+std::vector<GivenOptimizer> given_optimizers(const Record& record, const TrainingRoot& training_root);
 
 // Does the name mean an optimizer, as programs call theirs?
 bool names_optimizer(std::string_view name);

@@ -13,9 +13,9 @@ using values::Kind;
 using values::Operation;
 
 GradientTypestate::GradientTypestate(
-    const TrainingRoot& scene, Found& found, std::map<const OperationEvent*, std::size_t>& reached)
-    : scene_(scene), found_(found), reached_(reached) {
-  for (const TrainingEvent& each : scene.all) {
+    const TrainingRoot& training_root, Found& found, std::map<const OperationEvent*, std::size_t>& reached)
+    : training_root_(training_root), found_(found), reached_(reached) {
+  for (const TrainingEvent& each : training_root.all) {
     // Of a scaler that is not known it is not seen what it scales.
     const Operation operation = each.event->row->operation;
     const bool scaler = operation == Operation::scaler_step || operation == Operation::unscale ||
@@ -25,15 +25,16 @@ GradientTypestate::GradientTypestate(
       updates_.insert(each.event->self.object());
     else if (each.event->row->operation == Operation::scale) {
       // A scaled loss that goes straight into its backward goes nowhere else.
-      const bool straight = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
-        return other.event->row->operation == Operation::backward && other.event->self.object() &&
-            other.event->self.object() == each.event->result.object();
-      });
+      const bool straight = std::any_of(
+          training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& other) {
+            return other.event->row->operation == Operation::backward && other.event->self.object() &&
+                other.event->self.object() == each.event->result.object();
+          });
       scales_ever_ = scales_ever_ || !straight;
     }
     // What is handed a scaler may scale with it.
     else if (each.event->row->operation == Operation::scaler_made)
-      for (const TrainingEvent& other : scene.all)
+      for (const TrainingEvent& other : training_root.all)
         if (other.event->row->operation == Operation::unseen &&
             is_handed(*other.event, each.event->self.object()))
           scales_ever_ = true;
@@ -43,8 +44,8 @@ GradientTypestate::GradientTypestate(
 void GradientTypestate::run(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
     ++now_;
-    const auto other = scene_.as.find(step.event);
-    const OperationEvent& event = other == scene_.as.end() ? *step.event : *other->second;
+    const auto other = training_root_.as.find(step.event);
+    const OperationEvent& event = other == training_root_.as.end() ? *step.event : *other->second;
     if (event.row->operation == Operation::unseen) {
       unseen(event);
       continue;
@@ -71,7 +72,7 @@ void GradientTypestate::run(const std::vector<Step>& steps) {
     }
   }
   for (const auto& [update, backward] : vain_)
-    if (!blamed_.contains({update, ViolationKind::update_before_step}))
+    if (!reported_.contains({update, ViolationKind::update_before_step}))
       wrong(ViolationKind::update_without_step, *update, State{}, backward, nullptr, update->self.object());
 }
 
@@ -84,19 +85,19 @@ GradientTypestate::State& GradientTypestate::of(Value optimizer) {
 void GradientTypestate::wrong(ViolationKind slip, const OperationEvent& event, const State& state,
     const OperationEvent* before, const OperationEvent* later, const Object* scaler) {
   // What follows from one mistake with a scaler is not told besides.
-  if (scaler && !blamed_scalers_.insert(scaler).second) return;
-  if (!blamed_.insert({&event, slip}).second) return;
+  if (scaler && !reported_scalers_.insert(scaler).second) return;
+  if (!reported_.insert({&event, slip}).second) return;
   Entry& entry = found_[{&event, slip}];
   ++entry.wrong;
   if (!entry.mistake.event || (entry.mistake.before == before && entry.mistake.later == later))
     ++entry.first_way;
   if (entry.mistake.event) return;
-  entry.mistake = {slip, &event, &scene_, before, later,
+  entry.mistake = {slip, &event, &training_root_, before, later,
       scaler && scales_.contains(scaler) ? scales_[scaler] : nullptr, scaler, state.value};
 }
 
 void GradientTypestate::each(const std::function<void(const Object*, State&)>& look) {
-  for (const Object* optimizer : scene_.optimizers) {
+  for (const Object* optimizer : training_root_.optimizers) {
     State& state = states_[optimizer];
     if (!state.value) state.value = as_value(optimizer);
     look(optimizer, state);
@@ -119,9 +120,9 @@ void GradientTypestate::unseen(const OperationEvent& event) {
 }
 
 // Is it what a scaler gave, of whatever it was given?
-static bool is_result_of_scale(const TrainingRoot& scene, const OperationEvent& backward) {
+static bool is_result_of_scale(const TrainingRoot& training_root, const OperationEvent& backward) {
   return backward.self.object() &&
-      std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+      std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
         return each.event->row->operation == Operation::scale &&
             each.event->result.object() == backward.self.object();
       });
@@ -130,7 +131,7 @@ static bool is_result_of_scale(const TrainingRoot& scene, const OperationEvent& 
 void GradientTypestate::backward(const OperationEvent& event) {
   const values::TensorState* loss = event.self_state();
   each([&](const Object*, State& state) {
-    const Answer fed = feeds(scene_, event, state.value);
+    const Answer fed = feeds(training_root_, event, state.value);
     if (fed == Answer::no) return;
     state.any = true;
     state.lost = nullptr;
@@ -146,7 +147,7 @@ void GradientTypestate::backward(const OperationEvent& event) {
     if (loss && loss->scaled_by) {
       state.scaled = &event;
       state.scaled_by = loss->scaled_by;
-    } else if (!is_result_of_scale(scene_, event) &&
+    } else if (!is_result_of_scale(training_root_, event) &&
         (loss ? !loss->external || !scales_ever_ : event.self.is(Kind::unknown) && !scales_ever_)) {
       state.plain = &event;
     }
@@ -158,7 +159,7 @@ void GradientTypestate::cleared(const OperationEvent& event) {
   each([&](const Object* optimizer, State& state) {
     const Answer clears = self.object() == optimizer
         ? Answer::yes
-        : shares_parameters(scene_,
+        : shares_parameters(training_root_,
               is_optimizer_value(self) ? attribute(self, values::OptimizerState::parameters) : self,
               state.value);
     if (clears == Answer::no) return;
@@ -179,14 +180,14 @@ void GradientTypestate::cleared(const OperationEvent& event) {
 bool GradientTypestate::used_by_another(const Object* optimizer, std::size_t since) const {
   for (const auto& [other, at] : stepped_at_)
     if (other != optimizer && at > since &&
-        shares_parameters(
-            scene_, attribute(other, values::OptimizerState::parameters), as_value(optimizer)) == Answer::yes)
+        shares_parameters(training_root_, attribute(other, values::OptimizerState::parameters),
+            as_value(optimizer)) == Answer::yes)
       return true;
   return false;
 }
 
 void GradientTypestate::stepped(const OperationEvent& event, Value optimizer, const Object* scaler) {
-  if (!scene_.optimizers.contains(optimizer.object())) return;
+  if (!training_root_.optimizers.contains(optimizer.object())) return;
   State& state = of(optimizer);
   if (state.lost && !state.any)
     wrong(ViolationKind::cleared_before_step, *state.lost, state, state.lost_backward, &event, nullptr);
@@ -194,7 +195,7 @@ void GradientTypestate::stepped(const OperationEvent& event, Value optimizer, co
     wrong(ViolationKind::clipped_early, *state.clip_on_nothing, state, state.fresh, &event, nullptr);
   if (scaler) {
     OfScaler& entry = scalers_[{scaler, optimizer.object()}];
-    if (entry.stepped) blamed_scalers_.insert(scaler);  // amp/missing-update tells of it
+    if (entry.stepped) reported_scalers_.insert(scaler);  // amp/missing-update tells of it
     if (state.updated && state.scaled_by == scaler)
       wrong(ViolationKind::update_before_step, *state.updated, state, state.fresh, &event, scaler);
     if (state.plain && !state.stepped && !entry.unscaled && (state.fresh == state.plain || state.scaled))
@@ -205,7 +206,8 @@ void GradientTypestate::stepped(const OperationEvent& event, Value optimizer, co
   const auto asks = [](const TrainingEvent& each) {
     return each.event->row->operation == Operation::scale_asked;
   };
-  if (!scaler && state.scaled && by_hand(scene_, event) && std::ranges::any_of(scene_.all, asks))
+  if (!scaler && state.scaled && by_hand(training_root_, event) &&
+      std::ranges::any_of(training_root_.all, asks))
     state.scaled = nullptr;
   if (!scaler && state.scaled)
     wrong(ViolationKind::plain_step, event, state, state.scaled, nullptr, state.scaled_by);
@@ -264,7 +266,7 @@ void GradientTypestate::updated(const OperationEvent& event, const Object* scale
 void GradientTypestate::clipped(const OperationEvent& event) {
   if (event.arguments.empty()) return;
   each([&](const Object*, State& state) {
-    const Answer ours = shares_parameters(scene_, event.arguments[0], state.value);
+    const Answer ours = shares_parameters(training_root_, event.arguments[0], state.value);
     if (ours == Answer::no) return;
     if (ours == Answer::yes) {
       if (state.scaled)
@@ -286,7 +288,7 @@ bool limits_gradient(const OperationEvent& event) {
 // `p.grad.clamp_(-1, 1)`. Who writes gradients in another way may take the scale off.
 void GradientTypestate::limited(const OperationEvent& event) {
   if (!limits_gradient(event)) return;
-  for (const TrainingEvent& other : scene_.all)
+  for (const TrainingEvent& other : training_root_.all)
     if (other.event->row->operation == Operation::scale_asked ||
         (other.event->row->operation == Operation::gradient_written && !limits_gradient(*other.event) &&
             !clears_gradient(*other.event)))
@@ -312,7 +314,7 @@ void GradientTypestate::measured(const OperationEvent& event) {
       all = false;
   });
   if (!scaled || !all) return;
-  for (const TrainingEvent& other : scene_.all)
+  for (const TrainingEvent& other : training_root_.all)
     if (other.event->row->operation == Operation::scale_asked) return;
   wrong(ViolationKind::read_scaled, event, *scaled, scaled->scaled, nullptr, scaled->scaled_by);
 }

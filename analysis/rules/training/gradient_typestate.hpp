@@ -21,7 +21,7 @@ public:
   using Found = std::map<std::pair<const OperationEvent*, ViolationKind>, Entry>;
 
   GradientTypestate(
-      const TrainingRoot& scene, Found& found, std::map<const OperationEvent*, std::size_t>& reached);
+      const TrainingRoot& training_root, Found& found, std::map<const OperationEvent*, std::size_t>& reached);
 
   void run(const std::vector<Step>& steps);
 
@@ -57,7 +57,7 @@ private:
   void each(const std::function<void(const Object*, State&)>& look);
   // Has another optimizer of the same parameters been stepped since?
   bool used_by_another(const Object* optimizer, std::size_t since) const;
-  bool is_optimizer_value(Value value) const { return scene_.optimizers.contains(value.object()); }
+  bool is_optimizer_value(Value value) const { return training_root_.optimizers.contains(value.object()); }
 
   void unseen(const OperationEvent& event);
   void backward(const OperationEvent& event);
@@ -69,14 +69,14 @@ private:
   void measured(const OperationEvent& event);
   void limited(const OperationEvent& event);
 
-  const TrainingRoot& scene_;
+  const TrainingRoot& training_root_;
   Found& found_;
   std::map<const OperationEvent*, std::size_t>& reached_;
   std::set<const OperationEvent*> seen_;
   std::size_t now_ = 0;                              // operations so far
   std::map<const Object*, std::size_t> stepped_at_;  // when an optimizer was last stepped
-  std::set<std::pair<const OperationEvent*, ViolationKind>> blamed_;
-  std::set<const Object*> blamed_scalers_, updates_;
+  std::set<std::pair<const OperationEvent*, ViolationKind>> reported_;
+  std::set<const Object*> reported_scalers_, updates_;
   bool scales_ever_ = false;         // somewhere a loss is scaled, or may be
   std::set<const Object*> checked_;  // scalers that have looked for inf since their last update, or may have
   std::vector<std::pair<const OperationEvent*, const OperationEvent*>>

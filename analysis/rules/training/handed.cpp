@@ -6,9 +6,9 @@
 
 namespace stepzero::rules {
 
-bool trains_itself(const TrainingRoot& scene) {
-  if (!scene.handed_over) return true;
-  return std::none_of(scene.all.begin(), scene.all.end(), [](const TrainingEvent& each) {
+bool trains_itself(const TrainingRoot& training_root) {
+  if (!training_root.handed_over) return true;
+  return std::none_of(training_root.all.begin(), training_root.all.end(), [](const TrainingEvent& each) {
     const OperationEvent& event = *each.event;
     if (event.row->operation == values::Operation::framework) return !libraries::leaves_the_loop(*event.row);
     // An engine that is not known, given the loss.
@@ -17,8 +17,10 @@ bool trains_itself(const TrainingRoot& scene) {
   });
 }
 
-Severity at_most(Severity severity, const TrainingRoot& scene) {
-  return (scene.handed_over || scene.by_caller) && severity == Severity::error ? Severity::warning : severity;
+Severity at_most(Severity severity, const TrainingRoot& training_root) {
+  return (training_root.handed_over || training_root.by_caller) && severity == Severity::error
+      ? Severity::warning
+      : severity;
 }
 
 }  // namespace stepzero::rules

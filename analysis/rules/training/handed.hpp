@@ -7,8 +7,8 @@
 namespace stepzero::rules {
 
 // Is it for the program to clear and to step?
-bool trains_itself(const TrainingRoot& scene);
+bool trains_itself(const TrainingRoot& training_root);
 // What breaks the loop is no proof beside a framework: what that was told when it was launched may mend it.
-Severity at_most(Severity severity, const TrainingRoot& scene);
+Severity at_most(Severity severity, const TrainingRoot& training_root);
 
 }  // namespace stepzero::rules

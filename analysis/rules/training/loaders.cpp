@@ -18,7 +18,7 @@ std::vector<Reading> readings(const std::vector<TrainingLoop>& loops) {
   std::vector<Reading> found;
   for (const TrainingLoop& training : loops) {
     const Place header = training.loop->place;
-    for (const TrainingEvent& each : training.scene->all) {
+    for (const TrainingEvent& each : training.training_root->all) {
       if (each.event->row->operation != Operation::loader_made ||
           each.event->row->kind != values::RowKind::method || !each.event->self.is(Kind::instance))
         continue;
@@ -33,7 +33,7 @@ std::vector<Reading> readings(const std::vector<TrainingLoop>& loops) {
         known->reads.push_back(each.event);
         continue;
       }
-      for (const TrainingEvent& other : training.scene->all)
+      for (const TrainingEvent& other : training.training_root->all)
         if (other.event->row->operation == Operation::loader_made &&
             other.event->row->kind == values::RowKind::class_ &&
             other.event->self.object() == each.event->self.object()) {
@@ -45,10 +45,11 @@ std::vector<Reading> readings(const std::vector<TrainingLoop>& loops) {
   return found;
 }
 
-std::optional<Reading> reading_of(const Record& record, const TrainingRoot& scene, symbolic::Int size) {
+std::optional<Reading> reading_of(
+    const Record& record, const TrainingRoot& training_root, symbolic::Int size) {
   const OperationEvent* read = nullptr;
   record.symbols.atoms(size, [&](symbolic::Int atom) {
-    for (const TrainingEvent& each : scene.all) {
+    for (const TrainingEvent& each : training_root.all) {
       const OperationEvent& event = *each.event;
       if (event.row->operation != Operation::loader_made || event.row->kind != values::RowKind::method ||
           !event.self.is(Kind::instance))
@@ -59,7 +60,7 @@ std::optional<Reading> reading_of(const Record& record, const TrainingRoot& scen
     }
   });
   if (!read) return std::nullopt;
-  for (const TrainingEvent& each : scene.all)
+  for (const TrainingEvent& each : training_root.all)
     if (each.event->row->operation == Operation::loader_made &&
         each.event->row->kind == values::RowKind::class_ && each.event->self.object() == read->self.object())
       return Reading{nullptr, each.event, {read}};

@@ -15,7 +15,8 @@ struct Reading {
 };
 std::vector<Reading> readings(const std::vector<TrainingLoop>& loops);
 // Of the loader whose batches the size is computed from, in whatever loop; that is left open.
-std::optional<Reading> reading_of(const Record& record, const TrainingRoot& scene, symbolic::Int size);
+std::optional<Reading> reading_of(
+    const Record& record, const TrainingRoot& training_root, symbolic::Int size);
 
 // What an object keeps; absent if nothing.
 Value kept(Value object, std::string_view name);

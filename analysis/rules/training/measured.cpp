@@ -51,7 +51,7 @@ From from(const Record& record, const TensorState* state, std::unordered_set<con
   for (const TensorState* each : all) {
     if (from(record, each, seen) == From::gradient)
       any = true;
-    else if (each->shape.rank_known && !each->shape.dims.empty())
+    else if (each->shape.ndim_known && !each->shape.dims.empty())
       return From::other;
   }
   return any ? From::gradient : From::other;

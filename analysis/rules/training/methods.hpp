@@ -14,18 +14,18 @@ public:
   static const StepMethods& of(const Record& record);
   explicit StepMethods(const Record& record);
 
-  // A scene for each method that makes gradients and steps, outside of loops of its own: what the constructor
-  // does, then the method as an iteration of a loop, then what the other methods do to gradients in the same
-  // loop. `by_caller` is set.
-  const std::vector<TrainingRoot>& scenes() const { return scenes_; }
+  // A training root for each method that makes gradients and steps, outside of loops of its own: what the
+  // constructor does, then the method as an iteration of a loop, then what the other methods do to gradients
+  // in the same loop. `by_caller` is set.
+  const std::vector<TrainingRoot>& training_roots() const { return training_roots_; }
 
 private:
-  std::vector<TrainingRoot> scenes_;
+  std::vector<TrainingRoot> training_roots_;
   std::deque<interpreter::LoopEvent> loops_;
 };
 
-// Does the file, or a base of the class whose method it is, call a method of that name where the scene does
-// not show it? Whoever has the object may do so between two calls.
-bool calls_elsewhere(const Record& record, const TrainingRoot& scene, std::string_view method);
+// Does the file, or a base of the class whose method it is, call a method of that name where the training
+// root does not show it? Whoever has the object may do so between two calls.
+bool calls_elsewhere(const Record& record, const TrainingRoot& training_root, std::string_view method);
 
 }  // namespace stepzero::rules

@@ -8,9 +8,9 @@ namespace stepzero::rules {
 
 using values::Kind;
 
-std::optional<std::set<const Object*>> all_taken(const TrainingRoot& scene) {
-  std::set<const Object*> taken, optimizers = scene.optimizers;
-  for (const auto& [one, stands] : scene.stand_in) optimizers.insert(one);
+std::optional<std::set<const Object*>> all_taken(const TrainingRoot& training_root) {
+  std::set<const Object*> taken, optimizers = training_root.optimizers;
+  for (const auto& [one, stands] : training_root.stand_in) optimizers.insert(one);
   for (const Object* optimizer : optimizers) {
     const Value tensors = attribute(optimizer, values::LoaderState::tensors);
     if (!tensors.is(Kind::tuple)) return std::nullopt;

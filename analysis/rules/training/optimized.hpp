@@ -9,7 +9,7 @@ namespace stepzero::rules {
 
 // The tensors that the optimizers of a root have taken, if that is known of all of them, and of each to
 // choose from.
-std::optional<std::set<const Object*>> all_taken(const TrainingRoot& scene);
+std::optional<std::set<const Object*>> all_taken(const TrainingRoot& training_root);
 // The tensors among the attributes of a layer that are parameters.
 std::vector<const values::Tensor*> own_parameters(const Instance& layer);
 // The class of a layer as a message names it: "Linear", "layer".

@@ -89,18 +89,21 @@ std::set<std::pair<std::uint32_t, std::uint32_t>> everywhere(const LoopEvent& lo
 
 std::vector<TrainingLoop> training_loops(const Training& training, bool beside_frameworks) {
   std::vector<TrainingLoop> found;
-  for (const TrainingRoot& scene : training.scenes()) {
-    if ((beside_frameworks ? !trains_itself(scene) : scene.handed_over) || scene.root->truncated) continue;
-    for (const TrainingEvent& backward : scene.all) {
+  for (const TrainingRoot& training_root : training.training_roots()) {
+    if ((beside_frameworks ? !trains_itself(training_root) : training_root.handed_over) ||
+        training_root.root->truncated)
+      continue;
+    for (const TrainingEvent& backward : training_root.all) {
       if (backward.event->row->operation != Operation::backward || backward.in_handler) continue;
       for (auto it = backward.loops.rbegin(); it != backward.loops.rend(); ++it) {
         const LoopEvent* loop = *it;
-        const auto step = std::find_if(scene.all.begin(), scene.all.end(),
+        const auto step = std::find_if(training_root.all.begin(), training_root.all.end(),
             [&](const TrainingEvent& each) { return stepped_optimizer(*each.event) && each.in(loop); });
-        if (step == scene.all.end()) continue;
+        if (step == training_root.all.end()) continue;
         const bool known = std::any_of(
             found.begin(), found.end(), [&](const TrainingLoop& other) { return other.loop == loop; });
-        if (!known && repeats(*loop)) found.push_back({&scene, loop, &backward, &*step, everywhere(*loop)});
+        if (!known && repeats(*loop))
+          found.push_back({&training_root, loop, &backward, &*step, everywhere(*loop)});
         break;
       }
     }

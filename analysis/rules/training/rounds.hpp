@@ -8,7 +8,7 @@ namespace stepzero::rules {
 
 // A loop whose rounds make a backward and a step: the innermost that has both.
 struct TrainingLoop {
-  const TrainingRoot* scene = nullptr;
+  const TrainingRoot* training_root = nullptr;
   const interpreter::LoopEvent* loop = nullptr;
   const TrainingEvent* backward = nullptr;
   const TrainingEvent* step = nullptr;

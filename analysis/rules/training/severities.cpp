@@ -24,14 +24,14 @@ Cond enabled(const Record& record, const Object* scaler) {
   return record.symbols.opaque(name, symbolic::Sharing::uniform);
 }
 
-std::optional<ConditionalSeverity> severity_under(
-    const Record& record, const Object* scaler, const OperationEvent& event, const TrainingRoot& scene) {
+std::optional<ConditionalSeverity> severity_under(const Record& record, const Object* scaler,
+    const OperationEvent& event, const TrainingRoot& training_root) {
   ConditionalSeverity weight;
   const Cond scales = enabled(record, scaler);
   if (!scales) return weight;
   // `if scaler.is_enabled(): …`
   Cond all = scales, path = nullptr;
-  for (const TrainingEvent& each : scene.all) {
+  for (const TrainingEvent& each : training_root.all) {
     if (each.event != &event) continue;
     for (const Turn& turn : each.turns) {
       const Cond side = turn.yes ? turn.branch->condition
@@ -55,10 +55,11 @@ std::optional<ConditionalSeverity> severity_under(
 
 std::optional<ConditionalSeverity> severity_under(
     const Record& record, const OrderViolation& mistake, const OperationEvent& event) {
-  auto weight = severity_under(record, mistake.scaler, event, *mistake.scene);
+  auto weight = severity_under(record, mistake.scaler, event, *mistake.training_root);
   if (!weight) return weight;
   if (mistake.on_path) return severity_under(record, mistake);
-  if (mistake.scene->presumed.contains(mistake.optimizer.object())) weight->severity = Severity::warning;
+  if (mistake.training_root->presumed.contains(mistake.optimizer.object()))
+    weight->severity = Severity::warning;
   return weight;
 }
 ConditionalSeverity severity_under(const Record& record, const OrderViolation& mistake) {
@@ -67,7 +68,8 @@ ConditionalSeverity severity_under(const Record& record, const OrderViolation& m
     const std::string text = record.symbols.text(mistake.on_path);
     weight = {Severity::warning, text == "?" ? std::string() : " whenever `" + text + "`"};
   }
-  if (mistake.scene->presumed.contains(mistake.optimizer.object())) weight.severity = Severity::warning;
+  if (mistake.training_root->presumed.contains(mistake.optimizer.object()))
+    weight.severity = Severity::warning;
   return weight;
 }
 

@@ -35,18 +35,19 @@ bool matters(Operation operation) {
   }
 }
 
-void collect(const Block& block, TrainingRoot& scene, std::vector<const LoopEvent*>& loops,
+void collect(const Block& block, TrainingRoot& training_root, std::vector<const LoopEvent*>& loops,
     std::vector<Turn>& turns, bool in_handler, bool in_attempt) {
   for (const Event* event : block.events) {
     switch (event->kind) {
     case EventKind::operation:
-      scene.all.push_back({static_cast<const OperationEvent*>(event), loops, turns, in_handler, in_attempt});
+      training_root.all.push_back(
+          {static_cast<const OperationEvent*>(event), loops, turns, in_handler, in_attempt});
       break;
     case EventKind::branch: {
       const auto* branch = static_cast<const BranchEvent*>(event);
       for (const bool yes : {true, false}) {
         turns.push_back({branch, yes});
-        collect(yes ? branch->yes : branch->no, scene, loops, turns, in_handler, in_attempt);
+        collect(yes ? branch->yes : branch->no, training_root, loops, turns, in_handler, in_attempt);
         turns.pop_back();
       }
       break;
@@ -54,18 +55,21 @@ void collect(const Block& block, TrainingRoot& scene, std::vector<const LoopEven
     case EventKind::loop:
       loops.push_back(static_cast<const LoopEvent*>(event));
       for (const Block& round : static_cast<const LoopEvent*>(event)->rounds)
-        collect(round, scene, loops, turns, in_handler, in_attempt);
+        collect(round, training_root, loops, turns, in_handler, in_attempt);
       loops.pop_back();
       break;
     case EventKind::call:
-      collect(static_cast<const CallEvent*>(event)->body, scene, loops, turns, in_handler, in_attempt);
+      collect(
+          static_cast<const CallEvent*>(event)->body, training_root, loops, turns, in_handler, in_attempt);
       break;
     case EventKind::attempt: {
       const auto* attempt = static_cast<const AttemptEvent*>(event);
-      collect(attempt->body, scene, loops, turns, in_handler, in_attempt || !attempt->handlers.empty());
-      for (const Block& handler : attempt->handlers) collect(handler, scene, loops, turns, true, in_attempt);
-      collect(attempt->orelse, scene, loops, turns, in_handler, in_attempt);
-      collect(attempt->finally, scene, loops, turns, in_handler, in_attempt);
+      collect(
+          attempt->body, training_root, loops, turns, in_handler, in_attempt || !attempt->handlers.empty());
+      for (const Block& handler : attempt->handlers)
+        collect(handler, training_root, loops, turns, true, in_attempt);
+      collect(attempt->orelse, training_root, loops, turns, in_handler, in_attempt);
+      collect(attempt->finally, training_root, loops, turns, in_handler, in_attempt);
       break;
     }
     default: break;
@@ -101,7 +105,7 @@ bool holds_gradient(Value value, int depth = 0) {
 // that it stands under itself; null if there are none, or they cannot be named.
 Cond way_to(const Record& record, const OrderViolation& mistake) {
   const auto turns_of = [&](const OperationEvent* event) -> const std::vector<Turn>* {
-    for (const TrainingEvent& each : mistake.scene->all)
+    for (const TrainingEvent& each : mistake.training_root->all)
       if (each.event == event) return &each.turns;
     return nullptr;
   };
@@ -167,7 +171,7 @@ const Training& Training::of(const Record& record) {
 }
 
 Training::Training(const Record& record) : record_(record) {
-  scenes_.reserve(record.roots.size());
+  training_roots_.reserve(record.roots.size());
   evaluating_.reserve(record.roots.size());
   for (const auto& root : record.roots) look_at(*root);
 }
@@ -182,24 +186,24 @@ void Training::look_at(const Root& root) {
         operation == Operation::viewed || operation == Operation::sampler_made;
   });
   if (!any && !evaluates) return;
-  TrainingRoot& scene = (any ? scenes_ : evaluating_).emplace_back();
-  scene.root = &root;
+  TrainingRoot& training_root = (any ? training_roots_ : evaluating_).emplace_back();
+  training_root.root = &root;
   std::vector<const LoopEvent*> loops;
   std::vector<Turn> turns;
-  collect(root.block, scene, loops, turns, false, false);
+  collect(root.block, training_root, loops, turns, false, false);
   if (!any) return;
-  replace_choices(scene, copies_);
-  find_optimizers(record_, scene);
-  for (const TrainingEvent& each : scene.all) {
+  replace_choices(training_root, copies_);
+  find_optimizers(record_, training_root);
+  for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& event = *each.event;
-    if (event.row->operation == Operation::framework) scene.handed_over = true;
+    if (event.row->operation == Operation::framework) training_root.handed_over = true;
     // accelerator.backward(loss), engine.backward(loss): of something that is no tensor.
     if (event.row->operation == Operation::backward && !event.self_state() && !event.arguments.empty() &&
         event.arguments[0] && !event.arguments[0].is(Kind::none))
-      scene.handed_over = true;
+      training_root.handed_over = true;
   }
-  if (!trains_itself(scene) || root.truncated) return;
-  find_mistakes(scene);
+  if (!trains_itself(training_root) || root.truncated) return;
+  find_mistakes(training_root);
   std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const OrderViolation& a, const OrderViolation& b) {
     return std::pair(a.event->place.chunk, a.event->place.span.begin) <
         std::pair(b.event->place.chunk, b.event->place.span.begin);
@@ -211,7 +215,7 @@ namespace {
 // The condition under which the scaler does not unscale the gradients that the step takes; null if it cannot
 // be named.
 Cond unless_unscaled(const Record& record, const OrderViolation& mistake) {
-  for (const TrainingEvent& each : mistake.scene->all) {
+  for (const TrainingEvent& each : mistake.training_root->all) {
     if (each.event->row->operation != Operation::unscale || each.event->self.object() != mistake.scaler ||
         each.turns.empty() || !each.turns.back().branch->condition)
       continue;
@@ -222,7 +226,7 @@ Cond unless_unscaled(const Record& record, const OrderViolation& mistake) {
   return nullptr;
 }
 
-// What was found out about the runs of a part of a scene.
+// What was found out about the runs of a part of a training root.
 struct Explored {
   GradientTypestate::Found found;
   std::map<const OperationEvent*, std::size_t> reached;
@@ -236,14 +240,14 @@ struct Explored {
   }
 };
 std::optional<Explored> explored(
-    const Record& record, const TrainingRoot& scene, const Block& block, const Walk& walk) {
+    const Record& record, const TrainingRoot& training_root, const Block& block, const Walk& walk) {
   Explored result;
   const bool all = explore(record, block, {{0, 1}}, walk, [&](const Run& run) {
-    GradientTypestate(scene, result.found, result.reached).run(run[0]);
+    GradientTypestate(training_root, result.found, result.reached).run(run[0]);
     auto& made = result.runs.emplace_back();
     for (const Step& step : run[0]) {
-      const auto other = scene.as.find(step.event);
-      made.insert(other == scene.as.end() ? step.event : other->second);
+      const auto other = training_root.as.find(step.event);
+      made.insert(other == training_root.as.end() ? step.event : other->second);
     }
   });
   if (!all) return std::nullopt;
@@ -252,14 +256,14 @@ std::optional<Explored> explored(
 
 // The one operation that a block makes, or that each side of its only branch makes: what one call is, whose
 // object is one of several. Null: it is something else.
-const OperationEvent* single(const TrainingRoot& scene, const Walk& walk, const Block& block);
+const OperationEvent* single(const TrainingRoot& training_root, const Walk& walk, const Block& block);
 
 // Do two of them come to the same: by one call, of one optimizer, of losses that feed the same ones?
-bool are_alike(const TrainingRoot& scene, const OperationEvent& one, const OperationEvent& other) {
+bool are_alike(const TrainingRoot& training_root, const OperationEvent& one, const OperationEvent& other) {
   if (one.row != other.row || !(one.place == other.place) || one.calls != other.calls) return false;
   const auto as = [&](const OperationEvent& event) -> const OperationEvent& {
-    const auto it = scene.as.find(&event);
-    return it == scene.as.end() ? event : *it->second;
+    const auto it = training_root.as.find(&event);
+    return it == training_root.as.end() ? event : *it->second;
   };
   const OperationEvent &a = as(one), &b = as(other);
   if (one.row->operation != Operation::backward) {
@@ -270,22 +274,23 @@ bool are_alike(const TrainingRoot& scene, const OperationEvent& one, const Opera
   }
   const values::TensorState *mine = a.self_state(), *theirs = b.self_state();
   if ((mine ? mine->scaled_by : nullptr) != (theirs ? theirs->scaled_by : nullptr)) return false;
-  return std::ranges::all_of(scene.optimizers, [&](const Object* optimizer) {
-    return feeds(scene, a, as_value(optimizer)) == feeds(scene, b, as_value(optimizer));
+  return std::ranges::all_of(training_root.optimizers, [&](const Object* optimizer) {
+    return feeds(training_root, a, as_value(optimizer)) == feeds(training_root, b, as_value(optimizer));
   });
 }
-const OperationEvent* single(const TrainingRoot& scene, const Walk& walk, const BranchEvent& branch) {
-  const OperationEvent *yes = single(scene, walk, branch.yes), *no = single(scene, walk, branch.no);
-  return yes && no && are_alike(scene, *yes, *no) ? yes : nullptr;
+const OperationEvent* single(const TrainingRoot& training_root, const Walk& walk, const BranchEvent& branch) {
+  const OperationEvent *yes = single(training_root, walk, branch.yes),
+                       *no = single(training_root, walk, branch.no);
+  return yes && no && are_alike(training_root, *yes, *no) ? yes : nullptr;
 }
-const OperationEvent* single(const TrainingRoot& scene, const Walk& walk, const Block& block) {
+const OperationEvent* single(const TrainingRoot& training_root, const Walk& walk, const Block& block) {
   const OperationEvent* found = nullptr;
   for (const Event* event : block.events) {
     const OperationEvent* here = nullptr;
     switch (event->kind) {
     case EventKind::operation: here = static_cast<const OperationEvent*>(event); break;
     case EventKind::branch:
-      here = single(scene, walk, static_cast<const BranchEvent&>(*event));
+      here = single(training_root, walk, static_cast<const BranchEvent&>(*event));
       if (!here) return nullptr;
       break;
     case EventKind::problem: continue;
@@ -300,17 +305,17 @@ const OperationEvent* single(const TrainingRoot& scene, const Walk& walk, const 
 
 }  // namespace
 
-void Training::find_mistakes(const TrainingRoot& scene) {
+void Training::find_mistakes(const TrainingRoot& training_root) {
   Walk walk;
   std::map<const BranchEvent*, bool> alike;
   walk.is_alike = [&](const BranchEvent& branch) {
     if (const auto known = alike.find(&branch); known != alike.end()) return known->second;
-    return alike[&branch] = single(scene, walk, branch) != nullptr;
+    return alike[&branch] = single(training_root, walk, branch) != nullptr;
   };
-  const bool scales = std::any_of(scene.all.begin(), scene.all.end(),
+  const bool scales = std::any_of(training_root.all.begin(), training_root.all.end(),
       [](const TrainingEvent& each) { return each.event->row->operation == Operation::scale; });
-  std::set<const Object*> watched(scene.optimizers.begin(), scene.optimizers.end());
-  for (const TrainingEvent& each : scene.all)
+  std::set<const Object*> watched(training_root.optimizers.begin(), training_root.optimizers.end());
+  for (const TrainingEvent& each : training_root.all)
     if (each.event->row->operation == Operation::scaler_made ||
         each.event->row->operation == Operation::scaler_step ||
         each.event->row->operation == Operation::scale)
@@ -325,23 +330,25 @@ void Training::find_mistakes(const TrainingRoot& scene) {
     return handed[&event] = hands_any(event, watched);
   };
   std::vector<Explored> parts;
-  if (auto whole = explored(record_, scene, scene.root->block, walk)) {
+  if (auto whole = explored(record_, training_root, training_root.root->block, walk)) {
     parts.push_back(std::move(*whole));
   } else {
     // Too many ways: each innermost loop that makes gradients and steps is looked at by itself.
     std::set<const LoopEvent*> tried;
-    for (const TrainingEvent& each : scene.all) {
+    for (const TrainingEvent& each : training_root.all) {
       if (each.event->row->operation != Operation::backward || each.in_handler) continue;
       for (auto it = each.loops.rbegin(); it != each.loops.rend(); ++it) {
         const LoopEvent* loop = *it;
-        const bool steps = std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& other) {
-          return (other.event->row->operation == Operation::scaler_step ||
-                     other.event->row->operation == Operation::optimizer_step) &&
-              other.in(loop);
-        });
+        const bool steps = std::any_of(
+            training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& other) {
+              return (other.event->row->operation == Operation::scaler_step ||
+                         other.event->row->operation == Operation::optimizer_step) &&
+                  other.in(loop);
+            });
         if (!steps) continue;
         if (loop->rounds.empty() || !tried.insert(loop).second) break;
-        if (auto part = explored(record_, scene, loop->rounds[0], walk)) parts.push_back(std::move(*part));
+        if (auto part = explored(record_, training_root, loop->rounds[0], walk))
+          parts.push_back(std::move(*part));
         break;
       }
     }
@@ -410,26 +417,26 @@ bool clears_gradient(const OperationEvent& event) {
       (event.by && libraries::gradient_write_of(*event.by) == libraries::GradientWrite::nothing);
 }
 
-bool makes_gradients(const Record& record, const TrainingRoot& scene, const LoopEvent* loop) {
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+bool makes_gradients(const Record& record, const TrainingRoot& training_root, const LoopEvent* loop) {
+  return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
     return (!loop || each.in(loop)) && works_on_gradients(*each.event) &&
         !only_changes_gradient(record, *each.event) && !in_optimizer(*each.event);
   });
 }
-bool makes_gradients(const Record& record, const TrainingRoot& scene, const OperationEvent& event) {
-  for (const TrainingEvent& each : scene.all)
+bool makes_gradients(const Record& record, const TrainingRoot& training_root, const OperationEvent& event) {
+  for (const TrainingEvent& each : training_root.all)
     if (each.event == &event)
-      return makes_gradients(record, scene, each.loops.empty() ? nullptr : each.loops.back());
-  return makes_gradients(record, scene, nullptr);
+      return makes_gradients(record, training_root, each.loops.empty() ? nullptr : each.loops.back());
+  return makes_gradients(record, training_root, nullptr);
 }
 
-bool by_hand(const TrainingRoot& scene, const LoopEvent* loop) {
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+bool by_hand(const TrainingRoot& training_root, const LoopEvent* loop) {
+  return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
     return (!loop || each.in(loop)) && works_on_gradients(*each.event) && !in_optimizer(*each.event);
   });
 }
-bool steps_by_hand(const Record& record, const TrainingRoot& scene) {
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const TrainingEvent& each) {
+bool steps_by_hand(const Record& record, const TrainingRoot& training_root) {
+  return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
     if (in_optimizer(*each.event)) return false;
     return each.event->row->operation == Operation::gradient_written || works_on_gradients(*each.event)
         ? !remakes_gradient(record, *each.event) && !reduces(*each.event)
@@ -437,10 +444,10 @@ bool steps_by_hand(const Record& record, const TrainingRoot& scene) {
             holds_gradient(each.event->arguments[0]);
   });
 }
-bool by_hand(const TrainingRoot& scene, const OperationEvent& event) {
-  for (const TrainingEvent& each : scene.all)
-    if (each.event == &event) return by_hand(scene, each.loops.empty() ? nullptr : each.loops.back());
-  return by_hand(scene, nullptr);
+bool by_hand(const TrainingRoot& training_root, const OperationEvent& event) {
+  for (const TrainingEvent& each : training_root.all)
+    if (each.event == &event) return by_hand(training_root, each.loops.empty() ? nullptr : each.loops.back());
+  return by_hand(training_root, nullptr);
 }
 
 }  // namespace stepzero::rules

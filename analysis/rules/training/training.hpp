@@ -46,8 +46,8 @@ struct TrainingRoot {
   std::map<const OperationEvent*, const OperationEvent*> as;
   bool handed_over = false;  // to a framework that runs the loop, or a part of it
   bool by_caller = false;    // the loop is that of whoever calls the method: see methods.hpp
-  // Which losses and parameters belong to which optimizer, as it was found out: many ways through the scene
-  // ask for the same.
+  // Which losses and parameters belong to which optimizer, as it was found out: many ways through the
+  // training root ask for the same.
   mutable std::map<std::pair<const void*, const void*>, Answer> fed, shared;
 };
 
@@ -71,7 +71,7 @@ enum class ViolationKind : std::uint8_t {
 struct OrderViolation {
   ViolationKind slip{};
   const OperationEvent* event = nullptr;
-  const TrainingRoot* scene = nullptr;
+  const TrainingRoot* training_root = nullptr;
   const OperationEvent* before =
       nullptr;  // what it follows wrongly: the backward, the step, the first unscale_
   const OperationEvent* later = nullptr;  // what it spoils: the step
@@ -86,7 +86,7 @@ public:
   // Found out once for a record.
   static const Training& of(const Record& record);
 
-  const std::vector<TrainingRoot>& scenes() const { return scenes_; }
+  const std::vector<TrainingRoot>& training_roots() const { return training_roots_; }
   // Roots that train nothing, and call models or look at the sizes of batches in loops.
   const std::vector<TrainingRoot>& evaluating() const { return evaluating_; }
   // Those that every run makes which comes to the operation; and those that every run makes which takes a way
@@ -96,28 +96,29 @@ public:
 
 private:
   void look_at(const interpreter::Root& root);
-  void find_mistakes(const TrainingRoot& scene);
+  void find_mistakes(const TrainingRoot& training_root);
 
   const Record& record_;
-  std::vector<TrainingRoot> scenes_, evaluating_;
+  std::vector<TrainingRoot> training_roots_, evaluating_;
   std::vector<OrderViolation> mistakes_;
   std::vector<std::unique_ptr<OperationEvent>> copies_;
 };
 
 // Does the program write gradients on its own in the loop (anywhere, if null)? Then much is done by hand that
 // rules do not see.
-bool by_hand(const TrainingRoot& scene, const interpreter::LoopEvent* loop);
+bool by_hand(const TrainingRoot& training_root, const interpreter::LoopEvent* loop);
 // The same of the innermost loop around the operation.
-bool by_hand(const TrainingRoot& scene, const OperationEvent& event);
+bool by_hand(const TrainingRoot& training_root, const OperationEvent& event);
 // The same, but for what only changes or throws away the gradients that a backward has left:
 // `p.grad.mul_(c)`, `p.grad = None`.
-bool makes_gradients(const Record& record, const TrainingRoot& scene, const interpreter::LoopEvent* loop);
-bool makes_gradients(const Record& record, const TrainingRoot& scene, const OperationEvent& event);
+bool makes_gradients(
+    const Record& record, const TrainingRoot& training_root, const interpreter::LoopEvent* loop);
+bool makes_gradients(const Record& record, const TrainingRoot& training_root, const OperationEvent& event);
 // Does the statement leave a gradient that is made of the one that was there: `p.grad = averaged(p.grad)`?
 bool remakes_gradient(const Record& record, const OperationEvent& event);
 // Does it change parameters by the gradients itself, or may it? Who only averages gradients over the ranks
 // leaves the step to an optimizer.
-bool steps_by_hand(const Record& record, const TrainingRoot& scene);
+bool steps_by_hand(const Record& record, const TrainingRoot& training_root);
 // Does the program throw a gradient away itself: `p.grad = None`, `p.grad.zero_()`?
 bool clears_gradient(const OperationEvent& event);
 // Is it done in a method of an optimizer of the program's own? Then it is a part of its step.
@@ -126,9 +127,9 @@ bool in_optimizer(const OperationEvent& event);
 Value as_value(const Object* object);
 
 // Does the backward leave gradients in parameters of the optimizer?
-Answer feeds(const TrainingRoot& scene, const OperationEvent& backward, Value optimizer);
+Answer feeds(const TrainingRoot& training_root, const OperationEvent& backward, Value optimizer);
 // Are the parameters that are given (a module's, a list of them, a module) parameters of the optimizer?
-Answer shares_parameters(const TrainingRoot& scene, Value parameters, Value optimizer);
+Answer shares_parameters(const TrainingRoot& training_root, Value parameters, Value optimizer);
 // Was the loss computed with parameters of the module?
 bool reaches(const values::TensorState& loss, Value module);
 // Was the loss computed from nothing but numbers that were read from tensors?
@@ -144,8 +145,8 @@ struct ConditionalSeverity {
   Severity severity = Severity::error;
   std::string when;
 };
-std::optional<ConditionalSeverity> severity_under(
-    const Record& record, const Object* scaler, const OperationEvent& event, const TrainingRoot& scene);
+std::optional<ConditionalSeverity> severity_under(const Record& record, const Object* scaler,
+    const OperationEvent& event, const TrainingRoot& training_root);
 std::optional<ConditionalSeverity> severity_under(
     const Record& record, const OrderViolation& mistake, const OperationEvent& event);
 // The same of a mistake in which no scaler takes part.

@@ -53,8 +53,8 @@ bool leads_to(const values::Unknown* source, const values::Unknown* loss, int de
 
 namespace {
 // What the scaler was given, where the backward is of what it gave.
-Value unscaled_loss(const TrainingRoot& scene, const OperationEvent& backward) {
-  for (const TrainingEvent& each : scene.all)
+Value unscaled_loss(const TrainingRoot& training_root, const OperationEvent& backward) {
+  for (const TrainingEvent& each : training_root.all)
     if (each.event->row->operation == Operation::scale && each.event->result.object() &&
         each.event->result.object() == backward.self.object() && !each.event->arguments.empty())
       return each.event->arguments[0];
@@ -74,16 +74,16 @@ Value unwrapped(Value model) {
 }
 }  // namespace
 
-bool is_trained_by(const TrainingRoot& scene, const OperationEvent& backward, Value model) {
+bool is_trained_by(const TrainingRoot& training_root, const OperationEvent& backward, Value model) {
   model = unwrapped(model);
   // The scaled loss was computed from all that the loss was.
   if (!model.is(Kind::unknown)) return backward.self_state() && reaches(*backward.self_state(), model);
-  const Value of = unscaled_loss(scene, backward);
+  const Value of = unscaled_loss(training_root, backward);
   const values::TensorState* state = of.is(Kind::tensor) ? of.as<values::Tensor>()->now()
       : of.object() == backward.self.object()            ? backward.self_state()
                                                          : nullptr;
   const auto losses = unseen_sources(of, state);
-  return std::ranges::any_of(scene.all, [&](const TrainingEvent& each) {
+  return std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
     if (each.event->row->operation != Operation::forward || each.event->self.object() != model.object() ||
         !each.event->result.is(Kind::unknown))
       return false;

@@ -18,6 +18,6 @@ bool holds(const values::Unknown* whole, const values::Unknown* part);
 bool leads_to(const values::Unknown* source, const values::Unknown* loss, int depth = 0);
 // Was the loss of the backward computed with the model? With one that is not seen, if it goes through what a
 // call of it gave.
-bool is_trained_by(const TrainingRoot& scene, const OperationEvent& backward, Value model);
+bool is_trained_by(const TrainingRoot& training_root, const OperationEvent& backward, Value model);
 
 }  // namespace stepzero::rules

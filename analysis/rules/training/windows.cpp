@@ -123,13 +123,13 @@ const syntax::IfStmt* if_around(const Record& record, const OperationEvent& even
   return nullptr;
 }
 
-Answer clears(const TrainingRoot& scene, const OperationEvent& event, Value optimizer) {
+Answer clears(const TrainingRoot& training_root, const OperationEvent& event, Value optimizer) {
   if (event.row->operation != Operation::zero_grad) return Answer::no;
   if (event.self.object() == optimizer.object()) return Answer::yes;
-  const Value theirs = scene.optimizers.contains(event.self.object())
+  const Value theirs = training_root.optimizers.contains(event.self.object())
       ? attribute(event.self, values::OptimizerState::parameters)
       : event.self;
-  return shares_parameters(scene, theirs, optimizer);
+  return shares_parameters(training_root, theirs, optimizer);
 }
 
 // All that one loop does to one optimizer.
@@ -139,25 +139,25 @@ struct Rounds {
 
 class Look {
 public:
-  Look(const Record& record, const TrainingRoot& scene, const LoopEvent& loop, Value optimizer,
+  Look(const Record& record, const TrainingRoot& training_root, const LoopEvent& loop, Value optimizer,
       std::vector<Window>& found)
-      : record_(record), scene_(scene), loop_(loop), found_(found) {
-    window_.scene = &scene;
+      : record_(record), training_root_(training_root), loop_(loop), found_(found) {
+    window_.training_root = &training_root;
     window_.loop = &loop;
     window_.optimizer = optimizer;
-    for (const TrainingEvent& each : scene.all) {
+    for (const TrainingEvent& each : training_root.all) {
       // What clears, or may, in some way that is not followed.
       if (each.event->row->operation == Operation::zero_grad && each.in(&loop) &&
-          (each.loops.back() != &loop || clears(scene, *each.event, optimizer) == Answer::unknown) &&
-          clears(scene, *each.event, optimizer) != Answer::no)
+          (each.loops.back() != &loop || clears(training_root, *each.event, optimizer) == Answer::unknown) &&
+          clears(training_root, *each.event, optimizer) != Answer::no)
         follows_ = false;
       if (each.loops.empty() || each.loops.back() != &loop || each.in_handler) continue;
       if (each.event->row->operation == Operation::backward &&
-          feeds(scene, *each.event, optimizer) == Answer::yes)
+          feeds(training_root, *each.event, optimizer) == Answer::yes)
         all_.backwards.push_back(&each);
       else if (stepped_optimizer(*each.event).object() == optimizer.object())
         all_.steps.push_back(&each);
-      else if (clears(scene, *each.event, optimizer) == Answer::yes)
+      else if (clears(training_root, *each.event, optimizer) == Answer::yes)
         all_.clearings.push_back(&each);
     }
   }
@@ -183,7 +183,7 @@ private:
   // Are gradients cleared that were never stepped?
   bool throws_away() const {
     bool computed = false;
-    for (const TrainingEvent& each : scene_.all) {
+    for (const TrainingEvent& each : training_root_.all) {
       const auto is_one_of = [&](const std::vector<const TrainingEvent*>& all) {
         return std::find(all.begin(), all.end(), &each) != all.end();
       };
@@ -206,7 +206,7 @@ private:
       return std::find(all.begin(), all.end(), &each) != all.end();
     };
     std::size_t clearings = 0, backwards = 0;
-    for (const TrainingEvent& each : scene_.all) {
+    for (const TrainingEvent& each : training_root_.all) {
       if (is_one_of(all_.backwards, each)) {
         computed = true;
         if (++backwards > clearings + 1) return false;
@@ -327,7 +327,7 @@ private:
   }
 
   const Record& record_;
-  const TrainingRoot& scene_;
+  const TrainingRoot& training_root_;
   const LoopEvent& loop_;
   std::vector<Window>& found_;
   Rounds all_;
@@ -339,16 +339,16 @@ private:
 
 std::vector<Window> windows(const Record& record, const Training& training) {
   std::vector<Window> found;
-  for (const TrainingRoot& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
+  for (const TrainingRoot& training_root : training.training_roots()) {
+    if (training_root.handed_over || training_root.root->truncated) continue;
     std::set<std::pair<const LoopEvent*, const Object*>> looked;
-    for (const TrainingEvent& step : scene.all) {
+    for (const TrainingEvent& step : training_root.all) {
       const Value optimizer = stepped_optimizer(*step.event);
       if (!optimizer.is(Kind::instance) || step.loops.empty() ||
           !looked.insert({step.loops.back(), optimizer.object()}).second)
         continue;
-      if (escapes(record, scene, optimizer.object(), step.loops.back())) continue;
-      Look(record, scene, *step.loops.back(), optimizer, found).run();
+      if (escapes(record, training_root, optimizer.object(), step.loops.back())) continue;
+      Look(record, training_root, *step.loops.back(), optimizer, found).run();
     }
   }
   return found;

@@ -8,7 +8,7 @@ namespace stepzero::rules {
 // A loop whose rounds each compute gradients of an optimizer's parameters, and step it, or clear the
 // gradients, in some of them only.
 struct Window {
-  const TrainingRoot* scene = nullptr;
+  const TrainingRoot* training_root = nullptr;
   const interpreter::LoopEvent* loop = nullptr;
   Value optimizer;
   const TrainingEvent* backward = nullptr;

@@ -167,7 +167,7 @@ std::optional<std::string> sizes_apart(Runtime& run, Value a, Value b, int depth
   b = run.resolve(b);
   if (depth > 4) return std::nullopt;
   if (const TensorState *x = tensor_state(run, a), *y = tensor_state(run, b); x && y) {
-    if (!x->shape.rank_known || !y->shape.rank_known) return std::nullopt;
+    if (!x->shape.ndim_known || !y->shape.ndim_known) return std::nullopt;
     bool apart = x->shape.dims.size() != y->shape.dims.size();
     for (std::size_t i = 0; !apart && i < x->shape.dims.size(); ++i)
       apart = x->shape.dims[i].size && y->shape.dims[i].size &&

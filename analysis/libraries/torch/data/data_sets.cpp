@@ -26,7 +26,7 @@ Value tensors_init(Call& call) {
   Dim first;
   for (const Value& tensor : tensors) {
     const TensorState* state = op.tensor(tensor);
-    if (!state || !state->shape.rank_known || state->shape.dims.empty()) continue;
+    if (!state || !state->shape.ndim_known || state->shape.dims.empty()) continue;
     const Dim& size = state->shape.dims[0];
     if (op.equal(first, size) == Answer::no) {
       op.fail(ProblemKind::argument,
@@ -44,7 +44,7 @@ Value tensors_length(Call& call) {
   if (tensors.is(Kind::tuple))
     for (const Value& tensor : tensors.as<values::Tuple>()->items)
       if (const TensorState* state = tensor_state(call.run, tensor);
-          state && state->shape.rank_known && !state->shape.dims.empty() && state->shape.dims[0].size)
+          state && state->shape.ndim_known && !state->shape.dims.empty() && state->shape.dims[0].size)
         return Value::of(state->shape.dims[0].size);
   return call.run.heap().unknown("", Sharing::uniform, call.place);
 }

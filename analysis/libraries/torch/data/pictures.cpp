@@ -33,7 +33,7 @@ std::optional<Sizes> sizes_of(Call& call, Value picture) {
   picture = call.run.resolve(picture);
   Sizes sizes{};
   if (const TensorState* state = picture.is(Kind::tensor) ? tensor_state(call.run, picture) : nullptr) {
-    if (!state->shape.rank_known || state->shape.dims.size() != 3) return std::nullopt;
+    if (!state->shape.ndim_known || state->shape.dims.size() != 3) return std::nullopt;
     for (std::size_t i = 0; i < 3; ++i) sizes[i] = state->shape.dims[i].size;
     return sizes;
   }

@@ -48,7 +48,7 @@ Value without_first(Runtime& run, Value tensor, values::Place place) {
   state.dtype = from->dtype;
   state.sharing = Sharing::local;
   state.extent = extent_of_some(run, *from);
-  if (state.shape.rank_known) {
+  if (state.shape.ndim_known) {
     if (state.shape.dims.empty()) return unseen(run, place);
     state.shape.dims.erase(state.shape.dims.begin());
   }
@@ -115,7 +115,7 @@ Value batched(Runtime& run, TensorState state, const Dim& batch, Int index, valu
       run.symbols().atoms(dim.size, [&](Int atom) { depends = depends || atom == index; });
     if (depends) dim = {};
   }
-  if (state.shape.rank_known) state.shape.dims.insert(state.shape.dims.begin(), batch);
+  if (state.shape.ndim_known) state.shape.dims.insert(state.shape.dims.begin(), batch);
   state.sharing = Sharing::local;
   state.content = nullptr;
   state.extent = extent_of_some(run, state);

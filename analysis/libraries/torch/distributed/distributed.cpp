@@ -283,7 +283,7 @@ Value exchanged(Call& call) {
     const auto sizes = given.is(Kind::list) || given.is(Kind::tuple) ? call.run.elements(given, call.place)
                                                                      : std::nullopt;
     const Int size =
-        state && state->shape.rank_known && !state->shape.dims.empty() ? state->shape.dims[0].size : nullptr;
+        state && state->shape.ndim_known && !state->shape.dims.empty() ? state->shape.dims[0].size : nullptr;
     const std::int64_t rows = size ? call.run.symbols().value(size).value_or(-1) : -1;
     if (!sizes || sizes->empty() || rows < 0) continue;
     std::int64_t total = 0;

@@ -66,7 +66,7 @@ void judge_batch(Call& call) {
   given.push_back(call.at(0));
   for (const Value& each : given) {
     const TensorState* state = each ? tensor_state(call.run, call.run.resolve(each)) : nullptr;
-    const Int size = state && state->shape.rank_known && !state->shape.dims.empty()
+    const Int size = state && state->shape.ndim_known && !state->shape.dims.empty()
         ? state->shape.dims.front().size
         : nullptr;
     if (!parts || !size ||

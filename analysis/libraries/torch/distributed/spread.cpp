@@ -109,7 +109,7 @@ bool placements_fit(Call& call, const TensorState& tensor, Value mesh, Value giv
     return refuse("The mesh has " + count_of(*dims, "dimension") + ", but `placements` holds " +
         count_of(placements.size(), "placement") + ": give one for each dimension");
   for (const Value& placement : placements) {
-    if (class_of(call.run, placement) != shard || !tensor.shape.rank_known) continue;
+    if (class_of(call.run, placement) != shard || !tensor.shape.ndim_known) continue;
     const Value dim = kept(call.run, *call.run.resolve(placement).as<Instance>(), "dim");
     const auto at = dim ? call.run.to_constant(dim) : std::nullopt;
     const auto rank = static_cast<std::int64_t>(tensor.shape.dims.size());
@@ -159,7 +159,7 @@ Value from_local(Call& call) {
   const Value given = call.run.resolve(call.at(2));
   const bool copies = !given || given.is(Kind::none);
   const Int ranks = size_of_mesh(call.run, call.at(1));
-  if (!copies && (placements.size() != 1 || !ranks || !part->shape.rank_known)) return unknown_of(call);
+  if (!copies && (placements.size() != 1 || !ranks || !part->shape.ndim_known)) return unknown_of(call);
   TensorState state = *part;
   state.strides.clear();
   if (!copies && class_of(call.run, placements.front()) == shard) {
@@ -184,7 +184,7 @@ Value spread_new(Call& call) {
   state.dtype = to_dtype(call.run.resolve(call.at(0)));
   if (!call.given[0]) state.dtype = call.run.default_dtype();
   if (shape) {
-    state.shape.rank_known = true;
+    state.shape.ndim_known = true;
     for (const Int size : *shape)
       state.shape.dims.push_back(size ? known_dim(call.run, size, call.place, call.row.path) : Dim{});
   }
@@ -194,7 +194,7 @@ Value spread_new(Call& call) {
 // Is it known to be no tensor that is spread? Made here from nothing else.
 bool is_plain(const TensorState& state) {
   if (!state.made || !state.made->row || state.made->row->operation != values::Operation::created ||
-      !state.shape.rank_known)
+      !state.shape.ndim_known)
     return false;
   return std::ranges::none_of(state.made->states, [](const TensorState* from) { return from; });
 }
@@ -296,8 +296,8 @@ Value spread_along_last(Call& call, Value tensor, Value mesh, Value placement) {
 }
 
 Shape local_shape(Runtime& run, const TensorState& state) {
-  Shape unknown = state.shape.rank_known ? Shape{true, std::vector<Dim>(state.shape.dims.size())} : Shape{};
-  if (!is_spread(state) || !state.shape.rank_known) return unknown;
+  Shape unknown = state.shape.ndim_known ? Shape{true, std::vector<Dim>(state.shape.dims.size())} : Shape{};
+  if (!is_spread(state) || !state.shape.ndim_known) return unknown;
   const Int ranks = size_of_mesh(run, state.made->arguments[1]);
   const auto placements = placements_of(run, state.made->arguments[2]);
   const std::string_view how = placements.size() == 1 ? class_of(run, placements.front())

@@ -24,14 +24,14 @@ struct Among {
 };
 
 bool is_some(const Op& op, const TensorState& state) {
-  return state.shape.rank_known &&
+  return state.shape.ndim_known &&
       std::ranges::all_of(state.shape.dims, [&](const Dim& d) { return op.equal(d, 0) == Answer::no; });
 }
 // Of several dimensions, too: see hold_rows. Null if elements have been written since.
 const Content* held(const Op& op, const TensorState& state) {
   if (const Content* own = op.run.heap().content_of(state)) return own;
   const Content* known = state.content;
-  if (!known || known->is_scalar || !state.shape.rank_known || state.shape.dims.empty() ||
+  if (!known || known->is_scalar || !state.shape.ndim_known || state.shape.dims.empty() ||
       known->dtype != state.dtype)
     return nullptr;
   if (known->writes != op.run.heap().writes().of_type[static_cast<std::size_t>(known->dtype)]) return nullptr;

@@ -20,7 +20,7 @@ struct Mark : values::Object {
 bool is_crossing(const Op& op, const TensorState& wide, const TensorState& other) {
   const auto& a = wide.shape;
   const auto& b = other.shape;
-  if (!a.rank_known || !b.rank_known || a.dims.size() != b.dims.size() + 1 || b.dims.empty()) return false;
+  if (!a.ndim_known || !b.ndim_known || a.dims.size() != b.dims.size() + 1 || b.dims.empty()) return false;
   const auto is_one = [&](const Dim& d) { return op.value(d) == 1; };
   // The first of the wider one is repeated for the first of the other, where the wider one has a 1.
   if (is_one(a.dims[0]) || !is_one(a.dims[1]) || is_one(b.dims[0]) ||
@@ -65,7 +65,7 @@ bool is_left_over(const Op& op, const TensorState& wide) {
   for (int way = 0; at && at->made && way < longest_way; ++way) {
     const TensorState* before = given_to(*at);
     const OpSemantics by = semantics_of(*at->made->row);
-    if (!before || !before->shape.rank_known) return false;
+    if (!before || !before->shape.ndim_known) return false;
     const auto& dims = before->shape.dims;
     if (dims.size() == wide.shape.dims.size() && op.value(dims[1]) == 1) {
       if (by == OpSemantics::repeated || by == OpSemantics::reordered || by == OpSemantics::picked)
@@ -100,7 +100,7 @@ std::optional<std::pair<std::string_view, std::string_view>> met_by_chance(const
   const std::string_view names_of[] = {op.call.row.parameters[0].text(), op.call.row.parameters[1].text()};
   for (const int own : {0, 1}) {
     const TensorState *row = op.tensor(names_of[own]), *wide = op.tensor(names_of[1 - own]);
-    if (!row || !wide || !row->shape.rank_known || !wide->shape.rank_known || row->shape.dims.size() != 1 ||
+    if (!row || !wide || !row->shape.ndim_known || !wide->shape.ndim_known || row->shape.dims.size() != 1 ||
         wide->shape.dims.size() < 2)
       continue;
     const Dim &samples = row->shape.dims[0], &first = wide->shape.dims.front(),
@@ -145,7 +145,7 @@ void warn_of_sizes(Op& op) {
   if (op.call.row.parameters.size() < 2) return;
   const std::string_view first = op.call.row.parameters[0].text(), second = op.call.row.parameters[1].text();
   const TensorState *a = op.tensor(first), *b = op.tensor(second);
-  if (!a || !b || !a->shape.rank_known || !b->shape.rank_known) return;
+  if (!a || !b || !a->shape.ndim_known || !b->shape.ndim_known) return;
   // One number stands for all on purpose.
   const auto single = [&](const Shape& shape) {
     return std::ranges::all_of(shape.dims, [&](const Dim& d) { return op.value(d) == 1; });
@@ -254,7 +254,7 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
   case ColumnRole::keeps: return keep();
   case ColumnRole::ends: {
     const TensorState *from = op.tensor(op.call.row.parameters[0].text()), *to = op.tensor(made);
-    if (!from || !from->crossed || !to || !to->shape.rank_known || !to->shape.dims.empty()) return;
+    if (!from || !from->crossed || !to || !to->shape.ndim_known || !to->shape.dims.empty()) return;
     op.suspect(static_cast<const Mark*>(from->crossed)->problem);
     return;
   }

@@ -43,7 +43,7 @@ std::optional<std::vector<std::size_t>> places_of(
 
 void Op::hold_numbers(Value made, Numbers numbers) {
   const TensorState* state = tensor(made);
-  if (!state || !state->shape.rank_known || state->shape.dims.size() > 1) return;
+  if (!state || !state->shape.ndim_known || state->shape.dims.size() > 1) return;
   TensorState known = *state;
   known.content = run.heap().content(state->dtype, state->shape.dims.empty(), std::move(numbers));
   if (known.content && run.heap().content_of(known)) set_state(run, made, known);
@@ -75,7 +75,7 @@ void counted(Op& op, Value made) {
 // So many integers, of each of which the bounds are known.
 void drawn_between(Op& op, Value made, Int low, Int high) {
   const TensorState* state = op.tensor(made);
-  if (!state || state->dtype != Dtype::int64 || !state->shape.rank_known || state->shape.dims.size() > 1 ||
+  if (!state || state->dtype != Dtype::int64 || !state->shape.ndim_known || state->shape.dims.size() > 1 ||
       !low || !high)
     return;
   const auto size = state->shape.dims.empty() ? std::optional<std::int64_t>(1)
@@ -129,7 +129,7 @@ void evenly_spaced(Op& op, Value made) {
 // them is.
 void hold_rows(Op& op, Value made, Numbers numbers) {
   const TensorState* state = op.tensor(made);
-  if (!state || !state->shape.rank_known || !is_integral(state->dtype) || numbers.empty()) return;
+  if (!state || !state->shape.ndim_known || !is_integral(state->dtype) || numbers.empty()) return;
   TensorState known = *state;
   known.content = op.run.heap().content(state->dtype, false, std::move(numbers));
   if (known.content) set_state(op.run, made, known);
@@ -137,7 +137,7 @@ void hold_rows(Op& op, Value made, Numbers numbers) {
 // A counter, or a flag: one number, of whatever dtype. Of longer ones only integers are read before they are
 // filled with others.
 bool holds_one(const Op& op, const TensorState& state) {
-  return state.shape.rank_known &&
+  return state.shape.ndim_known &&
       (state.shape.dims.empty() ||
           (state.shape.dims.size() == 1 && state.shape.dims[0].size &&
               op.s.value(state.shape.dims[0].size) == 1));
@@ -152,7 +152,7 @@ void hold_one(Op& op, Value made, Value number) {
 template <int number> void one_number(Op& op, Value made) {
   constexpr std::int64_t few = 3;
   const TensorState* state = op.tensor(made);
-  const auto size = state && state->shape.rank_known && state->shape.dims.size() == 1 &&
+  const auto size = state && state->shape.ndim_known && state->shape.dims.size() == 1 &&
           state->shape.dims[0].size
       ? op.s.value(state->shape.dims[0].size)
       : std::nullopt;
@@ -197,7 +197,7 @@ void listed(Op& op, Value made) {
     if (!found || found->size() > values::Heap::most_numbers) return;
     items = *found;
   }
-  if (state->shape.rank_known && state->shape.dims.size() == 2 && is_integral(state->dtype))
+  if (state->shape.ndim_known && state->shape.dims.size() == 2 && is_integral(state->dtype))
     return listed_rows(op, made, items);
   for (const Value& item : items) {
     const auto number = numbers_of(op, op.run.resolve(item), state->dtype);
@@ -332,7 +332,7 @@ void drawn_within(Op& op, Value made) {
 // argmax: places in the dimension that is searched. A sorted one has all of them.
 void hold_places(Op& op, Value made, bool all) {
   const TensorState* from = op.tensor("input");
-  if (!from || !from->shape.rank_known || from->shape.dims.empty()) return;
+  if (!from || !from->shape.ndim_known || from->shape.dims.empty()) return;
   const auto at = op.integer("dim");
   Int size = at ? nullptr : op.product(from->shape.dims);
   const auto rank = static_cast<std::int64_t>(from->shape.dims.size());

@@ -63,7 +63,7 @@ void watch_outcome(Op& op, OutcomeEffect trace, Value made) {
     break;
   case OutcomeEffect::loss: {
     const Value reduction = reduction_of(op);
-    if (!reduction.is(Kind::string) || reduction.text() != "mean" || !state.shape.rank_known ||
+    if (!reduction.is(Kind::string) || reduction.text() != "mean" || !state.shape.ndim_known ||
         !state.shape.dims.empty())
       return;
     auto* origin = op.run.heap().make<values::Origin>();

@@ -133,7 +133,7 @@ std::optional<Named> relation(Op& op) {
   // x[i] of a vector of indices leaves one dimension for the one that it takes.
   if (name == "__getitem__") {
     const TensorState* index = op.tensor(op.call.at(1));
-    const bool vector = index && index->shape.rank_known && index->shape.dims.size() == 1 &&
+    const bool vector = index && index->shape.ndim_known && index->shape.dims.size() == 1 &&
         (index->dtype == Dtype::int64 || index->dtype == Dtype::int32);
     return vector ? std::optional(Named{name, all_of_them}) : std::nullopt;
   }
@@ -157,7 +157,7 @@ void follow(Op& op, Value source, const Named& by, Value made) {
     return;
   }
   const TensorState* state = made.is(Kind::tensor) && !(made == source) ? op.tensor(made) : nullptr;
-  if (!state || state->shape.rank_known || state->shape_value) return;
+  if (!state || state->shape.ndim_known || state->shape_value) return;
   values::Heap& heap = op.run.heap();
   const Value shape = heap.unknown_from({made}, op.call.place);
   auto* unknown = shape.as<values::Unknown>();
@@ -197,9 +197,9 @@ Leading leading(Op& op) {
   const Value a = op.argument(op.call.row.parameters[0].text()),
               b = op.argument(op.call.row.parameters[1].text());
   const TensorState *first = op.tensor(a), *second = op.tensor(b);
-  if (!first || !second || (first->shape.rank_known && second->shape.rank_known)) return {};
-  if (first->shape.rank_known) return {b, static_cast<std::int64_t>(first->shape.dims.size())};
-  if (second->shape.rank_known) return {a, static_cast<std::int64_t>(second->shape.dims.size())};
+  if (!first || !second || (first->shape.ndim_known && second->shape.ndim_known)) return {};
+  if (first->shape.ndim_known) return {b, static_cast<std::int64_t>(first->shape.dims.size())};
+  if (second->shape.ndim_known) return {a, static_cast<std::int64_t>(second->shape.dims.size())};
   return {origin_of(op, a) == origin_of(op, b) ? a : Value{}};
 }
 
@@ -208,7 +208,7 @@ Leading leading(Op& op) {
 void follow_rank(Op& op, Value made) {
   // Most results are known: there is nothing to follow.
   if (const TensorState* state = op.tensor(op.run.resolve(made));
-      state && (state->shape.rank_known || state->shape_value))
+      state && (state->shape.ndim_known || state->shape_value))
     return;
   if (op.call.row.parameters.empty() || op.failed() || op.run.guarded()) return;
   if (op.call.row.parameters.size() > 1 &&
@@ -222,19 +222,19 @@ void follow_rank(Op& op, Value made) {
     }
   const Value source = op.argument(op.call.row.parameters[0].text());
   const TensorState* from = op.tensor(source);
-  if (!from || from->shape.rank_known) return;
+  if (!from || from->shape.ndim_known) return;
   if (const auto by = relation(op)) follow(op, source, *by, made);
 }
 
 void learn_ends(Runtime& run, Value shape_value, const Shape& learned) {
-  if (!run.policy().operands_fit || learned.rank_known || learned.dims.empty() || !learned.dims.back().size)
+  if (!run.policy().operands_fit || learned.ndim_known || learned.dims.empty() || !learned.dims.back().size)
     return;
   constexpr int longest_way = 16;
   for (int way = 0; way < longest_way && shape_value.is(Kind::unknown); ++way) {
     const auto& kept = shape_value.as<values::Unknown>()->attributes;
     const Value source = kept.value(Name(last_name)) ? kept.value(Name(source_name)) : Value{};
     const TensorState* state = source ? tensor_state(run, source) : nullptr;
-    if (!state || state->shape.rank_known || (!state->shape.dims.empty() && state->shape.dims.back().size))
+    if (!state || state->shape.ndim_known || (!state->shape.dims.empty() && state->shape.dims.back().size))
       return;
     TensorState changed = *state;
     if (changed.shape.dims.empty()) changed.shape.dims.emplace_back();
@@ -245,14 +245,14 @@ void learn_ends(Runtime& run, Value shape_value, const Shape& learned) {
 }
 
 void learn_source(Runtime& run, Value shape_value, const Shape& learned) {
-  if (!shape_value.is(Kind::unknown) || !learned.rank_known || run.guarded()) return;
+  if (!shape_value.is(Kind::unknown) || !learned.ndim_known || run.guarded()) return;
   const auto& kept = shape_value.as<values::Unknown>()->attributes;
   const Value source = kept.value(Name(source_name));
   if (!source) return;
   const TensorState* state = tensor_state(run, source);
   const auto last = static_cast<std::size_t>(run.to_constant(kept.value(Name(differing_name))).value_or(0));
   const auto added = static_cast<std::size_t>(run.to_constant(kept.value(Name(added_name))).value_or(0));
-  if (!state || state->shape.rank_known || (last > learned.dims.size() && last != all_of_them) ||
+  if (!state || state->shape.ndim_known || (last > learned.dims.size() && last != all_of_them) ||
       added > learned.dims.size() || state->shape.dims.size() > learned.dims.size() - added)
     return;
   const std::size_t rank = learned.dims.size() - added;
@@ -260,7 +260,7 @@ void learn_source(Runtime& run, Value shape_value, const Shape& learned) {
       static_cast<std::size_t>(run.to_constant(kept.value(Name(over_name))).value_or(0)))
     return;
   TensorState changed = *state;
-  changed.shape.rank_known = true;
+  changed.shape.ndim_known = true;
   changed.shape.dims.insert(changed.shape.dims.begin(), rank - state->shape.dims.size(), Dim{});
   for (std::size_t i = 0; i + last < learned.dims.size() && i < rank; ++i)
     if (!changed.shape.dims[i].size) changed.shape.dims[i] = learned.dims[i];

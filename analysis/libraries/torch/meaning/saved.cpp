@@ -251,7 +251,7 @@ bool may_be_written(Op& op, Value target) {
   op.told()->overridable = op.told()->overridable || called == Caller::steps;
   // Of the parameters of an optimizer it fails whatever the settings of the group are, by which the other
   // operand was computed.
-  if (!state->shape.rank_known) op.told()->guarded = op.run.guarded();
+  if (!state->shape.ndim_known) op.told()->guarded = op.run.guarded();
   if (state->made && state->made->born)
     op.told()->evidence.emplace_back(state->made->born, "it requires a gradient since here");
   return false;
@@ -259,7 +259,7 @@ bool may_be_written(Op& op, Value target) {
 
 // How many dimensions the loss has is not known, but it has some: one number for each sample.
 void judge_batch_of_losses(Call& call, const TensorState& state, symbolic::Cond where) {
-  if (state.blamed || state.shape.rank_known || state.maybe_array || state.shape.dims.empty()) return;
+  if (state.poisoned || state.shape.ndim_known || state.maybe_array || state.shape.dims.empty()) return;
   auto& s = call.run.symbols();
   if (std::ranges::all_of(
           state.shape.dims, [&](const Dim& dim) { return dim.size && s.value(dim.size) == 1; }))
@@ -277,10 +277,10 @@ void judge_batch_of_losses(Call& call, const TensorState& state, symbolic::Cond 
 void judge_backward(Call& call) {
   const Value loss = call.run.resolve(call.self);
   const TensorState* state = tensor_state(call.run, loss);
-  if (!state || state->blamed || call.spread) return;
+  if (!state || state->poisoned || call.spread) return;
   const Value gradient = call.run.resolve(call.at(0));
   const bool alone = !gradient || gradient.is(Kind::none);
-  if (alone && state->shape.rank_known && !state->maybe_array && !(state->external && !state->made)) {
+  if (alone && state->shape.ndim_known && !state->maybe_array && !(state->external && !state->made)) {
     auto& s = call.run.symbols();
     Int count = s.constant(1);
     for (const Dim& dim : state->shape.dims) count = count && dim.size ? s.mul(count, dim.size) : nullptr;

@@ -14,7 +14,7 @@ Value same(Op& op) {
 std::optional<std::size_t> along(Op& op, const TensorState& input) {
   const Value dim = setting(op, "dim");
   const auto at = dim.is(Kind::integer) ? op.run.to_constant(dim) : std::nullopt;
-  return at && input.shape.rank_known ? op.axis(*at, input.shape.dims.size()) : std::nullopt;
+  return at && input.shape.ndim_known ? op.axis(*at, input.shape.dims.size()) : std::nullopt;
 }
 Value softmax(Op& op) {
   const TensorState* input = op.expect("input");
@@ -34,20 +34,20 @@ Value softmax2d(Op& op) {
 Value glu(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
-  if (input->shape.rank_known && input->shape.dims.empty())
+  if (input->shape.ndim_known && input->shape.dims.empty())
     return op.fail(ProblemKind::layer_input,
         called(op) + " takes at least 1 dimension, but " + op.name("input") + " is a single number");
   const auto at = along(op, *input);
   if (op.failed()) return op.unknown();
   Shape shape = input->shape;
-  if (!shape.rank_known) {
+  if (!shape.ndim_known) {
     const Value dim = setting(op, "dim");
     const auto given = dim.is(Kind::integer) ? op.run.to_constant(dim) : std::nullopt;
     if (given != -1 || shape.dims.empty()) return op.unknown();
   } else if (!at) {
     return op.unknown();
   }
-  Dim& halved = shape.rank_known ? shape.dims[*at] : shape.dims.back();
+  Dim& halved = shape.ndim_known ? shape.dims[*at] : shape.dims.back();
   if (halved.size) {
     const Int two = op.s.constant(2);
     if (op.s.divides(two, halved.size) == Answer::no)
@@ -66,15 +66,15 @@ Value prelu(Op& op) {
   if (!input) return op.unknown();
   const bool module = op.call.self.is(Kind::instance);
   const TensorState* weight = module ? nullptr : op.tensor("weight");
-  if (weight && weight->shape.rank_known && weight->shape.dims.size() > 1)
+  if (weight && weight->shape.ndim_known && weight->shape.dims.size() > 1)
     return op.fail(ProblemKind::argument,
         "`prelu` takes one slope, or a vector of them, but " + op.name("weight") + " has shape " +
             op.words(weight->shape));
   const Dim slopes = module ? setting_dim(op, "num_parameters")
-      : weight && weight->shape.rank_known && weight->shape.dims.size() == 1 ? weight->shape.dims[0]
+      : weight && weight->shape.ndim_known && weight->shape.dims.size() == 1 ? weight->shape.dims[0]
                                                                              : Dim{};
   const Shape& shape = input->shape;
-  const Dim channels = !shape.rank_known ? Dim{} : shape.dims.size() >= 2 ? shape.dims[1] : op.dim(1);
+  const Dim channels = !shape.ndim_known ? Dim{} : shape.dims.size() >= 2 ? shape.dims[1] : op.dim(1);
   if (slopes.size && channels.size && op.equal(slopes, 1) == Answer::no &&
       op.equal(slopes, channels) == Answer::no)
     return op.fail(ProblemKind::layer_input,
@@ -114,7 +114,7 @@ Value clipped(Op& op) {
 }
 Value gumbel_softmax(Op& op) {
   const TensorState* input = op.expect("logits");
-  if (input && input->shape.rank_known) (void)op.axis("dim", input->shape.dims.size());
+  if (input && input->shape.ndim_known) (void)op.axis("dim", input->shape.dims.size());
   return input && !op.failed() ? op.result(input->shape) : op.unknown();
 }
 

@@ -42,7 +42,7 @@ struct Sequence {
 };
 Sequence sequence_of(const Shape& shape, Known batch_first) {
   Sequence made;
-  if (!shape.rank_known || shape.dims.size() < 2 || shape.dims.size() > 3) return made;
+  if (!shape.ndim_known || shape.dims.size() < 2 || shape.dims.size() > 3) return made;
   made.batched = shape.dims.size() == 3;
   if (!made.batched) {
     made.known = true;
@@ -64,7 +64,7 @@ bool sequence_rank(Op& op, std::string_view name) {
 // A mask has to be of these sizes; null ones are not looked at.
 bool mask_fits(Op& op, std::string_view name, std::initializer_list<Dim> wanted) {
   const TensorState* mask = op.tensor(name);
-  if (!mask || !mask->shape.rank_known || mask->shape.dims.size() != wanted.size()) return true;
+  if (!mask || !mask->shape.ndim_known || mask->shape.dims.size() != wanted.size()) return true;
   std::size_t i = 0;
   for (const Dim& size : wanted) {
     if (op.equal(mask->shape.dims[i++], size) == Answer::no) {
@@ -87,7 +87,7 @@ bool both_masks(Op& op, const Shape& query) {
   const auto dropout = op.argument("dropout_p") ? op.real("dropout_p") : std::optional(0.0);
   const bool elsewhere = values::is_accelerator(state->device);
   const std::string text = "`scaled_dot_product_attention` takes `attn_mask` or `is_causal=True`, not both";
-  if (elsewhere || (dropout && *dropout > 0) || (query.rank_known && query.dims.size() != 4)) {
+  if (elsewhere || (dropout && *dropout > 0) || (query.ndim_known && query.dims.size() != 4)) {
     (void)op.fail(ProblemKind::argument, text);
     return true;
   }
@@ -105,7 +105,7 @@ Value attend(Op& op) {
   if (!query || !key || !value) return op.unknown();
   const Shape q = query->shape, k = key->shape, v = value->shape;
   for (const auto& [name, shape] : {std::pair{"query", &q}, std::pair{"key", &k}, std::pair{"value", &v}})
-    if (shape->rank_known && shape->dims.size() < 2)
+    if (shape->ndim_known && shape->dims.size() < 2)
       return op.fail(ProblemKind::layer_input,
           "`scaled_dot_product_attention` takes at least 2 dimensions, but " + op.name(name) + " has shape " +
               op.words(*shape));
@@ -134,7 +134,7 @@ Value attend(Op& op) {
         "An attention mask is of bool or floating point, but " + op.name("attn_mask") + " is " +
             code(values::name(mask->dtype)));
   const Dim length = from_right(q, 1), other = from_right(k, 1);
-  if (mask && mask->shape.rank_known)
+  if (mask && mask->shape.ndim_known)
     for (const auto& [at, size] : {std::pair{std::size_t{0}, other}, std::pair{std::size_t{1}, length}}) {
       const Dim has = from_right(mask->shape, at);
       if (at < mask->shape.dims.size() && op.equal(has, 1) == Answer::no && op.equal(has, size) == Answer::no)
@@ -145,7 +145,7 @@ Value attend(Op& op) {
     }
   const Dim width = from_right(v, 0);
   const Known grouped = op.flag("enable_gqa");
-  if (!q.rank_known || !k.rank_known || !v.rank_known) {
+  if (!q.ndim_known || !k.ndim_known || !v.ndim_known) {
     // The query's leading dimensions are those of the result unless something broadcasts.
     return op.result({false, {length, width}});
   }
@@ -160,7 +160,7 @@ Value attend(Op& op) {
     if (!heads_are_shared(op, from_right(q, 2), from_right(k, 2))) return op.unknown();
   }
   // A mask for each sequence, without a dimension for the heads, meets the heads with its batch.
-  if (mask && mask->shape.rank_known)
+  if (mask && mask->shape.ndim_known)
     for (std::size_t at = 0; at < leading.dims.size() && at + 2 < mask->shape.dims.size(); ++at) {
       const Dim has = from_right(mask->shape, at + 2), size = from_right(leading, at);
       if (op.equal(has, 1) != Answer::no || op.equal(size, 1) != Answer::no ||
@@ -246,7 +246,7 @@ Value multihead_function(Op& op) {
   if (!query) return op.run.heap().external("", op.call.place);
   const Int width = op.size("embed_dim_to_check"), heads = op.size("num_heads");
   const Sequence q = sequence_of(query->shape, Known::no), k = sequence_of(op.shape("key"), Known::no);
-  if (query->shape.rank_known && width && !query->shape.dims.empty() &&
+  if (query->shape.ndim_known && width && !query->shape.dims.empty() &&
       op.equal(query->shape.dims.back(), op.dim(width)) == Answer::no)
     return op.fail(ProblemKind::layer_input,
         "`multi_head_attention_forward` takes " + op.words(op.dim(width)) + " features, but " +

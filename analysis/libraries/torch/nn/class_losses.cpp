@@ -47,8 +47,8 @@ Value ClassTargets::result(bool probabilities) {
   const Dtype dtype = input.dtype;
   // Indices of classes are integers, whatever the shapes.
   if (!probabilities && is_refused_for_dtype()) return op.unknown();
-  if (!x.rank_known || !y.rank_known)
-    return reduced(op, y.rank_known && target.dtype == Dtype::int64 ? y : Shape{}, dtype);
+  if (!x.ndim_known || !y.ndim_known)
+    return reduced(op, y.ndim_known && target.dtype == Dtype::int64 ? y : Shape{}, dtype);
   if (const Value smoothing = setting(op, "label_smoothing");
       smoothing.is(Kind::real) && (smoothing.real() < 0 || smoothing.real() > 1))
     return op.fail(ProblemKind::argument, called(op) + " takes a label_smoothing from 0 to 1");
@@ -135,7 +135,7 @@ bool ClassTargets::is_refused_for_dtype() {
 
 bool ClassTargets::is_refused_for_weight() {
   const TensorState* weight = op.tensor(setting(op, "weight"));
-  if (!weight || !weight->shape.rank_known || weight->shape.dims.size() != 1 ||
+  if (!weight || !weight->shape.ndim_known || weight->shape.dims.size() != 1 ||
       op.equal(weight->shape.dims[0], x.dims[axis]) != Answer::no)
     return false;
   return refuse(ProblemKind::loss_target,
@@ -180,12 +180,12 @@ Value linear_cross_entropy(Op& op) {
   const auto refuse = [&](const std::string& why, std::initializer_list<Dim> because = {}) {
     return op.fail(ProblemKind::loss_target, called(op) + " " + why, because);
   };
-  if (x.rank_known && (x.dims.empty() || x.dims.size() > 2))
+  if (x.ndim_known && (x.dims.empty() || x.dims.size() > 2))
     return refuse("takes an input [in] or [N, in], but " + op.name("input") + " has shape " + op.words(x));
-  if (weight && weight->shape.rank_known && weight->shape.dims.size() < 2)
+  if (weight && weight->shape.ndim_known && weight->shape.dims.size() < 2)
     return refuse("takes a weight [classes, in], but " + op.name("linear_weight") + " has shape " +
         op.words(weight->shape));
-  if (weight && x.rank_known && x.dims.size() == 1 && weight->shape.rank_known &&
+  if (weight && x.ndim_known && x.dims.size() == 1 && weight->shape.ndim_known &&
       weight->shape.dims.size() > 2)
     return refuse("with a weight " + op.words(weight->shape) + " takes an input [N, in], but " +
         op.name("input") + " has shape " + op.words(x));
@@ -194,7 +194,7 @@ Value linear_cross_entropy(Op& op) {
   const Dim width = module                    ? setting_dim(op, "in_features")
       : weight && !weight->shape.dims.empty() ? weight->shape.dims.back()
                                               : Dim{};
-  if (x.rank_known && op.equal(x.dims.back(), width) == Answer::no)
+  if (x.ndim_known && op.equal(x.dims.back(), width) == Answer::no)
     return refuse("multiplies with weights for " + op.words(width) + " features, but " + op.name("input") +
             " has shape " + op.words(x),
         {width, x.dims.back()});
@@ -202,20 +202,20 @@ Value linear_cross_entropy(Op& op) {
       smoothing.is(Kind::real) && (smoothing.real() < 0 || smoothing.real() > 1))
     return refuse("takes a label_smoothing from 0 to 1");
   const Dim classes = module                                                 ? setting_dim(op, "num_classes")
-      : weight && weight->shape.rank_known && weight->shape.dims.size() >= 2 ? weight->shape.dims.front()
+      : weight && weight->shape.ndim_known && weight->shape.dims.size() >= 2 ? weight->shape.dims.front()
                                                                              : Dim{};
-  if (const TensorState* each = op.tensor(setting(op, "weight")); each && each->shape.rank_known &&
+  if (const TensorState* each = op.tensor(setting(op, "weight")); each && each->shape.ndim_known &&
       each->shape.dims.size() == 1 && op.equal(each->shape.dims[0], classes) == Answer::no)
     return refuse(
         "has weights for " + op.words(each->shape.dims[0]) + " classes, and there are " + op.words(classes),
         {classes});
-  if (x.rank_known && y.rank_known && x.dims.size() == 2 && !y.dims.empty() &&
+  if (x.ndim_known && y.ndim_known && x.dims.size() == 2 && !y.dims.empty() &&
       op.equal(x.dims[0], y.dims[0]) == Answer::no)
     return refuse("takes a target for each of the batch, but " + op.name("input") + " has shape " +
             op.words(x) + " and " + op.name("target") + " " + op.words(y),
         {x.dims[0], y.dims[0]});
-  if (const TensorState* bias = op.tensor("linear_bias"); bias && weight && bias->shape.rank_known &&
-      weight->shape.rank_known && bias->shape.dims.size() == 1 &&
+  if (const TensorState* bias = op.tensor("linear_bias"); bias && weight && bias->shape.ndim_known &&
+      weight->shape.ndim_known && bias->shape.dims.size() == 1 &&
       op.equal(bias->shape.dims[0], classes) == Answer::no)
     return refuse(
         "has a bias for " + op.words(bias->shape.dims[0]) + " classes, and there are " + op.words(classes),
@@ -223,7 +223,7 @@ Value linear_cross_entropy(Op& op) {
   Shape each;
   if (is_integral(target->dtype))
     each = y;
-  else if (target->dtype != Dtype::unknown && x.rank_known && y.rank_known && !y.dims.empty()) {
+  else if (target->dtype != Dtype::unknown && x.ndim_known && y.ndim_known && !y.dims.empty()) {
     each = y;  // a probability for each class: dimension 1, or the only one
     each.dims.erase(each.dims.begin() + (x.dims.size() == 1 ? 0 : y.dims.size() > 1 ? 1 : 0));
   }

@@ -79,7 +79,7 @@ Value input_of(Call& call, const Instance& layer) {
   if (at == std::string_view::npos || !path.ends_with('d') || axes < '1' || axes > '3')
     return call.run.heap().external("the input", call.place);
   values::TensorState batch;
-  batch.shape.rank_known = true;
+  batch.shape.ndim_known = true;
   batch.shape.dims.resize(static_cast<std::size_t>(axes - '0') + 2);
   batch.external = true;
   return call.run.heap().tensor(std::move(batch), call.place);

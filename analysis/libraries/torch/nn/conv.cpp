@@ -148,7 +148,7 @@ template <std::size_t spatial, bool transposed> Value forward(Op& op) {
   Dim in = setting_dim(op, "in_channels"), out = setting_dim(op, "out_channels");
   if (const TensorState* weight = op.tensor(op.kept("weight"))) {
     // Something else was put in its place, or it is the one that was made: both tell.
-    if (weight->shape.rank_known && weight->shape.dims.size() == spatial + 2 &&
+    if (weight->shape.ndim_known && weight->shape.dims.size() == spatial + 2 &&
         op.value(setting_dim(op, "groups")) == 1) {
       in = op.better(weight->shape.dims[transposed ? 0 : 1], in);
       out = op.better(weight->shape.dims[transposed ? 1 : 0], out);
@@ -185,13 +185,13 @@ template <std::size_t spatial, bool transposed> Value functional(Op& op) {
         op.name("input") + " is " + code(values::name(input->dtype)) + " and " + op.name("bias") + " is " +
             code(values::name(bias->dtype)));
   const Dim groups = setting_dim(op, "groups");
-  if (weight->shape.rank_known && weight->shape.dims.size() != spatial + 2)
+  if (weight->shape.ndim_known && weight->shape.dims.size() != spatial + 2)
     return op.fail(ProblemKind::layer_input,
         code(op.title()) + " takes a weight of " + count_of(spatial + 2, "dimension") + ", but " +
             op.name("weight") + " has shape " + op.words(weight->shape));
   Window w;
   Dim in, out;
-  if (weight->shape.rank_known) {
+  if (weight->shape.ndim_known) {
     const auto& dims = weight->shape.dims;
     const Dim per_group{op.mul(dims[1].size, groups.size), dims[1].origin, nullptr};
     in = transposed ? dims[0] : per_group;
@@ -204,7 +204,7 @@ template <std::size_t spatial, bool transposed> Value functional(Op& op) {
         break;
       }
   }
-  if (const TensorState* bias = op.tensor("bias"); bias && bias->shape.rank_known &&
+  if (const TensorState* bias = op.tensor("bias"); bias && bias->shape.ndim_known &&
       bias->shape.dims.size() == 1 && op.equal(bias->shape.dims[0], out) == Answer::no)
     return op.fail(ProblemKind::layer_input,
         op.name("bias") + " has shape " + op.words(bias->shape) + ", and " + code(op.title()) + " makes " +

@@ -16,8 +16,8 @@ bool has_rank(Op& op, std::string_view name, std::size_t rank) {
   if (!state) return true;
   if (!ranked_input(op, name, std::array{rank})) return false;
   Shape shape = state->shape;
-  if (shape.rank_known) return true;
-  shape.rank_known = true;
+  if (shape.ndim_known) return true;
+  shape.ndim_known = true;
   shape.dims.insert(shape.dims.begin(), rank - shape.dims.size(), Dim{});
   op.learn(name, shape);
   return true;
@@ -31,7 +31,7 @@ bool have_ranks(Op& op, std::size_t rank) {
 Shape attended(Op& op) {
   Shape shape = op.shape(op.call.row.parameters[0].text());
   const Shape& values = op.shape(op.call.row.parameters[2].text());
-  if (shape.rank_known && !shape.dims.empty() && values.rank_known && !values.dims.empty())
+  if (shape.ndim_known && !shape.dims.empty() && values.ndim_known && !values.dims.empty())
     shape.dims.back() = values.dims.back();
   return shape;
 }
@@ -48,7 +48,7 @@ Known asks_for(Op& op, std::string_view flag, std::string_view object) {
 }
 // Of each token and head one number: [B, H, L] of [B, H, L, E], or [H, T] of [T, H, E].
 Shape one_of_each(const Shape& shape, bool packed) {
-  if (!shape.rank_known || shape.dims.size() < 3) return {};
+  if (!shape.ndim_known || shape.dims.size() < 3) return {};
   if (packed) return {true, {shape.dims[1], shape.dims[0]}};
   return {true, {shape.dims.begin(), shape.dims.end() - 1}};
 }
@@ -174,7 +174,7 @@ Value block_mask(Call& call) {
 Value dense_mask(Call& call) {
   TensorState state = computed(call.run, std::span<const Value>{});
   state.dtype = Dtype::boolean;
-  state.shape.rank_known = true;
+  state.shape.ndim_known = true;
   for (std::size_t i = 1; i < 5; ++i) {
     const Value size = call.run.resolve(call.at(i));
     const Int known = !size || size.is(Kind::none) ? call.run.symbols().constant(1) : call.run.to_int(size);

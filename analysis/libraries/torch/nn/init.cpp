@@ -10,7 +10,7 @@ namespace {
 
 bool at_least(Op& op, std::size_t rank, std::string_view why) {
   const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
-  if (!tensor || !tensor->shape.rank_known || tensor->shape.dims.size() >= rank) return !op.failed();
+  if (!tensor || !tensor->shape.ndim_known || tensor->shape.dims.size() >= rank) return !op.failed();
   op.fail(ProblemKind::argument,
       code(op.title()) + " takes a tensor of at least " + std::to_string(rank) + " dimensions" +
           std::string(why) + ", but " + op.name("tensor") + " has shape " + op.words(tensor->shape));
@@ -18,7 +18,7 @@ bool at_least(Op& op, std::size_t rank, std::string_view why) {
 }
 bool exactly(Op& op, std::size_t least, std::size_t most, std::string_view what) {
   const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
-  if (!tensor || !tensor->shape.rank_known ||
+  if (!tensor || !tensor->shape.ndim_known ||
       (tensor->shape.dims.size() >= least && tensor->shape.dims.size() <= most))
     return !op.failed();
   op.fail(ProblemKind::argument,

@@ -15,7 +15,7 @@ Value setting(const Op& op, std::string_view name) {
 bool has_unknown_weight(const Op& op) {
   const Value weight = op.kept("weight");
   const TensorState* state = weight ? op.tensor(weight) : nullptr;
-  return weight && (!state || !state->shape.rank_known);
+  return weight && (!state || !state->shape.ndim_known);
 }
 
 Dim setting_dim(const Op& op, std::string_view name) {
@@ -146,9 +146,9 @@ const TensorState* take_usual(Op& op, std::string_view name, std::span<const std
   const TensorState* state = op.expect(name);
   if (!state || !op.run.policy().usual_ndim || op.run.guarded() || state->shape.dims.size() > sizes.size())
     return state;
-  if (!state->shape.rank_known) {
+  if (!state->shape.ndim_known) {
     Shape usual = state->shape;
-    usual.rank_known = true;
+    usual.ndim_known = true;
     usual.dims.insert(usual.dims.begin(), sizes.size() - usual.dims.size(), Dim{});
     op.learn(name, usual);
     state = op.tensor(name);
@@ -173,7 +173,7 @@ const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spat
   const TensorState* state = take_usual(op, name, usual);
   if (!state) return nullptr;
   const Shape& shape = state->shape;
-  if (shape.rank_known ? shape.dims.size() != spatial + 1 && shape.dims.size() != spatial + 2
+  if (shape.ndim_known ? shape.dims.size() != spatial + 1 && shape.dims.size() != spatial + 2
                        : shape.dims.size() > spatial + 2) {
     std::string form = (channels.size ? op.words(channels) : "C");
     for (const std::string_view axis : {"D", "H", "W"})
@@ -192,7 +192,7 @@ const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spat
             ", but " + op.name(name) + " has " + op.words(arrives) + ": it is " + op.words(shape),
         {channels, arrives});
     // Channels that come last are moved; else the layer was made for others.
-    if (spatial == 2 && shape.rank_known && shape.dims.size() == 4 &&
+    if (spatial == 2 && shape.ndim_known && shape.dims.size() == 4 &&
         op.equal(shape.dims[3], channels) == Answer::yes)
       op.cure_append(name, ".permute(0, 3, 1, 2)", false,
           "Move the channels of " + op.plain_name(name) + " behind the batch");
@@ -216,7 +216,7 @@ const TensorState* ranked_input(Op& op, std::string_view name, std::span<const s
   if (!state) return nullptr;
   const std::size_t size = state->shape.dims.size();
   const bool fits = std::any_of(ranks.begin(), ranks.end(),
-      [&](std::size_t rank) { return state->shape.rank_known ? size == rank : size <= rank; });
+      [&](std::size_t rank) { return state->shape.ndim_known ? size == rank : size <= rank; });
   if (fits) return state;
   std::string wanted;
   for (std::size_t i = 0; i < ranks.size(); ++i)
@@ -229,7 +229,7 @@ const TensorState* ranked_input(Op& op, std::string_view name, std::span<const s
 
 Shape with_last(const Shape& shape, std::span<const Dim> last) {
   Shape made = shape;
-  while (!made.rank_known && made.dims.size() < last.size()) made.dims.insert(made.dims.begin(), Dim{});
+  while (!made.ndim_known && made.dims.size() < last.size()) made.dims.insert(made.dims.begin(), Dim{});
   if (made.dims.size() < last.size()) return {};
   std::copy(last.begin(), last.end(), made.dims.end() - static_cast<std::ptrdiff_t>(last.size()));
   return made;

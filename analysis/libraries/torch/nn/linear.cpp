@@ -19,13 +19,13 @@ Value linear(Op& op) {
   const TensorState* input = op.expect("input");
   Dim in = setting_dim(op, "in_features"), out = setting_dim(op, "out_features");
   if (const TensorState* weight = op.tensor(op.kept("weight"));
-      weight && weight->shape.rank_known && weight->shape.dims.size() == 2) {
+      weight && weight->shape.ndim_known && weight->shape.dims.size() == 2) {
     // Another layer's weight may stand there: what it is decides.
     in = weight->shape.dims[1].size ? Dim{weight->shape.dims[1].size, in.origin, nullptr} : Dim{};
     out = weight->shape.dims[0].size ? Dim{weight->shape.dims[0].size, out.origin, nullptr} : Dim{};
   }
   if (!input) return op.unknown();
-  if (input->shape.rank_known && input->shape.dims.empty()) {
+  if (input->shape.ndim_known && input->shape.dims.empty()) {
     auto* problem = op.run.problem(ProblemKind::rank, op.call);
     problem->operands = {op.argument("input")};
     problem->states = {input};
@@ -69,7 +69,7 @@ Value bilinear(Op& op) {
               op.name(name) + " has " + op.words(arrives) + ": it is " + op.words(op.shape(name)),
           {wanted, arrives});
   }
-  if (a->shape.rank_known && b->shape.rank_known) {
+  if (a->shape.ndim_known && b->shape.ndim_known) {
     bool fits = a->shape.dims.size() == b->shape.dims.size();
     for (std::size_t i = 0; fits && i + 1 < a->shape.dims.size(); ++i)
       fits = op.equal(a->shape.dims[i], b->shape.dims[i]) != Answer::no;
@@ -116,7 +116,7 @@ Value embed(Op& op, std::string_view weight) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   // To be shown, indices that are asked for their second size are a batch of rows.
-  if (op.run.policy().usual_ndim && !input->shape.rank_known && input->first.size() == 2 &&
+  if (op.run.policy().usual_ndim && !input->shape.ndim_known && input->first.size() == 2 &&
       input->shape.dims.size() <= 2) {
     constexpr std::string_view batch[] = {"", ""};
     input = take_usual(op, "input", batch);
@@ -126,7 +126,7 @@ Value embed(Op& op, std::string_view weight) {
   Dtype dtype = op.call.self.is(Kind::instance) ? made_dtype(op) : Dtype::unknown;
   if (const TensorState* table = op.tensor(
           op.call.self.is(Kind::instance) ? op.kept(weight) : op.argument(weight))) {
-    if (table->shape.rank_known && table->shape.dims.size() != 2)
+    if (table->shape.ndim_known && table->shape.dims.size() != 2)
       return op.fail(ProblemKind::layer_input,
           op.name(weight) + " of an embedding has 2 dimensions, and this is " + op.words(table->shape));
     if (const Dim of_table = from_right(table->shape, 0); of_table.size)
@@ -181,7 +181,7 @@ Value embedding_bag(Op& op) {
   const TensorState* weight = module ? nullptr : op.tensor("weight");
   const Dim width = module ? setting_dim(op, "embedding_dim") : weight ? from_right(weight->shape, 0) : Dim{};
   const Dtype dtype = module ? made_dtype(op) : weight ? weight->dtype : Dtype::unknown;
-  if (!input->shape.rank_known) return op.result({true, {Dim{}, width}}, dtype);
+  if (!input->shape.ndim_known) return op.result({true, {Dim{}, width}}, dtype);
   const std::size_t rank = input->shape.dims.size();
   if (rank != 1 && rank != 2)
     return op.fail(ProblemKind::layer_input,
@@ -199,7 +199,7 @@ Value embedding_bag(Op& op) {
         called(op) + " needs offsets where the input has 1 dimension, but " + op.name("input") +
             " has shape " + op.words(input->shape));
   const Shape& offsets = op.shape("offsets");
-  Dim bags = offsets.rank_known && offsets.dims.size() == 1 ? offsets.dims[0] : Dim{};
+  Dim bags = offsets.ndim_known && offsets.dims.size() == 1 ? offsets.dims[0] : Dim{};
   const Known last = setting_flag(op, "include_last_offset");
   if (last == Known::unknown)
     bags = {};
@@ -216,7 +216,7 @@ Value from_pretrained(Call& call) {
     call.run.heap().set(call.run.heap().slot_of(module->attributes, Name(name)), value);
   };
   const TensorState* table = require_tensor(call.run, call.at(0));
-  if (table && table->shape.rank_known && table->shape.dims.size() == 2) {
+  if (table && table->shape.ndim_known && table->shape.dims.size() == 2) {
     for (const auto& [at, name] :
         {std::pair{std::size_t{0}, "num_embeddings"}, std::pair{std::size_t{1}, "embedding_dim"}})
       if (const Int size = table->shape.dims[at].size) keep(name, Value::of(size));
@@ -241,7 +241,7 @@ Value unflatten(Op& op) {
   const auto sizes = sizes_value.is(Kind::tuple) || sizes_value.is(Kind::list)
       ? libraries::sizes(op.run, sizes_value, {}, op.call.place)
       : std::nullopt;
-  if (!at_given || !sizes || !input->shape.rank_known) return op.unknown();
+  if (!at_given || !sizes || !input->shape.ndim_known) return op.unknown();
   const auto at = op.axis(*at_given, input->shape.dims.size());
   if (!at) return op.unknown();
   const Dim whole = input->shape.dims[*at];
@@ -281,7 +281,7 @@ Value pixels(Op& op, std::string_view parameter, bool back) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   const Shape shape = input->shape;
-  if (shape.rank_known && shape.dims.size() < 3)
+  if (shape.ndim_known && shape.dims.size() < 3)
     return op.fail(ProblemKind::layer_input,
         called(op) + " takes at least 3 dimensions, but " + op.name("input") + " has shape " +
             op.words(shape));
@@ -324,12 +324,12 @@ Value channel_shuffle(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   const Shape& shape = input->shape;
-  if (shape.rank_known && shape.dims.size() < 3)
+  if (shape.ndim_known && shape.dims.size() < 3)
     return op.fail(ProblemKind::layer_input,
         called(op) + " takes at least 3 dimensions, but " + op.name("input") + " has shape " +
             op.words(shape));
   const Dim groups = setting_dim(op, "groups");
-  if (const auto known = op.value(groups); known && *known > 0 && shape.rank_known && shape.dims[1].size &&
+  if (const auto known = op.value(groups); known && *known > 0 && shape.ndim_known && shape.dims[1].size &&
       op.s.divides(groups.size, shape.dims[1].size) == Answer::no)
     return op.fail(ProblemKind::layer_input,
         op.words(shape.dims[1]) + " channels cannot be divided into " + op.words(groups) + " groups",
@@ -355,7 +355,7 @@ Value cosine_similarity(Op& op) {
   if (!both) return op.unknown();
   const Value dim = setting(op, "dim");
   const auto at_given = dim.is(Kind::integer) ? op.run.to_constant(dim) : std::nullopt;
-  if (!both->rank_known || !at_given) return op.result({});
+  if (!both->ndim_known || !at_given) return op.result({});
   const auto at = op.axis(*at_given, both->dims.size());
   if (!at) return op.unknown();
   if (!both->dims.empty()) both->dims.erase(both->dims.begin() + static_cast<std::ptrdiff_t>(*at));
@@ -367,7 +367,7 @@ Value pairwise_distance(Op& op) {
   auto both = op.broadcast(a->shape, b->shape);
   if (!both) return op.unknown();
   const Known keeps = setting_flag(op, "keepdim");
-  if (!both->rank_known || both->dims.empty() || keeps == Known::unknown) return op.result({});
+  if (!both->ndim_known || both->dims.empty() || keeps == Known::unknown) return op.result({});
   if (keeps == Known::yes)
     both->dims.back() = op.dim(1);
   else

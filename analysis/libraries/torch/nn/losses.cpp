@@ -31,7 +31,7 @@ Value reduced(Op& op, const Shape& each, Dtype dtype) {
 }
 
 bool known_unequal(Op& op, const Shape& a, const Shape& b) {
-  if (!a.rank_known || !b.rank_known) return false;
+  if (!a.ndim_known || !b.ndim_known) return false;
   if (a.dims.size() != b.dims.size()) return true;
   for (std::size_t i = 0; i < a.dims.size(); ++i)
     if (op.never_equal(a.dims[i], b.dims[i])) return true;
@@ -39,22 +39,22 @@ bool known_unequal(Op& op, const Shape& a, const Shape& b) {
 }
 // Is `a` the shape of `b` with one dimension of size 1 more, the last one?
 static bool is_column_of(Op& op, const Shape& a, const Shape& b) {
-  if (!a.rank_known || !b.rank_known || a.dims.size() != b.dims.size() + 1 || op.value(a.dims.back()) != 1)
+  if (!a.ndim_known || !b.ndim_known || a.dims.size() != b.dims.size() + 1 || op.value(a.dims.back()) != 1)
     return false;
   for (std::size_t i = 0; i < b.dims.size(); ++i)
     if (op.equal(a.dims[i], b.dims[i]) != Answer::yes) return false;
   return true;
 }
 bool certainly_equal(Op& op, const Shape& a, const Shape& b) {
-  if (!a.rank_known || !b.rank_known || a.dims.size() != b.dims.size()) return false;
+  if (!a.ndim_known || !b.ndim_known || a.dims.size() != b.dims.size()) return false;
   for (std::size_t i = 0; i < a.dims.size(); ++i)
     if (op.equal(a.dims[i], b.dims[i]) != Answer::yes) return false;
   return true;
 }
 // Where both are known and one is not, the other is it.
 Shape better_shape(Op& op, const Shape& a, const Shape& b) {
-  if (!a.rank_known) return b.rank_known ? b : a;
-  if (!b.rank_known || a.dims.size() != b.dims.size()) return a;
+  if (!a.ndim_known) return b.ndim_known ? b : a;
+  if (!b.ndim_known || a.dims.size() != b.dims.size()) return a;
   Shape made = a;
   for (std::size_t i = 0; i < made.dims.size(); ++i) made.dims[i] = op.better(a.dims[i], b.dims[i]);
   return made;
@@ -84,7 +84,7 @@ Value same_shapes(Op& op) {
       op.cure_append("target", ".squeeze(-1)", false);
     return op.unknown();
   }
-  if (input->shape.rank_known && target->shape.rank_known)
+  if (input->shape.ndim_known && target->shape.ndim_known)
     for (std::size_t i = 0; i < input->shape.dims.size(); ++i)
       if (op.equal(input->shape.dims[i], target->shape.dims[i]) == Answer::unknown)
         op.run.note_fit(input->shape.dims[i].size, target->shape.dims[i].size, false, op.call.place);
@@ -120,15 +120,15 @@ Value adaptive_softmax(Op& op) {
   if (!input || !target || !takes_floats(op, "input")) return op.unknown();
   const Shape &x = input->shape, &y = target->shape;
   const Dim width = setting_dim(op, "in_features");
-  if (x.rank_known && (x.dims.empty() || x.dims.size() > 2))
+  if (x.ndim_known && (x.dims.empty() || x.dims.size() > 2))
     return op.fail(ProblemKind::layer_input,
         called(op) + " takes [N, in] or [in], but " + op.name("input") + " has shape " + op.words(x));
-  if (x.rank_known && op.never_equal(x.dims.back(), width))
+  if (x.ndim_known && op.never_equal(x.dims.back(), width))
     return op.fail(ProblemKind::layer_input,
         called(op) + " takes " + op.words(width) + " features, but " + op.name("input") + " has shape " +
             op.words(x),
         {width, x.dims.back()});
-  if (x.rank_known && y.rank_known &&
+  if (x.ndim_known && y.ndim_known &&
       (y.dims.size() + 1 != x.dims.size() || (y.dims.size() == 1 && op.never_equal(y.dims[0], x.dims[0]))))
     return op.fail(ProblemKind::loss_target,
         called(op) + " takes a class for each of the batch, but " + op.name("input") + " has shape " +
@@ -149,7 +149,7 @@ Value by_sample(Op& op) {
   const TensorState *input = op.expect("input"), *target = op.expect("target");
   if (!input || !target) return op.unknown();
   Shape each;
-  if (input->shape.rank_known && (input->shape.dims.size() == 1 || input->shape.dims.size() == 2)) {
+  if (input->shape.ndim_known && (input->shape.dims.size() == 1 || input->shape.dims.size() == 2)) {
     each = input->shape;
     each.dims.pop_back();
     if (op.title() == "multi_margin_loss" || op.title() == "MultiMarginLoss") {
@@ -157,12 +157,12 @@ Value by_sample(Op& op) {
       if (const Value p = setting(op, "p"); p.is(Kind::integer) && op.s.value(p.integer()).value_or(1) != 1 &&
           op.s.value(p.integer()).value_or(1) != 2)
         return op.fail(ProblemKind::argument, called(op) + " knows p=1 and p=2 only");
-      if (const TensorState* weight = op.tensor(setting(op, "weight")); weight && weight->shape.rank_known &&
+      if (const TensorState* weight = op.tensor(setting(op, "weight")); weight && weight->shape.ndim_known &&
           (weight->shape.dims.size() != 1 || op.equal(weight->shape.dims[0], classes) == Answer::no))
         return op.fail(ProblemKind::loss_target,
             called(op) + " takes a weight for each of the " + op.words(classes) + " classes, but it is " +
                 op.words(weight->shape));
-      if (input->shape.dims.size() == 2 && target->shape.rank_known &&
+      if (input->shape.dims.size() == 2 && target->shape.ndim_known &&
           (target->shape.dims.size() != 1 || op.never_equal(target->shape.dims[0], each.dims[0])))
         return op.fail(ProblemKind::loss_target,
             called(op) + " takes a class for each of the batch, [" + op.words(each.dims[0]) + "], but " +
@@ -182,7 +182,7 @@ Value ctc(Op& op) {
   const TensorState* input = op.expect("log_probs");
   if (!input) return op.unknown();
   Shape each;
-  if (input->shape.rank_known) {
+  if (input->shape.ndim_known) {
     if (input->shape.dims.size() == 3)
       each = {true, {input->shape.dims[1]}};
     else if (input->shape.dims.size() == 2)
@@ -192,14 +192,14 @@ Value ctc(Op& op) {
           called(op) + " takes [T, N, C] or [T, C], but " + op.name("log_probs") + " has shape " +
               op.words(input->shape));
     if (const TensorState* lengths = op.tensor("input_lengths"); lengths && input->shape.dims.size() == 3 &&
-        lengths->shape.rank_known && lengths->shape.dims.size() == 1 &&
+        lengths->shape.ndim_known && lengths->shape.dims.size() == 1 &&
         op.equal(lengths->shape.dims[0], input->shape.dims[1]) == Answer::no)
       return op.fail(ProblemKind::loss_target,
           called(op) + " takes " + op.name("log_probs") + " " + op.words(input->shape) +
               " as [T, N, C], so there would be " + op.words(input->shape.dims[1]) + " lengths, but " +
               op.name("input_lengths") + " has " + op.words(lengths->shape.dims[0]));
     if (const TensorState* lengths = op.tensor("target_lengths"); lengths && input->shape.dims.size() == 3 &&
-        lengths->shape.rank_known && lengths->shape.dims.size() == 1 &&
+        lengths->shape.ndim_known && lengths->shape.dims.size() == 1 &&
         op.equal(lengths->shape.dims[0], input->shape.dims[1]) == Answer::no)
       return op.fail(ProblemKind::loss_target,
           called(op) + " takes the length of a target for each of the " + op.words(input->shape.dims[1]) +
@@ -224,7 +224,7 @@ Value triplet(Op& op) {
   const TensorState *anchor = op.expect("anchor"), *near = op.expect("positive"),
                     *far = op.expect("negative");
   if (!anchor || !near || !far || !positive(op, "margin")) return op.unknown();
-  if (anchor->shape.rank_known && near->shape.rank_known && far->shape.rank_known &&
+  if (anchor->shape.ndim_known && near->shape.ndim_known && far->shape.ndim_known &&
       (anchor->shape.dims.size() != near->shape.dims.size() ||
           anchor->shape.dims.size() != far->shape.dims.size()))
     return op.fail(ProblemKind::loss_target,
@@ -233,7 +233,7 @@ Value triplet(Op& op) {
   auto both = op.broadcast(anchor->shape, near->shape);
   if (both) both = op.broadcast(*both, far->shape);
   if (!both) return op.unknown();
-  if (both->rank_known && !both->dims.empty())
+  if (both->ndim_known && !both->dims.empty())
     both->dims.pop_back();
   else
     *both = {};
@@ -242,7 +242,7 @@ Value triplet(Op& op) {
 Value ranking(Op& op) {
   const TensorState *a = op.expect("input1"), *b = op.expect("input2"), *target = op.expect("target");
   if (!a || !b || !target) return op.unknown();
-  if (a->shape.rank_known && b->shape.rank_known && target->shape.rank_known &&
+  if (a->shape.ndim_known && b->shape.ndim_known && target->shape.ndim_known &&
       (a->shape.dims.size() != b->shape.dims.size() || a->shape.dims.size() != target->shape.dims.size()))
     return op.fail(ProblemKind::loss_target,
         called(op) + " takes tensors of as many dimensions, but they are " + op.words(a->shape) + ", " +
@@ -254,7 +254,7 @@ Value ranking(Op& op) {
 Value cosine(Op& op) {
   const TensorState *a = op.expect("input1"), *b = op.expect("input2"), *target = op.expect("target");
   if (!a || !b || !target) return op.unknown();
-  if (a->shape.rank_known && b->shape.rank_known && target->shape.rank_known) {
+  if (a->shape.ndim_known && b->shape.ndim_known && target->shape.ndim_known) {
     const std::size_t rank = target->shape.dims.size();
     if (rank <= 1 && (a->shape.dims.size() != rank + 1 || b->shape.dims.size() != rank + 1))
       return op.fail(ProblemKind::loss_target,
@@ -279,7 +279,7 @@ Value gaussian(Op& op) {
   const auto both = op.broadcast(input->shape, target->shape);
   // One variance for each element, or for each row.
   if (const TensorState* var = op.tensor("var");
-      both && var && var->shape.rank_known && input->shape.rank_known && !var->shape.dims.empty()) {
+      both && var && var->shape.ndim_known && input->shape.ndim_known && !var->shape.dims.empty()) {
     const std::size_t rank = var->shape.dims.size();
     const bool rows = rank + 1 == input->shape.dims.size() ||
         (rank == input->shape.dims.size() && op.equal(var->shape.dims.back(), 1) != Answer::no);

@@ -93,7 +93,7 @@ void Table::unseen_call(Runtime& run, std::span<const Value> positional,
     const auto* input = std::find_if(
         std::begin(inputs), std::end(inputs), [&](const Input& known) { return known.name == name; });
     const TensorState* state = input == std::end(inputs) ? nullptr : tensor_state(run, value);
-    if (!state || !state->shape.rank_known) return;
+    if (!state || !state->shape.ndim_known) return;
     const std::size_t rank = state->shape.dims.size();
     if (rank == input->ranks[0] || rank == input->ranks[1]) found.push_back({input, name, state});
   };

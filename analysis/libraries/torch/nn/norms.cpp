@@ -16,7 +16,7 @@ struct Channels {
 
 bool same_channels(Op& op, const Channels& found, const Dim& wanted) {
   const Shape& shape = found.input->shape;
-  if (!wanted.size || !shape.rank_known || found.at >= shape.dims.size()) return true;
+  if (!wanted.size || !shape.ndim_known || found.at >= shape.dims.size()) return true;
   const Dim arrives = shape.dims[found.at];
   if (!op.never_equal(arrives, wanted)) {
     if (!arrives.size && !op.run.guarded()) {
@@ -49,12 +49,12 @@ template <std::size_t... ranks> Value batch_norm(Op& op) {
   constexpr std::size_t allowed[] = {ranks...};
   const Dim channels = holds_channels(op) ? setting_dim(op, "num_features") : Dim{};
   const TensorState* input = ranked_input(op, "input", allowed);
-  if (input && !input->shape.rank_known && std::size(allowed) == 1 && !op.run.guarded()) {
+  if (input && !input->shape.ndim_known && std::size(allowed) == 1 && !op.run.guarded()) {
     std::vector<Dim> last(allowed[0]);
     last[1] = channels;
     op.learn_last("input", last);
     Shape whole = op.shape("input");
-    whole.rank_known = true;
+    whole.ndim_known = true;
     op.learn("input", whole);
     input = op.tensor("input");
   }
@@ -62,7 +62,7 @@ template <std::size_t... ranks> Value batch_norm(Op& op) {
 }
 Value sync_batch_norm(Op& op) {
   const TensorState* input = op.expect("input");
-  if (input && input->shape.rank_known && input->shape.dims.size() < 2)
+  if (input && input->shape.ndim_known && input->shape.dims.size() < 2)
     return op.fail(ProblemKind::layer_input,
         called(op) + " takes at least 2 dimensions, but " + op.name("input") + " has shape " +
             op.words(input->shape));
@@ -130,7 +130,7 @@ template <std::size_t batched> Value instance_norm(Op& op) {
 template <Value (*forward)(Op&)> Value lazy(Op& op) {
   if (!op.kept("num_features")) {
     const Shape& shape = op.shape("input");
-    if (shape.rank_known && shape.dims.size() >= 2 && shape.dims[1].size && !op.run.guarded())
+    if (shape.ndim_known && shape.dims.size() >= 2 && shape.dims[1].size && !op.run.guarded())
       op.keep("num_features", Value::of(shape.dims[1].size));
   }
   return forward(op);
@@ -143,9 +143,9 @@ Value functional(Op& op) {
   if (!input) return op.unknown();
   if (!takes_floats(op, "input")) return op.unknown();
   const Shape shape = input->shape;
-  if (shape.rank_known && shape.dims.size() >= 2)
+  if (shape.ndim_known && shape.dims.size() >= 2)
     for (const std::string_view name : {"running_mean", "running_var", "weight", "bias"})
-      if (const TensorState* state = op.tensor(name); state && state->shape.rank_known &&
+      if (const TensorState* state = op.tensor(name); state && state->shape.ndim_known &&
           state->shape.dims.size() == 1 && op.equal(state->shape.dims[0], shape.dims[1]) == Answer::no)
         return op.fail(ProblemKind::layer_input,
             code(op.title()) + " needs a value for each of the " + op.words(shape.dims[1]) + " channels of " +
@@ -172,12 +172,12 @@ void make_group_norm(Op& op) {
 Value group_norm(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
-  if (input->shape.rank_known && input->shape.dims.size() < 2)
+  if (input->shape.ndim_known && input->shape.dims.size() < 2)
     return op.fail(ProblemKind::layer_input,
         called(op) + " takes at least 2 dimensions, but " + op.name("input") + " has shape " +
             op.words(input->shape));
   if (!op.call.self.is(Kind::instance)) {
-    if (input->shape.rank_known &&
+    if (input->shape.ndim_known &&
         !divides(op, input->shape.dims[1], setting_dim(op, "num_groups"), ProblemKind::layer_input))
       return op.unknown();
     return functional(op);
@@ -217,7 +217,7 @@ Value last_dimensions(Op& op) {
   for (const Int size : *sizes) wanted.push_back(known_dim(op.run, size, op.born(), "normalized_shape"));
   const Shape shape = input->shape;
   Shape expected{false, wanted};
-  if (shape.rank_known && shape.dims.size() < wanted.size())
+  if (shape.ndim_known && shape.dims.size() < wanted.size())
     return op.fail(ProblemKind::layer_input,
         called(op) + " normalizes over the last dimensions " + op.words(expected) + ", but " +
             op.name("input") + " is only " + op.words(shape));
@@ -234,7 +234,7 @@ Value last_dimensions(Op& op) {
   op.learn_last("input", wanted);
   for (const std::string_view name : {"weight", "bias"})
     if (const TensorState* state = op.call.self.is(Kind::instance) ? nullptr : op.tensor(name);
-        state && state->shape.rank_known && !fits_exactly(op, state->shape, wanted))
+        state && state->shape.ndim_known && !fits_exactly(op, state->shape, wanted))
       return op.fail(ProblemKind::layer_input,
           op.name(name) + " has shape " + op.words(state->shape) +
               "; it has to be of the normalized shape, " + op.words(expected),
@@ -266,7 +266,7 @@ Value native_batch_norm(Op& op) {
   const TensorState* weight = op.tensor("weight");
   const Dtype dtype = !weight || weight->dtype == input->dtype ? input->dtype : Dtype::unknown;
   Shape seen;
-  if (training == Known::yes && input->shape.rank_known && input->shape.dims.size() >= 2)
+  if (training == Known::yes && input->shape.ndim_known && input->shape.dims.size() >= 2)
     seen = {true, {input->shape.dims[1]}};
   else if (training == Known::no)
     seen = {true, {op.dim(std::int64_t{0})}};
@@ -286,7 +286,7 @@ Value native_group_norm(Op& op) {
 Value neighbours(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
-  if (input->shape.rank_known && input->shape.dims.size() < 3)
+  if (input->shape.ndim_known && input->shape.dims.size() < 3)
     return op.fail(ProblemKind::layer_input,
         called(op) + " takes at least 3 dimensions, but " + op.name("input") + " has shape " +
             op.words(input->shape));
@@ -295,7 +295,7 @@ Value neighbours(Op& op) {
 Value normalize(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
-  if (input->shape.rank_known && op.integer("dim") && !op.axis("dim", input->shape.dims.size()))
+  if (input->shape.ndim_known && op.integer("dim") && !op.axis("dim", input->shape.dims.size()))
     return op.unknown();
   return op.result(input->shape);
 }

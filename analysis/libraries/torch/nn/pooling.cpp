@@ -123,7 +123,7 @@ template <std::size_t spatial> Value pool(Op& op) {
 template <std::size_t spatial, bool mean = true> Value adaptive(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
-  if (!input->shape.rank_known || input->shape.dims.size() < spatial || !mean || spatial == 1)
+  if (!input->shape.ndim_known || input->shape.dims.size() < spatial || !mean || spatial == 1)
     input = spatial_input(op, "input", spatial, {});
   if (!input) return op.unknown();
   const Shape shape = input->shape;
@@ -224,8 +224,8 @@ template <std::size_t spatial> Value unpool(Op& op) {
     return op.fail(ProblemKind::dtype,
         called(op) + " takes indices of int64, but " + op.name("indices") + " is " +
             code(values::name(indices->dtype)));
-  if (const TensorState* indices = op.tensor("indices"); indices && indices->shape.rank_known &&
-      shape.rank_known && indices->shape.dims.size() == shape.dims.size())
+  if (const TensorState* indices = op.tensor("indices"); indices && indices->shape.ndim_known &&
+      shape.ndim_known && indices->shape.dims.size() == shape.dims.size())
     for (std::size_t i = 0; i < shape.dims.size(); ++i)
       if (op.equal(indices->shape.dims[i], shape.dims[i]) == Answer::no)
         return op.fail(ProblemKind::layer_input,

@@ -56,7 +56,7 @@ Sizes sizes_of(Op& op) {
 
 bool hidden_fits(Op& op, Value hidden, const Shape& wanted, std::string_view what) {
   const TensorState* state = op.tensor(hidden);
-  if (!state || !state->shape.rank_known || !wanted.rank_known) return true;
+  if (!state || !state->shape.ndim_known || !wanted.ndim_known) return true;
   bool fits = state->shape.dims.size() == wanted.dims.size();
   for (std::size_t i = 0; fits && i < wanted.dims.size(); ++i)
     fits = op.equal(state->shape.dims[i], wanted.dims[i]) != Answer::no;
@@ -83,7 +83,7 @@ template <bool is_lstm> Value recurrent(Op& op) {
       : take_usual(op, "input", setting_flag(op, "batch_first") == Known::yes ? batch_first : length_first);
   if (!input) return op.run.heap().external("", op.call.place);
   if (!packed) {
-    if (input->shape.rank_known && input->shape.dims.size() != 2 && input->shape.dims.size() != 3) {
+    if (input->shape.ndim_known && input->shape.dims.size() != 2 && input->shape.dims.size() != 3) {
       const bool first = setting_flag(op, "batch_first") == Known::yes;
       return op.fail(ProblemKind::layer_input,
           called(op) + " takes " + (first ? "[N, L, " : "[L, N, ") + op.words(sizes.input) + "] or [L, " +
@@ -114,7 +114,7 @@ template <bool is_lstm> Value recurrent(Op& op) {
   // Of the states at the end.
   Shape hidden, cell;
   const Dim states = sizes.states ? op.made(sizes.states, "layers and directions") : Dim{};
-  if (packed || (shape.rank_known && shape.dims.size() == 3)) {
+  if (packed || (shape.ndim_known && shape.dims.size() == 3)) {
     Dim batch;
     if (packed) {
       const Value known = of_instance(op.run, given, values::LoaderState::batch);
@@ -124,7 +124,7 @@ template <bool is_lstm> Value recurrent(Op& op) {
     }
     hidden = {true, {states, batch, sizes.out}};
     cell = {true, {states, batch, sizes.hidden}};
-  } else if (shape.rank_known) {
+  } else if (shape.ndim_known) {
     hidden = {true, {states, sizes.out}};
     cell = {true, {states, sizes.hidden}};
   } else {
@@ -232,7 +232,7 @@ Value pack_padded(Call& call) {
   Int batch = nullptr;
   Shape data;
   const Shape& shape = input->shape;
-  if (shape.rank_known && shape.dims.size() >= 2) {
+  if (shape.ndim_known && shape.dims.size() >= 2) {
     if (first != Known::unknown) batch = shape.dims[first == Known::yes ? 0 : 1].size;
     data = {true, {Dim{}}};
     data.dims.insert(data.dims.end(), shape.dims.begin() + 2, shape.dims.end());
@@ -264,7 +264,7 @@ Listed listed(Op& op, std::string_view name) {
     Int most = nullptr;
     for (std::size_t i = 0; i < items->size(); ++i) {
       const TensorState* state = op.tensor((*items)[i]);
-      const bool known = state && state->shape.rank_known && !state->shape.dims.empty() &&
+      const bool known = state && state->shape.ndim_known && !state->shape.dims.empty() &&
           state->shape.dims[0].size;
       if (!known) {
         most = nullptr;
@@ -284,7 +284,7 @@ Listed listed(Op& op, std::string_view name) {
 }
 Value pad_sequence(Op& op) {
   const Listed list = listed(op, "sequences");
-  if (!list.first || !list.first->shape.rank_known || list.first->shape.dims.empty()) return op.unknown();
+  if (!list.first || !list.first->shape.ndim_known || list.first->shape.dims.empty()) return op.unknown();
   const Known first = op.flag("batch_first");
   const Dim count = list.count ? op.made(list.count) : Dim{};
   Shape shape{true, {count, list.longest}};
@@ -301,11 +301,11 @@ Value unpad_sequence(Op& op) {
   if (!padded) return op.run.heap().open_list(op.unknown());
   Shape shape = padded->shape;
   const Known first = op.flag("batch_first");
-  if (!shape.rank_known || shape.dims.size() < 2 || first == Known::unknown)
+  if (!shape.ndim_known || shape.dims.size() < 2 || first == Known::unknown)
     return op.run.heap().open_list(op.result({}, padded->dtype));
   const std::size_t batch = first == Known::yes ? 0 : 1;
   const Dim count = shape.dims[batch];
-  if (lengths && lengths->shape.rank_known && lengths->shape.dims.size() == 1 &&
+  if (lengths && lengths->shape.ndim_known && lengths->shape.dims.size() == 1 &&
       op.equal(lengths->shape.dims[0], count) == Answer::no)
     return op.fail(ProblemKind::argument,
         "`unpad_sequence` takes a length for each of the " + op.words(count) + " sequences, but " +
@@ -329,7 +329,7 @@ Value pack_sequence(Call& call) {
   const Listed list = listed(op, "sequences");
   TensorState state;
   if (list.any) state = computed(call.run, {list.any});
-  if (list.first && list.first->shape.rank_known && !list.first->shape.dims.empty()) {
+  if (list.first && list.first->shape.ndim_known && !list.first->shape.dims.empty()) {
     state.shape = list.first->shape;
     state.shape.dims[0] = {};
     state.dtype = list.first->dtype;
@@ -351,7 +351,7 @@ Value pad_packed(Call& call) {
   const Known first = op.flag("batch_first");
   Dim longest;
   if (const Int total = op.size("total_length")) longest = op.made(total);
-  if (from && from->shape.rank_known && !from->shape.dims.empty()) {
+  if (from && from->shape.ndim_known && !from->shape.dims.empty()) {
     state.shape = {true, {count, longest}};
     if (first == Known::no)
       std::swap(state.shape.dims[0], state.shape.dims[1]);

@@ -50,7 +50,7 @@ Value interpolate(Op& op) {
   if (!size && !factor && (!op.call.self.is(Kind::instance) || !op.call.self.as<Instance>()->cls))
     return op.fail(
         ProblemKind::argument, called(op) + " takes a size or a scale_factor, but neither is given");
-  if (!shape.rank_known) return op.result({});
+  if (!shape.ndim_known) return op.result({});
   const std::size_t rank = shape.dims.size();
   if (rank < 3 || rank > 5)
     return op.fail(ProblemKind::layer_input,

@@ -26,13 +26,13 @@ Value grid_sample(Op& op) {
   if (const auto mode = op.text("padding_mode"); mode && !among(*mode, {"zeros", "border", "reflection"}))
     return refuse(
         "knows the padding modes 'zeros', 'border' and 'reflection', not '" + std::string(*mode) + "'");
-  if (x.rank_known && x.dims.size() != 4 && x.dims.size() != 5)
+  if (x.ndim_known && x.dims.size() != 4 && x.dims.size() != 5)
     return refuse("takes an input [N, C, H, W] or [N, C, D, H, W], but " + op.name("input") + " has shape " +
         op.words(x));
-  if (x.rank_known && g.rank_known && x.dims.size() != g.dims.size())
+  if (x.ndim_known && g.ndim_known && x.dims.size() != g.dims.size())
     return refuse("takes an input and a grid of as many dimensions, but they are " + op.words(x) + " and " +
         op.words(g));
-  if (x.rank_known && x.dims.size() == 5 && op.text("mode") == "bicubic")
+  if (x.ndim_known && x.dims.size() == 5 && op.text("mode") == "bicubic")
     return refuse("interpolates 'bicubic' in two dimensions only, but " + op.name("input") + " has shape " +
         op.words(x));
   if (is_integral(input->dtype))
@@ -44,25 +44,25 @@ Value grid_sample(Op& op) {
     return op.fail(ProblemKind::dtype,
         code(op.title()) + " takes an input and a grid of one dtype, but they are " +
             code(values::name(input->dtype)) + " and " + code(values::name(grid->dtype)));
-  const std::size_t rank = x.rank_known ? x.dims.size() : g.rank_known ? g.dims.size() : 0;
+  const std::size_t rank = x.ndim_known ? x.dims.size() : g.ndim_known ? g.dims.size() : 0;
   if (rank != 4 && rank != 5) return op.result({}, input->dtype);
-  if (x.rank_known && g.rank_known && op.equal(x.dims[0], g.dims[0]) == Answer::no)
+  if (x.ndim_known && g.ndim_known && op.equal(x.dims[0], g.dims[0]) == Answer::no)
     return refuse("takes a grid for each of the batch, but they are " + op.words(x) + " and " + op.words(g),
         {x.dims[0], g.dims[0]});
-  if (g.rank_known && op.equal(g.dims.back(), static_cast<std::int64_t>(rank - 2)) == Answer::no)
+  if (g.ndim_known && op.equal(g.dims.back(), static_cast<std::int64_t>(rank - 2)) == Answer::no)
     return refuse("takes points of " + std::to_string(rank - 2) +
             " coordinates in the last dimension of the grid, but " + op.name("grid") + " is " + op.words(g),
         {g.dims.back()});
-  for (std::size_t i = 2; x.rank_known && i < rank; ++i)
+  for (std::size_t i = 2; x.ndim_known && i < rank; ++i)
     if (op.value(x.dims[i]) == 0)
       return refuse("has nothing to sample from: " + op.name("input") + " has shape " + op.words(x));
   Shape out{true, std::vector<Dim>(rank)};
-  if (x.rank_known)
-    out.dims[0] = g.rank_known ? op.better(x.dims[0], g.dims[0]) : x.dims[0];
+  if (x.ndim_known)
+    out.dims[0] = g.ndim_known ? op.better(x.dims[0], g.dims[0]) : x.dims[0];
   else
     out.dims[0] = g.dims[0];
-  if (x.rank_known) out.dims[1] = x.dims[1];
-  for (std::size_t i = 2; g.rank_known && i < rank; ++i) out.dims[i] = g.dims[i - 1];
+  if (x.ndim_known) out.dims[1] = x.dims[1];
+  for (std::size_t i = 2; g.ndim_known && i < rank; ++i) out.dims[i] = g.dims[i - 1];
   return op.result(out, input->dtype);
 }
 
@@ -84,7 +84,7 @@ Value affine_grid(Op& op) {
         "`affine_grid` takes a size (N, C, H, W) or (N, C, D, H, W), but here it is " + op.words(wanted));
   const auto spatial = static_cast<std::int64_t>(rank - 2);
   const Shape& t = theta->shape;
-  if (t.rank_known &&
+  if (t.ndim_known &&
       (t.dims.size() != 3 || op.equal(t.dims[1], spatial) == Answer::no ||
           op.equal(t.dims[2], spatial + 1) == Answer::no ||
           op.equal(t.dims[0], wanted.dims[0]) == Answer::no))

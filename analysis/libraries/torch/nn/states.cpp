@@ -174,7 +174,7 @@ std::string words(Runtime& run, const Shape& shape) {
   return text + (shape.dims.size() == 1 ? ",)" : ")");
 }
 bool known(const Shape& shape) {
-  return shape.rank_known &&
+  return shape.ndim_known &&
       std::ranges::all_of(shape.dims, [](const Dim& dim) { return dim.size != nullptr; });
 }
 // Of a layer, its weight says more than its bias.

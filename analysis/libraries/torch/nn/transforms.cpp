@@ -106,7 +106,7 @@ Value one_of_each(Call& call, Value of, Value dims, Mapped& mapped) {
   if (!at) return {};
   return mapped_tree(call, of, [&](Value leaf) -> Value {
     const TensorState* state = tensor_state(call.run, leaf);
-    const auto rank = state && state->shape.rank_known ? static_cast<std::int64_t>(state->shape.dims.size())
+    const auto rank = state && state->shape.ndim_known ? static_cast<std::int64_t>(state->shape.dims.size())
                                                        : 0;
     const std::int64_t dim = *at < 0 ? *at + rank : *at;
     if (dim < 0 || dim >= rank) return {};
@@ -146,7 +146,7 @@ Value mapped(Call& call) {
   const Value made = call.run.call(call.at(0), std::move(one), call.place);
   return or_unknown(call, mapped_tree(call, made, [&](Value leaf) -> Value {
     const TensorState* state = tensor_state(call.run, leaf);
-    if (!state || !state->shape.rank_known) return {};
+    if (!state || !state->shape.ndim_known) return {};
     Shape shape = state->shape;
     const auto rank = static_cast<std::int64_t>(shape.dims.size());
     const std::int64_t at = *out < 0 ? *out + rank + 1 : *out;
@@ -207,7 +207,7 @@ template <bool with_value> Value gradient(Call& call) {
   const Value value = call.run.resolve(run_function(call));
   const Outcome found = outcome_of(call, value, call.at(2));
   if (const TensorState* loss = found.known ? tensor_state(call.run, found.value) : nullptr;
-      loss && !loss->blamed && loss->shape.rank_known && !loss->shape.dims.empty()) {
+      loss && !loss->poisoned && loss->shape.ndim_known && !loss->shape.dims.empty()) {
     call.run.problem(ProblemKind::argument, call)->text =
         "`grad` differentiates a function that gives a scalar, but this one gives a tensor of " +
         count_of(loss->shape.dims.size(), "dimension") +
@@ -226,11 +226,11 @@ template <int times> Value jacobian(Call& call) {
   if (!found.known) return unknown_of(call);
   const Value made = mapped_tree(call, found.value, [&](Value result) -> Value {
     const TensorState* out = tensor_state(call.run, result);
-    if (!out || !out->shape.rank_known) return {};
+    if (!out || !out->shape.ndim_known) return {};
     return by_arguments(call, [&](Value argument) {
       return mapped_tree(call, argument, [&](Value leaf) -> Value {
         const TensorState* in = tensor_state(call.run, leaf);
-        if (!in || !in->shape.rank_known || (times > 1 && !call.run.resolve(call.at(1)).is(Kind::integer)))
+        if (!in || !in->shape.ndim_known || (times > 1 && !call.run.resolve(call.at(1)).is(Kind::integer)))
           return {};
         Shape shape = out->shape;
         for (int i = 0; i < times; ++i)
@@ -273,7 +273,7 @@ bool tangents_fit(Call& call, const std::vector<Value>& primals) {
   for (std::size_t i = 0; i < primals.size(); ++i) {
     const TensorState *primal = tensor_state(call.run, call.run.resolve(primals[i])),
                       *tangent = tensor_state(call.run, call.run.resolve((*tangents)[i]));
-    if (!primal || !tangent || !primal->shape.rank_known || !tangent->shape.rank_known) continue;
+    if (!primal || !tangent || !primal->shape.ndim_known || !tangent->shape.ndim_known) continue;
     const auto &own = primal->shape.dims, &other = tangent->shape.dims;
     bool fits = own.size() == other.size();
     for (std::size_t d = 0; fits && d < own.size(); ++d)
@@ -314,7 +314,7 @@ Value stacked_states(Call& call) {
     for (const Value pair : *all) {
       const auto parts = call.run.elements(pair, call.place);
       const TensorState* state = parts && parts->size() == 2 ? tensor_state(call.run, (*parts)[1]) : nullptr;
-      if (!state || !state->shape.rank_known) return unknown_of(call);
+      if (!state || !state->shape.ndim_known) return unknown_of(call);
       Shape shape = state->shape;
       shape.dims.insert(shape.dims.begin(), count);
       items.push_back({(*parts)[0], another(call, *state, std::move(shape))});
@@ -385,7 +385,7 @@ bool fits(Call& call, Value module, Value given) {
     const auto found = own.find(key.text());
     const TensorState* mine = found == own.end() ? nullptr : tensor_state(call.run, found->second);
     const TensorState* theirs = tensor_state(call.run, value);
-    if (!mine || !theirs || !mine->shape.rank_known || !theirs->shape.rank_known) return false;
+    if (!mine || !theirs || !mine->shape.ndim_known || !theirs->shape.ndim_known) return false;
     // A layer that computes by its weight takes another for what it is.
     const bool same = std::ranges::equal(mine->shape.dims, theirs->shape.dims,
         [](const Dim& a, const Dim& b) { return a.size && a.size == b.size; });
@@ -468,7 +468,7 @@ Value to_vector(Call& call) {
   for (std::size_t i = 0; all && i < all->size(); ++i) {
     const TensorState* part = tensor_state(call.run, call.run.resolve((*all)[i]));
     made.dtype = part && (i == 0 || made.dtype == part->dtype) ? part->dtype : Dtype::unknown;
-    Int size = part && part->shape.rank_known && total ? s.constant(1) : nullptr;
+    Int size = part && part->shape.ndim_known && total ? s.constant(1) : nullptr;
     for (std::size_t d = 0; size && d < part->shape.dims.size(); ++d)
       size = part->shape.dims[d].size ? s.mul(size, part->shape.dims[d].size) : nullptr;
     total = size ? s.add(total, size) : nullptr;
@@ -484,7 +484,7 @@ Int numbers_of(Call& call, Value given) {
   Int total = all ? s.constant(0) : nullptr;
   for (std::size_t i = 0; total && i < all->size(); ++i) {
     const TensorState* part = tensor_state(call.run, call.run.resolve((*all)[i]));
-    Int size = part && part->shape.rank_known ? s.constant(1) : nullptr;
+    Int size = part && part->shape.ndim_known ? s.constant(1) : nullptr;
     for (std::size_t d = 0; size && d < part->shape.dims.size(); ++d)
       size = part->shape.dims[d].size ? s.mul(size, part->shape.dims[d].size) : nullptr;
     total = size ? s.add(total, size) : nullptr;
@@ -497,7 +497,7 @@ Value from_vector(Call& call) {
   auto& s = call.run.symbols();
   const TensorState* vector = tensor_state(call.run, call.run.resolve(call.at(0)));
   const Int asked = numbers_of(call, call.at(1)),
-            given = vector && vector->shape.rank_known && vector->shape.dims.size() == 1
+            given = vector && vector->shape.ndim_known && vector->shape.dims.size() == 1
       ? vector->shape.dims[0].size
       : nullptr;
   if (asked && given && s.compare(Compare::gt, asked, given) == Answer::yes)

@@ -19,12 +19,12 @@ Value padded(Op& op, std::span<const Int> pads, std::string_view mode) {
   const Shape& shape = input->shape;
   const std::size_t count = pads.size() / 2;
   const std::string pads_so_many = called(op) + " pads " + count_of(count, "dimension");
-  if (shape.rank_known && count > 0 && mode != "constant" &&
+  if (shape.ndim_known && count > 0 && mode != "constant" &&
       (shape.dims.size() < count + 1 || shape.dims.size() > count + 2))
     return op.fail(refusal(op),
         pads_so_many + " of " + std::to_string(count + 1) + " or " + std::to_string(count + 2) + ", but " +
             op.name("input") + " has shape " + op.words(shape));
-  if (shape.rank_known && shape.dims.size() < count)
+  if (shape.ndim_known && shape.dims.size() < count)
     return op.fail(refusal(op), pads_so_many + ", but " + op.name("input") + " has shape " + op.words(shape));
   std::vector<Dim> last;
   for (std::size_t i = count; i-- > 0;) {
@@ -82,7 +82,7 @@ Value pad(Op& op) {
   const auto given = op.sequence("pad");
   if (!given)
     return op.result(
-        input->shape.rank_known ? Shape{true, std::vector<Dim>(input->shape.dims.size())} : Shape{});
+        input->shape.ndim_known ? Shape{true, std::vector<Dim>(input->shape.dims.size())} : Shape{});
   if (given->size() % 2 != 0)
     return op.fail(ProblemKind::argument,
         "`pad` takes pairs of sizes, from the last dimension on, and " + count_of(given->size(), "size") +
@@ -117,7 +117,7 @@ Value unfold(Op& op) {
   const TensorState* input = ranked_input(op, "input", ranks);
   if (!input) return op.unknown();
   const Shape shape = input->shape;
-  if (!shape.rank_known) return op.unknown();
+  if (!shape.ndim_known) return op.unknown();
   const auto kernel = setting_axes(op, "kernel_size", 2);
   Dim columns, length;
   const Dim channels = from_right(shape, 2), sizes[] = {from_right(shape, 1), from_right(shape, 0)};
@@ -142,7 +142,7 @@ Value fold(Op& op) {
   const TensorState* input = ranked_input(op, "input", ranks);
   if (!input) return op.unknown();
   const Shape shape = input->shape;
-  if (!shape.rank_known) return op.unknown();
+  if (!shape.ndim_known) return op.unknown();
   const auto kernel = setting_axes(op, "kernel_size", 2), wanted = setting_axes(op, "output_size", 2);
   Dim channels, height, width;
   if (wanted) {

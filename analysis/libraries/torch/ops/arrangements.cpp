@@ -26,14 +26,14 @@ Value contiguous(Op& op) {
 Value flip(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
-  if (input->shape.rank_known) (void)op.axes("dims", input->shape.dims.size());
+  if (input->shape.ndim_known) (void)op.axes("dims", input->shape.dims.size());
   return op.failed() ? op.unknown() : op.result(input->shape);
 }
 Value flip_sides(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   const std::size_t least = op.title() == "fliplr" ? 2 : 1;
-  if (input->shape.rank_known && input->shape.dims.size() < least)
+  if (input->shape.ndim_known && input->shape.dims.size() < least)
     return op.fail(ProblemKind::index,
         code(op.title()) + " needs at least " + count_of(least, "dimension") + ", but " + op.name("input") +
             " has shape " + op.words(input->shape));
@@ -48,7 +48,7 @@ Value roll(Op& op) {
       if (at->size() != shifts->size())
         return op.fail(ProblemKind::argument,
             "`roll` has " + count_of(shifts->size(), "shift") + " and " + count_of(at->size(), "dimension"));
-      if (input->shape.rank_known && !input->shape.dims.empty())
+      if (input->shape.ndim_known && !input->shape.dims.empty())
         for (const std::int64_t one_of : *at)
           if (!op.axis(one_of, input->shape.dims.size())) return op.unknown();
     }
@@ -66,7 +66,7 @@ Value rot90(Op& op) {
     if (!asked || asked->size() != 2) return op.unknown();
     plane = *asked;
   }
-  if (!shape.rank_known) return op.unknown();
+  if (!shape.ndim_known) return op.unknown();
   if (shape.dims.size() < 2)
     return op.fail(ProblemKind::index,
         "`rot90` needs at least 2 dimensions, but " + op.name("input") + " has shape " + op.words(shape));
@@ -83,7 +83,7 @@ Value rot90(Op& op) {
 Value triangle(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
-  if (input->shape.rank_known && input->shape.dims.size() < 2)
+  if (input->shape.ndim_known && input->shape.dims.size() < 2)
     return op.fail(ProblemKind::index,
         code(op.title()) + " needs at least 2 dimensions, but " + op.name("input") + " has shape " +
             op.words(input->shape));
@@ -106,7 +106,7 @@ Value diagonal_of(Op& op, const TensorState* input, std::int64_t first, std::int
   const auto offset = op.argument("offset") ? op.integer("offset")
       : op.argument("diagonal")             ? op.integer("diagonal")
                                             : std::optional<std::int64_t>(0);
-  if (!shape.rank_known) return op.unknown();
+  if (!shape.ndim_known) return op.unknown();
   const auto a = op.axis(first, shape.dims.size());
   const auto b = a ? op.axis(second, shape.dims.size()) : std::nullopt;
   if (!a || !b) return op.unknown();
@@ -130,7 +130,7 @@ Value diagonal(Op& op) {
 Value diag_embed(Op& op) {
   const TensorState* input = op.expect("input");
   const auto first = op.integer("dim1"), second = op.integer("dim2"), offset = op.integer("offset");
-  if (!input || !input->shape.rank_known || !first || !second) return op.unknown();
+  if (!input || !input->shape.ndim_known || !first || !second) return op.unknown();
   Shape shape = input->shape;
   if (shape.dims.empty()) return op.unknown();
   const auto a = op.axis(*first, shape.dims.size() + 1);
@@ -147,7 +147,7 @@ Value diag_embed(Op& op) {
 // A vector becomes a matrix, a matrix its diagonal.
 Value diag(Op& op) {
   const TensorState* input = op.expect("input");
-  if (!input || !input->shape.rank_known) return op.unknown();
+  if (!input || !input->shape.ndim_known) return op.unknown();
   const auto& dims = input->shape.dims;
   const auto offset = op.integer("diagonal");
   if (dims.size() == 1) {
@@ -163,7 +163,7 @@ Value diagflat(Op& op) {
   const TensorState* input = op.expect("input");
   const auto offset = op.integer("offset");
   if (!input) return op.unknown();
-  const Int total = input->shape.rank_known ? op.product(input->shape.dims) : nullptr;
+  const Int total = input->shape.ndim_known ? op.product(input->shape.dims) : nullptr;
   const Dim side = total && offset ? op.made(op.s.add(total, op.s.constant(std::abs(*offset)))) : Dim{};
   return op.result({true, {side, side}});
 }
@@ -176,7 +176,7 @@ Value unfold(Op& op) {
   Shape shape = input->shape;
   const Int size = op.size("size"), step = op.size("step");
   // A number by itself is one window of at most one.
-  if (shape.rank_known && shape.dims.empty()) {
+  if (shape.ndim_known && shape.dims.empty()) {
     if (op.integer("dimension") && !op.axis("dimension", 0)) return op.unknown();
     if (size && op.s.compare(Compare::gt, size, op.s.constant(1)) == Answer::yes)
       return op.fail(ProblemKind::argument,

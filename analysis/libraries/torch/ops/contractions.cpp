@@ -16,7 +16,7 @@ Value tensordot(Op& op) {
   for (const std::string_view name : {"input", "b"})
     if (!op.must_be_tensor(name)) return op.unknown();
   const TensorState *a = op.expect("input"), *b = op.expect("b");
-  if (!a || !b || !a->shape.rank_known || !b->shape.rank_known) return op.unknown();
+  if (!a || !b || !a->shape.ndim_known || !b->shape.ndim_known) return op.unknown();
   const Shape x = a->shape, y = b->shape;
   const Dtype dtype = product_dtype(op, op.argument("input"), op.argument("b"));
   std::vector<std::size_t> over_a, over_b;
@@ -74,7 +74,7 @@ Value kron(Op& op) {
   for (const std::string_view name : {"input", "other"})
     if (!op.must_be_tensor(name)) return op.unknown();
   const TensorState *a = op.expect("input"), *b = op.expect("other");
-  if (!a || !b || !a->shape.rank_known || !b->shape.rank_known) return op.unknown();
+  if (!a || !b || !a->shape.ndim_known || !b->shape.ndim_known) return op.unknown();
   Shape shape{true, {}};
   for (std::size_t i = std::max(a->shape.dims.size(), b->shape.dims.size()); i-- > 0;) {
     const Int left = i < a->shape.dims.size() ? from_right(a->shape, i).size : op.s.constant(1);
@@ -98,7 +98,7 @@ Value chain(Op& op) {
   bool first_is_vector = false, last_is_vector = false;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const TensorState* state = require_tensor(op.run, parts[i]);
-    if (!state || !state->shape.rank_known) return op.unknown();
+    if (!state || !state->shape.ndim_known) return op.unknown();
     const auto& dims = state->shape.dims;
     const bool end = vectors && (i == 0 || i + 1 == parts.size());
     if (dims.size() != 2 && !(end && dims.size() == 1))
@@ -129,7 +129,7 @@ Value cdist(Op& op) {
   const TensorState *a = op.expect("input"), *b = op.expect("other");
   if (!a || !b) return op.unknown();
   for (const std::string_view name : {"input", "other"})
-    if (const Shape& shape = op.shape(name); shape.rank_known && shape.dims.size() < 2)
+    if (const Shape& shape = op.shape(name); shape.ndim_known && shape.dims.size() < 2)
       return op.fail(ProblemKind::product,
           "`cdist` takes rows of points, two dimensions at least, but " + op.name(name) + " has shape " +
               op.words(shape));
@@ -143,7 +143,7 @@ Value cdist(Op& op) {
             " and " + op.name("other") + " has shape " + op.words(y) + ", so " + op.words(left) +
             " would meet " + op.words(right),
         {left, right});
-  if (!x.rank_known || !y.rank_known) return op.unknown();
+  if (!x.ndim_known || !y.ndim_known) return op.unknown();
   const auto batch = op.broadcast(
       {true, {x.dims.begin(), x.dims.end() - 2}}, {true, {y.dims.begin(), y.dims.end() - 2}});
   if (!batch) return op.unknown();
@@ -175,7 +175,7 @@ Value bilinear(Op& op) {
           {have, want});
   }
   Shape shape = op.shape("input1");
-  if (shape.dims.empty()) return op.result(shape.rank_known ? Shape{} : Shape{false, {dim_at(w, 0)}});
+  if (shape.dims.empty()) return op.result(shape.ndim_known ? Shape{} : Shape{false, {dim_at(w, 0)}});
   shape.dims.back() = dim_at(w, 0);
   return op.result(shape, a->dtype);
 }
@@ -255,7 +255,7 @@ Value Einsum::result() {
   for (std::size_t i = 0; i < terms.size(); ++i)
     if (!meet_operand(i)) return op.unknown();
   if (!read_result() || !put(out.before)) return op.unknown();
-  if (out.ellipsis && !ellipsis.rank_known)
+  if (out.ellipsis && !ellipsis.ndim_known)
     shape = {};
   else if (out.ellipsis)
     shape.dims.insert(shape.dims.end(), ellipsis.dims.begin(), ellipsis.dims.end());
@@ -315,10 +315,10 @@ bool Einsum::meet_operand(std::size_t i) {
   }
   dtype = i == 0 ? state->dtype : dtype == state->dtype ? dtype : Dtype::unknown;
   const std::size_t count = state->shape.dims.size();
-  if (count > term.letters() ? !term.ellipsis : state->shape.rank_known && count < term.letters())
+  if (count > term.letters() ? !term.ellipsis : state->shape.ndim_known && count < term.letters())
     return refuse(quoted() + " names " + count_of(term.letters(), "dimension") + " of operand " +
         std::to_string(i) + ", which is " + op.words(state->shape));
-  const Shape known = !state->shape.rank_known && !term.ellipsis ? learned(i, *state) : state->shape;
+  const Shape known = !state->shape.ndim_known && !term.ellipsis ? learned(i, *state) : state->shape;
   return meet_letters(i, known) && (!term.ellipsis || meet_ellipsis(term, known));
 }
 
@@ -347,7 +347,7 @@ bool Einsum::meet_letters(std::size_t i, const Shape& known) {
 
 bool Einsum::meet_ellipsis(const Term& term, const Shape& known) {
   any_ellipsis = true;
-  if (!known.rank_known || !ellipsis.rank_known) {
+  if (!known.ndim_known || !ellipsis.ndim_known) {
     ellipsis = {};
     return true;
   }

@@ -164,7 +164,7 @@ Value linspace(Op& op) {
     return op.fail(
         ProblemKind::argument, code(op.title()) + " is asked for " + op.words(op.dim(steps)) + " steps");
   for (const std::string_view bound : {"start", "end"})
-    if (const Shape& shape = op.shape(bound); shape.rank_known && !shape.dims.empty())
+    if (const Shape& shape = op.shape(bound); shape.ndim_known && !shape.dims.empty())
       return op.fail(ProblemKind::argument,
           code(op.title()) + " takes numbers or tensors without a dimension, but " + op.name(bound) +
               " has shape " + op.words(shape));
@@ -181,7 +181,7 @@ Value range(Op& op) {
 Value empty_permuted(Op& op) {
   const auto shape = shape_asked(op, "size");
   if (op.failed()) return op.unknown();
-  if (shape && shape->rank_known)
+  if (shape && shape->ndim_known)
     if (const auto layout = op.integers("physical_layout")) {
       std::vector<bool> seen(shape->dims.size());
       bool fits = layout->size() == shape->dims.size();
@@ -208,7 +208,7 @@ bool holds_numbers(Op& op, Value data) {
   if (!items) return true;
   for (const Value& item : *items) {
     const TensorState* state = op.tensor(op.run.resolve(item));
-    if (!state || state->maybe_array || !state->shape.rank_known) continue;
+    if (!state || state->maybe_array || !state->shape.ndim_known) continue;
     if (std::ranges::none_of(
             state->shape.dims, [&](const Dim& dim) { return op.equal(dim, 1) == Answer::no; }))
       continue;
@@ -234,7 +234,7 @@ Value tensor_of(Op& op, Value data, Dtype otherwise) {
   Shape shape;
   const bool whole = nested.shape_known && (!nested.deeper || nested.flat);
   if (whole) {
-    shape.rank_known = true;
+    shape.ndim_known = true;
     for (const Int size : nested.sizes) shape.dims.push_back(op.made(size));
   }
   TensorState state = *op.tensor(op.fresh(shape, op.dtype("dtype", dtype)));
@@ -374,7 +374,7 @@ Value alike(Op& op, bool random) {
   if (!device) state.device = input ? input->device : nullptr;
   for (const Dim& dim : shape.dims)
     if (!dim.size) state.sharing = input->sharing;
-  if (!shape.rank_known)
+  if (!shape.ndim_known)
     state.sharing = random ? drawn_with(op.run, op.argument("generator"))
         : input            ? input->sharing
                            : Sharing::local;
@@ -432,7 +432,7 @@ Value normal(Op& op) {
       if (op.argument(name) && !op.is_number(name)) return op.unknown();
       continue;
     }
-    if (state->shape.rank_known && shape && !(shape = op.broadcast(*shape, state->shape)))
+    if (state->shape.ndim_known && shape && !(shape = op.broadcast(*shape, state->shape)))
       return op.unknown();
     if (!shape) shape = state->shape, dtype = state->dtype;
   }
@@ -453,7 +453,7 @@ Value multinomial(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   Shape shape = input->shape;
-  if (shape.rank_known && (shape.dims.empty() || shape.dims.size() > 2))
+  if (shape.ndim_known && (shape.dims.empty() || shape.dims.size() > 2))
     return op.fail(ProblemKind::argument,
         "`multinomial` takes a vector of weights or a matrix of them, but " + op.name("input") +
             " has shape " + op.words(shape));

@@ -45,7 +45,7 @@ template <bool over_last> Value by_probability(Call& call) {
   if (!state) return {};
   Shape batch = state->shape;
   if (over_last) {
-    if (batch.rank_known && batch.dims.empty()) return {};
+    if (batch.ndim_known && batch.dims.empty()) return {};
     if (!batch.dims.empty()) batch.dims.pop_back();
   }
   keep(call, batch_name, of_shape(call, {given}, batch, state->dtype));
@@ -89,11 +89,11 @@ template <bool with_gradient, Dtype drawn> Value sample(Call& call) {
     const auto front = asked.is(Kind::none) ? std::optional(std::vector<Int>())
                                             : sizes(call.run, asked, {}, call.place);
     if (!front) {
-      shape.rank_known = false;
+      shape.ndim_known = false;
     } else {
       std::vector<Dim> dims;
       for (const Int size : *front) dims.push_back(known_dim(call.run, size, call.place, "sample_shape"));
-      if (shape.rank_known) shape.dims.insert(shape.dims.begin(), dims.begin(), dims.end());
+      if (shape.ndim_known) shape.dims.insert(shape.dims.begin(), dims.begin(), dims.end());
     }
   }
   return of_shape(

@@ -21,7 +21,7 @@ std::optional<Shape> expanded(Op& op, const Shape& from, const Sizes& wanted) {
   Shape out{wanted.complete, {}};
   for (std::size_t k = 0; k < wanted.sizes.size(); ++k) {
     const std::size_t behind = wanted.sizes.size() - 1 - k;
-    const bool is_new = from.rank_known && behind >= from.dims.size();
+    const bool is_new = from.ndim_known && behind >= from.dims.size();
     const Dim old = from_right(from, behind);
     const Int size = wanted.sizes[k];
     const auto value = size ? op.s.value(size) : std::nullopt;
@@ -109,7 +109,7 @@ Value repeat(Op& op) {
   if (!wanted) return op.unknown();
   std::vector<Int> times = wanted->sizes;
   const Shape& from = input->shape;
-  Shape out{from.rank_known && wanted->complete, {}};
+  Shape out{from.ndim_known && wanted->complete, {}};
   const bool pads = op.title() == "tile";
   if (wanted->complete && times.size() < from.dims.size()) {
     if (!pads)
@@ -119,14 +119,14 @@ Value repeat(Op& op) {
               count_of(times.size(), "dimension") + " shall be repeated");
     times.insert(times.begin(), from.dims.size() - times.size(), op.s.constant(1));
   }
-  if (!pads && wanted->complete && !from.rank_known) out.rank_known = true;
-  const std::size_t rank = from.rank_known ? std::max(times.size(), from.dims.size()) : times.size();
+  if (!pads && wanted->complete && !from.ndim_known) out.ndim_known = true;
+  const std::size_t rank = from.ndim_known ? std::max(times.size(), from.dims.size()) : times.size();
   for (std::size_t i = 0; i < (wanted->complete ? rank : std::min(rank, times.size())); ++i) {
     const std::size_t behind = (wanted->complete ? rank : std::min(rank, times.size())) - 1 - i;
     const Int factor = behind < times.size() ? times[times.size() - 1 - behind] : op.s.constant(1);
     if (const auto value = factor ? op.s.value(factor) : std::nullopt; value && *value < 0)
       return op.fail(ProblemKind::argument, "Nothing can be repeated " + std::to_string(*value) + " times");
-    const Dim old = behind < from.dims.size() ? from_right(from, behind) : from.rank_known ? one(op) : Dim{};
+    const Dim old = behind < from.dims.size() ? from_right(from, behind) : from.ndim_known ? one(op) : Dim{};
     if (factor && op.s.value(factor) == 1)
       out.dims.push_back(old);
     else if (factor && old.size)
@@ -167,7 +167,7 @@ Value repeat_interleave(Op& op) {
   if (const auto value = count ? op.s.value(count) : std::nullopt; value && *value < 0)
     return op.fail(ProblemKind::argument, "Nothing can be repeated " + std::to_string(*value) + " times");
   const Int asked = op.size("output_size");
-  const Int total = counts && counts->shape.rank_known && counts->shape.dims.size() == 1 &&
+  const Int total = counts && counts->shape.ndim_known && counts->shape.dims.size() == 1 &&
           op.equal(counts->shape.dims[0], 1) == Answer::no
       ? sum_of(op, times)
       : nullptr;
@@ -180,14 +180,14 @@ Value repeat_interleave(Op& op) {
     return count && old.size ? op.made(op.s.mul(old.size, count)) : Dim{};
   };
   if (!op.argument("dim")) {
-    if (!shape.rank_known) return op.result({true, {Dim{}}}, input->dtype);
+    if (!shape.ndim_known) return op.result({true, {Dim{}}}, input->dtype);
     return op.result(
         {true, {repeated(shape.dims.empty() ? one(op) : joined_dim(op, shape.dims))}}, input->dtype);
   }
   const auto at = find_dim(op, shape, "dim");
   if (!at) return op.result({}, input->dtype);
   if (shape.dims.empty()) return op.result({true, {repeated(one(op))}}, input->dtype);
-  if (counts && counts->shape.rank_known && counts->shape.dims.size() == 1 &&
+  if (counts && counts->shape.ndim_known && counts->shape.dims.size() == 1 &&
       op.equal(counts->shape.dims[0], shape.dims[*at]) == Answer::no &&
       op.equal(counts->shape.dims[0], 1) == Answer::no)
     return op.fail(ProblemKind::argument,
@@ -217,7 +217,7 @@ Value at_least(Op& op, std::size_t least) {
       continue;
     }
     Shape shape = state->shape;
-    if (shape.rank_known) {
+    if (shape.ndim_known) {
       // To the front; the third dimension stands last.
       if (least == 3 && shape.dims.size() == 2)
         shape.dims.push_back(one(op));

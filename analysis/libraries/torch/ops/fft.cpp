@@ -77,7 +77,7 @@ const TensorState* signal(Op& op) {
 Value along_one(Op& op, Ends ends) {
   const TensorState* input = signal(op);
   if (!input) return op.unknown();
-  if (!input->shape.rank_known) return op.result({}, dtype_of(ends, input->dtype));
+  if (!input->shape.ndim_known) return op.result({}, dtype_of(ends, input->dtype));
   if (input->shape.dims.empty())
     return op.fail(ProblemKind::argument,
         code(op.title()) + " takes a signal of at least one dimension, but " + op.name("input") +
@@ -97,7 +97,7 @@ Value along_many(Op& op, Ends ends) {
   const TensorState* input = signal(op);
   if (!input) return op.unknown();
   const Dtype dtype = dtype_of(ends, input->dtype);
-  if (!input->shape.rank_known) return op.result({}, dtype);
+  if (!input->shape.ndim_known) return op.result({}, dtype);
   const std::size_t rank = input->shape.dims.size();
   const bool two = op.title().ends_with('2');
   std::vector<std::size_t> axes;
@@ -138,7 +138,7 @@ Value many_whole(Op& op) { return along_many(op, Ends::whole); }
 Value shifted(Op& op) {
   const TensorState* input = op.must_be_tensor("input") ? op.expect("input") : nullptr;
   if (!input) return op.unknown();
-  if (input->shape.rank_known && op.argument("dim")) (void)op.axes("dim", input->shape.dims.size());
+  if (input->shape.ndim_known && op.argument("dim")) (void)op.axes("dim", input->shape.dims.size());
   return op.failed() ? op.unknown() : op.result(input->shape, input->dtype);
 }
 Value frequencies(Op& op) {
@@ -154,7 +154,7 @@ Value stft(Op& op) {
   const TensorState* input = op.must_be_tensor("input") ? op.expect("input") : nullptr;
   if (!input) return op.unknown();
   const Shape& shape = input->shape;
-  if (shape.rank_known && (shape.dims.empty() || shape.dims.size() > 2))
+  if (shape.ndim_known && (shape.dims.empty() || shape.dims.size() > 2))
     return op.fail(ProblemKind::argument,
         "`stft` takes a signal or a batch of them, but " + op.name("input") + " has shape " +
             op.words(shape));
@@ -166,7 +166,7 @@ Value stft(Op& op) {
     return op.fail(ProblemKind::argument, "`stft` takes a hop_length of at least 1");
   const TensorState* window = op.tensor("window");
   const Int wide = op.argument("win_length") ? op.size("win_length") : fft;
-  if (window && window->shape.rank_known && window->shape.dims.size() == 1 && wide &&
+  if (window && window->shape.ndim_known && window->shape.dims.size() == 1 && wide &&
       op.equal(window->shape.dims[0], op.dim(wide)) == Answer::no)
     return op.fail(ProblemKind::argument,
         "The window of `stft` has " + op.words(window->shape.dims[0]) + " elements, and " +
@@ -201,7 +201,7 @@ Value stft(Op& op) {
               dtype = complex_output == Known::yes
       ? (is_complex(floating) ? floating : complex_part(floating))
       : real_part(floating);
-  if (!shape.rank_known || complex_output == Known::unknown)
+  if (!shape.ndim_known || complex_output == Known::unknown)
     return op.result({}, complex_output == Known::unknown ? Dtype::unknown : dtype);
   Shape out{true, {}};
   if (shape.dims.size() == 2) out.dims.push_back(shape.dims[0]);
@@ -218,7 +218,7 @@ Value istft(Op& op) {
   const Dtype dtype = complex_output == Known::no ? real_part(floating)
       : complex_output == Known::yes              ? (is_complex(floating) ? floating : complex_part(floating))
                                                   : Dtype::unknown;
-  if (!input->shape.rank_known || input->dtype == Dtype::unknown) return op.result({}, dtype);
+  if (!input->shape.ndim_known || input->dtype == Dtype::unknown) return op.result({}, dtype);
   // Real tensors hold both parts in their last dimension.
   std::vector<Dim> dims = input->shape.dims;
   if (!is_complex(input->dtype)) {

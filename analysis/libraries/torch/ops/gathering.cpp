@@ -57,7 +57,7 @@ Dim dim_of(Op& op, const Shape& shape, std::size_t at) {
 // index nothing is asked. False after fail().
 bool index_within(Op& op, const Shape& index, const Shape& input, std::optional<std::size_t> except,
     std::string_view index_name, std::string_view input_name) {
-  if (!index.rank_known || !input.rank_known) return true;
+  if (!index.ndim_known || !input.ndim_known) return true;
   values::Cond not_empty = op.s.boolean(true);
   for (const Dim& d : index.dims) {
     if (!d.size) return true;
@@ -85,7 +85,7 @@ bool index_within(Op& op, const Shape& index, const Shape& input, std::optional<
 // Does `index` say where in `dim` of `input` each element is? Nothing is asked of an input whose dimensions
 // are not known. False after fail().
 bool places_exist(Op& op, const TensorState& input, const TensorState& index) {
-  if (!input.shape.rank_known) return true;
+  if (!input.shape.ndim_known) return true;
   const auto at = op.axis("dim", input.shape.dims.size());
   if (op.failed()) return false;
   if (!at) return true;
@@ -113,9 +113,9 @@ Value scatter(Op& op) {
             code(values::name(input->dtype)) + " and " + op.name("src") + " " +
             code(values::name(from->dtype)));
   if (!places_exist(op, *input, *index)) return op.unknown();
-  if (input->shape.rank_known) {
+  if (input->shape.ndim_known) {
     const TensorState* from = op.tensor(source);
-    if (from && !(from->shape.rank_known && from->shape.dims.empty()) &&
+    if (from && !(from->shape.ndim_known && from->shape.dims.empty()) &&
         !index_within(op, index->shape, from->shape, std::nullopt, "index", "src"))
       return op.unknown();
   }
@@ -126,14 +126,14 @@ Value index_select(Op& op) {
   const TensorState *input = op.expect("input"), *index = op.expect("index");
   if (!input || !index) return op.unknown();
   if (!index_fits(op, index, "index")) return op.unknown();
-  if (index->shape.rank_known && index->shape.dims.size() > 1)
+  if (index->shape.ndim_known && index->shape.dims.size() > 1)
     return op.fail(ProblemKind::index,
         op.name("index") + " has shape " + op.words(index->shape) + "; it has to be a vector");
   Shape shape = input->shape;
   const auto at = find_dim(op, shape, "dim");
   if (!at)
     return op.result(op.failed() ? Shape{}
-            : shape.rank_known   ? Shape{true, std::vector<Dim>(shape.dims.size())}
+            : shape.ndim_known   ? Shape{true, std::vector<Dim>(shape.dims.size())}
                                  : Shape{},
         input->dtype);
   if (!shape.dims.empty()) {
@@ -144,7 +144,7 @@ Value index_select(Op& op) {
           op.name("index") + " holds " + op.words(op.dim(beyond)) + ", and " + at_words(*at) + " of " +
               op.name("input") + ", which is " + op.words(input->shape) + ", has " + op.words(d),
           {d});
-    shape.dims[*at] = index->shape.rank_known ? dim_of(op, index->shape, 0) : Dim{};
+    shape.dims[*at] = index->shape.ndim_known ? dim_of(op, index->shape, 0) : Dim{};
   }
   return op.result(shape, input->dtype);
 }
@@ -186,7 +186,7 @@ Value index_write(Op& op) {
   if (!input || !index) return op.unknown();
   const bool adds = op.title().starts_with("index_add") || op.title().starts_with("index_reduce");
   if (!index_fits(op, index, "index", adds)) return op.unknown();
-  if (index->shape.rank_known && index->shape.dims.size() > 1)
+  if (index->shape.ndim_known && index->shape.dims.size() > 1)
     return op.fail(ProblemKind::index,
         op.name("index") + " has shape " + op.words(index->shape) + "; it has to be a vector");
   if (const TensorState* from = op.tensor("source"); from && from->dtype != Dtype::unknown &&
@@ -195,7 +195,7 @@ Value index_write(Op& op) {
         code(op.title()) + " takes a source of the dtype of its input, but " + op.name("input") + " is " +
             code(values::name(input->dtype)) + " and " + op.name("source") + " " +
             code(values::name(from->dtype)));
-  if (!input->shape.rank_known) return same_as_input(op, input);
+  if (!input->shape.ndim_known) return same_as_input(op, input);
   const auto at = op.axis("dim", input->shape.dims.size());
   if (op.failed()) return op.unknown();
   // index_fill alone counts from the end.
@@ -209,7 +209,7 @@ Value index_write(Op& op) {
   const std::string_view parameter = op.call.row.parameters.size() > 3 ? op.call.row.parameters[3].text()
                                                                        : std::string_view{};
   const TensorState* source = parameter.empty() ? nullptr : op.tensor(parameter);
-  if (at && source && source->shape.rank_known && parameter != "value" && !source->shape.dims.empty() &&
+  if (at && source && source->shape.ndim_known && parameter != "value" && !source->shape.dims.empty() &&
       !input->shape.dims.empty()) {
     const auto& dims = source->shape.dims;
     if (dims.size() != input->shape.dims.size())
@@ -217,7 +217,7 @@ Value index_write(Op& op) {
           op.name(parameter) + " has shape " + op.words(source->shape) + " and needs as many dimensions as " +
               op.name("input") + ", which is " + op.words(input->shape));
     for (std::size_t i = 0; i < dims.size(); ++i) {
-      const Dim expected = i == *at ? (index->shape.rank_known ? dim_of(op, index->shape, 0) : Dim{})
+      const Dim expected = i == *at ? (index->shape.ndim_known ? dim_of(op, index->shape, 0) : Dim{})
                                     : input->shape.dims[i];
       if (op.equal(dims[i], expected) == Answer::no)
         return op.fail(ProblemKind::index,
@@ -260,7 +260,7 @@ Value masked_select(Op& op) {
 Value take(Op& op) {
   const TensorState *input = op.expect("input"), *index = op.expect("index");
   if (!input || !index || !index_fits(op, index, "index", false)) return op.unknown();
-  if (const Int count = input->shape.rank_known ? op.product(input->shape.dims) : nullptr;
+  if (const Int count = input->shape.ndim_known ? op.product(input->shape.dims) : nullptr;
       count && !indices_exist(op, "index", op.dim(count), op.s.negate(count), "the whole"))
     return op.unknown();
   return op.result(index->shape, input->dtype);
@@ -269,10 +269,10 @@ Value take_along_dim(Op& op) {
   const TensorState *input = op.expect("input"), *indices = op.expect("indices");
   if (!input || !indices || !index_fits(op, indices, "indices", false)) return op.unknown();
   if (!op.argument("dim")) {
-    const Int count = indices->shape.rank_known ? op.product(indices->shape.dims) : nullptr;
+    const Int count = indices->shape.ndim_known ? op.product(indices->shape.dims) : nullptr;
     return op.result({true, {count ? op.made(count) : Dim{}}}, input->dtype);
   }
-  if (!input->shape.rank_known || !indices->shape.rank_known) return op.result({}, input->dtype);
+  if (!input->shape.ndim_known || !indices->shape.ndim_known) return op.result({}, input->dtype);
   if (input->shape.dims.size() != indices->shape.dims.size())
     return op.fail(ProblemKind::index,
         op.name("indices") + " has shape " + op.words(indices->shape) + " and needs as many dimensions as " +
@@ -296,7 +296,7 @@ Value take_along_dim(Op& op) {
 Value nonzero(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
-  const bool known = input->shape.rank_known;
+  const bool known = input->shape.ndim_known;
   const std::size_t rank = input->shape.dims.size();
   const auto int64 = Dtype::int64;
   const Known parts = op.flag("as_tuple");
@@ -321,7 +321,7 @@ Value nonzero_static(Op& op) {
     return op.fail(
         ProblemKind::argument, "`nonzero_static` is asked for " + op.words(op.dim(size)) + " elements");
   if (!input) return op.unknown();
-  const Dim rank = input->shape.rank_known ? op.dim(static_cast<std::int64_t>(input->shape.dims.size()))
+  const Dim rank = input->shape.ndim_known ? op.dim(static_cast<std::int64_t>(input->shape.dims.size()))
                                            : Dim{};
   return op.result({true, {size ? op.made(size) : Dim{}, rank}}, Dtype::int64);
 }
@@ -344,12 +344,12 @@ Value select(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   Shape shape = input->shape;
-  if (shape.rank_known && shape.dims.empty())
+  if (shape.ndim_known && shape.dims.empty())
     return op.fail(ProblemKind::index, op.name("input") + " has no dimension to select from");
   const auto at = find_dim(op, shape, "dim");
   if (!at)
     return op.result(
-        op.failed() || !shape.rank_known ? Shape{} : Shape{true, std::vector<Dim>(shape.dims.size() - 1)},
+        op.failed() || !shape.ndim_known ? Shape{} : Shape{true, std::vector<Dim>(shape.dims.size() - 1)},
         input->dtype);
   const Dim& whole = shape.dims[*at];
   if (const Value index = op.argument("index"); index.is(Kind::integer) && whole.size)
@@ -367,13 +367,13 @@ Value narrow(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   Shape shape = input->shape;
-  if (shape.rank_known && shape.dims.empty())
+  if (shape.ndim_known && shape.dims.empty())
     return op.fail(ProblemKind::index, op.name("input") + " has no dimension to narrow");
   const auto at = find_dim(op, shape, "dim");
   const Int length = op.size("length"), start = op.size("start");
   if (!at)
     return op.result(
-        op.failed() || !shape.rank_known ? Shape{} : Shape{true, std::vector<Dim>(shape.dims.size())},
+        op.failed() || !shape.ndim_known ? Shape{} : Shape{true, std::vector<Dim>(shape.dims.size())},
         input->dtype);
   Dim& whole = shape.dims[*at];
   if (length && op.s.compare(Compare::lt, length, op.s.constant(0)) == Answer::yes)

@@ -32,10 +32,10 @@ Value meshgrid(Op& op) {
   for (const Value& part : *parts) {
     const TensorState* state = require_tensor(op.run, part);
     if (!state) return op.run.heap().open_list(op.unknown());
-    if (state->shape.rank_known && state->shape.dims.size() > 1)
+    if (state->shape.ndim_known && state->shape.dims.size() > 1)
       return op.fail(ProblemKind::argument,
           "`meshgrid` takes tensors of one dimension; it is given one of shape " + op.words(state->shape));
-    dims.push_back(!state->shape.rank_known ? Dim{}
+    dims.push_back(!state->shape.ndim_known ? Dim{}
             : state->shape.dims.empty()     ? op.dim(1)
                                             : state->shape.dims[0]);
     dtypes.push_back(state->dtype);
@@ -58,11 +58,11 @@ Value cartesian_product(Op& op) {
   for (const Value& part : *parts) {
     const TensorState* state = require_tensor(op.run, part);
     if (!state) return op.unknown();
-    if (state->shape.rank_known && state->shape.dims.size() != 1)
+    if (state->shape.ndim_known && state->shape.dims.size() != 1)
       return op.fail(ProblemKind::argument,
           "`cartesian_prod` takes tensors of one dimension; it is given one of shape " +
               op.words(state->shape));
-    rows = op.mul(rows, state->shape.rank_known ? state->shape.dims[0].size : nullptr);
+    rows = op.mul(rows, state->shape.ndim_known ? state->shape.dims[0].size : nullptr);
     dtype = state->dtype;
   }
   if (parts->size() == 1) return op.result(Shape{true, {op.made(rows)}}, dtype);
@@ -73,7 +73,7 @@ Value combinations(Op& op) {
   const auto r = op.integer("r");
   if (!input || !r || *r < 0) return op.unknown();
   Dim count;
-  const auto n = input->shape.rank_known && input->shape.dims.size() == 1 ? op.value(input->shape.dims[0])
+  const auto n = input->shape.ndim_known && input->shape.dims.size() == 1 ? op.value(input->shape.dims[0])
                                                                           : std::nullopt;
   const Known replacement = op.flag("with_replacement");
   if (n && *n < 1000 && *r < 8 && replacement != Known::unknown) {
@@ -94,7 +94,7 @@ Value block_diagonal(Op& op) {
   std::vector<Dtype> dtypes;
   for (const Value& part : *parts) {
     const TensorState* state = require_tensor(op.run, part);
-    if (!state || !state->shape.rank_known) return op.result(Shape{true, {Dim{}, Dim{}}}, Dtype::unknown);
+    if (!state || !state->shape.ndim_known) return op.result(Shape{true, {Dim{}, Dim{}}}, Dtype::unknown);
     const auto& dims = state->shape.dims;
     if (dims.size() > 2)
       return op.fail(ProblemKind::argument,
@@ -108,7 +108,7 @@ Value vander(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   Shape shape = input->shape;
-  if (!shape.rank_known) return op.unknown();
+  if (!shape.ndim_known) return op.unknown();
   if (shape.dims.empty()) shape.dims.push_back(op.dim(1));
   const Int columns = op.argument("N") ? op.size("N") : shape.dims.back().size;
   shape.dims.push_back(op.made(columns));

@@ -199,7 +199,7 @@ std::optional<Part> part_of(Op& op, Value value, const syntax::Expr* text) {
         "A tensor of " + code(values::name(state->dtype)) + " cannot be an index: integers and bool can");
     return std::nullopt;
   }
-  if (!state->shape.rank_known) {
+  if (!state->shape.ndim_known) {
     if (state->dtype == Dtype::unknown || is_mask(state->dtype)) return std::nullopt;
     part.what = What::indices;
     return part;
@@ -290,14 +290,14 @@ private:
 
 std::optional<Shape> Indexing::result() {
   if (!count_parts() || !is_told_alike_by_versions()) return std::nullopt;
-  if (from.rank_known && taken > from.dims.size()) {
+  if (from.ndim_known && taken > from.dims.size()) {
     op.fail(ProblemKind::index,
         name + " is " + op.words(from) + " and has " + count_of(from.dims.size(), "dimension") +
             ", but is indexed in " + std::to_string(taken));
     return std::nullopt;
   }
-  out.rank_known = from.rank_known;
-  if (!from.rank_known) return of_unknown_ndim();
+  out.ndim_known = from.ndim_known;
+  if (!from.ndim_known) return of_unknown_ndim();
   if (!walk() || !are_numbers_inside()) return std::nullopt;
   return with_selected();
 }
@@ -486,7 +486,7 @@ void Indexing::refuse_index(const std::string& index, std::size_t axis, const Di
 
 // PyTorch looks at the numbers only if anything is selected by them.
 bool Indexing::is_anything_selected() const {
-  if (!selected || !selected->rank_known) return false;
+  if (!selected || !selected->ndim_known) return false;
   const auto has_elements = [&](const Dim& dim) { return op.equal(dim, 0) == Answer::no; };
   return std::ranges::all_of(out.dims, has_elements) && std::ranges::all_of(selected->dims, has_elements);
 }
@@ -515,12 +515,12 @@ bool Indexing::are_numbers_inside() {
 Shape Indexing::with_selected() {
   if (!selected) return out;
   const auto place = out.dims.begin() + static_cast<std::ptrdiff_t>(adjacent ? selected_at : 0);
-  if (selected->rank_known) {
+  if (selected->ndim_known) {
     out.dims.insert(place, selected->dims.begin(), selected->dims.end());
     return out;
   }
   // What follows the selected dimensions is known.
-  out.rank_known = false;
+  out.ndim_known = false;
   out.dims.erase(out.dims.begin(), place);
   return out;
 }

@@ -21,7 +21,7 @@ std::vector<Int> strides_of_cut(const Op& op, const TensorState& input) {
       !made->states[0] || made->arguments.size() < 2)
     return {};
   const TensorState& whole = *made->states[0];
-  if (!whole.shape.rank_known || whole.strides.size() != input.shape.dims.size() ||
+  if (!whole.shape.ndim_known || whole.strides.size() != input.shape.dims.size() ||
       whole.shape.dims.size() != input.shape.dims.size())
     return {};
   const Value index = op.run.resolve(made->arguments[1]);
@@ -79,7 +79,7 @@ Turned turned_image(const Op& op, const TensorState& input) {
     } else if (name == "permute") {
       // By the sizes, where each is another.
       const TensorState* from = made.states.empty() ? nullptr : made.states[0];
-      if (!from || !from->shape.rank_known || from->shape.dims.size() != rank) return {};
+      if (!from || !from->shape.ndim_known || from->shape.dims.size() != rank) return {};
       for (std::size_t i = 0; i < rank; ++i) {
         std::size_t same = 0;
         for (std::size_t j = 0; j < rank; ++j)
@@ -105,7 +105,7 @@ std::vector<std::vector<Int>> strides_of_turned(const Op& op, const TensorState&
   const Turned turned = turned_image(op, input);
   if (!turned.image) return {};
   const Shape& image = turned.image->shape;
-  if (!image.rank_known || image.dims.size() != turned.order.size()) return {};
+  if (!image.ndim_known || image.dims.size() != turned.order.size()) return {};
   std::vector<std::vector<Int>> found;
   for (const std::initializer_list<std::size_t> inside_out :
       {std::initializer_list<std::size_t>{3, 2, 1, 0}, {1, 3, 2, 0}}) {
@@ -177,7 +177,7 @@ values::Cond cannot_join(
 
 void check_strides(Op& op, const TensorState& input, const Shape& out) {
   const auto& dims = input.shape.dims;
-  if (!input.shape.rank_known || !out.rank_known) return;
+  if (!input.shape.ndim_known || !out.ndim_known) return;
   for (const Dim& d : dims)
     if (!d.size) return;
   for (const Dim& d : out.dims)

@@ -42,7 +42,7 @@ std::optional<Parts> parts_of(Op& op, std::string_view name) {
   }
   if (const TensorState* whole = op.tensor(given); whole && given.is(Kind::tensor)) {
     // A tensor is taken for the sequence of its parts.
-    if (!whole->shape.rank_known || whole->shape.dims.empty()) return std::nullopt;
+    if (!whole->shape.ndim_known || whole->shape.dims.empty()) return std::nullopt;
     TensorState part = *whole;
     part.shape.dims.erase(part.shape.dims.begin());
     parts.states.push_back(op.run.heap().state(part));
@@ -85,7 +85,7 @@ Dtype dtype_of(Op& op, const Parts& parts) {
 
 // cat takes an empty vector anywhere: it adds nothing. Whether a part is one.
 Answer is_nothing(const Op& op, const TensorState* part) {
-  if (!part || !part->shape.rank_known) return Answer::unknown;
+  if (!part || !part->shape.ndim_known) return Answer::unknown;
   if (part->shape.dims.size() != 1) return Answer::no;
   return op.equal(part->shape.dims[0], 0);
 }
@@ -97,7 +97,7 @@ std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, b
   // Where all are vectors, an empty one is a vector like the others.
   if ((at == 0 || at == -1) && !parts.states.empty() &&
       std::all_of(parts.states.begin(), parts.states.end(), [](const TensorState* part) {
-        return part && part->shape.rank_known && part->shape.dims.size() == 1;
+        return part && part->shape.ndim_known && part->shape.dims.size() == 1;
       }))
     skips_nothing = false;
   std::optional<std::size_t> rank;
@@ -108,18 +108,18 @@ std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, b
     if (nothing == Answer::yes) continue;
     if (nothing == Answer::unknown) {
       // Perhaps [0], which has no say.
-      if (part && !part->shape.rank_known && part->shape.dims.size() > 1) shaped.push_back({i, part});
+      if (part && !part->shape.ndim_known && part->shape.dims.size() > 1) shaped.push_back({i, part});
       complete = false;
       continue;
     }
     shaped.push_back({i, part});
-    if (part->shape.dims.empty() && part->shape.rank_known) {
+    if (part->shape.dims.empty() && part->shape.ndim_known) {
       op.fail(ProblemKind::concat,
           code(op.title()) + " cannot join tensors without dimensions, and " + ordinal(i) +
               " is one; stack can");
       return std::nullopt;
     }
-    if (!part->shape.rank_known) continue;
+    if (!part->shape.ndim_known) continue;
     if (rank && *rank != part->shape.dims.size()) {
       op.fail(ProblemKind::concat,
           code(op.title()) + " joins tensors of as many dimensions: " + ordinal(first_of_rank) + " is " +
@@ -195,7 +195,7 @@ std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, b
 // What every round of a loop has added to a list is joined: the sizes that differ with the batch have to be
 // the same in all rounds.
 void watch_rounds(Op& op, const Parts& parts, std::optional<std::size_t> joined) {
-  if (!parts.open || parts.states.size() != 1 || !parts.states[0] || !parts.states[0]->shape.rank_known)
+  if (!parts.open || parts.states.size() != 1 || !parts.states[0] || !parts.states[0]->shape.ndim_known)
     return;
   const auto& dims = parts.states[0]->shape.dims;
   for (std::size_t i = 0; i < dims.size(); ++i) {
@@ -212,7 +212,7 @@ std::optional<Shape> stacked(Op& op, const Parts& parts, std::int64_t at) {
   bool complete = true;
   for (std::size_t i = 0; i < parts.states.size(); ++i) {
     const TensorState* part = parts.states[i];
-    if (!part || !part->shape.rank_known) {
+    if (!part || !part->shape.ndim_known) {
       complete = false;
       continue;
     }
@@ -268,12 +268,12 @@ Value cat(Op& op) {
     // One of the dimensions is another.
     Shape shape;
     for (const TensorState* part : parts->states)
-      if (is_nothing(op, part) == Answer::no && part->shape.rank_known)
+      if (is_nothing(op, part) == Answer::no && part->shape.ndim_known)
         shape = {true, std::vector<Dim>(part->shape.dims.size())};
     return op.result(shape, dtype);
   }
   const auto shape = concatenated(op, *parts, *at);
-  if (shape && shape->rank_known)
+  if (shape && shape->ndim_known)
     watch_rounds(op, *parts,
         static_cast<std::size_t>(*at < 0 ? *at + static_cast<std::int64_t>(shape->dims.size()) : *at));
   return shape ? op.result(*shape, dtype) : op.unknown();
@@ -295,7 +295,7 @@ Parts raised(Op& op, const Parts& parts, std::size_t least) {
   Parts out = parts;
   for (const TensorState*& part : out.states) {
     if (!part) continue;
-    if (!part->shape.rank_known) {
+    if (!part->shape.ndim_known) {
       if (part->shape.dims.size() < least) part = nullptr;
       continue;
     }
@@ -325,7 +325,7 @@ Value hstack(Op& op) {
   const auto parts = parts_of(op, "tensors");
   if (!parts || none_to_join(op, *parts)) return op.result({}, Dtype::unknown);
   const Parts all = raised(op, *parts, 1);
-  if (all.states.empty() || !all.states[0] || !all.states[0]->shape.rank_known)
+  if (all.states.empty() || !all.states[0] || !all.states[0]->shape.ndim_known)
     return op.result({}, dtype_of(op, *parts));
   const auto shape = concatenated(op, all, all.states[0]->shape.dims.size() == 1 ? 0 : 1);
   return shape ? op.result(*shape, dtype_of(op, *parts)) : op.unknown();
@@ -337,7 +337,7 @@ Value column_stack(Op& op) {
   Parts all = *parts;
   for (const TensorState*& part : all.states) {
     if (!part) continue;
-    if (!part->shape.rank_known) {
+    if (!part->shape.ndim_known) {
       if (part->shape.dims.size() < 2) part = nullptr;
       continue;
     }

@@ -18,7 +18,7 @@ struct Matrices {
   Dtype dtype = Dtype::unknown;
   // The batch with these dimensions behind it; unknown in front where the batch is.
   Shape with(std::initializer_list<Dim> dims) const {
-    Shape out{shape.rank_known, {}};
+    Shape out{shape.ndim_known, {}};
     if (shape.dims.size() >= 2) out.dims.assign(shape.dims.begin(), shape.dims.end() - 2);
     out.dims.insert(out.dims.end(), dims);
     return out;
@@ -29,7 +29,7 @@ Matrices matrices(Op& op, std::string_view name) {
   if (!op.must_be_tensor(name)) return found;
   const TensorState* state = op.expect(name);
   if (!state) return found;
-  if (state->shape.rank_known && state->shape.dims.size() < 2) {
+  if (state->shape.ndim_known && state->shape.dims.size() < 2) {
     op.fail(ProblemKind::argument,
         code(op.title()) + " takes matrices, in the last two dimensions, but " + op.name(name) +
             " has shape " + op.words(state->shape));
@@ -111,7 +111,7 @@ Value rank(Op& op) {
 Value pseudo_inverse(Op& op) {
   const Matrices a = first_matrices(op);
   // Without elements, tolerances are not looked at.
-  if (a.state && a.shape.rank_known &&
+  if (a.state && a.shape.ndim_known &&
       std::any_of(
           a.shape.dims.begin(), a.shape.dims.end(), [&](const Dim& dim) { return op.value(dim) == 0; }))
     return op.result(a.with({a.columns, a.rows}), a.dtype);
@@ -323,8 +323,8 @@ Value reflectors(Op& op) {  // geqrf
 // A matrix for each matrix, or a vector for each: B of one dimension, or as many dimensions less one and the
 // same batch.
 bool is_vectors(Op& op, const Matrices& a, const Shape& b) {
-  if (b.rank_known && b.dims.size() == 1) return true;
-  if (!b.rank_known || !a.shape.rank_known || b.dims.size() + 1 != a.shape.dims.size()) return false;
+  if (b.ndim_known && b.dims.size() == 1) return true;
+  if (!b.ndim_known || !a.shape.ndim_known || b.dims.size() + 1 != a.shape.dims.size()) return false;
   for (std::size_t i = 0; i < b.dims.size(); ++i)
     if (op.equal(b.dims[i], a.shape.dims[i]) != Answer::yes) return false;
   return true;
@@ -339,7 +339,7 @@ std::optional<Shape> solved(Op& op, const Matrices& a, std::string_view name) {
   const TensorState* b = op.expect(name);
   if (!b) return Shape{};
   const Known left = op.argument("left") ? op.flag("left") : Known::yes;
-  if (left == Known::unknown || !b->shape.rank_known || !a.shape.rank_known) return Shape{};
+  if (left == Known::unknown || !b->shape.ndim_known || !a.shape.ndim_known) return Shape{};
   const bool may_be_vectors = op.title().starts_with("solve") && op.title() != "solve_triangular",
              vectors = may_be_vectors && is_vectors(op, a, b->shape);
   // Whether they are depends on sizes that are not known to be those of the batch.
@@ -400,7 +400,7 @@ Value triangular_solve(Op& op) {
   const auto shape = a.state ? solved(op, a, "b") : std::nullopt;
   if (!shape) return op.unknown();
   constexpr static std::string_view fields[] = {"solution", "cloned_coefficient"};
-  Shape coefficients{shape->rank_known, {}};
+  Shape coefficients{shape->ndim_known, {}};
   if (shape->dims.size() >= 2) coefficients.dims.assign(shape->dims.begin(), shape->dims.end() - 2);
   coefficients.dims.push_back(a.rows);
   coefficients.dims.push_back(a.columns);
@@ -413,7 +413,7 @@ Value least_squares(Op& op) {
   const TensorState* b = op.expect("B");
   constexpr static std::string_view fields[] = {"solution", "residuals", "rank", "singular_values"};
   Shape solution;
-  if (b && b->shape.rank_known && a.shape.rank_known) {
+  if (b && b->shape.ndim_known && a.shape.ndim_known) {
     const bool vectors = is_vectors(op, a, b->shape);
     const Dim have = from_right(b->shape, vectors ? 0 : 1);
     if (b->shape.dims.empty() || !op.must_equal(a.rows, have))
@@ -442,7 +442,7 @@ Value tensorinv(Op& op) {
   const auto ind = op.integer("ind");
   if (!a) return op.unknown();
   if (ind && *ind <= 0) return op.fail(ProblemKind::argument, "`tensorinv` takes an ind of at least 1");
-  if (!ind || !a->shape.rank_known || static_cast<std::size_t>(*ind) > a->shape.dims.size())
+  if (!ind || !a->shape.ndim_known || static_cast<std::size_t>(*ind) > a->shape.dims.size())
     return op.unknown();
   Shape shape{true, {a->shape.dims.begin() + *ind, a->shape.dims.end()}};
   shape.dims.insert(shape.dims.end(), a->shape.dims.begin(), a->shape.dims.begin() + *ind);
@@ -456,7 +456,7 @@ Value tensorinv(Op& op) {
 }
 Value tensorsolve(Op& op) {
   const TensorState *a = op.expect("A"), *b = op.expect("B");
-  if (!a || !b || !a->shape.rank_known || !b->shape.rank_known || b->shape.dims.size() > a->shape.dims.size())
+  if (!a || !b || !a->shape.ndim_known || !b->shape.ndim_known || b->shape.dims.size() > a->shape.dims.size())
     return op.unknown();
   std::vector<Dim> dims = a->shape.dims;
   if (op.argument("dims")) {

@@ -10,7 +10,7 @@ namespace {
 // after fail().
 bool mask_fits(Op& op, std::string_view of, std::string_view mask) {
   const TensorState *input = op.tensor(of), *given = op.tensor(mask);
-  if (!input || !given || !input->shape.rank_known || !given->shape.rank_known) return true;
+  if (!input || !given || !input->shape.ndim_known || !given->shape.ndim_known) return true;
   const Shape &x = input->shape, &m = given->shape;
   bool fits = m.dims.size() <= x.dims.size();
   for (std::size_t i = 0; fits && i < m.dims.size(); ++i)

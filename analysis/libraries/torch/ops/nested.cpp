@@ -28,12 +28,12 @@ Value of_parts(Op& op) {
   std::optional<std::size_t> ragged;  // the dimension in which parts are known to differ
   for (const Value& part : *parts) {
     const TensorState* state = op.tensor(part);
-    if (!state || !state->shape.rank_known || state->shape.dims.empty())
+    if (!state || !state->shape.ndim_known || state->shape.dims.empty())
       return op.fresh({}, op.dtype("dtype", Dtype::unknown));
     const auto& dims = state->shape.dims;
     dtype = state->dtype;
-    if (!shape.rank_known) {
-      shape.rank_known = true;
+    if (!shape.ndim_known) {
+      shape.ndim_known = true;
       shape.dims = {op.dim(static_cast<std::int64_t>(parts->size()))};
       shape.dims.insert(shape.dims.end(), dims.begin(), dims.end());
       continue;
@@ -80,9 +80,9 @@ Value of_parts(Op& op) {
 Value as_nested(Op& op) {
   const TensorState* whole = op.tensor("ts");
   if (!whole) return of_parts(op);
-  Shape shape = is_jagged(op) && whole->shape.rank_known && whole->shape.dims.size() > 1 ? whole->shape
+  Shape shape = is_jagged(op) && whole->shape.ndim_known && whole->shape.dims.size() > 1 ? whole->shape
                                                                                          : Shape{};
-  if (shape.rank_known) shape.dims[1] = {};
+  if (shape.ndim_known) shape.dims[1] = {};
   return op.result(shape, op.dtype("dtype", whole->dtype));
 }
 
@@ -96,12 +96,12 @@ Value from_jagged(Op& op) {
   if (op.argument("jagged_dim") && op.integer("jagged_dim") != 1) return op.result({}, values->dtype);
   Shape shape;
   const Shape &offsets = op.shape("offsets"), &lengths = op.shape("lengths");
-  if (values->shape.rank_known && !values->shape.dims.empty()) {
-    shape.rank_known = true;
+  if (values->shape.ndim_known && !values->shape.dims.empty()) {
+    shape.ndim_known = true;
     shape.dims = {Dim{}, Dim{}};
-    if (op.tensor("lengths") && lengths.rank_known && lengths.dims.size() == 1)
+    if (op.tensor("lengths") && lengths.ndim_known && lengths.dims.size() == 1)
       shape.dims[0] = lengths.dims[0];
-    else if (op.tensor("offsets") && offsets.rank_known && offsets.dims.size() == 1 && offsets.dims[0].size)
+    else if (op.tensor("offsets") && offsets.ndim_known && offsets.dims.size() == 1 && offsets.dims[0].size)
       shape.dims[0] = op.made(op.s.sub(offsets.dims[0].size, op.s.constant(1)));
     shape.dims.insert(shape.dims.end(), values->shape.dims.begin() + 1, values->shape.dims.end());
   }
@@ -118,7 +118,7 @@ Value padded(Op& op) {
     return op.result(shape, input->dtype);
   }
   Shape shape = op.argument("output_size") ? Shape{} : input->shape;
-  if (shape.rank_known && shape.dims.size() > 1) shape.dims[1] = {};
+  if (shape.ndim_known && shape.dims.size() > 1) shape.dims[1] = {};
   return op.result(shape, input->dtype);
 }
 

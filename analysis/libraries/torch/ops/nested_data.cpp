@@ -103,7 +103,7 @@ void look_into(Op& op, Value data, NestedLists& found, std::size_t depth, int& b
   if (const TensorState* state = op.tensor(data)) {
     at_end(state->dtype);
     found.arrays = true;
-    if (!state->shape.rank_known || (depth > 0 && !state->shape.dims.empty()))
+    if (!state->shape.ndim_known || (depth > 0 && !state->shape.dims.empty()))
       found.shape_known = false;
     else if (depth == 0)
       for (const Dim& dim : state->shape.dims) found.sizes.push_back(dim.size);
@@ -135,7 +135,7 @@ std::optional<NestedData> nested_data(Op& op, Value data) {
   const NestedLists nested = nesting_of(op, data);
   if (!nested.shape_known || (nested.deeper && !nested.flat) || nested.ragged) return std::nullopt;
   NestedData found;
-  found.shape.rank_known = true;
+  found.shape.ndim_known = true;
   for (const Int size : nested.sizes) found.shape.dims.push_back(size ? op.made(size) : Dim{});
   found.dtype = nested.dtype_known ? nested.dtype : Dtype::unknown;
   found.of_numbers = !nested.arrays;

@@ -48,13 +48,13 @@ Value norm(Op& op) {
           "`norm` knows the orders 'fro' and 'nuc', not '" + std::string(ord.text()) + "'");
     const std::size_t over = given ? given->size()
         : op.argument("dim")       ? 2
-        : input->shape.rank_known  ? input->shape.dims.size()
+        : input->shape.ndim_known  ? input->shape.dims.size()
                                    : 2;
     if (over != 2)
       return op.fail(ProblemKind::argument,
           "The norm '" + std::string(ord.text()) + "' is one of matrices, and it is asked for " +
               std::to_string(over) + " dimensions");
-  } else if (ord && !op.argument("dim") && input->shape.rank_known && input->shape.dims.size() > 2) {
+  } else if (ord && !op.argument("dim") && input->shape.ndim_known && input->shape.dims.size() > 2) {
     return op.fail(ProblemKind::argument,
         "`norm` with ord= and without dim= takes vectors or matrices, but " +
             op.name(op.call.row.parameters[0].text()) + " has shape " + op.words(input->shape));

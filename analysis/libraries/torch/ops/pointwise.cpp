@@ -23,10 +23,10 @@ static void learn_features(Op& op) {
   const std::string_view names[] = {op.call.row.parameters[0].text(), op.call.row.parameters[1].text()};
   for (const bool turned : {false, true}) {
     const TensorState *vector = op.tensor(names[turned]), *other = op.tensor(names[!turned]);
-    if (!vector || !other || !vector->shape.rank_known || vector->shape.dims.size() != 1 ||
+    if (!vector || !other || !vector->shape.ndim_known || vector->shape.dims.size() != 1 ||
         op.run.heap().requires_grad(*vector) != Known::yes)
       continue;
-    if (!other->shape.rank_known && !from_right(other->shape, 0).size &&
+    if (!other->shape.ndim_known && !from_right(other->shape, 0).size &&
         is_width(op.run, vector->shape.dims[0].size))
       op.learn_last(names[!turned], vector->shape.dims);
   }
@@ -191,7 +191,7 @@ Value where(Op& op) {
             code(values::name(condition->dtype)));
   if (!op.given("input")) {
     const Dim count = count_of_nonzero(op, op.argument("condition"), op.expression("condition"));
-    if (!condition->shape.rank_known)
+    if (!condition->shape.ndim_known)
       return op.run.heap().open_list(op.result({true, {count}}, Dtype::int64));
     const Shape indices{true, {count}};
     std::vector<Value> parts;
@@ -223,7 +223,7 @@ Value masked_fill(Op& op) {
     return op.unknown();
   }
   if (const TensorState* value = op.tensor("value");
-      value && value->shape.rank_known && !value->shape.dims.empty())
+      value && value->shape.ndim_known && !value->shape.dims.empty())
     return op.fail(ProblemKind::argument,
         "`masked_fill` takes one value, but " + op.name("value") + " has shape " + op.words(value->shape));
   // float16 ends at 65,504; infinity it has.

@@ -22,7 +22,7 @@ bool must_have_rank(Op& op, std::string_view name, std::size_t rank, std::string
   if (!op.must_be_tensor(name)) return false;
   const TensorState* state = op.expect(name);
   if (!state) return true;
-  if (!state->shape.rank_known) {
+  if (!state->shape.ndim_known) {
     if (state->shape.dims.size() > rank) {
       op.fail(ProblemKind::product,
           code(op.title()) + " takes " + std::string(what) + ", but " + op.name(name) + " has shape " +
@@ -68,7 +68,7 @@ namespace {
 // Two different batches of matrices of one shape, [B, N, D] and [B, N, D], fit only where N is D by chance:
 // the second was to be transposed.
 void doubt_equal_shapes(Op& op, Value left, Value right, const Shape& x, const Shape& y) {
-  if (!x.rank_known || !y.rank_known || x.dims.size() < 3 || x.dims.size() != y.dims.size() ||
+  if (!x.ndim_known || !y.ndim_known || x.dims.size() < 3 || x.dims.size() != y.dims.size() ||
       left.object() == right.object())
     return;
   const Dim rows = from_right(x, 1), columns = from_right(x, 0);
@@ -110,14 +110,14 @@ Value multiply(Op& op, Value left, Value right) {
         learned.shape.dims.back() = inner_right;
       learned.shape_value = {};
       set_state(op.run, left, learned);
-    } else if (inner_left.size && !inner_right.size && y.rank_known) {
+    } else if (inner_left.size && !inner_right.size && y.ndim_known) {
       TensorState learned = *b;
       learned.shape.dims[vector_right ? 0 : learned.shape.dims.size() - 2] = inner_left;
       set_state(op.run, right, learned);
     }
   }
   Shape shape;
-  if (x.rank_known && y.rank_known) {
+  if (x.ndim_known && y.ndim_known) {
     Shape batch_left{true, {}}, batch_right{true, {}};
     if (!vector_left) batch_left.dims.assign(x.dims.begin(), x.dims.end() - 2);
     if (!vector_right) batch_right.dims.assign(y.dims.begin(), y.dims.end() - 2);
@@ -140,7 +140,7 @@ Value multiply(Op& op, Value left, Value right) {
   if (!op.failed() && !dtypes_fit(op, left, right)) return op.unknown();
   const Value made = op.result(shape, dtype);
   // Where the left is folded into the right, the result is transposed.
-  return x.rank_known && y.rank_known && x.dims.size() >= y.dims.size() ? op.in_order(made) : made;
+  return x.ndim_known && y.ndim_known && x.dims.size() >= y.dims.size() ? op.in_order(made) : made;
 }
 Value matmul(Op& op) {
   for (const std::string_view name : {"input", "other"})
@@ -155,13 +155,13 @@ Value multiply_exact(Op& op, std::size_t rank) {
     if (!op.must_be_tensor(op.call.row.parameters[i].text())) return op.unknown();
   for (const Value& operand : {left, right})
     if (const TensorState* state = op.tensor(operand);
-        state && state->shape.rank_known && state->shape.dims.size() != rank) {
+        state && state->shape.ndim_known && state->shape.dims.size() != rank) {
       refuse_pair(op, ProblemKind::rank, left, right);
       return op.unknown();
     }
   for (std::size_t i = 0; i < 2; ++i) {
     const std::string_view name = op.call.row.parameters[i].text();
-    if (const TensorState* state = op.expect(name); state && !state->shape.rank_known &&
+    if (const TensorState* state = op.expect(name); state && !state->shape.ndim_known &&
         !must_have_rank(op, name, rank, "tensors of that many dimensions"))
       return op.unknown();
   }
@@ -189,7 +189,7 @@ Value grouped(Op& op) {
   if (!a || !b) return op.unknown();
   for (const std::string_view name : {left_name, right_name})
     if (const Shape& shape = op.shape(name);
-        shape.rank_known && shape.dims.size() != 2 && shape.dims.size() != 3)
+        shape.ndim_known && shape.dims.size() != 2 && shape.dims.size() != 3)
       return op.fail(ProblemKind::product,
           code(op.title()) + " takes tensors of 2 or 3 dimensions, but " + op.name(name) + " has shape " +
               op.words(shape));
@@ -211,7 +211,7 @@ Value grouped(Op& op) {
   }
   const Dtype dtype = op.dtype("out_dtype", product_dtype(op, left, right));
   if (const Dim taught[] = {wanted}; wanted.size && !arrives.size) op.learn_last(left_name, taught);
-  if (!x.rank_known || !y.rank_known) return op.result({}, dtype);
+  if (!x.ndim_known || !y.ndim_known) return op.result({}, dtype);
   Shape shape{true, {from_right(x, 1), from_right(y, 0)}};
   if (x.dims.size() == y.dims.size())
     shape.dims.insert(shape.dims.begin(),
@@ -241,7 +241,7 @@ Value grouped_rows(Op& op) {
 Value rows_by_group(Op& op) {
   const TensorState *rows = op.expect("input_act"), *indices = op.expect("indices");
   if (!rows || !indices || op.argument("num_out_tokens")) return op.unknown();
-  const Int count = indices->shape.rank_known ? op.product(indices->shape.dims) : nullptr;
+  const Int count = indices->shape.ndim_known ? op.product(indices->shape.dims) : nullptr;
   const Dim made = count ? op.made(count) : Dim{};
   return op.tuple({op.result({true, {made, from_right(op.shape("input_act"), 0)}}, rows->dtype),
       op.result({true, {made}}, Dtype::int32)});
@@ -250,7 +250,7 @@ Value rows_in_order(Op& op) {
   const TensorState* rows = op.expect("input_act");
   if (!rows) return op.unknown();
   const TensorState* shares = op.tensor("probs");
-  const bool known = shares && shares->shape.rank_known && shares->shape.dims.size() == 2;
+  const bool known = shares && shares->shape.ndim_known && shares->shape.dims.size() == 2;
   return op.result(
       {true, {known ? shares->shape.dims[0] : Dim{}, from_right(op.shape("input_act"), 0)}}, rows->dtype);
 }
@@ -293,7 +293,7 @@ Value linear(Op& op) {
 Value added(Op& op, const Shape& product, Dtype dtype) {
   if (op.failed()) return op.unknown();
   const TensorState* input = op.expect("input");
-  if (input && input->shape.rank_known && product.rank_known) {
+  if (input && input->shape.ndim_known && product.ndim_known) {
     bool fits = input->shape.dims.size() <= product.dims.size();
     for (std::size_t i = 0; fits && i < input->shape.dims.size(); ++i) {
       const Dim have = from_right(input->shape, i), want = from_right(product, i);
@@ -315,7 +315,7 @@ Value add_product(
   const std::string_view what = rank == 2 ? "matrices" : "batches of matrices";
   if (!must_have_rank(op, first, rank, what) || !must_have_rank(op, second, rank, what)) return op.unknown();
   const Shape x = op.shape(first), y = op.shape(second);
-  if (!x.rank_known || !y.rank_known) return op.unknown();
+  if (!x.ndim_known || !y.ndim_known) return op.unknown();
   if (!op.must_equal(x.dims[rank - 1], y.dims[rank - 2])) {
     refuse_inner(op, op.argument(first), op.argument(second), x.dims[rank - 1], y.dims[rank - 2]);
     return op.unknown();
@@ -388,7 +388,7 @@ Value inner(Op& op) {
   for (const std::string_view name : {"input", "other"})
     if (!op.must_be_tensor(name)) return op.unknown();
   const TensorState *a = op.expect("input"), *b = op.expect("other");
-  if (!a || !b || !a->shape.rank_known || !b->shape.rank_known) return op.unknown();
+  if (!a || !b || !a->shape.ndim_known || !b->shape.ndim_known) return op.unknown();
   const Dtype dtype = op.promoted({"input", "other"});
   if (a->shape.dims.empty() || b->shape.dims.empty())
     return op.result(a->shape.dims.empty() ? b->shape : a->shape, dtype);
@@ -403,7 +403,7 @@ Value inner(Op& op) {
 // The sizes along `dim`, broadcast and summed over.
 Value vecdot(Op& op) {
   const auto shape = op.broadcast(op.shape("input"), op.shape("y"));
-  if (!shape || !shape->rank_known) return op.unknown();
+  if (!shape || !shape->ndim_known) return op.unknown();
   const auto at = op.axis("dim", shape->dims.size());
   return at ? op.result(without(op, *shape, *at, false)) : op.unknown();
 }
@@ -412,19 +412,19 @@ Value cross(Op& op) {
   for (const std::string_view name : {"input", "other"})
     if (!op.must_be_tensor(name)) return op.unknown();
   const Shape x = op.shape("input"), y = op.shape("other");
-  if (x.rank_known && y.rank_known && x.dims.size() != y.dims.size() &&
+  if (x.ndim_known && y.ndim_known && x.dims.size() != y.dims.size() &&
       op.call.row.path.starts_with("torch.linalg"))
     return op.fail(ProblemKind::product,
         "`cross` takes tensors of as many dimensions; it is given " + op.words(x) + " and " + op.words(y));
   const auto shape = op.broadcast(x, y);
   if (!shape) return op.unknown();
-  if (shape->rank_known && op.argument("dim")) {
+  if (shape->ndim_known && op.argument("dim")) {
     const auto at = op.axis("dim", shape->dims.size());
     if (op.failed()) return op.unknown();
     const bool linear = op.call.row.path.starts_with("torch.linalg");
     if (at && linear)
       for (const Shape* side : {&x, &y})
-        if (side->rank_known && *at < side->dims.size() && op.equal(side->dims[*at], 3) == Answer::no)
+        if (side->ndim_known && *at < side->dims.size() && op.equal(side->dims[*at], 3) == Answer::no)
           return op.fail(ProblemKind::product,
               "`cross` takes three coordinates along dimension " + std::to_string(*at) + ", and " +
                   op.words(*side) + " has " + op.words(side->dims[*at]),
@@ -434,7 +434,7 @@ Value cross(Op& op) {
           "`cross` takes three coordinates along dimension " + std::to_string(*at) + ", and " +
               op.words(*shape) + " has " + op.words(shape->dims[*at]),
           {shape->dims[*at]});
-  } else if (shape->rank_known) {
+  } else if (shape->ndim_known) {
     if (std::all_of(shape->dims.begin(), shape->dims.end(),
             [&](const Dim& dim) { return op.equal(dim, 3) == Answer::no; }))
       return op.fail(ProblemKind::product,

@@ -10,14 +10,14 @@ void refuse_inner(Op& op, Value a, Value b, const Dim& left, const Dim& right);
 void refuse_pair(Op& op, ProblemKind kind, Value a, Value b);
 
 inline bool has_rank(const Shape& shape, std::size_t rank) {
-  return shape.rank_known && shape.dims.size() == rank;
+  return shape.ndim_known && shape.dims.size() == rank;
 }
 // False, after fail(), if the argument is a tensor of another rank. What is not known is held to be of this
 // one.
 bool must_have_rank(Op& op, std::string_view name, std::size_t rank, std::string_view what);
 // A dimension of a shape of known rank; unknown else.
 inline Dim dim_at(const Shape& shape, std::size_t i) {
-  return shape.rank_known && i < shape.dims.size() ? shape.dims[i] : Dim{};
+  return shape.ndim_known && i < shape.dims.size() ? shape.dims[i] : Dim{};
 }
 
 // The dtype that both have; unknown if it is not known to be one.

@@ -70,7 +70,7 @@ Value element_size(Op& op) {
 Value something(Op& op) { return unknown_of(op, sharing_of(op)); }
 Value item(Op& op) {
   const TensorState* state = op.tensor(self(op));
-  if (state && state->shape.rank_known) {
+  if (state && state->shape.ndim_known) {
     const Int count = op.product(state->shape.dims);
     if (count && op.s.compare(Compare::eq, count, op.s.constant(1)) == Answer::no)
       return op.fail(ProblemKind::argument,
@@ -88,7 +88,7 @@ Value item(Op& op) {
 // A number, or (nested) lists of them.
 Value to_list(Op& op) {
   const TensorState* state = op.tensor(self(op));
-  if (!state || !state->shape.rank_known || state->shape.dims.size() > 1) return something(op);
+  if (!state || !state->shape.ndim_known || state->shape.dims.size() > 1) return something(op);
   const values::Extent* extent = extent_among(op, self(op));
   const auto unknown_number = [&]() -> Value {
     // An integer between the bounds that all of them keep.
@@ -268,7 +268,7 @@ Value pairs_as_complex(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   Shape shape = input->shape;
-  if (shape.rank_known && (shape.dims.empty() || op.equal(shape.dims.back(), 2) == Answer::no))
+  if (shape.ndim_known && (shape.dims.empty() || op.equal(shape.dims.back(), 2) == Answer::no))
     return op.fail(ProblemKind::argument,
         "`view_as_complex` takes pairs of floats in the last dimension, but " + op.name("input") +
             " has shape " + op.words(shape));
@@ -343,7 +343,7 @@ Value set_requires_grad(Op& op) {
 }
 Value filled(Op& op) {
   const TensorState* value = op.tensor("value");
-  if (value && value->shape.rank_known && !value->shape.dims.empty())
+  if (value && value->shape.ndim_known && !value->shape.dims.empty())
     return op.fail(ProblemKind::argument,
         code(op.title()) + " takes one value, but " + op.name("value") + " has shape " +
             op.words(value->shape));
@@ -389,7 +389,7 @@ Value bernoulli(Op& op) {
 Value copy(Op& op) {
   const TensorState *into = op.expect("input"), *from = op.tensor("src");
   if (!into || !from) return op.argument("input");
-  if (into->shape.rank_known && from->shape.rank_known) {
+  if (into->shape.ndim_known && from->shape.ndim_known) {
     bool fits = from->shape.dims.size() <= into->shape.dims.size();
     for (std::size_t i = 0; fits && i < from->shape.dims.size(); ++i) {
       const Dim have = from_right(from->shape, i), want = from_right(into->shape, i);

@@ -7,7 +7,7 @@ namespace stepzero::libraries {
 
 std::optional<Axes> named_axes(Op& op, const Shape& shape, std::string_view dim) {
   Axes found;
-  if (shape.rank_known) {
+  if (shape.ndim_known) {
     auto axes = op.axes(dim, shape.dims.size());
     if (!axes) return std::nullopt;
     found.known = std::move(*axes);
@@ -30,7 +30,7 @@ namespace {
 
 Shape reduced_over(Op& op, const Shape& shape, const Axes& axes, Known keep) {
   if (keep == Known::unknown) return {};
-  Shape out{shape.rank_known, {}};
+  Shape out{shape.ndim_known, {}};
   for (std::size_t i = 0; i < shape.dims.size(); ++i) {
     const bool gone = std::find(axes.known.begin(), axes.known.end(), i) != axes.known.end();
     if (!gone)
@@ -42,14 +42,14 @@ Shape reduced_over(Op& op, const Shape& shape, const Axes& axes, Known keep) {
 }
 Shape reduced_to_one(Op& op, const Shape& shape, Known keep) {
   if (keep == Known::no) return {true, {}};
-  if (keep == Known::unknown || !shape.rank_known) return {};
+  if (keep == Known::unknown || !shape.ndim_known) return {};
   return {true, std::vector<Dim>(shape.dims.size(), op.dim(1))};
 }
 
 }  // namespace
 
 Shape reduced(Op& op, const Shape& shape, std::string_view dim) {
-  if (shape.rank_known && shape.dims.size() > 64) {
+  if (shape.ndim_known && shape.dims.size() > 64) {
     op.fail(ProblemKind::argument,
         code(op.title()) + " takes tensors of up to 64 dimensions, and this one has " +
             std::to_string(shape.dims.size()));
@@ -74,10 +74,10 @@ Shape reduced(Op& op, const Shape& shape, std::string_view dim) {
     return out;
   }
   // However many there are, the first is left.
-  if (const auto given = shape.rank_known ? std::nullopt : op.integers(dim);
+  if (const auto given = shape.ndim_known ? std::nullopt : op.integers(dim);
       given && !op.failed() && std::ranges::all_of(*given, [](std::int64_t at) { return at > 0; }))
     return {false, {Dim{}}};
-  if (op.failed() || !shape.rank_known) return {};
+  if (op.failed() || !shape.ndim_known) return {};
   // One dimension, or an unknown number of them.
   if (keep == Known::yes) return {true, std::vector<Dim>(shape.dims.size())};
   if (value.is(Kind::integer) && keep == Known::no && !shape.dims.empty())
@@ -121,7 +121,7 @@ bool has_elements(Op& op, const Shape& shape) {
   };
   if (op.argument("dim")) {
     const auto given = op.integers("dim");
-    if (!given || given->empty() || !shape.rank_known) return true;
+    if (!given || given->empty() || !shape.ndim_known) return true;
     for (const std::int64_t at : *given) {
       const auto rank = static_cast<std::int64_t>(shape.dims.size());
       if (const std::int64_t i = at < 0 ? at + rank : at;
@@ -136,7 +136,7 @@ bool has_elements(Op& op, const Shape& shape) {
 }
 
 bool has_axis(Op& op, const Shape& shape) {
-  if (shape.rank_known && op.argument("dim")) (void)op.axis("dim", shape.dims.size());
+  if (shape.ndim_known && op.argument("dim")) (void)op.axis("dim", shape.dims.size());
   return !op.failed();
 }
 
@@ -222,7 +222,7 @@ Value least_and_greatest(Op& op) {
   const Shape shape = reduced(op, input->shape);
   if (op.failed()) return op.unknown();
   // Where there is no dimension, keepdim keeps none; before PyTorch 2 it made one.
-  const Shape shown = shape.rank_known && input->shape.rank_known && input->shape.dims.empty() ? input->shape
+  const Shape shown = shape.ndim_known && input->shape.ndim_known && input->shape.dims.empty() ? input->shape
                                                                                                : shape;
   constexpr static std::string_view fields[] = {"min", "max"};
   return op.named_tuple({op.result(shown, input->dtype), op.result(shown, input->dtype)}, fields);
@@ -237,7 +237,7 @@ Value quantile(Op& op) {
   if (op.failed()) return op.unknown();
   if (op.is_number("q")) return op.result(shape, input->dtype);
   const TensorState* q = op.tensor("q");
-  if (!q || !q->shape.rank_known) return op.unknown();
+  if (!q || !q->shape.ndim_known) return op.unknown();
   if (q->shape.dims.size() > 1)
     return op.fail(ProblemKind::argument,
         "q of " + code(op.title()) + " is a number or a vector, and here of shape " + op.words(q->shape));
@@ -246,7 +246,7 @@ Value quantile(Op& op) {
         "q of " + code(op.title()) + " is " + code(values::name(q->dtype)) + ", but " + op.name("input") +
             " is " + code(values::name(input->dtype)));
   if (!q->shape.dims.empty()) {
-    if (!shape.rank_known) return op.unknown();
+    if (!shape.ndim_known) return op.unknown();
     shape.dims.insert(shape.dims.begin(), q->shape.dims.front());
   }
   return op.result(shape, input->dtype);
@@ -254,7 +254,7 @@ Value quantile(Op& op) {
 Value trace(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
-  if (input->shape.rank_known && input->shape.dims.size() != 2)
+  if (input->shape.ndim_known && input->shape.dims.size() != 2)
     return op.fail(ProblemKind::argument,
         "`trace` takes a matrix, but " + op.name("input") + " has shape " + op.words(input->shape));
   return op.result({true, {}}, is_integral(input->dtype) ? Dtype::int64 : input->dtype);
@@ -278,7 +278,7 @@ Value sum_to_size(Op& op) {
   if (!input || !asked) return op.unknown();
   Shape shape{true, {}};
   for (const Int size : *asked) shape.dims.push_back(op.made(size));
-  if (input->shape.rank_known) {
+  if (input->shape.ndim_known) {
     bool fits = shape.dims.size() <= input->shape.dims.size();
     for (std::size_t i = 0; fits && i < shape.dims.size(); ++i) {
       const Dim want = from_right(shape, i), have = from_right(input->shape, i);
@@ -290,8 +290,8 @@ Value sum_to_size(Op& op) {
               ", which does not broadcast to it");
   }
   // Where there is nothing to sum, it is the tensor itself; of no dimension, it is summed all the same.
-  Answer same_shape = input->shape.rank_known && shape.dims.empty() ? Answer::no
-      : input->shape.rank_known ? input->shape.dims.size() == shape.dims.size() ? Answer::yes : Answer::no
+  Answer same_shape = input->shape.ndim_known && shape.dims.empty() ? Answer::no
+      : input->shape.ndim_known ? input->shape.dims.size() == shape.dims.size() ? Answer::yes : Answer::no
                                 : Answer::unknown;
   for (std::size_t i = 0; same_shape == Answer::yes && i < shape.dims.size(); ++i)
     same_shape = op.equal(shape.dims[i], input->shape.dims[i]);

@@ -93,7 +93,7 @@ class Reshape {
 public:
   Reshape(Op& call, const Shape& shape, const Sizes& asked)
       : op(call), from(shape), wanted(asked), sizes(asked.sizes),
-        total(shape.rank_known ? call.product(shape.dims) : nullptr) {}
+        total(shape.ndim_known ? call.product(shape.dims) : nullptr) {}
   std::optional<Shape> result();  // nullopt after fail()
 
 private:
@@ -302,7 +302,7 @@ Value flatten(Op& op) {
   const auto start = op.integer("start_dim"), end = op.integer("end_dim");
   if (!start || !end) return op.unknown();
   Shape shape = input->shape;
-  if (shape.rank_known) {
+  if (shape.ndim_known) {
     const auto first = op.axis(*start, shape.dims.size());
     const auto last = first ? op.axis(*end, shape.dims.size()) : std::nullopt;
     if (!first || !last) return op.unknown();
@@ -343,7 +343,7 @@ Value flatten_in_order(Op& op) {
 Value ravel(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
-  if (!input->shape.rank_known) return op.result({true, {Dim{}}});
+  if (!input->shape.ndim_known) return op.result({true, {Dim{}}});
   if (input->shape.dims.empty()) return op.result({true, {one(op)}});
   return op.result({true, {joined_dim(op, input->shape.dims)}});
 }

@@ -19,7 +19,7 @@ Value diff(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
   Shape shape = input->shape;
-  if (shape.rank_known && shape.dims.empty())
+  if (shape.ndim_known && shape.dims.empty())
     return op.fail(ProblemKind::argument,
         "`diff` takes a tensor of at least one dimension, but " + op.name("input") + " has none");
   const auto n = op.integer("n");
@@ -29,13 +29,13 @@ Value diff(Op& op) {
   if (op.failed()) return op.unknown();
   if (!axes || axes->known.size() != 1)
     return op.result(
-        shape.rank_known ? Shape{true, std::vector<Dim>(shape.dims.size())} : Shape{}, input->dtype);
+        shape.ndim_known ? Shape{true, std::vector<Dim>(shape.dims.size())} : Shape{}, input->dtype);
   const std::size_t at = axes->known.front();
   Int size = shape.dims[at].size;
   for (const std::string_view name : {"prepend", "append"}) {
     if (!op.argument(name)) continue;
     const Shape& more = op.shape(name);
-    if (more.rank_known && shape.rank_known && more.dims.size() != shape.dims.size())
+    if (more.ndim_known && shape.ndim_known && more.dims.size() != shape.dims.size())
       return op.fail(ProblemKind::argument,
           std::string(name) + " of diff has shape " + op.words(more) + ", but " + op.name("input") + " has " +
               op.words(shape) + ": they need the same number of dimensions");
@@ -62,14 +62,14 @@ Value gradient(Op& op) {
   std::size_t count = shape.dims.size();
   std::vector<std::size_t> over;
   if (op.argument("dim")) {
-    if (!shape.rank_known) return op.run.heap().open_list(op.unknown());
+    if (!shape.ndim_known) return op.run.heap().open_list(op.unknown());
     const auto axes = op.axes("dim", shape.dims.size());
     if (op.failed()) return op.unknown();
     if (!axes) return op.run.heap().open_list(op.result(shape, to_floating(input->dtype)));
     over = *axes;
     count = over.size();
   } else {
-    if (!shape.rank_known) return op.run.heap().open_list(op.result({}, to_floating(input->dtype)));
+    if (!shape.ndim_known) return op.run.heap().open_list(op.result({}, to_floating(input->dtype)));
     for (std::size_t i = 0; i < count; ++i) over.push_back(i);
   }
   if (spacing.is(Kind::list) || spacing.is(Kind::tuple))
@@ -95,7 +95,7 @@ Value area(Op& op) {
   Shape shape = y->shape;
   const TensorState* x = op.tensor("x");
   if (op.argument("x") && !x) return op.unknown();
-  if (!shape.rank_known || (x && !x->shape.rank_known)) return op.unknown();
+  if (!shape.ndim_known || (x && !x->shape.ndim_known)) return op.unknown();
   if (shape.dims.empty())
     return op.fail(ProblemKind::argument,
         code(op.title()) + " takes a tensor of at least one dimension, but " + op.name("y") + " has none");

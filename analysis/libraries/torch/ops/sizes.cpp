@@ -65,7 +65,7 @@ Int size_at(Runtime& run, Value input, std::int64_t index, values::Place place) 
     return dim.size;
   };
   TensorState named = *state;
-  if (state->shape.rank_known) {
+  if (state->shape.ndim_known) {
     const std::int64_t at = index < 0 ? index + rank : index;
     if (at < 0 || at >= rank) return nullptr;
     return ask(named, named.shape.dims[static_cast<std::size_t>(at)]);
@@ -87,7 +87,7 @@ Value unknown_size(Runtime& run, Value input, values::Place place) {
 
 Value whole_shape(Runtime& run, Value input, values::Place place) {
   const TensorState* state = tensor_state(run, input);
-  if (!state || !state->shape.rank_known) {
+  if (!state || !state->shape.ndim_known) {
     if (state && state->shape_value) return state->shape_value;
     // To be shown, what is no tensor, as a group is none, has one size however often it is asked for.
     const Value object = run.resolve(input);
@@ -122,7 +122,7 @@ Value size(Op& op) {
   if (!dim) return whole_shape(op.run, input, op.call.place);
   const auto at = op.integer("dim");
   if (!at) return unknown_size(op.run, input, op.call.place);
-  if (const TensorState* state = op.tensor(input); state && state->shape.rank_known &&
+  if (const TensorState* state = op.tensor(input); state && state->shape.ndim_known &&
       (state->shape.dims.empty() || !op.axis(*at, state->shape.dims.size()))) {
     if (!op.failed())
       (void)op.fail(ProblemKind::index,
@@ -137,7 +137,7 @@ Value size(Op& op) {
 // How many elements.
 Value count(Op& op) {
   const TensorState* state = op.tensor(op.call.at(0));
-  if (!state || !state->shape.rank_known) return unknown_size(op.run, op.call.at(0), op.call.place);
+  if (!state || !state->shape.ndim_known) return unknown_size(op.run, op.call.at(0), op.call.place);
   const Value all = whole_shape(op.run, op.call.at(0), op.call.place);
   Int total = op.s.constant(1);
   for (const Value& size : all.as<values::Tuple>()->items) total = op.s.mul(total, size.integer());
@@ -148,7 +148,7 @@ Value count(Op& op) {
 Value rank(Op& op) {
   const Value input = op.call.at(0);
   const TensorState* state = op.tensor(input);
-  if (state && state->shape.rank_known)
+  if (state && state->shape.ndim_known)
     return op.run.heap().integer(static_cast<std::int64_t>(state->shape.dims.size()));
   if (!shaped(op.run, input)) return unknown_size(op.run, input, op.call.place);
   const Value all = whole_shape(op.run, input, op.call.place);
@@ -178,7 +178,7 @@ constexpr Operator operators[] = {
 std::vector<Row> size_rows() { return operator_rows(operators); }
 
 void settle_rank(Runtime& run, TensorState& learned) {
-  if (!learned.shape.rank_known) return;
+  if (!learned.shape.ndim_known) return;
   for (std::size_t i = 0; i < learned.first.size() && i < learned.shape.dims.size(); ++i) {
     const Dim& first = learned.first[i];
     Dim& dim = learned.shape.dims[i];
@@ -194,7 +194,7 @@ void settle_rank(Runtime& run, TensorState& learned) {
 
 Value Table::part_of_shape(Runtime& run, Value tensor, Value index, values::Place place) const {
   index = run.resolve(index);
-  if (const TensorState* state = tensor_state(run, tensor); state && state->shape.rank_known) {
+  if (const TensorState* state = tensor_state(run, tensor); state && state->shape.ndim_known) {
     Call call{run, *find("torch.Tensor.shape"), {}, {tensor}, {}, {}, {}, false, nullptr, nullptr, place};
     Op op(call);
     if (const auto at = run.to_constant(index); at && !state->shape.dims.empty())

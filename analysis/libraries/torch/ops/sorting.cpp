@@ -63,7 +63,7 @@ Value top_k(Op& op) {
   if (k && op.s.compare(Compare::lt, k, op.s.constant(0)) == Answer::yes)
     return op.fail(ProblemKind::index, "`topk` is asked for " + op.words(op.dim(k)) + " elements");
   if (!axes) {
-    if (shape.rank_known)
+    if (shape.ndim_known)
       shape.dims.assign(shape.dims.size(), Dim{});
     else
       shape = {};
@@ -108,7 +108,7 @@ Value unique(Op& op) {
       shape.dims[axes->known.front()] = found;
     } else if (op.failed()) {
       return op.unknown();
-    } else if (shape.rank_known) {
+    } else if (shape.ndim_known) {
       shape.dims.assign(shape.dims.size(), Dim{});
     } else {
       shape = {};
@@ -127,14 +127,14 @@ Value searched(Op& op) {
   const Known small = op.flag("out_int32");
   const Dtype dtype = small == Known::yes ? Dtype::int32 : small == Known::no ? Dtype::int64 : Dtype::unknown;
   const TensorState* sorted = op.tensor(buckets ? "boundaries" : "sorted_sequence");
-  if (buckets && sorted && sorted->shape.rank_known && sorted->shape.dims.size() != 1)
+  if (buckets && sorted && sorted->shape.ndim_known && sorted->shape.dims.size() != 1)
     return op.fail(ProblemKind::argument,
         "`bucketize` takes boundaries of one dimension, but " + op.name("boundaries") + " has shape " +
             op.words(sorted->shape));
   if (op.is_number(values_name)) return op.result({true, {}}, dtype);
   const TensorState* wanted = op.tensor(values_name);
   if (!wanted) return op.result({}, dtype);
-  if (!buckets && sorted && sorted->shape.rank_known && wanted->shape.rank_known &&
+  if (!buckets && sorted && sorted->shape.ndim_known && wanted->shape.ndim_known &&
       sorted->shape.dims.size() != 1) {
     bool fit = sorted->shape.dims.size() == wanted->shape.dims.size();
     for (std::size_t i = 0; fit && i + 1 < wanted->shape.dims.size(); ++i)

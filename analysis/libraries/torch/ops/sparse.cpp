@@ -11,7 +11,7 @@ namespace {
 // A matrix of [n, k] by one of [k, m].
 std::optional<Shape> multiplied(Op& op, std::string_view first, std::string_view second) {
   const TensorState *a = op.expect(first), *b = op.expect(second);
-  if (!a || !b || !a->shape.rank_known || !b->shape.rank_known) return std::nullopt;
+  if (!a || !b || !a->shape.ndim_known || !b->shape.ndim_known) return std::nullopt;
   for (const auto& [name, state] : {std::pair{first, a}, std::pair{second, b}})
     if (state->shape.dims.size() != 2) {
       op.fail(ProblemKind::product,
@@ -48,10 +48,10 @@ Value from_coordinates(Op& op) {
   const Dtype dtype = op.dtype("dtype", given ? given->dtype : Dtype::unknown);
   Shape shape;
   if (sizes) {
-    shape.rank_known = true;
+    shape.ndim_known = true;
     for (const Int size : *sizes) shape.dims.push_back(size ? op.made(size, "size") : Dim{});
   }
-  const bool known = indices && given && indices->shape.rank_known && given->shape.rank_known &&
+  const bool known = indices && given && indices->shape.ndim_known && given->shape.ndim_known &&
       indices->shape.dims.size() == 2 && !given->shape.dims.empty();
   if (!known) return op.result(shape, dtype);
   if (op.never_equal(indices->shape.dims[1], given->shape.dims[0]))
@@ -63,7 +63,7 @@ Value from_coordinates(Op& op) {
   if (!sparse) return op.result(shape, dtype);
   const std::size_t dense = given->shape.dims.size() - 1, rank = static_cast<std::size_t>(*sparse) + dense;
   if (!sizes) {
-    shape.rank_known = true;
+    shape.ndim_known = true;
     shape.dims.assign(static_cast<std::size_t>(*sparse), Dim{});
     shape.dims.insert(shape.dims.end(), given->shape.dims.begin() + 1, given->shape.dims.end());
     return op.result(shape, dtype);

@@ -22,7 +22,7 @@ Value pieces_unknown(Op& op, const Shape& shape, std::optional<std::size_t> at, 
   if (at)
     part.dims[*at] = Dim{};
   else
-    part = shape.rank_known ? Shape{true, std::vector<Dim>(shape.dims.size())} : Shape{};
+    part = shape.ndim_known ? Shape{true, std::vector<Dim>(shape.dims.size())} : Shape{};
   return op.run.heap().open_list(op.result(part, op.result_type(Type::input)), count);
 }
 
@@ -41,7 +41,7 @@ std::optional<std::size_t> divided(Op& op, Shape& shape, Value& made) {
     return std::nullopt;
   }
   shape = input->shape;
-  if (shape.rank_known && shape.dims.empty()) {
+  if (shape.ndim_known && shape.dims.empty()) {
     made = op.fail(ProblemKind::index,
         code(op.title()) + " needs at least one dimension, but " + op.name("input") + " has none");
     return std::nullopt;
@@ -238,7 +238,7 @@ Value split_along(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.run.heap().open_list(op.unknown());
   Shape shape = input->shape;
-  if (!shape.rank_known) return op.run.heap().open_list(op.unknown());
+  if (!shape.ndim_known) return op.run.heap().open_list(op.unknown());
   const std::string_view title = op.title();
   const std::size_t least = title == "hsplit" ? 1 : title == "vsplit" ? 2 : 3;
   if (shape.dims.size() < least)

@@ -10,7 +10,7 @@ namespace {
 Value bincount(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
-  if (input->shape.rank_known && input->shape.dims.size() != 1)
+  if (input->shape.ndim_known && input->shape.dims.size() != 1)
     return op.fail(ProblemKind::argument,
         "`bincount` takes a tensor of one dimension, but " + op.name("input") + " has shape " +
             op.words(input->shape));
@@ -33,7 +33,7 @@ Value histogram(Op& op) {
   if (!input) return op.unknown();
   Int bins = op.size("bins"), edges = op.add(bins, op.s.constant(1));
   if (const TensorState* given = op.tensor("bins")) {
-    edges = given->shape.rank_known && given->shape.dims.size() == 1 ? given->shape.dims[0].size : nullptr;
+    edges = given->shape.ndim_known && given->shape.dims.size() == 1 ? given->shape.dims[0].size : nullptr;
     bins = op.sub(edges, op.s.constant(1));
   }
   return op.named_tuple(
@@ -50,7 +50,7 @@ Value histogram_of_many(Op& op) {
     for (const Value& item : *given) {
       const TensorState* state = op.tensor(item);
       const Int size = state
-          ? (state->shape.rank_known && state->shape.dims.size() == 1 ? state->shape.dims[0].size : nullptr)
+          ? (state->shape.ndim_known && state->shape.dims.size() == 1 ? state->shape.dims[0].size : nullptr)
           : op.add(op.run.to_int(item), op.s.constant(1));
       edges.push_back(op.result({true, {op.made(size)}}, input->dtype));
       shape.dims.push_back(op.made(op.sub(size, op.s.constant(1))));
@@ -66,24 +66,24 @@ Value covariance(Op& op) {
   Dtype dtype = to_floating(input->dtype);
   if (const TensorState* weights = op.tensor("aweights"))
     dtype = weights->dtype == Dtype::unknown ? Dtype::unknown : promote(dtype, weights->dtype);
-  if (shape.rank_known && shape.dims.size() > 2)
+  if (shape.ndim_known && shape.dims.size() > 2)
     return op.fail(ProblemKind::argument,
         code(op.title()) + " takes a matrix with a variable in each row, but " + op.name("input") +
             " has shape " + op.words(shape));
   for (const std::string_view name : {"fweights", "aweights"}) {
     const Shape& weights = op.shape(name);
-    if (!weights.rank_known) continue;
+    if (!weights.ndim_known) continue;
     if (weights.dims.size() > 1)
       return op.fail(ProblemKind::argument,
           std::string(name) + " of cov has one dimension, and is " + op.words(weights));
-    if (!weights.dims.empty() && shape.rank_known && !shape.dims.empty() &&
+    if (!weights.dims.empty() && shape.ndim_known && !shape.dims.empty() &&
         op.equal(weights.dims[0], shape.dims.back()) == Answer::no)
       return op.fail(ProblemKind::argument,
           std::string(name) + " of cov has " + op.words(weights.dims[0]) + " weights for " +
               op.words(shape.dims.back()) + " observations",
           {weights.dims[0], shape.dims.back()});
   }
-  if (!shape.rank_known) return op.result({}, dtype);
+  if (!shape.ndim_known) return op.result({}, dtype);
   if (shape.dims.size() < 2 || is_one(op, shape.dims[0])) return op.result({true, {}}, dtype);
   if (op.equal(shape.dims[0], 1) == Answer::unknown) return op.result({}, dtype);
   return op.result({true, {shape.dims[0], shape.dims[0]}}, dtype);
@@ -91,7 +91,7 @@ Value covariance(Op& op) {
 Value renorm(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
-  if (input->shape.rank_known && input->shape.dims.size() < 2)
+  if (input->shape.ndim_known && input->shape.dims.size() < 2)
     return op.fail(ProblemKind::argument,
         "`renorm` takes a tensor of at least two dimensions, but " + op.name("input") + " has shape " +
             op.words(input->shape));
@@ -104,7 +104,7 @@ Value segments(Op& op) {
   if (!data || !axis || *axis < 0 || (!lengths && !offsets)) return op.unknown();
   const Shape& by = (lengths ? lengths : offsets)->shape;
   const auto at = static_cast<std::size_t>(*axis);
-  if (!data->shape.rank_known || !by.rank_known || at >= data->shape.dims.size() || at >= by.dims.size())
+  if (!data->shape.ndim_known || !by.ndim_known || at >= data->shape.dims.size() || at >= by.dims.size())
     return op.unknown();
   Shape shape = data->shape;
   shape.dims[at] = lengths ? by.dims[at] : op.made(op.sub(by.dims[at].size, op.s.constant(1)));

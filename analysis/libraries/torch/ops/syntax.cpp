@@ -66,7 +66,7 @@ const TensorState* sure_tensor(Runtime& run, Value value) {
 }
 bool repeats(Runtime& run, const TensorState& times) {
   if (values::is_floating(times.dtype)) return false;
-  if (!times.shape.rank_known || times.dtype == values::Dtype::unknown) return true;
+  if (!times.shape.ndim_known || times.dtype == values::Dtype::unknown) return true;
   return std::ranges::all_of(times.shape.dims, [&](const Dim& dim) {
     return !dim.size ||
         run.symbols().compare(symbolic::Compare::eq, dim.size, run.symbols().constant(1)) != Answer::no;
@@ -183,7 +183,7 @@ static const values::Producer* stored(
 static std::optional<std::vector<values::Number>> replaced(
     Runtime& run, const TensorState& whole, Value index, Value value, Op& op) {
   const auto at = run.to_constant(run.resolve(index));
-  const auto size = whole.shape.rank_known && whole.shape.dims.size() == 1 && whole.shape.dims[0].size
+  const auto size = whole.shape.ndim_known && whole.shape.dims.size() == 1 && whole.shape.dims[0].size
       ? run.symbols().value(whole.shape.dims[0].size)
       : std::nullopt;
   if (!at || !size || *size < 1 || *at >= *size || *at < -*size) return std::nullopt;
@@ -201,7 +201,7 @@ void Table::store(Runtime& run, Value object, Value index, Value value, const sy
   const Value part = subscript(run, object, index, node, place);
   const TensorState *into = tensor_state(run, part), *from = tensor_state(run, value),
                     *whole = tensor_state(run, object);
-  if (into && from && into->shape.rank_known && from->shape.rank_known) {
+  if (into && from && into->shape.ndim_known && from->shape.ndim_known) {
     const Row* row = find("torch.Tensor.copy_");
     Call call{run, *row, {}, {part, value}, {}, {}, {true, true}, false, nullptr, &node, place};
     Op op(call);
@@ -322,14 +322,14 @@ Unpacking::Parts Unpacking::of_unknown_shape() {
   if (!state) return std::nullopt;
   TensorState learned = *state;
   learned.maybe_array = !was_tensor;
-  if (!learned.shape.rank_known) {
+  if (!learned.shape.ndim_known) {
     if (learned.shape.dims.size() > names.size()) {
       // A program that has asked for their number means other calls than this one here.
       if (value.as<values::Unknown>()->attributes.find(Name(values::UnknownState::len))) return std::nullopt;
       return refuse("The tensor has at least " + count_of(learned.shape.dims.size(), "dimension") +
           ", and its shape is unpacked into " + count_of(names.size(), "name"));
     }
-    learned.shape.rank_known = true;
+    learned.shape.ndim_known = true;
     learned.shape.dims.insert(learned.shape.dims.begin(), names.size() - learned.shape.dims.size(), Dim{});
   }
   if (learned.shape.dims.size() != names.size()) return std::nullopt;
@@ -363,7 +363,7 @@ Dim Unpacking::size_named(std::size_t i, const TensorState& state) {
 
 Unpacking::Parts Unpacking::of_tensor() {
   const TensorState* state = value.as<Tensor>()->now();
-  if (!state->shape.rank_known) return std::nullopt;
+  if (!state->shape.ndim_known) return std::nullopt;
   if (state->shape.dims.empty())
     return refuse("A tensor without dimensions is a single value and cannot be unpacked");
   const auto size = state->shape.dims.front().size;

@@ -16,7 +16,7 @@ Value unsqueeze(Op& op) {
   Shape shape = input->shape;
   const auto at = op.integer("dim");
   if (!at) return op.unknown();
-  if (shape.rank_known) {
+  if (shape.ndim_known) {
     const auto place = op.axis(*at, shape.dims.size() + 1);
     if (!place) return op.unknown();
     shape.dims.insert(shape.dims.begin() + static_cast<std::ptrdiff_t>(*place), one(op));
@@ -60,7 +60,7 @@ Value squeeze(Op& op) {
   if (op.argument("dim")) {
     const auto dims = op.integers("dim");
     if (!dims) return op.unknown();
-    if (shape.rank_known && shape.dims.empty()) {
+    if (shape.ndim_known && shape.dims.empty()) {
       for (const std::int64_t at : *dims)
         if (!op.axis(at, 0)) return op.unknown();
       return op.result(shape);
@@ -68,23 +68,23 @@ Value squeeze(Op& op) {
     std::vector<std::size_t> from_end;
     for (const std::int64_t at : *dims) {
       // The one dimension that a tensor may be without.
-      if (!shape.rank_known && at == -1 && shape.dims.empty()) return op.unknown();
+      if (!shape.ndim_known && at == -1 && shape.dims.empty()) return op.unknown();
       const auto place = find_dim(op, shape, at);
       if (!place) return op.unknown();
       from_end.push_back(shape.dims.size() - *place);
     }
     chosen.assign(shape.dims.size(), false);
     for (const std::size_t place : from_end) chosen[shape.dims.size() - place] = true;
-  } else if (!shape.rank_known) {
+  } else if (!shape.ndim_known) {
     // What was not known to be there may go as well.
     chosen.assign(shape.dims.size(), true);
   }
   // Behind the last dimension of which it is not known whether it goes, all is known.
-  Shape out{shape.rank_known, {}};
+  Shape out{shape.ndim_known, {}};
   for (std::size_t i = shape.dims.size(); i-- > 0;) {
     const Answer goes = chosen[i] ? op.equal(shape.dims[i], 1) : Answer::no;
     if (goes == Answer::unknown) {
-      out.rank_known = false;
+      out.ndim_known = false;
       break;
     }
     if (goes == Answer::no) out.dims.insert(out.dims.begin(), shape.dims[i]);
@@ -101,7 +101,7 @@ Value transpose(Op& op) {
   const std::string_view first = op.call.row.parameters[1].text(), second = op.call.row.parameters[2].text();
   const auto at_first = op.integer(first), at_second = op.integer(second);
   if (!at_first || !at_second) return op.unknown();
-  if (!shape.rank_known && *at_first == *at_second) return op.result(shape);
+  if (!shape.ndim_known && *at_first == *at_second) return op.result(shape);
   const auto a = find_dim(op, shape, *at_first);
   if (op.failed()) return op.unknown();
   const auto before = shape.dims.size();
@@ -116,7 +116,7 @@ Value transpose(Op& op) {
 
 Value transpose_all(Op& op) {
   const TensorState* input = op.expect("input");
-  if (!input || !input->shape.rank_known) return op.unknown();
+  if (!input || !input->shape.ndim_known) return op.unknown();
   Shape shape = input->shape;
   std::reverse(shape.dims.begin(), shape.dims.end());
   return op.laid_out(op.result(shape), {input->strides.rbegin(), input->strides.rend()});
@@ -125,7 +125,7 @@ Value transpose_2d(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   Shape shape = input->shape;
-  if (!shape.rank_known) return op.unknown();
+  if (!shape.ndim_known) return op.unknown();
   if (shape.dims.size() > 2)
     return op.fail(ProblemKind::index,
         "`t` takes tensors of at most 2 dimensions, but " + op.name("input") + " has shape " +
@@ -135,7 +135,7 @@ Value transpose_2d(Op& op) {
 // x.H: of a matrix
 Value transpose_matrix(Op& op) {
   const TensorState* input = op.expect("input");
-  if (!input || !input->shape.rank_known) return op.unknown();
+  if (!input || !input->shape.ndim_known) return op.unknown();
   if (input->shape.dims.size() != 2 && !input->shape.dims.empty())
     return op.fail(ProblemKind::index,
         "H is for matrices, but " + op.name("input") + " has shape " + op.words(input->shape));
@@ -146,7 +146,7 @@ Value transpose_last(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   Shape shape = input->shape;
-  if (shape.rank_known && shape.dims.size() < 2)
+  if (shape.ndim_known && shape.dims.size() < 2)
     return shape.dims.empty() ? op.unknown()
                               : op.fail(ProblemKind::index,
                                     code(op.title()) + " needs at least 2 dimensions, but " +
@@ -165,14 +165,14 @@ Value permute(Op& op) {
   if (!wanted || !wanted->complete) return op.unknown();
   const std::size_t rank = wanted->sizes.size();
   Shape shape = input->shape;
-  if (shape.rank_known ? shape.dims.size() != rank : shape.dims.size() > rank)
+  if (shape.ndim_known ? shape.dims.size() != rank : shape.dims.size() > rank)
     return op.fail(ProblemKind::reshape,
         op.name("input") + " has shape " + op.words(shape) + " and has " +
-            (shape.rank_known ? "" : "at least ") + count_of(shape.dims.size(), "dimension") + ", but " +
+            (shape.ndim_known ? "" : "at least ") + count_of(shape.dims.size(), "dimension") + ", but " +
             code(op.title()) + sizes_words(op, wanted->sizes) + " orders " + std::to_string(rank));
-  if (!shape.rank_known) {
+  if (!shape.ndim_known) {
     // It has as many dimensions as are put in order.
-    shape.rank_known = true;
+    shape.ndim_known = true;
     shape.dims.insert(shape.dims.begin(), rank - shape.dims.size(), Dim{});
     op.learn("input", shape);
   }
@@ -199,7 +199,7 @@ Value permute(Op& op) {
 
 Value movedim(Op& op) {
   const TensorState* input = op.expect("input");
-  if (!input || !input->shape.rank_known) return op.unknown();
+  if (!input || !input->shape.ndim_known) return op.unknown();
   const std::size_t rank = input->shape.dims.size();
   const auto from = op.axes("source", rank);
   const auto to = from ? op.axes("destination", rank) : std::nullopt;

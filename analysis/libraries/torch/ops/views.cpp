@@ -7,7 +7,7 @@
 namespace stepzero::libraries {
 
 std::optional<std::size_t> find_dim(Op& op, Shape& shape, std::int64_t at) {
-  if (shape.rank_known) return op.axis(at, shape.dims.size());
+  if (shape.ndim_known) return op.axis(at, shape.dims.size());
   if (at >= 0 || at < -64) return std::nullopt;
   const auto behind = static_cast<std::size_t>(-at);
   if (shape.dims.size() < behind) shape.dims.insert(shape.dims.begin(), behind - shape.dims.size(), Dim{});
@@ -36,7 +36,7 @@ Int item_size(Op& op, Value item) {
 }  // namespace
 
 Sizes sizes_of(const Shape& shape) {
-  Sizes found{shape.rank_known, {}};
+  Sizes found{shape.ndim_known, {}};
   for (const Dim& d : shape.dims) found.sizes.push_back(d.size);
   return found;
 }

@@ -179,7 +179,7 @@ void judge_trained(Call& call, Value given) {
 void judge_matrices(Call& call, const std::vector<Value>& taken) {
   for (const Value& each : taken) {
     const TensorState* state = tensor_state(call.run, each);
-    if (!state || !state->shape.rank_known || state->shape.dims.size() == 2) continue;
+    if (!state || !state->shape.ndim_known || state->shape.dims.size() == 2) continue;
     refuse(call,
         title(call) + " trains matrices only, and is given a parameter of " +
             count_of(state->shape.dims.size(), "dimension") +

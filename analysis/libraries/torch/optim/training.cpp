@@ -54,7 +54,7 @@ Value size_made(Call& call) {
 Value norm_of_gradients(Call& call) {
   const auto own = call.run.own_gradients();
   TensorState state;
-  state.shape.rank_known = true;
+  state.shape.ndim_known = true;
   state.sharing = own.value_or(Sharing::unseen);
   state.external = !own;
   call.run.heap().set_no_grad(state);
