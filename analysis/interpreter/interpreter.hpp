@@ -484,8 +484,7 @@ private:
   void run_class(values::Class& cls, const std::vector<values::Function*>& methods);
   void run_method(values::Class& cls, values::Function& method, Value self);
   bool prepares_tests(const values::Class& cls) const;
-  Root& begin_root(
-      std::string name, const values::Function* function, values::Class* owner, bool of_built = false);
+  Root& begin_root(std::string name, values::Function* function, values::Class* owner, bool of_built = false);
   // What was run before on symbols, and left an equality open that the defaults decide, is run with the
   // defaults.
   void each_operand(const Call& called, const std::function<void(Value)>& look);
@@ -496,6 +495,7 @@ private:
   Value made_by_default(values::Class& cls, Place born);
   // The numbers that such an object holds, as an object of its own. Nothing of its constructor has happened.
   Value numbers_by_default(values::Class& cls, Place born);
+  DefaultNumbers find_default_numbers(values::Class& cls, Place born);
   Value symbolic_parameter(
       const values::Function& function, const syntax::Parameter& parameter, std::size_t index);
   const values::LibrarySymbol* annotated_class(

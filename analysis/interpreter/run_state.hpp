@@ -30,6 +30,10 @@ public:
   void note_body_read(const syntax::FunctionStmt& function) override {
     if (used_) used_->bodies.insert(&function);
   }
+  // The same of what asks no more of the text than which names it calls.
+  void note_calls_read(const syntax::FunctionStmt& function) {
+    if (used_) used_->calls.insert(&function);
+  }
   Value library_symbol(std::string_view path) override {
     return Value::of(values::Kind::library, names_.symbol(path));
   }
@@ -183,6 +187,7 @@ protected:
     std::unordered_set<const syntax::FunctionStmt*> read;
   };
   std::unordered_map<const syntax::FunctionStmt*, Communicates> communicating_;
+  std::unordered_map<const values::Class*, DefaultNumbers> default_numbers_;  // that roots asked for
   std::unordered_set<const syntax::FunctionStmt*>* called_ =
       nullptr;         // by the constructor that runs as a root
   int loading_ = 0;    // modules around that are imported

@@ -1,11 +1,11 @@
 // Calls that are not run, of code that communicates or is handed some: a server that calls back, recursion
 // that goes too deep. What the text of a function calls decides; which ranks come to it, and how often, is
 // not known.
+#include "interpreter/calls/called_names.hpp"
 #include "interpreter/interpreter.hpp"
 #include "values/internal_rows.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace stepzero::interpreter {
 
@@ -14,34 +14,29 @@ using values::Kind;
 
 namespace {
 constexpr int deepest = 3;  // functions that call functions
-bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 }  // namespace
 
 bool Interpreter::may_communicate(const values::Function& function, int depth) {
   if (!function.stmt) return false;
   if (const auto known = communicating_.find(function.stmt); known != communicating_.end()) {
-    for (const FunctionStmt* read : known->second.read) note_body_read(*read);
+    for (const FunctionStmt* read : known->second.read) note_calls_read(*read);
     return known->second.found;
   }
   Communicates made{false, {function.stmt}};
   communicating_[function.stmt] = made;  // of one that calls itself the rest decides
-  note_body_read(*function.stmt);
+  note_calls_read(*function.stmt);
   const std::string_view text = record_.text({function.chunk, function.stmt->span});
   bool found = false;
-  for (std::size_t i = 0; i < text.size() && !found; ++i) {
-    if (text[i] != '(') continue;
-    std::size_t begin = i;
-    while (begin > 0 && is_letter(text[begin - 1])) --begin;
-    if (begin == i) continue;
-    const std::string_view name = text.substr(begin, i - begin), before = text.substr(0, begin);
+  for (const auto& [name, of] : called_names(text)) {
+    if (found) break;
     if (const Row* row = library_.find("torch.distributed." + std::string(name));
         row && (row->collective || row->message))
       found = true;
     if (found || depth >= deepest) continue;
     Value called;
-    if (before.ends_with("self.") && function.owner)
+    if (of == CalledName::Of::self && function.owner)
       called = find_in_order(function.owner->order, Name(name));
-    else if (!before.ends_with(".") && function.closure && function.closure->globals)
+    else if (of == CalledName::Of::scope && function.closure && function.closure->globals)
       if (const values::Slot* slot = function.closure->globals->names.find(Name(name))) called = slot->value;
     if (!called.is(Kind::function) || called.as<values::Function>() == &function) continue;
     found = may_communicate(*called.as<values::Function>(), depth + 1);

@@ -1,5 +1,6 @@
 // A function, or a class with one of its methods, goes on with a new body; or a statement with other comments
 // in it. See body_edit.hpp, replay.hpp.
+#include "interpreter/calls/called_names.hpp"
 #include "interpreter/interpreter.hpp"
 #include "syntax/walk.hpp"
 
@@ -74,6 +75,8 @@ bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std
         static_cast<std::ptrdiff_t>(std::min(replay_.end.reached, replay_.reached.size()));
     if (std::find(replay_.reached.begin(), end, body) != end) return false;
     replay_.changed.bodies[body] = new_body;
+    replay_.changed.calls = !call_the_same(record_.text({function->second->chunk, body->span}),
+        module->text->slice(is.absolute(new_body->span)));
     replay_.changed.before.push_back(was);
     replay_.changed.now.push_back(is);
     if (std::ranges::any_of(replay_.items, [&](const ItemRun& item) { return differs(item.used); })) {
@@ -136,6 +139,12 @@ void Interpreter::put_method(StandingStatement& standing, const FunctionStmt& wa
 }
 
 void Interpreter::put_body(const FunctionStmt& was, const FunctionStmt& is, std::uint32_t chunk) {
+  // What asked for its calls alone may stand, and has asked for those of the new body from now on.
+  const auto ask_of_new = [&](Used& used) {
+    if (used.calls.contains(&was)) used.calls.insert(&is);
+  };
+  for (ItemRun& item : replay_.items) ask_of_new(item.used);
+  for (auto& [key, unit] : replay_.units) ask_of_new(unit.used);
   values::Function& function = *functions_.at(&was);
   functions_.erase(&was);
   functions_[&is] = &function;

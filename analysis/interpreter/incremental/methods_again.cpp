@@ -26,8 +26,7 @@ std::optional<Interpreter::RootAgain> Interpreter::run_method_again(
     const auto changed = replay_.changed.bodies.find(stmt);
     return changed == replay_.changed.bodies.end() ? stmt : changed->second;
   };
-  const auto method = functions_.find(as_now(before.function));
-  if (!before.function || before.of_built || method == functions_.end()) return std::nullopt;
+  if (!before.called || before.of_built) return std::nullopt;
   const std::size_t roots = record_.roots.size(), facts = record_.facts.size(), built = built_.size(),
                     built_runs = built_runs_;
   Unit made;
@@ -43,7 +42,7 @@ std::optional<Interpreter::RootAgain> Interpreter::run_method_again(
   heap().set_writes(before.writes);
   record_.steps += before.begin - unit.begin;
   any_use_ = true;
-  run_method(cls, *method->second, Value::of(Kind::instance, unit.object));
+  run_method(cls, *before.called, Value::of(Kind::instance, unit.object));
   any_use_ = false;
   end_root_run();
   unit_ = nullptr;

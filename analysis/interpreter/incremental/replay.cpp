@@ -173,7 +173,9 @@ bool Interpreter::differs(const Used& used) const {
   if (changed.used.all || (changed.used.roles & used.roles) != 0) return true;
   if (used.all && !changed.used.names.empty()) return true;
   if (std::ranges::any_of(changed.used.names, [&](Name name) { return used.names.contains(name); }) ||
-      std::ranges::any_of(changed.bodies, [&](const auto& body) { return used.bodies.contains(body.first); }))
+      std::ranges::any_of(changed.bodies, [&](const auto& body) {
+        return used.bodies.contains(body.first) || (changed.calls && used.calls.contains(body.first));
+      }))
     return true;
   if (used.attributes.empty()) return false;
   const auto any = [](const std::vector<ChunkOf>& all, const auto& says) {
@@ -371,6 +373,7 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
     for (std::string& each : imports_of(*items[i].chunk, *module, items[i].offset))
       imports_now.push_back(std::move(each));
   const bool stood = one_for_one && keep_standing(module, first);
+  if (!stood) default_numbers_.clear();
   for (std::size_t i = first; i < old.size() - behind && !stood; ++i) {
     note_change(old[i]);
     for (const std::uint32_t index : drop_standing(old[i].chunk)) gone.insert(index);

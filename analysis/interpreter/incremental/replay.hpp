@@ -32,14 +32,25 @@ struct Used {
   bool all = false;                               // it asked for all of them
   unsigned roles = 0;                             // that it asked for, as bits by symbolic::Role
   std::set<std::string, std::less<>> attributes;  // of which it asked whether the text sets them anywhere
-  std::unordered_set<const syntax::FunctionStmt*> bodies;  // of functions that it read and did not run
+  std::unordered_set<const syntax::FunctionStmt*> bodies,  // of functions that it read and did not run
+      calls;                                               // and of others only which names they call
+
+  void add(const Used& other) {
+    names.insert(other.names.begin(), other.names.end());
+    all = all || other.all;
+    roles |= other.roles;
+    attributes.insert(other.attributes.begin(), other.attributes.end());
+    bodies.insert(other.bodies.begin(), other.bodies.end());
+    calls.insert(other.calls.begin(), other.calls.end());
+  }
 };
 
 // What changed in the text.
 struct Changed {
   Used used;  // the globals
   std::unordered_map<const syntax::FunctionStmt*, const syntax::FunctionStmt*>
-      bodies;  // methods whose bodies alone changed, as they were and are: see body_edit.hpp
+      bodies;          // methods whose bodies alone changed, as they were and are: see body_edit.hpp
+  bool calls = false;  // and they call other names
   std::vector<ChunkOf> before, now;  // the statements that changed
 };
 
@@ -88,6 +99,7 @@ struct Switched {
 // One root of a unit, and the functions of the file that ran in it.
 struct RootRun {
   const syntax::FunctionStmt* function = nullptr;  // null: the constructor of `owner`
+  values::Function* called = nullptr;              // the same as a value: several methods may be one wrapper
   const syntax::Stmt* owner = nullptr;             // the class; null: a function by itself
   bool of_built = false;  // the forward of a model that the program made, on that very object
   std::uint64_t begin = 0, steps = 0;
@@ -140,6 +152,14 @@ struct StandingStatement {
 struct MergedClass {
   syntax::ClassStmt stmt;
   std::vector<const syntax::Stmt*> body;
+};
+
+// The numbers that an object of a class holds which is made without arguments, and what it took to find them.
+struct DefaultNumbers {
+  std::vector<std::pair<syntax::Name, std::int64_t>> numbers;
+  Used used;
+  std::uint64_t steps = 0;
+  bool stands = false;  // until statements of the file run again
 };
 
 struct Replay {

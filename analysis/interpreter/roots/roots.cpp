@@ -177,22 +177,50 @@ Value Interpreter::made_by_default(values::Class& cls, Place born) {
   return refused || !made.is(Kind::instance) ? Value{} : made;
 }
 
-Value Interpreter::numbers_by_default(values::Class& cls, Place born) {
-  std::vector<std::pair<Name, std::int64_t>> numbers;
+DefaultNumbers Interpreter::find_default_numbers(values::Class& cls, Place born) {
+  DefaultNumbers found;
   Block dropped;
   Block* const block = std::exchange(block_, &dropped);
+  Used* const used = std::exchange(used_, &found.used);
+  std::unordered_set<const FunctionStmt*> called;
+  auto* const outer_called = std::exchange(called_, &called);
+  const std::uint64_t begin = record_.steps;
   {
     Speculation trial(*this, Speculation::Of::trial);
     if (const Value made = made_by_default(cls, born); made.is(Kind::instance))
       for (const auto& [name, slot] : made.as<values::Instance>()->attributes.entries())
         if (slot->value.is(Kind::integer))
-          if (const auto number = symbols().value(slot->value.integer())) numbers.emplace_back(name, *number);
+          if (const auto number = symbols().value(slot->value.integer()))
+            found.numbers.emplace_back(name, *number);
     trial.discard();
   }
+  found.steps = record_.steps - begin;
   block_ = block;
-  if (numbers.empty()) return {};
+  used_ = used;
+  called_ = outer_called;
+  if (called_) called_->insert(called.begin(), called.end());
+  // A class of this file, and what runs functions of it, may be edited.
+  found.stands = record_.steps < limits_.steps && !record_.cancelled &&
+      std::ranges::none_of(
+          cls.order, [&](const values::Class* each) { return record_.in_file({each->chunk, {}}); }) &&
+      std::ranges::none_of(called, [&](const FunctionStmt* stmt) { return functions_.contains(stmt); });
+  return found;
+}
+
+Value Interpreter::numbers_by_default(values::Class& cls, Place born) {
+  DefaultNumbers made;
+  const auto known = default_numbers_.find(&cls);
+  if (known == default_numbers_.end())
+    made = find_default_numbers(cls, born);
+  else
+    record_.steps += known->second.steps;
+  const DefaultNumbers& found = known == default_numbers_.end()
+      ? made.stands ? default_numbers_[&cls] = std::move(made) : made
+      : known->second;
+  if (used_) used_->add(found.used);
+  if (found.numbers.empty()) return {};
   auto* held = heap().make<values::Instance>();
-  for (const auto& [name, number] : numbers)
+  for (const auto& [name, number] : found.numbers)
     heap().slot_of(held->attributes, name).value = heap().integer(number);
   return Value::of(Kind::instance, held);
 }
@@ -339,7 +367,7 @@ Int Interpreter::stand_in(std::string_view name) {
 }
 
 Root& Interpreter::begin_root(
-    std::string name, const values::Function* function, values::Class* owner, bool of_built) {
+    std::string name, values::Function* function, values::Class* owner, bool of_built) {
   auto& list = with_defaults_ ? record_.default_roots : record_.roots;
   list.push_back(std::make_unique<Root>());
   Root& root = *list.back();
@@ -348,6 +376,7 @@ Root& Interpreter::begin_root(
   root.owner = owner;
   RootRun run;
   run.function = function ? function->stmt : nullptr;
+  run.called = function;
   run.owner = owner ? owner->stmt : nullptr;
   run.of_built = of_built;
   begin_root_run(std::move(run));
