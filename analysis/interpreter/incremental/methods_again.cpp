@@ -4,12 +4,29 @@
 #include "interpreter/paths/speculation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace stepzero::interpreter {
 
 using namespace syntax;
 using values::Kind;
+
+namespace {
+
+// Whose contents and gradients a part of the run may have changed. How often it did makes no difference: what
+// was known before holds behind it or does not.
+auto kinds_written(const values::Writes& before, const values::Writes& behind) {
+  std::array<bool, std::size(values::Writes{}.of_type) + 3> written{};
+  std::size_t at = 0;
+  for (; at < std::size(before.of_type); ++at) written[at] = before.of_type[at] != behind.of_type[at];
+  written[at++] = before.of_gradients != behind.of_gradients;
+  written[at++] = before.of_histories != behind.of_histories;
+  written[at++] = before.of_integers != behind.of_integers;
+  return written;
+}
+
+}  // namespace
 
 // What the run of one method left.
 struct Interpreter::RootAgain {
@@ -53,16 +70,21 @@ std::optional<Interpreter::RootAgain> Interpreter::run_method_again(
   const bool one = !record_.cancelled && record_.steps < limits_.steps && record_.roots.size() == roots + 1 &&
       made.root_runs.size() == 1 && built_.size() == built && built_runs_ == built_runs;
   std::optional<RootAgain> again;
-  if (one && made.root_runs.front().switched_behind == before.switched_behind &&
-      made.root_runs.front().writes_behind == before.writes_behind) {
-    // Which other methods are run by themselves hangs on what this one runs.
-    std::unordered_set<const FunctionStmt*> executed;
-    for (const FunctionStmt* stmt : before.executed) executed.insert(as_now(stmt));
-    if (executed == made.root_runs.front().executed) {
+  if (one) {
+    RootRun& run = made.root_runs.front();
+    // Which other methods are run by themselves hangs on what of the file this one runs. Functions of modules
+    // that it was the first to import ran that one time only.
+    const auto of_file = [&](const std::unordered_set<const FunctionStmt*>& executed) {
+      std::unordered_set<const FunctionStmt*> own;
+      for (const FunctionStmt* stmt : executed)
+        if (functions_.contains(as_now(stmt))) own.insert(as_now(stmt));
+      return own;
+    };
+    if (run.switched_behind == before.switched_behind && of_file(before.executed) == of_file(run.executed) &&
+        kinds_written(before.writes, before.writes_behind) == kinds_written(run.writes, run.writes_behind))
       again = RootAgain{std::move(record_.roots.back()),
           {record_.facts.begin() + static_cast<std::ptrdiff_t>(facts), record_.facts.end()}, roots,
-          std::move(made.root_runs.front())};
-    }
+          std::move(run)};
   }
   record_.roots.resize(roots);
   record_.facts.resize(facts);
