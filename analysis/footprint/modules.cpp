@@ -33,7 +33,7 @@ bool may_be_part(Value value) {
     return may_be_part(choice->yes) || may_be_part(choice->no);
   }
   return is_module(value) || value.is(Kind::tensor) ||
-      (value.is(Kind::unknown) && value.as<values::Unknown>()->external);
+      (value.is(Kind::unknown) && value.as<values::Unknown>()->unseen);
 }
 
 // Calls `each` with the name and the module of every part, and how many it stands for. False: there may be
@@ -41,7 +41,7 @@ bool may_be_part(Value value) {
 template <class Each> bool each_part(const Record& record, const Instance& module, const Each& each) {
   bool complete = !module.symbolic && !(module.cls && module.open);
   for (const auto& [name, slot] : module.attributes.entries()) {
-    if (!slot->value || name.text().starts_with('$') || name.text().starts_with("__")) continue;
+    if (!slot->value || values::is_kept(name.text()) || name.text().starts_with("__")) continue;
     const Value value = decided(record, slot->value);
     if (is_module(value))
       each(name.text(), *value.template as<Instance>(), std::int64_t{1});
@@ -114,7 +114,7 @@ public:
           tensor->role == TensorRole::parameter, record_.heap.requires_grad(now), copies});
     };
     for (const auto& [name, slot] : module.attributes.entries())
-      if (slot->value && !name.text().starts_with('$')) look(name.text(), decided(record_, slot->value));
+      if (slot->value && !values::is_kept(name.text())) look(name.text(), decided(record_, slot->value));
     // ParameterList, ParameterDict.
     if (const Value list = attribute(record_, module, values::ContainerState::items); list.is(Kind::list))
       for (std::size_t i = 0; i < values::Heap::list_state(list)->items.size(); ++i)

@@ -29,10 +29,10 @@ bool is_on(const Record& record, const Instance& object, std::string_view name) 
 
 // kept: every rank has all of it, and its gradients are averaged one unit at a time.
 enum class Wrap : std::uint8_t { none, replicated, sharded, flat, kept };
-constexpr std::string_view sharded_marker = values::WrapperState::sharded,
-                           strategy = values::WrapperState::sharding_strategy,
-                           policy = values::WrapperState::auto_wrap_policy,
-                           precision = values::WrapperState::mixed_precision;
+constexpr values::KeptKey sharded_marker = values::WrapperState::sharded,
+                          strategy = values::WrapperState::sharding_strategy,
+                          policy = values::WrapperState::auto_wrap_policy,
+                          precision = values::WrapperState::mixed_precision;
 bool is_of_strategy(const Record& record, const Instance& wrapper, std::string_view name) {
   const Value given = attribute(record, wrapper, strategy);
   return given.is(Kind::library) && given.as<values::LibrarySymbol>()->path.ends_with(name);

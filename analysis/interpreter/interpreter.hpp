@@ -371,8 +371,12 @@ private:
   ModuleRun* installed_module(const values::Scope* globals);
   Value lazy_name(ModuleRun& module, syntax::Name name);
   const std::vector<syntax::Name>& exports(ModuleRun& module);
+  values::Scope* main_globals() const;
+  bool add_import_root(const Arguments& arguments);
   std::optional<program::Target> find_import(
       std::span<const std::string_view> names, const std::string& from);
+  std::optional<program::Target> find_in_root(
+      std::string_view folder, std::span<const std::string_view> names, const std::string& from) const;
   Value import_dotted(std::span<const syntax::Name> path, bool whole);
   Value module_attribute(values::ModuleObject& module, syntax::Name name, Place place);
   void run_module(ModuleRun& module, std::shared_ptr<const syntax::Module> syntax, bool as_main);
@@ -510,8 +514,8 @@ private:
         record_.steps >= step_limit_;
   }
   void append(const Event* event) { block_->events.push_back(event); }
-  Cond mark_external(Cond condition, bool external) {
-    if (external) record_.external.insert(condition);
+  Cond mark_unseen(Cond condition, bool unseen) {
+    if (unseen) record_.unseen.insert(condition);
     return condition;
   }
   Place here(const syntax::Expr& expr) const { return {chunk_, expr.span}; }

@@ -94,7 +94,7 @@ enum class Operation : std::uint8_t {
 enum class ProblemKind : std::uint8_t {
   inner_dimensions,  // `left` and `right` would be summed over together
   layer_features,    // the last dimension of the input (`left`) is not what the layer was made for (`right`)
-  rank,              // an operand of a product has an impossible number of dimensions
+  ndim,              // an operand of a product has an impossible number of dimensions
   batch_dimensions,  // leading dimensions of a batched product do not broadcast
   // From here on the operator itself words what is wrong (ProblemEvent::text).
   product,  // a matrix product
@@ -229,6 +229,8 @@ enum class Moves : std::uint8_t {
   to_cuda,
 };
 
+inline std::string_view last_name(std::string_view path) { return path.substr(path.rfind('.') + 1); }
+
 // One name of a library. Rows are data: see torch/. All texts live as long as the process.
 struct Row {
   std::string_view path;  // "torch.nn.Linear", "torch.Tensor.view"
@@ -262,6 +264,12 @@ struct Row {
       false;           // of an exception's class: one process has run out of something that others may have
   bool whole = false;  // of a class: its objects have no attributes but those of its rows, its bases' and
                        // what the program gives them
+  bool extends_imports =
+      false;                 // of a function: from here on imports look in the folder that it is given, too
+  bool leaves_loop = false;  // of a framework: it divides, scales and holds back, and leaves it to the
+                             // program to clear and to step
+  bool prepares_loaders =
+      false;  // … and it sees to the loaders, too: which samples they give, and in which order
   // Derived when the table is built.
   const Row* base_row = nullptr;  // of `base`
   std::vector<Name> parameters;
@@ -314,7 +322,12 @@ struct TypeNames {
   std::string_view parameter;  // the class of tensors that are trained
   std::string_view size;       // the class of shapes, which are kept as tuples
   std::string_view dtype, device;
-  std::string_view context;  // the class of what `with` enters: no_grad, autocast…
+  std::string_view context;        // the class of what `with` enters: no_grad, autocast…
+  std::string_view communication;  // what the names of functions begin with by which ranks communicate
+  std::string_view arrays;         // what those of the other library of arrays begin with: "numpy."
+  std::string_view ndim;  // the attribute of arrays of every library that is their number of dimensions
+  // Attributes that only tensors have, by which programs find out whether something is one.
+  std::span<const std::string_view> of_tensors_alone;
 };
 
 class Library {

@@ -33,7 +33,7 @@ struct PeerMessages {
     return values::EngineNotes::received +
         (std::to_string(channel.first) + " " + std::to_string(channel.second));
   }
-  static constexpr std::string_view lost = values::EngineNotes::lost;
+  static constexpr values::KeptKey lost = values::EngineNotes::lost;
 };
 
 struct OneRank {

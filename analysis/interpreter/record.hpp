@@ -79,7 +79,7 @@ public:
   const values::Object* earlier =
       nullptr;  // in the graph of a tensor that was computed from one that an earlier round of a loop left
   std::set<Cond>
-      external;  // conditions that come from code that was not seen: nothing is known of their sharing
+      unseen;  // conditions that come from code that was not seen: nothing is known of their sharing
   std::vector<std::unique_ptr<Event>> events;
   std::unordered_map<const syntax::Stmt*, syntax::BinaryExpr>
       augmented;  // `x += y` as the expression that it computes; events point here

@@ -122,16 +122,16 @@ protected:
   std::vector<Cond>
       assumed_;  // those of them that no statement makes: an operand is run for each of its values
   std::uint64_t step_limit_ = 0;
-  int nesting_ = 0;                         // see Nested
-  int depth_ = 0;                           // of calls
-  std::vector<const values::Slot*> keyed_;  // what was first stored under keys of unknown things, in loops
-  int generic_depth_ = 0;                   // loops around that stand for any number of rounds
-  int dry_runs_ = 0;                        // rounds whose events and facts are thrown away
-  int guards_ = 0;                          // try bodies around
-  int branches_ = 0;                        // forks around of which nothing decides which side is taken
+  int nesting_ = 0;        // see Nested
+  int depth_ = 0;          // of calls
+  int generic_depth_ = 0;  // loops around that stand for any number of rounds
+  int dry_runs_ = 0;       // rounds whose events and facts are thrown away
+  int guards_ = 0;         // try bodies around
+  int branches_ = 0;       // forks around of which nothing decides which side is taken
   // While the test of an assert is evaluated: the values of its parts, and the frame that they belong to.
   std::vector<std::pair<const syntax::Expr*, Value>>* traced_ = nullptr;
   const Frame* traced_frame_ = nullptr;
+  std::vector<const values::Slot*> keyed_;  // what was first stored under keys of unknown things, in loops
   bool with_defaults_ = limits_.with_defaults;  // parameters are their defaults
   std::string defaults_;                        // those that were taken
   bool chosen_by_text_ = false;  // the command line may give a word instead of a default that is one

@@ -57,7 +57,7 @@ public:
   // The class's attribute or method, as found on an object of it; absent if there is none.
   virtual Value find_method(values::Instance* object, syntax::Name name) = 0;
   virtual Value library_symbol(std::string_view path) = 0;
-  // What `import a.b as c` would bind; external where nothing of the name is found.
+  // What `import a.b as c` would bind; unseen where nothing of the name is found.
   virtual Value import_named(std::string_view dotted) = 0;
   // A new object of a library class; its constructor is not run.
   virtual values::Instance* make_native(std::string_view class_path, Place place) = 0;

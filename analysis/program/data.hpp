@@ -26,6 +26,8 @@ struct Data {
   std::vector<Data> items;  // of a list
   std::vector<std::pair<std::string, Data>>
       fields;  // of a table, in order; a later one of the same name wins
+  // Under this name the table of a file of YAML holds what a comment `@package` in front of it says.
+  static constexpr std::string_view package = "@package";
 
   bool operator==(const Data&) const = default;
 };

@@ -66,7 +66,7 @@ private:
     const auto sharing = record_.symbols.sharing(condition);
     const char* const kinds[] = {"uniform", "divergent", "local", "unseen"};
     return "`" + (text.empty() ? "?" : text) + "` (" +
-        (record_.external.contains(condition) ? "external, " : "") + kinds[static_cast<int>(sharing)] + ")";
+        (record_.unseen.contains(condition) ? "unseen, " : "") + kinds[static_cast<int>(sharing)] + ")";
   }
 
   // ------------------------------------------------------------ who comes to the line

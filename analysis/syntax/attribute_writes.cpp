@@ -177,6 +177,8 @@ AttributeWrites::AttributeWrites(const Stmt& stmt, std::string_view text) {
   names_.shrink_to_fit();
 }
 
+bool registers_attribute(std::string_view method) { return is_one_of(method, registering); }
+
 bool AttributeWrites::names(std::string_view name) const { return std::ranges::binary_search(names_, name); }
 
 }  // namespace stepzero::syntax

@@ -9,6 +9,10 @@
 
 namespace stepzero::syntax {
 
+// Does a method of this name give its object an attribute of the name that it is given first:
+// `self.register_buffer("mask", mask)`?
+bool registers_attribute(std::string_view method);
+
 class AttributeWrites {
 public:
   // `text`: the text that the spans of `stmt` count from. Of what is not Python in it every word counts. The

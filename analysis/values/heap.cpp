@@ -135,22 +135,22 @@ Value Heap::unknown(std::string_view name, Sharing sharing, Place born) {
 
 Value Heap::unknown_from(std::span<const Value> sources, Place born) {
   Sharing mixed = Sharing::uniform;
-  bool external = false, poisoned = false;
+  bool unseen = false, poisoned = false;
   for (const Value& source : sources) {
     if (!source) continue;
     mixed = symbolic::mix(mixed, sharing(source));
-    external = external || is_external(source);
+    unseen = unseen || is_unseen(source);
     poisoned = poisoned || is_poisoned(source);
   }
   const Value made = unknown("", mixed, born);
-  made.as<Unknown>()->external = external;
+  made.as<Unknown>()->unseen = unseen;
   made.as<Unknown>()->poisoned = poisoned;
   return made;
 }
 
-Value Heap::external(std::string_view name, Place born) {
+Value Heap::unseen(std::string_view name, Place born) {
   Value made = unknown(name, Sharing::unseen, born);
-  made.as<Unknown>()->external = true;
+  made.as<Unknown>()->unseen = true;
   return made;
 }
 
@@ -298,11 +298,11 @@ Sharing Heap::sharing(Value value, int depth) const {
 }
 
 // Of each rank's own data it is known how they relate among the ranks, though nothing else is.
-bool Heap::is_external(Value value) const {
+bool Heap::is_unseen(Value value) const {
   switch (value.kind) {
-  case Kind::unknown: return value.as<Unknown>()->external && value.as<Unknown>()->sharing != Sharing::local;
-  case Kind::tensor: return value.as<Tensor>()->now()->external;
-  case Kind::choice: return is_external(value.as<Choice>()->yes) || is_external(value.as<Choice>()->no);
+  case Kind::unknown: return value.as<Unknown>()->unseen && value.as<Unknown>()->sharing != Sharing::local;
+  case Kind::tensor: return value.as<Tensor>()->now()->unseen;
+  case Kind::choice: return is_unseen(value.as<Choice>()->yes) || is_unseen(value.as<Choice>()->no);
   default: return false;
   }
 }

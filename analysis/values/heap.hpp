@@ -94,8 +94,8 @@ public:
   Value open_list(Value rest, Int length = nullptr, ListKind kind = ListKind::list);
   Value dict(std::vector<std::pair<Value, Value>> items, bool open = false, Value rest = {});
   Value unknown(std::string_view name, Sharing sharing, Place born = {});
-  std::uint64_t unknowns() const { return unknowns_; }     // made so far
-  Value external(std::string_view name, Place born = {});  // result of code that was not seen
+  std::uint64_t unknowns() const { return unknowns_; }   // made so far
+  Value unseen(std::string_view name, Place born = {});  // result of code that was not seen
   // Something of which only that it was computed from these is known: how it relates among the ranks, and
   // whether it is poisoned.
   Value unknown_from(std::span<const Value> sources, Place born = {});
@@ -123,7 +123,7 @@ public:
 
   // How the value relates among the ranks. Containers and objects answer for themselves, not for their parts.
   Sharing sharing(Value value, int depth = 0) const;
-  bool is_external(Value value) const;  // or contains a condition that is
+  bool is_unseen(Value value) const;  // or contains a condition that is
   bool is_poisoned(Value value) const;
   // An operation on it was proven to fail: a tensor, or the layer that was called.
   void poison(Value value);

@@ -192,7 +192,7 @@ Value Heap::one_of_alike(Value value, bool to_show) {
   };
   // What they were computed from may differ, as with and without a bias: the one stands for both.
   const bool alike = same_sizes() && x.dtype == y.dtype && a->role == TensorRole::plain &&
-      b->role == TensorRole::plain && requires_grad(x) == requires_grad(y) && x.external == y.external &&
+      b->role == TensorRole::plain && requires_grad(x) == requires_grad(y) && x.unseen == y.unseen &&
       x.maybe_array == y.maybe_array && x.crossed == y.crossed && x.scaled_by == y.scaled_by &&
       x.cast_by == y.cast_by && x.outcome == y.outcome && x.mean == y.mean && x.content == y.content &&
       x.extent == y.extent && x.version == y.version && x.strides == y.strides && x.poisoned == y.poisoned &&
@@ -283,7 +283,7 @@ Value Heap::merge(Value a, Value b, Sharing how) {
       for (const Value& item : *items) any = merge(any, item, how);
     if (any.is(Kind::tensor)) {
       Value made = unknown("", mixed);
-      made.as<Unknown>()->external = is_external(a) || is_external(b);
+      made.as<Unknown>()->unseen = is_unseen(a) || is_unseen(b);
       made.as<Unknown>()->poisoned = is_poisoned(a) || is_poisoned(b);
       made.as<Unknown>()->element = any;
       return made;
@@ -307,7 +307,7 @@ Value Heap::merge(Value a, Value b, Sharing how) {
       for (const Value& item : state ? state->items : each.as<Tuple>()->items) any = merge(any, item, how);
       if (state) any = merge(any, state->rest, how);
     }
-    return open_list(any ? any : external(""), nullptr, ListKind::tuple);
+    return open_list(any ? any : unseen(""), nullptr, ListKind::tuple);
   }
   if (const Value mine = held_state(a), theirs = held_state(b);
       mine && theirs && a.as<Instance>()->native == b.as<Instance>()->native) {
@@ -331,7 +331,7 @@ Value Heap::merge(Value a, Value b, Sharing how) {
     return side == &a ? merge(one, b, how) : merge(a, one, how);
   }
   Value made = unknown("", mixed);
-  made.as<Unknown>()->external = is_external(a) || is_external(b);
+  made.as<Unknown>()->unseen = is_unseen(a) || is_unseen(b);
   made.as<Unknown>()->poisoned = is_poisoned(a) || is_poisoned(b);
   // 0 and what was added up from tensors are numbers.
   made.as<Unknown>()->is_number = is_number(a) && is_number(b) && (is_read_number(a) || is_read_number(b));
@@ -381,7 +381,7 @@ TensorState Join::tensors(const TensorState& mine, const TensorState& theirs) {
   if (condition && both != Sharing::uniform &&
       (mine.sharing == Sharing::uniform || theirs.sharing == Sharing::uniform))
     joined.sharing = Sharing::unseen;
-  joined.external = mine.external || theirs.external;
+  joined.unseen = mine.unseen || theirs.unseen;
   joined.poisoned = mine.poisoned || theirs.poisoned;
   if (mine.version != theirs.version) joined.version = ~0u;  // it depends on the path
   join_gradients(mine, theirs, joined);
@@ -469,7 +469,7 @@ ListState* Join::of_one_generator() {
   auto* open = heap.make<ListState>();
   open->open = true;
   open->rest = heap.unknown("", symbolic::mix(how, sharing_of_condition()));
-  open->rest.as<Unknown>()->external = true;
+  open->rest.as<Unknown>()->unseen = true;
   return open;
 }
 

@@ -5,7 +5,32 @@
 
 #include "values/kept.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace stepzero::values {
+
+// Does the path of a row begin with one of these, and not with the name of a library?
+constexpr bool is_internal(std::string_view path) { return path.starts_with('$'); }
+
+// A name in a row's path: `under<InternalRow::model, "net">` is the path of the row that says it.
+template <std::size_t size> struct Literal {
+  char text[size]{};
+  consteval Literal(const char (&from)[size]) { std::copy_n(from, size, text); }
+};
+namespace internal {
+template <const KeyPrefix& prefix, Literal name> struct Joined {
+  static constexpr auto text = [] {
+    constexpr std::size_t length = sizeof name.text - 1;
+    std::array<char, prefix.text.size() + length> joined{};
+    std::copy_n(name.text, length, std::ranges::copy(prefix.text, joined.begin()).out);
+    return joined;
+  }();
+};
+}  // namespace internal
+template <const KeyPrefix& prefix, Literal name> constexpr std::string_view under{
+    internal::Joined<prefix, name>::text.data(), internal::Joined<prefix, name>::text.size()};
+template <const KeyPrefix& prefix, Literal... names> constexpr std::array all_under{under<prefix, names>...};
 
 struct InternalRow {
   static constexpr std::string_view carried = "$carried";  // a tensor of one round is used in the next
@@ -24,6 +49,9 @@ struct InternalRow {
   static constexpr std::string_view unseen_communication =
       "$unseen_communication";                       // code that is not run communicates
   static constexpr KeyPrefix of_unseen{"$unseen."};  // … and a method: of a module that is not seen
+  static constexpr std::string_view called_unseen = "$unseen.__call__";  // … its call
+  static constexpr std::string_view given_together =
+      "$unseen.given_together";                                  // several tensors are given to a call of one
   static constexpr std::string_view parameters = "$parameters";  // the class of what parameters() gives
   static constexpr std::string_view parameters_iter = "$parameters.__iter__";
   static constexpr std::string_view catches = "$catches";      // the class of managers that catch exceptions
@@ -54,11 +82,18 @@ struct InternalRow {
   static constexpr KeyPrefix import_{"$import."};  // … and a name that programs import without being seen to
   static constexpr KeyPrefix model{"$model."};     // … and a name that programs give to models
   static constexpr KeyPrefix device{"$device."};   // … and a name that programs give to devices
+  static constexpr KeyPrefix chooses_device{
+      "$chooses_device."};  // … and a name that they give to what holds the device that they have chosen
+  static constexpr KeyPrefix calls_others{
+      "$calls_others."};  // … and a name that they give to the method of a class that calls the others
+  static constexpr KeyPrefix asks_ndim{
+      "$asks_ndim."};  // … and a method of arrays that gives their number of dimensions
+  static constexpr KeyPrefix sized{"$sized."};  // … and one that says the size alone: `Tensor["B", 768]`
+  static constexpr KeyPrefix described{
+      "$described."};  // … and the name of an annotation that says shape and kind: jaxtyping's `Float`
   static constexpr KeyPrefix keeps_size{"$keeps_size."};  // … and a name that programs give to activations
   static constexpr KeyPrefix keeps_size_in_a_row{"$keeps_size_in_a_row."};  // … to norms and the like as well
   static constexpr KeyPrefix settings{"$settings."};  // … and a class of configurations: its defaults
-  static constexpr std::string_view import_roots =
-      "$import_roots";  // among the names of the main file: the folders that the program adds to sys.path
   static constexpr KeyPrefix any{
       "$any."};  // of the layers of torch.nn, … and an attribute that some of them have
   static constexpr KeyPrefix given{

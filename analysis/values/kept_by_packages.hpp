@@ -2,7 +2,7 @@
 // objects of packages besides PyTorch's own.
 #pragma once
 
-#include <string_view>
+#include "values/kept.hpp"
 
 namespace stepzero::values {
 
@@ -10,38 +10,37 @@ namespace stepzero::values {
 // of them that has its shape.
 struct ReparametrizedState {
   // An integer: the dimension along which each part has a length of its own; -1 of none: the whole has one.
-  static constexpr std::string_view by_length = "$by_length";
+  static constexpr KeptKey by_length{"$by_length"};
   // An integer: the dimension of the rows of the matrix whose largest singular value it is divided by.
-  static constexpr std::string_view by_spectrum = "$by_spectrum";
-  static constexpr std::string_view otherwise = "$computed_otherwise";  // present: in a way that is not known
+  static constexpr KeptKey by_spectrum{"$by_spectrum"};
+  static constexpr KeptKey otherwise{"$computed_otherwise"};  // present: in a way that is not known
 };
 
 // A picture: a tuple of its channels, rows and columns, None where one is not known. Of a data set of
 // pictures, that they have before they are transformed; and the number of classes.
 struct PictureState {
-  static constexpr std::string_view sizes = "$sizes_of_picture";
+  static constexpr KeptKey sizes{"$sizes_of_picture"};
 };
 
 // A data set of which a sample was made.
 struct SampleState {
-  static constexpr std::string_view made_with = "$made_with";  // a tuple: what the data set held then
+  static constexpr KeptKey made_with{"$made_with"};  // a tuple: what the data set held then
 };
 
 // A loader that a framework has prepared.
 struct PreparedState {
-  static constexpr std::string_view moves =
-      "$moves_batches";  // present: its batches lie where the model does
+  static constexpr KeptKey moves{"$moves_batches"};  // present: its batches lie where the model does
 };
 
 // Lightning's Trainer, and that of transformers with its arguments: what they were given.
 struct TrainerState {
-  static constexpr std::string_view precision = "$precision";
-  static constexpr std::string_view model = "$trained_model";
-  static constexpr std::string_view arguments = "$training_arguments";
-  static constexpr std::string_view data = "$training_data";
-  static constexpr std::string_view collator = "$collator";
-  static constexpr std::string_view settings = "$settings_of_training";  // a dict: by their names
-  static constexpr std::string_view otherwise = "$trains_otherwise";     // present: what may change the step
+  static constexpr KeptKey precision{"$precision"};
+  static constexpr KeptKey model{"$trained_model"};
+  static constexpr KeptKey arguments{"$training_arguments"};
+  static constexpr KeptKey data{"$training_data"};
+  static constexpr KeptKey collator{"$collator"};
+  static constexpr KeptKey settings{"$settings_of_training"};  // a dict: by their names
+  static constexpr KeptKey otherwise{"$trains_otherwise"};     // present: what may change the step
 };
 
 }  // namespace stepzero::values

@@ -227,7 +227,7 @@ struct Unknown : Object {
   Sharing sharing = Sharing::uniform;
   bool of_many =
       false;  // one of the elements of something, or a part of one: its fields are not the program's own
-  bool external = false;     // comes from code that was not seen: not even its sharing is known
+  bool unseen = false;       // comes from code that was not seen: not even its sharing is known
   bool is_real = false;      // a float, if it is a number
   bool is_number = false;    // a number that was read from a tensor
   bool is_gradient = false;  // the gradient of something of which nothing is known
@@ -500,7 +500,7 @@ struct TensorState : Object {
   Known requires_grad =
       Known::unknown;  // read by Heap::requires_grad, which knows what may have become of it since
   Sharing sharing = Sharing::local;
-  bool external = false;        // came from code that was not seen
+  bool unseen = false;          // came from code that was not seen
   bool is_gradient = false;     // the gradient of a tensor, or computed from one element by element
   bool graph_complete = false;  // nothing else is in `graph`
   // An operation on it, or on what it was computed from, was proven to fail: what follows from that is not

@@ -43,7 +43,7 @@ void add_package(std::string_view text, program::Data& into) {
   name = name.substr(0, name.find('\n'));
   while (!name.empty() && (name.front() == ' ' || name.front() == ':')) name.remove_prefix(1);
   while (!name.empty() && (name.back() == ' ' || name.back() == '\r')) name.remove_suffix(1);
-  program::Data& package = into.fields.emplace_back("$package", program::Data{}).second;
+  program::Data& package = into.fields.emplace_back(program::Data::package, program::Data{}).second;
   package.kind = program::Data::Kind::text;
   package.text = name;
 }

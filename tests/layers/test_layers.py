@@ -1,5 +1,10 @@
 """Arrows point down only: which floor may include what. The order of the floors is read from the build."""
 
+import builtins
+import collections
+import importlib
+import keyword
+import operator
 import re
 from pathlib import Path
 
@@ -142,11 +147,12 @@ def test_types_are_told_apart():
     assert list(types_of(text)) == ["a::b::S", "a::b::E", "a::b::Q", "a::b::D"]
 
 
-# Keys of state that the engine keeps, and rows that no name of a library stands for, are declared in two headers and named by their constants.
-DECLARED = re.compile(r'static constexpr (?:std::string_view|KeyPrefix) (\w+)\s*(?:=|\{)\s*"(\$[^"]*)"')
+# Keys of state that the engine keeps, and rows that no name of a library stands for, are declared in these headers and named by their
+# constants: a text that begins with '$' stands nowhere else.
+DECLARED = re.compile(r'static constexpr (?:std::string_view|KeptKey|KeyPrefix) (\w+)\s*(?:=|\{)\s*"(\$[^"]*)"')
 HEADERS = ("analysis/values/kept.hpp", "analysis/values/kept_by_packages.hpp", "analysis/values/internal_rows.hpp")
 KEY = re.compile(r'"(\$[A-Za-z_][^"]*)"')
-NOT_KEYS = ("analysis/documents",)  # the variables of shells
+NOT_KEYS = ("analysis/documents", "server/command_line/sarif_report.cpp")  # the variables of shells, a key of SARIF
 
 
 def declared_keys():
@@ -162,22 +168,59 @@ def declared_keys():
 
 def test_keys_are_declared_once_and_used():
     keys = declared_keys()
-    prefixes = tuple(key for key in keys.values() if key.endswith((".", " ")))
-    sources = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "analysis").rglob("*.[hc]pp"))}
+    sources = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+               for folder in ("analysis", "server") for path in sorted((ROOT / folder).rglob("*.[hc]pp"))}
     assert len(keys) > 150
-    wrong = []
-    for path, text in sources.items():
-        place = str(path.relative_to(ROOT))
-        if place in HEADERS or place.startswith(NOT_KEYS):
-            continue
-        for match in KEY.finditer(text):
-            # A list of names in a table says what stands behind a declared prefix; a signature names declared keys.
-            words = re.findall(r"\$\w+", match[1])
-            if not match[1].startswith(prefixes) and not ("=" in match[1] and all(word in keys.values() for word in words)):
-                wrong.append(f"{place}: {match[0]} is declared in neither of {HEADERS}")
-    assert wrong == []
-    everything = "\n".join(text for path, text in sources.items() if str(path.relative_to(ROOT)) not in HEADERS)
+    assert [f"{place}: {match[0]} is declared in none of {HEADERS}" for place, text in sources.items()
+            if place not in HEADERS and not place.startswith(NOT_KEYS) for match in KEY.finditer(text)] == []
+    everything = "\n".join(text for place, text in sources.items() if place not in HEADERS)
     assert [f"{name}::{constant}" for name, constant in keys if f"{name}::{constant}" not in everything] == []
+
+
+# The interpreter knows Python and no library: the names in its texts are Python's own, or words of the analysis. What it has to know of a
+# library it asks the rows (values/internal_rows.hpp, Row) or the `TypeNames` for.
+TEXT = re.compile(r'"((?:\\.|[^"\\\n])*)"')
+NAME = re.compile(r"[A-Za-z_][\w.]*(?:\(\))?")
+STANDARD = ("abc", "argparse", "builtins", "collections", "contextlib", "dataclasses", "enum", "functools", "inspect", "numbers", "sys", "types",
+            "typing")
+ATTRIBUTES = ("co_name", "co_varnames", "fget", "fset", "getter", "setter", "deleter", "func", "args", "keywords", "maxlen", "_fields", "_asdict",
+              "_replace", "_make", "_field_defaults", "_missing_", "_name_", "_value_", "name", "value", "kw_only", "init", "default",
+              "default_factory", "annotation", "metaclass", "self", "self.", "cls", "lambda", "and", "or", "in", "is", "key", "start", "stop",
+              "step", "base", "ndigits", "maxsplit", "sep", "last", "read", "object.__getattribute__", "object.__setattr__", "setUp",
+              "setUpClass", "setup_method", "setup_class", "expectedFailure", "xfail", "test", "Test", "_test", "inf", "nan")
+# What the kinds of values themselves have (analysis/values): tensors, dtypes, devices.
+OF_VALUES = ("grad.__set__", "data.__set__", "is_floating_point", "cuda")
+# Words of messages, of symbols' names and of formats.
+WORDS = ("module", "parameters", "constructor", "s", "rank", "local_rank", "node_rank", "world_size", "local_world_size", "bdoxXn", "dixXo",
+         "dixXoeEfFgG", "__i", "__r", "_", "__", "_update")
+
+
+def pythons_names():
+    names = {*dir(builtins), *keyword.kwlist, *ATTRIBUTES}
+    for kind in (str, bytes, list, dict, set, tuple, int, float, complex, range, slice, type, property, BaseException, collections.deque,
+                 collections.Counter, collections.OrderedDict):
+        names.update(dir(kind))
+    names.update(name.strip("_") for name in dir(operator))
+    for module in STANDARD:
+        names.update((module, module + ".", *dir(importlib.import_module(module))))
+    return names
+
+
+def unknown_names(text, known):
+    text = re.sub(r"//[^\n]*|^\s*#[^\n]*", "", text, flags=re.M)
+    for match in TEXT.finditer(text):
+        name = match[1].removesuffix("()")
+        if NAME.fullmatch(match[1]) and name not in known and name.split(".")[0] not in STANDARD and not re.fullmatch(r"__\w+__", name):
+            yield match[0]
+
+
+def test_the_interpreter_names_no_library():
+    known = pythons_names() | set(OF_VALUES) | set(WORDS)
+    wrong = [f"{path.relative_to(ROOT)}: {name}" for path in sorted(FOLDERS["interpreter"].rglob("*.[hc]pp"))
+             for name in unknown_names(path.read_text(encoding="utf-8"), known)]
+    assert wrong == []
+    assert list(unknown_names('f("register_buffer", "torch.nn", "append", "sys.argv", "__len__", "two words");  // "forward"', known)) == [
+        '"register_buffer"', '"torch.nn"']
 
 
 # What a library's own table calls by a path with a '$' has a row there.

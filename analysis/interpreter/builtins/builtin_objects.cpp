@@ -42,7 +42,7 @@ Value BuiltinCall::is_instance() const {
   const auto answer = run.is_instance(first, second);
   if (answer != symbolic::Answer::unknown) return heap().boolean(answer == symbolic::Answer::yes);
   const Cond condition = run.asked(
-      "isinstance", first, second, heap().is_external(first) ? Sharing::unseen : heap().sharing(first));
+      "isinstance", first, second, heap().is_unseen(first) ? Sharing::unseen : heap().sharing(first));
   if (const Value object = run.resolve(first); object.is(Kind::instance) && !is_presumed(object) &&
       object.as<values::Instance>()->native && !object.as<values::Instance>()->cls)
     run.of_unseen_class_.insert(condition);
@@ -61,7 +61,7 @@ Value BuiltinCall::make_type() const {
   cls->body->is_class = true;
   const auto bases = run.elements(second, where);
   std::vector<values::Class*> parents;
-  run.add_bases(*cls, bases ? *bases : std::vector<Value>{heap().external("")}, parents);
+  run.add_bases(*cls, bases ? *bases : std::vector<Value>{heap().unseen("")}, parents);
   const Value members = positional[2];
   if (members.is(Kind::dict))
     for (const auto& [key, value] : values::Heap::dict_state(members)->items)
@@ -78,7 +78,7 @@ Value BuiltinCall::names_around() const {
   if (scope)
     for (const auto& [key, slot] : scope->names.entries())
       if (slot->value) items.push_back({heap().string(key.text()), slot->value});
-  return heap().dict(std::move(items), true, heap().external(""));
+  return heap().dict(std::move(items), true, heap().unseen(""));
 }
 
 namespace {
@@ -116,7 +116,7 @@ Value getattr(const BuiltinCall& call) {
     case symbolic::Answer::yes: break;
     case symbolic::Answer::unknown:
       if (call.first.is(Kind::library) || call.first.is(Kind::class_))
-        return call.heap().external(wanted.text(), call.where);
+        return call.heap().unseen(wanted.text(), call.where);
       break;
     }
   return call.run.attribute(call.first, wanted, call.where);
@@ -147,7 +147,7 @@ Value hasattr(const BuiltinCall& call) {
   if (answer != symbolic::Answer::unknown) return call.heap().boolean(answer == symbolic::Answer::yes);
   return Value::of(call.run.named_condition(
       "hasattr:" + (call.second.is(Kind::string) ? std::string(call.second.text()) : std::string()),
-      call.heap().is_external(call.first) ? Sharing::unseen : Sharing::uniform));
+      call.heap().is_unseen(call.first) ? Sharing::unseen : Sharing::uniform));
 }
 
 Value callable(const BuiltinCall& call) {
@@ -201,7 +201,7 @@ Value format(const BuiltinCall& call) {
 Value property(const BuiltinCall& call) {
   const Value getter = call.first ? call.first : call.keyword("fget");
   const Value setter = call.second ? call.second : call.keyword("fset");
-  if (!getter.is(Kind::function)) return call.heap().external("", call.where);
+  if (!getter.is(Kind::function)) return call.heap().unseen("", call.where);
   auto* made = call.heap().make<values::Function>();
   *made = *getter.as<values::Function>();
   made->is_property = true;
@@ -278,7 +278,7 @@ Value open_file(const BuiltinCall& call) {
     const values::Slot* slot = path.as<values::Instance>()->attributes.find(Name(values::FileState::path));
     path = slot ? call.run.resolve(slot->value) : Value{};
   }
-  const bool of_rank = path.is(Kind::unknown) && !call.heap().is_external(path) &&
+  const bool of_rank = path.is(Kind::unknown) && !call.heap().is_unseen(path) &&
       call.heap().sharing(path) == Sharing::divergent;
   if (path.is(Kind::string) || of_rank) {
     values::Table& attributes = file.as<values::Unknown>()->attributes;

@@ -96,11 +96,11 @@ Value in_some_order(const BuiltinCall& call, const std::vector<Value>& items) {
   // Which one comes where depends on their keys.
   const Value key = call.keyword("key"),
               asked = any && key && !key.is(Kind::none) ? call.run.resolve(call.call(key, {any})) : any;
-  if (asked && call.heap().sharing(asked) == Sharing::local && !call.heap().is_external(asked) &&
+  if (asked && call.heap().sharing(asked) == Sharing::local && !call.heap().is_unseen(asked) &&
       !call.run.resolve(any).is(Kind::instance))
     any = call.heap().unknown_from({any, asked}, call.where);
   return call.heap().open_list(
-      any ? any : call.heap().external(""), call.symbols().constant(static_cast<std::int64_t>(items.size())));
+      any ? any : call.heap().unseen(""), call.symbols().constant(static_cast<std::int64_t>(items.size())));
 }
 
 Value of_known(const BuiltinCall& call, std::vector<Value> items) {
@@ -120,7 +120,7 @@ Value collection(const BuiltinCall& call) {
   const ListKind kind = kind_made(call.name);
   const bool is_set = kind == ListKind::set;
   if (call.arguments.spread)
-    return call.heap().open_list(call.heap().external("", call.where), nullptr,
+    return call.heap().open_list(call.heap().unseen("", call.where), nullptr,
         is_set || kind == ListKind::tuple ? kind : ListKind::list);
   if (call.count == 0)
     return kind == ListKind::tuple ? call.heap().tuple({})
@@ -191,7 +191,7 @@ Value dict_of(const BuiltinCall& call) {
     const Value each = call.count == 1 && !call.arguments.spread && call.arguments.keywords.empty()
         ? value_of_pairs(call.first)
         : Value{};
-    state.rest = each ? each : call.heap().external("");
+    state.rest = each ? each : call.heap().unseen("");
     call.heap().set_dict(dict, std::move(state));
   }
   return dict;
@@ -228,7 +228,7 @@ Value zip(const BuiltinCall& call) {
   // zip(*pairs) of any number of pairs: as many columns as a pair has parts, each as long as there are pairs.
   const Value row = call.positional.empty() ? call.run.resolve(call.arguments.rest) : Value{};
   if (!row.is(Kind::tuple))
-    return call.heap().open_list(call.heap().external("", call.where), nullptr, ListKind::iterator);
+    return call.heap().open_list(call.heap().unseen("", call.where), nullptr, ListKind::iterator);
   std::vector<Value> columns;
   for (const Value& part : row.as<values::Tuple>()->items)
     columns.push_back(call.heap().open_list(part, call.arguments.rest_length));
@@ -277,7 +277,7 @@ Value filter_of(const BuiltinCall& call) {
     if (certain) return call.heap().list(std::move(results), ListKind::iterator);
     Value any;
     for (const Value& item : results) any = call.heap().merge(any, item, Sharing::uniform);
-    return call.heap().open_list(any ? any : call.heap().external(""), nullptr, ListKind::iterator);
+    return call.heap().open_list(any ? any : call.heap().unseen(""), nullptr, ListKind::iterator);
   }
   return call.heap().open_list(call.run.any_element(call.second, call.where), nullptr, ListKind::iterator);
 }

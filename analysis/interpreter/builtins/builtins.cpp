@@ -157,7 +157,7 @@ Value Interpreter::raise_builtin(std::string_view name, Place where) {
     raised_ = library_symbol("builtins." + std::string(name));
     killed_ = true;
   }
-  return heap().external("", where);
+  return heap().unseen("", where);
 }
 
 // In the runs of ranks sizes without a name of their own are known by where they come from.
@@ -250,7 +250,7 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Pla
   constexpr std::string_view take_any[] = {"dict", "list", "tuple", "set", "frozenset", "print", "zip"};
   if (arguments.spread && std::find(std::begin(take_any), std::end(take_any), name) == std::end(take_any)) {
     for (const Value& argument : arguments.positional) escape(argument);
-    return heap().external("", where);
+    return heap().unseen("", where);
   }
   auto& positional = arguments.positional;
   for (Value& argument : positional) argument = resolve(argument);
@@ -272,7 +272,7 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Pla
     const std::string_view type = name.substr(0, dot), method = name.substr(dot + 1);
     if (type == "dict" && method == "fromkeys" && !positional.empty()) {
       const auto keys = take(positional[0], where);
-      const Value dict = heap().dict({}, !keys, keys ? Value{} : heap().external(""));
+      const Value dict = heap().dict({}, !keys, keys ? Value{} : heap().unseen(""));
       if (keys)
         for (const Value& key : *keys)
           dict_set(dict, key, positional.size() > 1 ? positional[1] : Value::none());
@@ -347,7 +347,7 @@ Value Interpreter::value_attribute(Value object, Name name, Place where) {
     if (name.text() == "start") return slice->lower;
     if (name.text() == "stop") return slice->upper;
     if (name.text() == "step") return slice->step;
-    return heap().external("", where);
+    return heap().unseen("", where);
   }
   case Kind::range: {
     const auto* range = object.as<values::Range>();
@@ -365,8 +365,8 @@ Value Interpreter::value_attribute(Value object, Name name, Place where) {
   case Kind::dtype:
     if (name.text() == "is_floating_point" && object.dtype() != values::Dtype::unknown)
       return heap().boolean(values::is_floating(object.dtype()));
-    return heap().external("", where);
-  default: return heap().external("", where);
+    return heap().unseen("", where);
+  default: return heap().unseen("", where);
   }
 }
 
@@ -388,11 +388,11 @@ Value Interpreter::call_method(Value self, std::string_view name, Arguments& arg
     if (name == "index" || name == "count") return sequence_method(self, name, arguments, where);
     if (self.is(Kind::tuple) && self.as<values::Tuple>()->cls)
       return named_tuple_method(self, name, arguments, where);
-    return heap().external("", where);
+    return heap().unseen("", where);
   case Kind::function: {
     // @name.setter and its like give the property back with another part.
     const auto* property = self.as<values::Function>();
-    if (!property->is_property) return heap().external("", where);
+    if (!property->is_property) return heap().unseen("", where);
     auto* made = heap().make<values::Function>();
     *made = *property;
     if (name == "setter" && first && first.is(Kind::function)) made->setter = first.as<values::Function>();
@@ -409,7 +409,7 @@ Value Interpreter::call_method(Value self, std::string_view name, Arguments& arg
   case Kind::real:
     if (name == "is_integer") return heap().boolean(self.real() == std::floor(self.real()));
     return heap().unknown("", Sharing::uniform, where);
-  default: return heap().external("", where);
+  default: return heap().unseen("", where);
   }
 }
 

@@ -183,7 +183,7 @@ Value Interpreter::next_of(Value iterator, Value otherwise, Place where) {
   }
   if (is_pending(iterator)) elements(iterator, where);
   const auto* state = values::Heap::list_state(iterator);
-  if (!state) return heap().external("", where);
+  if (!state) return heap().unseen("", where);
   if (!state->items.empty() &&
       !(iterator.is(Kind::list) && iterator.as<values::List>()->kind != ListKind::iterator)) {
     values::ListState rest = *state;
@@ -301,7 +301,7 @@ Value as_it_is_here(ListCall& call, Value added) {
 // append, appendleft, and add of a set.
 Value append(ListCall& call) {
   call.first = as_it_is_here(call, call.first);
-  if (call.arguments.spread && call.name != "appendleft") return call.shuffle(call.heap().external(""));
+  if (call.arguments.spread && call.name != "appendleft") return call.shuffle(call.heap().unseen(""));
   if (!call.first) return {};
   values::ListState& state = call.state;
   if (call.name == "add") {
@@ -327,7 +327,7 @@ Value append(ListCall& call) {
 
 // extend, extendleft, and update of a set.
 Value extend(ListCall& call) {
-  if (call.arguments.spread && call.name != "extendleft") return call.shuffle(call.heap().external(""));
+  if (call.arguments.spread && call.name != "extendleft") return call.shuffle(call.heap().unseen(""));
   if (!call.first) return {};
   values::ListState& state = call.state;
   const bool keeps = call.name == "extend" && !call.list().most;
@@ -354,7 +354,7 @@ Value extend(ListCall& call) {
 }
 
 Value insert(ListCall& call) {
-  if (call.arguments.spread) return call.shuffle(call.heap().external(""));
+  if (call.arguments.spread) return call.shuffle(call.heap().unseen(""));
   if (call.count != 2) return {};
   auto at = call.run.to_constant(call.first);
   if (call.state.open || !at) return call.shuffle(call.second);
@@ -469,7 +469,7 @@ Value compare_sets(ListCall& call) {
 // union, intersection, difference and symmetric_difference, and the same with `_update`.
 Value combine_sets(ListCall& call) {
   const bool in_place = call.name.ends_with("_update");
-  if (in_place && call.arguments.spread) return call.shuffle(call.heap().external(""));
+  if (in_place && call.arguments.spread) return call.shuffle(call.heap().unseen(""));
   if (!call.is_set) return {};
   const std::string_view what =
       in_place ? call.name.substr(0, call.name.size() - std::string_view("_update").size()) : call.name;
@@ -493,8 +493,8 @@ Value combine_sets(ListCall& call) {
                                                              : call.run.element(call.self, call.where);
     for (const Value& other : call.positional)
       any = call.heap().merge(any, call.run.element(other, call.where), Sharing::uniform);
-    if (call.arguments.spread) any = call.heap().merge(any, call.heap().external(""), Sharing::uniform);
-    made = call.heap().open_list(any ? any : call.heap().external(""), nullptr, ListKind::set);
+    if (call.arguments.spread) any = call.heap().merge(any, call.heap().unseen(""), Sharing::uniform);
+    made = call.heap().open_list(any ? any : call.heap().unseen(""), nullptr, ListKind::set);
   }
   if (!in_place) return made;
   call.heap().set_list(call.self, *values::Heap::list_state(made));

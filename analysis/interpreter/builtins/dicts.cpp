@@ -48,7 +48,7 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
     return chosen;
   }
   Value maybe;
-  if (!key_is_known && state->items.size() > largest_merged) maybe = heap().external("");
+  if (!key_is_known && state->items.size() > largest_merged) maybe = heap().unseen("");
   for (const auto& [k, v] : state->items) {
     if (k == key || same_key(k, key)) {
       // Of a key that is there on some paths only: who asks without a second choice is on those.
@@ -86,7 +86,7 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
     return any ? heap().merge(any, made, Sharing::uniform) : made;
   }
   if (otherwise && any) any = heap().merge(any, otherwise, Sharing::uniform);
-  return any ? any : otherwise ? otherwise : heap().external("");
+  return any ? any : otherwise ? otherwise : heap().unseen("");
 }
 
 void Interpreter::dict_set(Value dict, Value key, Value value) {
@@ -119,7 +119,7 @@ void Interpreter::dict_set(Value dict, Value key, Value value) {
     for (const auto& [k, v] : state.items) escape(v);
     state = {};
     state.open = true;
-    state.rest = heap().external("");
+    state.rest = heap().unseen("");
   } else if (!found) {
     for (auto& [k, v] : state.items) v = heap().merge(v, value, Sharing::uniform);
     state.open = true;
@@ -157,7 +157,7 @@ bool Interpreter::dict_update(Value dict, Value other, Place where) {
     const Value rest = state->open ? state->rest : Value{};
     const bool whole = !state->open || rest;
     for (const auto& [k, v] : std::vector(state->items)) dict_set(dict, k, v);
-    if (rest) dict_set(dict, heap().external(""), rest);
+    if (rest) dict_set(dict, heap().unseen(""), rest);
     return whole;
   }
   const auto pairs = take(other, where, true);
@@ -177,13 +177,13 @@ const values::DictState& state_of(const BuiltinCall& call) { return *values::Hea
 // Anything may be under any key from here on.
 void lose_contents(const BuiltinCall& call) {
   values::DictState more = state_of(call);
-  for (auto& [k, v] : more.items) v = call.heap().merge(v, call.heap().external(""), Sharing::uniform);
+  for (auto& [k, v] : more.items) v = call.heap().merge(v, call.heap().unseen(""), Sharing::uniform);
   more.open = true;
-  more.rest = call.heap().external("");
+  more.rest = call.heap().unseen("");
   call.heap().set_dict(call.self, std::move(more));
   if (auto* mirrored = call.self.as<values::Dict>()->mirrored) {
     call.open_up(*mirrored);
-    set_any(call.heap(), *mirrored, call.heap().external(""));
+    set_any(call.heap(), *mirrored, call.heap().unseen(""));
   }
 }
 
@@ -206,8 +206,8 @@ Value list_of(const BuiltinCall& call, const std::function<Value(Value, Value)>&
   }
   // Any one of them: objects of one class are one such object.
   if (state.rest || names.empty()) {
-    names.push_back(call.heap().external(""));
-    held.push_back(state.rest ? state.rest : call.heap().external(""));
+    names.push_back(call.heap().unseen(""));
+    held.push_back(state.rest ? state.rest : call.heap().unseen(""));
   }
   const auto one_of = [&](std::vector<Value> all) {
     return call.run.element(call.heap().list(std::move(all)), call.where);
@@ -329,7 +329,7 @@ Value most_common(const BuiltinCall& call) {
   });
   const auto most = call.first ? call.run.to_constant(call.first)
                                : std::optional<std::int64_t>(static_cast<std::int64_t>(pairs.size()));
-  if (!certain || !most || *most < 0) return call.heap().open_list(call.heap().external(""));
+  if (!certain || !most || *most < 0) return call.heap().open_list(call.heap().unseen(""));
   if (static_cast<std::size_t>(*most) < pairs.size()) pairs.resize(static_cast<std::size_t>(*most));
   return call.heap().list(std::move(pairs));
 }
@@ -372,7 +372,7 @@ const BuiltinTable& dict_methods() {
 
 Value Interpreter::dict_method(Value self, std::string_view name, Arguments& arguments, Place where) {
   const Value made = dict_methods().run({*this, name, self, arguments, where});
-  return made ? made : heap().external("", where);
+  return made ? made : heap().unseen("", where);
 }
 
 void Interpreter::count_items(Value counter, Value iterable, Place where) {

@@ -1,6 +1,7 @@
 // The methods of str as rows, where text and arguments are known. Letters outside ASCII are left alone: what
 // would need their case or class is unknown.
 #include "interpreter/builtins/builtin_call.hpp"
+#include "interpreter/calls/unseen.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -87,7 +88,10 @@ bool has_text(Value value) { return value.is(Kind::string) && !value.text().empt
 
 Value format(const BuiltinCall& call) {
   if (const auto made = call.format_braces(call.self.text())) return call.heap().string(*made);
-  return unknown(call);
+  const Value made = unknown(call);
+  const std::string_view pattern = call.self.text();
+  note_beginning(call.heap(), made, pattern.substr(0, pattern.find('{')));
+  return made;
 }
 
 Value join(const BuiltinCall& call) {

@@ -1,4 +1,5 @@
 // Values as text: str(), repr(), f-strings, str.format and the % operator, where every part is known.
+#include "interpreter/calls/unseen.hpp"
 #include "interpreter/interpreter.hpp"
 #include "values/kept.hpp"
 
@@ -369,7 +370,10 @@ Value Interpreter::evaluate_format(const FormatExpr& expr) {
     else
       known = false;
   }
-  return known ? heap().string(text) : heap().unknown("", sharing, here(expr));
+  if (known) return heap().string(text);
+  const Value made = heap().unknown("", sharing, here(expr));
+  note_beginning(heap(), made, text);
+  return made;
 }
 
 std::optional<std::string> Interpreter::format_percent(std::string_view pattern, Value argument) {

@@ -85,7 +85,7 @@ Value Interpreter::evaluate_call(const CallExpr& expr) {
   const Expr* const read_around = std::exchange(read_whole_, read_to_its_end(resolve(function), expr));
   Arguments arguments = evaluate_arguments(expr);
   read_whole_ = read_around;
-  if (killed_) return heap().external("", here(expr));
+  if (killed_) return heap().unseen("", here(expr));
   if (const Value told = told_by_keyword(
           *this, expr, resolve(function), [&](const Expr& object) { return evaluate(object); }))
     function = told;
@@ -133,7 +133,7 @@ Value presumed_size(
   state.first.clear();
   state.strides.clear();
   state.shape_value = {};
-  state.external = true;
+  state.unseen = true;
   state.requires_grad = values::Known::unknown;
   state.graph_complete = false;
   run.heap()
@@ -178,7 +178,7 @@ Value inside(Interpreter& run, Value manager, const Arguments& arguments) {
 Value Interpreter::call(Value function, Arguments arguments, Place where, const CallExpr* expr) {
   function = resolve(function);
   if (!step(1 + arguments.positional.size() / 8) || arguments.positional.size() > most_arguments)
-    return heap().external("", where);
+    return heap().unseen("", where);
   switch (function.kind) {
   case Kind::function:
     return call_function(*function.as<values::Function>(), std::move(arguments), where, {}, expr);
@@ -281,7 +281,7 @@ Value on_some_device(values::Heap& heap, Value value) {
   const bool alike = a.shape.ndim_known == b.shape.ndim_known &&
       std::equal(a.shape.dims.begin(), a.shape.dims.end(), b.shape.dims.begin(), b.shape.dims.end(), same) &&
       a.dtype == b.dtype && a.requires_grad == b.requires_grad && a.content == b.content &&
-      a.external == b.external && a.graph.size() == b.graph.size();
+      a.unseen == b.unseen && a.graph.size() == b.graph.size();
   if (!alike) return value;
   values::TensorState state = a;
   state.device = nullptr;

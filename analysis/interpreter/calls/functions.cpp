@@ -35,7 +35,7 @@ bool Interpreter::bind(const values::Function& function, Arguments& arguments, v
     if (parameter.kind == ParameterKind::var_positional) {
       std::vector<Value> rest;
       while (next < arguments.positional.size()) rest.push_back(arguments.positional[next++]);
-      bound[i] = arguments.spread ? heap().open_list(heap().external(""), nullptr, values::ListKind::tuple)
+      bound[i] = arguments.spread ? heap().open_list(heap().unseen(""), nullptr, values::ListKind::tuple)
                                   : heap().tuple(std::move(rest));
     } else if (parameter.kind == ParameterKind::positional_only || parameter.kind == ParameterKind::normal) {
       if (next < in_front) bound[i] = arguments.positional[next++];
@@ -81,11 +81,11 @@ bool Interpreter::bind(const values::Function& function, Arguments& arguments, v
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (static_cast<std::ptrdiff_t>(i) == options_at)
       bound[i] = heap().dict(std::move(options), arguments.spread || adds,
-          arguments.spread || adds ? heap().external("") : Value{});
-    if (!bound[i] && (arguments.spread || filled)) bound[i] = heap().external(list[i].name.text());
+          arguments.spread || adds ? heap().unseen("") : Value{});
+    if (!bound[i] && (arguments.spread || filled)) bound[i] = heap().unseen(list[i].name.text());
     if (!bound[i] && i < function.defaults.size()) bound[i] = function.defaults[i];
     if (!bound[i]) {
-      bound[i] = heap().external(list[i].name.text());
+      bound[i] = heap().unseen(list[i].name.text());
       fits = false;
     }
     heap().set(heap().slot_of(scope.names, list[i].name), bound[i]);
@@ -219,7 +219,7 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
     const bool abstract = function.owner && function.stmt && function.stmt->body.size() <= 2 &&
         function.stmt->body.back()->kind == StmtKind::raise && catching_ == 0;
     killed_ = !abstract;
-    return heap().external("", where);
+    return heap().unseen("", where);
   }
   Value one = heap().one_of_alike(result);
   if (function.wrapped_unseen && one.is(Kind::tuple)) {
@@ -237,7 +237,7 @@ Value Interpreter::drain(Value generator, Place where, std::function<Value(Value
   auto* iterator = generator.as<values::Iterator>();
   const values::Function& function = *iterator->pending;
   heap().set_list(generator, {});  // it runs once
-  if (depth_ >= max_depth || recurs_too_far(function)) return consume(heap().external("", where));
+  if (depth_ >= max_depth || recurs_too_far(function)) return consume(heap().unseen("", where));
   return run_function(function, iterator->scope, where, &consume);
 }
 

@@ -133,17 +133,10 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
     return call_builtin(symbol_called.path.substr(9), arguments, where);
   }
   const Row* row = symbol_called.row;
-  // Imports that nothing else answers look there, too, from here on: (those before, the last one).
-  if (const auto main = modules_.find(main_path_); !row && main != modules_.end() && main->second.object &&
-      main->second.object->globals && !arguments.positional.empty() &&
-      (symbol_called.path == "sys.path.insert" || symbol_called.path == "sys.path.append"))
-    if (const Value folder = resolve(arguments.positional.back()); folder.is(Kind::string)) {
-      values::Slot& roots = heap().slot_of(
-          main->second.object->globals->names, Name(values::InternalRow::import_roots));
-      const Value before = roots.value ? roots.value : Value::none();
-      heap().set(roots, heap().tuple({before, folder}));
-      return Value::none();
-    }
+  if (row && row->extends_imports) {
+    if (add_import_root(arguments)) return Value::none();
+    row = nullptr;
+  }
   if (!row || is_replaced(outermost_globals(frame_), symbol_called.path))
     return call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
   if (!row->pure) ++may_raise_;
@@ -162,7 +155,7 @@ Value Interpreter::LibraryCall::result() {
   if (self && row.self_first) arguments.positional.insert(arguments.positional.begin(), self);
   Call made{run, row, self, {}, {}, {}, {}, arguments.spread, expr, expr, where};
   bind(made);
-  if (is_refused(made)) return run.heap().external("", where);
+  if (is_refused(made)) return run.heap().unseen("", where);
   return row.kind == values::RowKind::class_ ? construct(made) : operate(made);
 }
 
@@ -431,8 +424,8 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
     const auto& parameters = frame->function->parameters->list;
     const std::span<const Cond> taken = std::span(path_).subspan(std::min(frame->depth, path_.size()));
     const auto is_asked = [&](const syntax::Parameter& parameter) {
-      return asked_for_rank(*frame->scope, parameter.name) ||
-          asked_for_rank(*this, questions_, *frame->scope, parameter.name, taken);
+      return asked_for_ndim(*frame->scope, parameter.name) ||
+          asked_for_ndim(*this, questions_, *frame->scope, parameter.name, taken);
     };
     if (std::none_of(parameters.begin(), parameters.end(), is_asked)) continue;
     for (const syntax::Parameter& parameter : parameters)

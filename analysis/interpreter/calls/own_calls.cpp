@@ -65,7 +65,7 @@ void judge_callable(Interpreter& run, Value value, const CallExpr& expr, Place w
   case Kind::tuple: {
     // Of what only looks like a tensor the shape may be anything.
     const Value of = value.as<values::Tuple>()->shape_of;
-    if (!of.is(Kind::tensor) || !of.as<values::Tensor>()->now()->external) what = "a tuple";
+    if (!of.is(Kind::tensor) || !of.as<values::Tensor>()->now()->unseen) what = "a tuple";
     break;
   }
   case Kind::list: what = "a list"; break;
@@ -84,7 +84,7 @@ void judge_indexed(Interpreter& run, const values::Bound& method, const Subscrip
   const Value function = run.resolve(method.function), self = run.resolve(method.self);
   const auto* found = function.is(Kind::library) ? function.as<values::LibrarySymbol>() : nullptr;
   if (run.assumption() || !found || !found->row || found->row->kind != values::RowKind::method ||
-      !self.is(Kind::tensor) || self.as<values::Tensor>()->now()->external)
+      !self.is(Kind::tensor) || self.as<values::Tensor>()->now()->unseen)
     return;
   const std::string_view text = run.record().text({where.chunk, expr.object->span});
   run.problem_at(values::ProblemKind::own_call, where, &expr,

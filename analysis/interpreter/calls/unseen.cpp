@@ -17,18 +17,18 @@ namespace {
 
 constexpr std::size_t most_sources = 8;
 constexpr int deepest_part = 8;
-constexpr std::string_view lies_on_kept = values::UnknownState::lies_on,
-                           parts_lie_on = values::UnknownState::parts_lie_on,
-                           moved_kept = values::UnknownState::moved,
-                           moved_to_kept = values::UnknownState::moved_to,
-                           batch_kept = values::UnknownState::batch,
-                           part_of_batch = values::UnknownState::part_of_batch;
+constexpr values::KeptKey lies_on_kept = values::UnknownState::lies_on,
+                          parts_lie_on = values::UnknownState::parts_lie_on,
+                          moved_kept = values::UnknownState::moved,
+                          moved_to_kept = values::UnknownState::moved_to,
+                          batch_kept = values::UnknownState::batch,
+                          part_of_batch = values::UnknownState::part_of_batch;
 
 // What is noted was so from the beginning: no write.
-void keep(values::Heap& heap, Unknown& value, std::string_view name, Value what) {
-  heap.slot_of(value.attributes, Name(name)).value = what;
+void keep(values::Heap& heap, Unknown& value, values::KeptKey key, Value what) {
+  heap.slot_of(value.attributes, Name(key)).value = what;
 }
-Value kept(const Unknown& value, std::string_view name) { return value.attributes.value(Name(name)); }
+Value kept(const Unknown& value, values::KeptKey key) { return value.attributes.value(Name(key)); }
 std::vector<const Object*> objects(Value tuple) {
   std::vector<const Object*> found;
   if (tuple.is(Kind::tuple))
@@ -66,14 +66,14 @@ void note_device(values::Heap& heap, Value value, const values::Device& device, 
 }
 void forget_device(values::Heap& heap, Value value) {
   if (!value.is(Kind::unknown)) return;
-  for (const std::string_view name : {lies_on_kept, parts_lie_on})
+  for (const values::KeptKey name : {lies_on_kept, parts_lie_on})
     if (kept(*value.as<Unknown>(), name))
       heap.set(heap.slot_of(value.as<Unknown>()->attributes, Name(name)), Value::none());
 }
 const values::Device* lies_on(const Unknown& value) {
   const Unknown* at = &value;
   for (int depth = 0; at && depth < deepest_part; ++depth) {
-    for (const std::string_view name : {lies_on_kept, moved_to_kept})
+    for (const values::KeptKey name : {lies_on_kept, moved_to_kept})
       if (const Value device = kept(*at, name))  // None: it was forgotten
         return device.is(Kind::device) ? device.as<values::Device>() : nullptr;
     const Value source = kept(*at, values::UnknownState::made_of);
@@ -115,11 +115,9 @@ const values::Device* presumed_device(Runtime& run, Value value) {
   // That of a tensor is where the tensor lies: `x.to(image.device)`. What a program, its settings or its
   // framework have chosen is none.
   if (word.size() < name.size() && !value.as<Unknown>()->is_option) {
-    constexpr std::string_view choosing[] = {"self", "args", "opt", "opts", "cfg", "config", "configs",
-        "conf", "hparams", "hps", "flags", "accelerator", "trainer"};
     const std::string_view whole = name.substr(0, name.size() - word.size() - 1),
                            owner = whole.substr(whole.rfind('.') + 1);
-    if (std::ranges::find(choosing, owner) == std::end(choosing)) return nullptr;
+    if (!run.library().find(values::InternalRow::chooses_device + owner)) return nullptr;
   }
   if (!run.library().find(values::InternalRow::device + std::string(word))) return nullptr;
   const Cond is_gpu = run.named_condition(std::string(name) + " is a GPU", Sharing::uniform);
@@ -272,12 +270,11 @@ void note_computed(
 }
 
 namespace {
-constexpr std::string_view owner_kept = values::UnknownState::owner;
-constexpr std::string_view of_unseen = values::InternalRow::of_unseen;
+constexpr values::KeptKey owner_kept = values::UnknownState::owner;
 }  // namespace
 
 void note_owner(Runtime& run, Value made, const Unknown& object, Name name) {
-  if (made.is(Kind::unknown) && run.library().find(std::string(of_unseen) + std::string(name.text())))
+  if (made.is(Kind::unknown) && run.library().find(values::InternalRow::of_unseen + name.text()))
     keep(run.heap(), *made.as<Unknown>(), owner_kept, Value::of(Kind::unknown, &object));
 }
 
@@ -286,7 +283,20 @@ void note_module(values::Heap& heap, const Unknown& object) {
   if (!kept(object, owner_kept)) keep(heap, *self.as<Unknown>(), owner_kept, self);
 }
 
+void note_beginning(values::Heap& heap, Value text, std::string_view begins) {
+  if (text.is(Kind::unknown) && !begins.empty())
+    keep(heap, *text.as<Unknown>(), values::UnknownState::begins, heap.string(begins));
+}
+std::string_view beginning_of(Value text) {
+  if (text.is(Kind::unknown)) text = kept(*text.as<Unknown>(), values::UnknownState::begins);
+  return text.is(Kind::string) ? text.text() : std::string_view{};
+}
+
 namespace {
+bool sets_mode(const values::Row* row) {
+  return row &&
+      (row->operation == values::Operation::train_mode || row->operation == values::Operation::eval_mode);
+}
 // Was a mode of it set, or is it called what programs call their models?
 bool is_used_as_model(Runtime& run, const Unknown& object) {
   const std::string_view word = object.name.substr(object.name.rfind('.') + 1);
@@ -294,20 +304,19 @@ bool is_used_as_model(Runtime& run, const Unknown& object) {
       kept(object, owner_kept).object() == &object)
     return true;
   return std::ranges::any_of(object.attributes.entries(), [&](const auto& entry) {
-    return (entry.first.text() == "train" || entry.first.text() == "eval") &&
-        entry.second->value.is(Kind::unknown) &&
-        kept(*entry.second->value.template as<Unknown>(), owner_kept).object() == &object;
+    return entry.second->value.is(Kind::unknown) &&
+        kept(*entry.second->value.template as<Unknown>(), owner_kept).object() == &object &&
+        sets_mode(run.library().find(values::InternalRow::of_unseen + entry.first.text()));
   });
 }
 }  // namespace
 
 Role role_of(Runtime& run, const Unknown& function, const Arguments& arguments) {
   const Value owner = kept(function, owner_kept);
-  if (owner.object() == &function)
-    return {run.library().find(std::string(of_unseen) + "__call__"), &function};
+  if (owner.object() == &function) return {run.library().find(values::InternalRow::called_unseen), &function};
   if (owner.is(Kind::unknown)) {
     const std::string_view method = function.name.substr(function.name.rfind('.') + 1);
-    const values::Row* row = run.library().find(std::string(of_unseen) + std::string(method));
+    const values::Row* row = run.library().find(values::InternalRow::of_unseen + method);
     // `model.encode_image(x)` is a call of the model.
     if (row && row->operation == values::Operation::forward)
       return is_used_as_model(run, *owner.as<Unknown>()) ? Role{row, owner.as<Unknown>()} : Role{};
@@ -317,14 +326,14 @@ Role role_of(Runtime& run, const Unknown& function, const Arguments& arguments) 
   }
   for (const auto& [name, slot] : function.attributes.entries())
     if (slot->value.is(Kind::unknown) && kept(*slot->value.as<Unknown>(), owner_kept).object() == &function)
-      return {run.library().find(std::string(of_unseen) + "__call__"), &function};
+      return {run.library().find(values::InternalRow::called_unseen), &function};
   // By its name it is a model.
   const std::string_view word = function.name.substr(function.name.rfind('.') + 1);
   if (run.library().find(values::InternalRow::model + std::string(word)))
-    return {run.library().find(std::string(of_unseen) + "__call__"), &function};
+    return {run.library().find(values::InternalRow::called_unseen), &function};
   // By its name it is a loss of what the model gave and what it should have given.
   if (!arguments.spread && arguments.keywords.empty() && arguments.positional.size() == 2)
-    if (const values::Row* row = run.library().find(std::string(of_unseen) + std::string(word) + "()"))
+    if (const values::Row* row = run.library().find(values::InternalRow::of_unseen + word + "()"))
       return {row, &function};
   return {};
 }

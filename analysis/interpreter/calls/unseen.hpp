@@ -68,4 +68,8 @@ bool is_of_model(const values::Unknown& result);
 // known.
 const values::Device* given_on(const values::Unknown& result);
 
+// Of a text of which only the beginning is known: `f"cuda:{rank}"`, `"cuda:" + rank`, `"cuda:%d" % rank`.
+void note_beginning(values::Heap& heap, Value text, std::string_view begins);
+std::string_view beginning_of(Value text);  // of one that is known, all of it; empty if nothing is known
+
 }  // namespace stepzero::interpreter

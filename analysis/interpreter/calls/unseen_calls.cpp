@@ -59,7 +59,7 @@ void Interpreter::lose_rebound(const values::Scope* scope, const syntax::Stmt* s
   using namespace syntax;
   if (!may_rebind(stmt)) return;
   const auto lose = [&](values::Slot* slot, Name name) {
-    if (slot && slot->value) heap().set(*slot, heap().external(name.text()));
+    if (slot && slot->value) heap().set(*slot, heap().unseen(name.text()));
   };
   const auto inner = [&](syntax::Block block) {
     for (const Stmt* part : block) lose_rebound(scope, part);
@@ -203,11 +203,11 @@ void Interpreter::Escape::of(Value value) {
 
 void Interpreter::Escape::of_list(Value list) {
   values::ListState state = *values::Heap::list_state(list);
-  if (state.open && state.rest.is(Kind::unknown) && state.rest.as<values::Unknown>()->external) return;
+  if (state.open && state.rest.is(Kind::unknown) && state.rest.as<values::Unknown>()->unseen) return;
   for (const Value& item : state.items) inner(item);
   state.open = true;
   state.length = nullptr;
-  state.rest = run.heap().external("");
+  state.rest = run.heap().unseen("");
   state.items.clear();
   run.heap().set_list(list, std::move(state));
 }
@@ -216,7 +216,7 @@ void Interpreter::Escape::of_dict(Value dict) {
   run.heap().note_write(nullptr);
   values::DictState state = *values::Heap::dict_state(dict);
   state.open = true;
-  state.rest = run.heap().external("");
+  state.rest = run.heap().unseen("");
   run.heap().set_dict(dict, std::move(state));
 }
 
@@ -280,8 +280,8 @@ void Interpreter::Escape::of_tensor(values::Tensor& tensor) {
   run.heap().note_write(&state);
   run.heap().note_grad_write();
   if (state.is_gradient || tensor.role == values::TensorRole::parameter) run.lose_gradients();
-  if (state.external) return;
-  state.external = true;
+  if (state.unseen) return;
+  state.unseen = true;
   state.sharing = Sharing::unseen;
   state.content = nullptr;
   state.extent = nullptr;
@@ -371,7 +371,7 @@ OperationEvent* Interpreter::note_tensor_set(std::string_view attribute, Value o
 void Interpreter::note_seed(Value seed, std::optional<Stream> stream, bool partly) {
   Seeds seeds = Seeds::unknown;
   seed = resolve(seed);
-  if (seed && !heap().is_external(seed))
+  if (seed && !heap().is_unseen(seed))
     seeds = heap().sharing(seed) == Sharing::uniform ? Seeds::alike : Seeds::by_rank;
   // The last seed holds, where it is set for certain.
   const bool certain = !partly && path_.empty() && generic_depth_ == 0;
@@ -493,7 +493,7 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   if (library_.seeds(std::string_view(name).substr(name.rfind('.') + 1)))
     note_seed(arguments.positional.empty() ? Value{} : arguments.positional[0]);
   const std::string called = name.empty() ? "" : name + "()";
-  const Value made = heap().external(called, where);
+  const Value made = heap().unseen(called, where);
   if (is_of_own_data(*this, function)) made.as<values::Unknown>()->sharing = Sharing::local;
   if (function.is(Kind::unknown) && switches_ == 0 && (!around_ || around_->gradients != values::Known::no))
     note_computed(*this, made, function, name, arguments);
@@ -514,7 +514,7 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
         Arguments given = arguments;
         for (const auto& [keyword, value] : given.keywords) given.positional.push_back(value);
         given.keywords.clear();
-        if (const Row* inputs = library_.find(values::InternalRow::of_unseen + std::string("given_together")))
+        if (const Row* inputs = library_.find(values::InternalRow::given_together))
           call_library(
               *library_symbol(inputs->path).as<values::LibrarySymbol>(), object, given, where, nullptr);
       }
@@ -522,7 +522,7 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   }
   note_looked_up(heap(), function, arguments, made);
   if (!arguments.spread && arguments.positional.empty() && arguments.keywords.empty())
-    note_asked_rank(heap(), function, made);
+    note_asked_ndim(*this, function, made);
   made.as<values::Unknown>()->poisoned = heap().is_poisoned(function) ||
       std::any_of(arguments.positional.begin(), arguments.positional.end(),
           [&](Value value) { return heap().is_poisoned(resolve(value)); });

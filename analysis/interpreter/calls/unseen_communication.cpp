@@ -29,7 +29,7 @@ bool Interpreter::may_communicate(const values::Function& function, int depth) {
   bool found = false;
   for (const auto& [name, of] : called_names(text)) {
     if (found) break;
-    if (const Row* row = library_.find("torch.distributed." + std::string(name));
+    if (const Row* row = library_.find(std::string(library_.types().communication).append(name));
         row && (row->collective || row->message))
       found = true;
     if (found || depth >= deepest) continue;

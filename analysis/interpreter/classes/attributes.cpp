@@ -76,7 +76,7 @@ bool declares_field(const std::vector<values::Class*>& order, Name name) {
 Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) {
   meet(object);
   if (object.cls && object.cls->hooks_attributes && is_descriptor(run.find_in_order(object.cls->order, name)))
-    return run.heap().external(
+    return run.heap().unseen(
         std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), where);
   if (const values::Slot* slot = object.attributes.find(name); slot && slot->value) {
     const Value found = run.resolve(slot->value);
@@ -105,7 +105,7 @@ Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) 
           ? one_of_overrides(run, *object.cls, name, found, run.globals_, bind)
           : Value{};
       if (!either && object.symbolic && is_left_to_others(found))
-        return run.heap().external(
+        return run.heap().unseen(
             std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), where);
       return either ? either : bind(found);
     }
@@ -160,11 +160,11 @@ Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) 
   const bool uncertain = object.native && !object.symbolic;
   Value made;
   if (uncertain)
-    made = run.heap().external(base + "." + std::string(name.text()), where);
+    made = run.heap().unseen(base + "." + std::string(name.text()), where);
   else
     made = run.symbol(base + "." + std::string(name.text()), Sharing::uniform, where);
   if (made.is(Kind::unknown) && !object.open && !(object.cls && object.cls->open))
-    made.as<values::Unknown>()->external = true;
+    made.as<values::Unknown>()->unseen = true;
   run.heap().slot_of(object.attributes, name).value = made;  // it was always there: no write
   return made;
 }
@@ -173,12 +173,12 @@ Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) 
 Value Interpreter::Attribute::dict_of(values::Instance& object) {
   std::vector<std::pair<Value, Value>> items;
   for (const auto& [key, slot] : object.attributes.entries())
-    if (slot->value && !key.text().starts_with('$'))
+    if (slot->value && !values::is_kept(key.text()))
       items.push_back({run.heap().string(key.text()), slot->value});
   const bool open = object.open || object.symbolic ||
       (object.native && !object.cls && !object.native->path.starts_with("types.") &&
           !object.native->path.starts_with("argparse."));
-  const Value dict = run.heap().dict(std::move(items), open, open ? run.heap().external("") : Value{});
+  const Value dict = run.heap().dict(std::move(items), open, open ? run.heap().unseen("") : Value{});
   dict.as<values::Dict>()->mirrored = &object;
   return dict;
 }
@@ -196,16 +196,16 @@ Value Interpreter::Attribute::of_class(values::Class& cls) {
       for (const auto& [key, slot] : cls.body->names.entries())
         if (slot->value && key != native_first) items.push_back({run.heap().string(key.text()), slot->value});
     if (!cls.body || cls.native || cls.open || cls.is_enum || cls.is_named_tuple)
-      return run.heap().dict(std::move(items), true, run.heap().external(""));
+      return run.heap().dict(std::move(items), true, run.heap().unseen(""));
     for (const std::string_view always : {"__module__", "__doc__", "__dict__", "__weakref__",
              "__annotations__", "__hash__", "__eq__", "__repr__", "__dataclass_fields__", "__match_args__"})
       if (!cls.body->names.find(Name(always)))
-        items.push_back({run.heap().string(always), run.heap().external(always)});
+        items.push_back({run.heap().string(always), run.heap().unseen(always)});
     return run.heap().dict(std::move(items));
   }
   if (text == "__mro__" || text == "__bases__") {
     std::vector<Value> classes;
-    if (text == "__bases__" || cls.native || cls.open) return run.heap().external("", where);
+    if (text == "__bases__" || cls.native || cls.open) return run.heap().unseen("", where);
     for (values::Class* one : cls.order) classes.push_back(Value::of(Kind::class_, one));
     classes.push_back(run.library_symbol("builtins.object"));
     return run.heap().tuple(std::move(classes));
@@ -245,7 +245,7 @@ Value Interpreter::Attribute::of_class(values::Class& cls) {
     return run.library_symbol("builtins.object." + std::string(text));
   if (run.catching_ > 0 && !cls.open && !cls.native && !text.starts_with("__"))
     return run.raise_builtin("AttributeError", where);
-  return run.heap().external(std::string(cls.name.text()) + "." + std::string(text));
+  return run.heap().unseen(std::string(cls.name.text()) + "." + std::string(text));
 }
 
 // `class Layer(nn.Module, Mixin)`: the library's class stands before the mixin, which does not derive from
@@ -271,17 +271,17 @@ static bool library_stands_before(
 Value Interpreter::Attribute::of_super(const values::Super& super) {
   const Value self = super.self;
   const bool of_class = self.is(Kind::class_);
-  if (!of_class && !self.is(Kind::instance)) return run.heap().external("", where);
+  if (!of_class && !self.is(Kind::instance)) return run.heap().unseen("", where);
   values::Class* cls = of_class ? self.as<values::Class>() : self.as<values::Instance>()->cls;
-  if (!cls || !super.after) return run.heap().external("", where);
+  if (!cls || !super.after) return run.heap().unseen("", where);
   const auto at = std::find(cls->order.begin(), cls->order.end(), super.after);
-  if (at == cls->order.end()) return run.heap().external("", where);
+  if (at == cls->order.end()) return run.heap().unseen("", where);
   const auto own = static_cast<std::size_t>(at - cls->order.begin());
   if (const Value found = run.find_in_order(cls->order, name, own + 1);
       found && (of_class || !library_stands_before(run, *cls, own, name))) {
     const Value function = run.resolve(found);
     if (!of_class && function.is(Kind::library) &&
-        function.as<values::LibrarySymbol>()->path.starts_with("$")) {
+        values::is_internal(function.as<values::LibrarySymbol>()->path)) {
       auto* bound = run.heap().make<values::Bound>();
       bound->self = self;
       bound->function = function;
@@ -321,7 +321,7 @@ Value Interpreter::Attribute::of_super(const values::Super& super) {
   if (text == "__new__") return run.library_symbol("builtins.object.__new__");
   // A method that is not seen may call the object's others, which set what they like.
   const auto not_seen = [&] {
-    const Value method = run.heap().external("", where);
+    const Value method = run.heap().unseen("", where);
     if (!of_class && !text.starts_with("__"))
       run.heap().slot_of(method.as<values::Unknown>()->attributes, Name(values::UnknownState::one_of)).value =
           run.heap().tuple({self});  // it is new: no write
@@ -340,12 +340,12 @@ Value Interpreter::Attribute::of_super(const values::Super& super) {
 Value Interpreter::Attribute::of_unknown(values::Unknown& object) {
   if (values::Slot* slot = object.attributes.find(name); slot && slot->value) {
     // A property that is not seen may make what it gives anew: what was stored in that is not in the next.
-    const auto* given = object.external && slot->value.is(Kind::unknown) ? slot->value.as<values::Unknown>()
-                                                                         : nullptr;
+    const auto* given = object.unseen && slot->value.is(Kind::unknown) ? slot->value.as<values::Unknown>()
+                                                                       : nullptr;
     // What has no name may have been given by one, too.
     if (given && was_stored_in(*given) &&
         (given->name.empty() || given->name.ends_with("." + std::string(name.text())))) {
-      const Value anew = run.heap().external(given->name, where);
+      const Value anew = run.heap().unseen(given->name, where);
       note_part(run.heap(), anew, object);
       run.heap().set(*slot, anew);
     }
@@ -403,8 +403,8 @@ Value Interpreter::Attribute::of_unknown(values::Unknown& object) {
   }
   std::string text = object.name.empty() ? "" : std::string(object.name) + "." + std::string(name.text());
   Value made;
-  if (object.external) {
-    made = run.heap().external(text, where);
+  if (object.unseen) {
+    made = run.heap().unseen(text, where);
   } else if (object.of_many) {
     made = run.heap().unknown(text, object.sharing, where);
     made.as<values::Unknown>()->of_many = true;
@@ -436,14 +436,14 @@ Value Interpreter::Attribute::of(Value object) {
   switch (object.kind) {
   case Kind::instance: return of_instance(*object.as<values::Instance>(), object);
   case Kind::tensor:
-    return is_known(object) ? run.value_attribute(object, name, where) : run.heap().external("", where);
+    return is_known(object) ? run.value_attribute(object, name, where) : run.heap().unseen("", where);
   case Kind::class_: return of_class(*object.as<values::Class>());
   case Kind::module: return run.module_attribute(*object.as<values::ModuleObject>(), name, where);
   case Kind::unknown: {
     auto* unknown = object.as<values::Unknown>();
     run.note_choice_by_text(object);
     if (const Value tensor = unknown->state.value; tensor.is(Kind::tensor))
-      return is_known(tensor) ? run.attribute(tensor, name, where) : run.heap().external("", where);
+      return is_known(tensor) ? run.attribute(tensor, name, where) : run.heap().unseen("", where);
     return of_unknown(*unknown);
   }
   case Kind::library: {
@@ -488,9 +488,9 @@ Value Interpreter::Attribute::of_function(Value object) {
         items.push_back({run.heap().string(key.text()), value});
       return run.heap().dict(std::move(items));
     }
-    return run.heap().external("", where);
+    return run.heap().unseen("", where);
   }
-  if (!function.is(Kind::function)) return run.heap().external("", where);
+  if (!function.is(Kind::function)) return run.heap().unseen("", where);
   auto* known = function.as<values::Function>();
   if (const values::Slot* slot = known->attributes.find(name); slot && slot->value)
     return run.resolve(slot->value);
@@ -525,7 +525,7 @@ Value Interpreter::Attribute::of_function(Value object) {
     return Value::of(Kind::bound, bound);
   }
   if (text == "__call__") return object;
-  return run.heap().external("", where);
+  return run.heap().unseen("", where);
 }
 
 }  // namespace stepzero::interpreter

@@ -139,7 +139,7 @@ bool Interpreter::Attribute::set_by_library(values::Instance& object, Value self
   if (!native) return false;
   const Value part = run.resolve(value);
   // One of the library alone may hand on all that it is given.
-  const bool takes_all = object.native && !object.cls && !name.text().starts_with("$");
+  const bool takes_all = object.native && !object.cls && !values::is_kept(name.text());
   if (part.is(Kind::instance) || part.is(Kind::unknown) || part.is(Kind::choice) || takes_all)
     if (const Row* row = run.method_row(native->path, "__setattr__"))
       if (run.resolve(run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), self,
@@ -195,7 +195,7 @@ Answer Interpreter::Attribute::is_in_builtin(Value value) const {
   case Kind::string:
   case Kind::dict:
     if (among({"__len__", "__getitem__", "__iter__", "__contains__"})) return Answer::yes;
-    if (among({"shape", "dtype", "device", "size", "to", "dim"})) return Answer::no;
+    if (std::ranges::count(run.library_.types().of_tensors_alone, text)) return Answer::no;
     if (value.is(Kind::tuple) && among({"_fields", "_asdict", "_replace", "_make"}))
       return value.as<values::Tuple>()->cls || !value.as<values::Tuple>()->fields.empty() ? Answer::yes
                                                                                           : Answer::no;

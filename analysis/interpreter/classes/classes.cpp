@@ -38,7 +38,7 @@ void lose_fields(Interpreter& run, values::Instance& object) {
       if (stmt->kind != StmtKind::ann_assign || as<AnnAssignStmt>(*stmt).target->kind != ExprKind::name)
         continue;
       const Name field = as<NameExpr>(*as<AnnAssignStmt>(*stmt).target).id;
-      run.heap().set(run.heap().slot_of(object.attributes, field), run.heap().external(field.text()));
+      run.heap().set(run.heap().slot_of(object.attributes, field), run.heap().unseen(field.text()));
     }
   }
 }
@@ -55,7 +55,7 @@ Value Interpreter::make_class(const ClassStmt& stmt) {
   bool open = false;
   Value rest;
   std::vector<Value> bases = evaluate_elements(stmt.bases, open, rest);
-  if (open) bases.push_back(heap().external(""));
+  if (open) bases.push_back(heap().unseen(""));
   add_bases(*cls, bases, parents);
   Arguments options;
   for (const Keyword& keyword : stmt.keywords) {
@@ -187,7 +187,7 @@ Value Interpreter::find_method(values::Instance* object, Name name) {
       const Value either = policy_.picks_override && in_roots_
           ? one_of_overrides(*this, *object->cls, name, found, globals_, bind)
           : Value{};
-      if (!either && object->symbolic && is_left_to_others(found)) return heap().external(name.text());
+      if (!either && object->symbolic && is_left_to_others(found)) return heap().unseen(name.text());
       return either ? either : bind(found);
     }
   const auto bound = [&](Value of, Value function) {

@@ -108,7 +108,7 @@ std::string meant(const values::Instance& object, std::string_view wanted) {
   std::size_t least = wanted.size() > 4 ? 3 : 2;
   const auto look = [&](const values::Table& names) {
     for (const auto& [name, slot] : names.entries()) {
-      if (!slot->value || name.text() == wanted || name.text().starts_with("$") || name.text().size() < 3 ||
+      if (!slot->value || name.text() == wanted || values::is_kept(name.text()) || name.text().size() < 3 ||
           differ_by_case(name.text(), wanted))
         continue;
       if (const std::size_t letters = syntax::letters_between(wanted, name.text()); letters < least) {

@@ -34,7 +34,7 @@ void judge_module_attribute(Interpreter& run, const values::Instance& module, sy
       : module.cls                                    ? module.cls->native
                                                       : nullptr;
   const auto& types = run.library().types();
-  if (!where || !native || module.symbolic || module.of_many || name.text().starts_with("$") ||
+  if (!where || !native || module.symbolic || module.of_many || values::is_kept(name.text()) ||
       !run.is_a(Value::of(Kind::instance, &module), types.module))
     return;
   held = run.resolve(held);
@@ -56,7 +56,7 @@ void judge_module_attribute(Interpreter& run, const values::Instance& module, sy
   const auto is_parameter = [](Value each) {
     return each.is(Kind::tensor) && each.as<values::Tensor>()->role == TensorRole::parameter;
   };
-  if (state.external || !state.made || std::ranges::any_of(state.made->arguments, is_parameter) ||
+  if (state.unseen || !state.made || std::ranges::any_of(state.made->arguments, is_parameter) ||
       module.attributes.find(syntax::Name(values::ModuleState::own_state)))
     return;
   run.problem_at(values::ProblemKind::argument, where, nullptr,

@@ -111,12 +111,12 @@ void Interpreter::fill_dataclass(values::Instance& object, Arguments arguments, 
     if (!value && field.factory) value = call(field.factory, {}, where);
     if (!value) value = field.default_value;
     if (field.init_only) {
-      handed_on.push_back(value ? value : heap().external(field.name.text()));
+      handed_on.push_back(value ? value : heap().unseen(field.name.text()));
       continue;
     }
     // A field without a value: the method behind the constructor sets it, or nobody does.
     if (!value && !field.in_init) continue;
-    if (!value) value = heap().external(field.name.text());
+    if (!value) value = heap().unseen(field.name.text());
     heap().set(heap().slot_of(object.attributes, field.name), value);
   }
   if (const Value after = find_in_order(cls.order, Name("__post_init__")); after.is(Kind::function))
@@ -162,7 +162,7 @@ Value Interpreter::make_named(values::Class& cls, const Arguments& arguments, Pl
       if (cls.fields[i].name == name) items[i] = value;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!items[i] && !arguments.spread) items[i] = cls.fields[i].default_value;
-    if (!items[i]) items[i] = heap().external(cls.fields[i].name.text(), where);
+    if (!items[i]) items[i] = heap().unseen(cls.fields[i].name.text(), where);
   }
   const Value made = heap().tuple(std::move(items));
   made.as<values::Tuple>()->cls = &cls;
@@ -187,7 +187,7 @@ Value Interpreter::named_tuple_method(
       items.push_back({heap().string(tuple->cls->fields[i].name.text()), tuple->items[i]});
     return heap().dict(std::move(items));
   }
-  return heap().external("", where);
+  return heap().unseen("", where);
 }
 
 Value Interpreter::named_tuple_class(
@@ -217,7 +217,7 @@ void Interpreter::finish_enum(values::Class& cls) {
     Value value = resolve(slot->value);
     if (value.is(Kind::function) || value.is(Kind::class_)) continue;
     if (is_a(value, "enum.auto")) {
-      value = cls.enum_is_text || !last ? heap().external("") : heap().integer(*last + 1);
+      value = cls.enum_is_text || !last ? heap().unseen("") : heap().integer(*last + 1);
     }
     if (value.is(Kind::integer)) last = to_constant(value);
     Value member;
@@ -262,7 +262,7 @@ Value Interpreter::enum_member(values::Class& cls, Value wanted, Place where) {
     known = known && known_key(value->value);
   }
   if (known && !find_in_order(cls.order, Name("_missing_"))) return raise_builtin("ValueError", where);
-  return heap().external("", where);
+  return heap().unseen("", where);
 }
 
 }  // namespace stepzero::interpreter

@@ -1,4 +1,6 @@
 #include "interpreter/classes/set_on_self.hpp"
+
+#include "syntax/attribute_writes.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -90,10 +92,7 @@ bool Reader::sets_by_name(const CallExpr& call) {
 
 // self.register_buffer(name, tensor)
 void Reader::registers(const CallExpr& call, Name method) {
-  constexpr std::string_view registering[] = {
-      "register_buffer", "register_parameter", "register_module", "add_module"};
-  if (call.arguments.empty() || std::ranges::find(registering, method.text()) == std::end(registering))
-    return;
+  if (call.arguments.empty() || !registers_attribute(method.text())) return;
   if (call.arguments[0]->kind == ExprKind::string)
     changes.set.push_back(Name(as<StringExpr>(*call.arguments[0]).value));
   else
@@ -117,7 +116,7 @@ void Reader::called(const Expr* expr) {
   const auto& method = as<AttributeExpr>(*call.function);
   if (is_self(method.object)) {
     changes.calls.push_back(method.attribute);
-    changes.calls_in.emplace_back(method.attribute, Name("forward"));  // of a part: self.encoder(x)
+    changes.calls_in.emplace_back(method.attribute, Name());  // of a part: self.encoder(x)
     registers(call, method.attribute);
   } else if (const auto* held = attribute_of_self(method.object))
     changes.calls_in.emplace_back(held->attribute, method.attribute);
@@ -255,7 +254,7 @@ static bool may_be_buffer(Value held, int depth = 0) {
 std::vector<Name> may_be_registered(const values::Instance& object) {
   std::vector<Name> names;
   for (const auto& [name, slot] : object.attributes.entries())
-    if (!name.text().starts_with('$') && may_be_buffer(slot->value)) names.push_back(name);
+    if (!values::is_kept(name.text()) && may_be_buffer(slot->value)) names.push_back(name);
   return names;
 }
 
@@ -269,7 +268,7 @@ void lose_set(Runtime& run, values::Instance& object, const Changes& changes) {
   for (const Name name : changes.set) {
     values::Slot* slot = object.attributes.find(name);
     const Value held = slot ? run.resolve(slot->value) : Value{};
-    if (!held || name.text().starts_with('$') || run.is_a(held, run.library().types().module)) continue;
+    if (!held || values::is_kept(name.text()) || run.is_a(held, run.library().types().module)) continue;
     const bool contains = held.is(Kind::tuple) || held.is(Kind::list) || held.is(Kind::dict);
     run.heap().set(
         *slot, contains ? another_of_its_kind(run.heap(), held) : set_at_some_time(run.heap(), held, name));
@@ -298,7 +297,7 @@ bool returns_something(syntax::Block block) {
 }
 
 Value set_at_some_time(values::Heap& heap, Value held, Name attribute) {
-  const Value made = heap.external("self." + std::string(attribute.text()));
+  const Value made = heap.unseen("self." + std::string(attribute.text()));
   if (held.is(values::Kind::none))
     heap.slot_of(made.as<values::Unknown>()->attributes, was_none).value =
         Value::none();  // it is new: no write
@@ -307,8 +306,8 @@ Value set_at_some_time(values::Heap& heap, Value held, Name attribute) {
 
 Value another_of_its_kind(values::Heap& heap, Value container) {
   using values::Kind;
-  if (container.is(Kind::dict)) return heap.dict({}, true, heap.external(""));
-  return heap.open_list(heap.external(""), nullptr,
+  if (container.is(Kind::dict)) return heap.dict({}, true, heap.unseen(""));
+  return heap.open_list(heap.unseen(""), nullptr,
       container.is(Kind::tuple) ? values::ListKind::tuple : container.as<values::List>()->kind);
 }
 
@@ -316,7 +315,7 @@ void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
   using values::Kind;
   if (!object.cls) return;
   const auto lose = [&](Name name, values::Slot* slot) {
-    if (!slot || name.text().starts_with('$')) return;
+    if (!slot || values::is_kept(name.text())) return;
     switch (slot->value.kind) {
     case Kind::none:
     case Kind::boolean:
@@ -337,11 +336,11 @@ void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
     values::Slot* slot = object.attributes.find(name);
     for (const values::Class* each : object.cls->order)
       if (!slot && each->body) slot = each->body->names.find(name);
-    if (slot && slot->value.is(Kind::list)) heap.set(*slot, heap.open_list(heap.external("")));
+    if (slot && slot->value.is(Kind::list)) heap.set(*slot, heap.open_list(heap.unseen("")));
   }
   for (const Name name : changes.changed_within)
     if (values::Slot* slot = object.attributes.find(name); slot && slot->value.is(Kind::dict))
-      heap.set(*slot, heap.dict({}, true, heap.external("")));
+      heap.set(*slot, heap.dict({}, true, heap.unseen("")));
 }
 
 void lose_filled_by_objects(values::Heap& heap, const values::Class& cls) {
@@ -349,8 +348,8 @@ void lose_filled_by_objects(values::Heap& heap, const values::Class& cls) {
     values::Slot* slot = nullptr;
     for (const values::Class* each : cls.order)
       if (!slot && each->body) slot = each->body->names.find(name);
-    if (slot && slot->value.is(values::Kind::list)) heap.set(*slot, heap.open_list(heap.external("")));
-    if (slot && slot->value.is(values::Kind::dict)) heap.set(*slot, heap.dict({}, true, heap.external("")));
+    if (slot && slot->value.is(values::Kind::list)) heap.set(*slot, heap.open_list(heap.unseen("")));
+    if (slot && slot->value.is(values::Kind::dict)) heap.set(*slot, heap.dict({}, true, heap.unseen("")));
   }
 }
 
@@ -363,10 +362,10 @@ void lose_half_built(values::Heap& heap, values::Instance& object, const values:
   for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
     // The parts that it holds itself: others may come.
     if (slot->value && name.text() == values::ContainerState::items)
-      heap.set(*slot, heap.open_list(heap.external("")));
+      heap.set(*slot, heap.open_list(heap.unseen("")));
     if (slot->value && name.text() == values::ContainerState::dict)
-      heap.set(*slot, heap.dict({}, true, heap.external("")));
-    if (!slot->value || name.text().starts_with('$')) continue;
+      heap.set(*slot, heap.dict({}, true, heap.unseen("")));
+    if (!slot->value || values::is_kept(name.text())) continue;
     // A layer of the library that is set in one place is as it will be; what holds parts, and objects of the
     // program, may not be whole.
     const auto* layer = slot->value.is(Kind::instance) ? slot->value.as<values::Instance>() : nullptr;
@@ -374,14 +373,14 @@ void lose_half_built(values::Heap& heap, values::Instance& object, const values:
         !layer->attributes.find(Name(values::ContainerState::items)) &&
         !layer->attributes.find(Name(values::ContainerState::dict));
     if (!is_whole || std::count(changes.set.begin(), changes.set.end(), name) != 1)
-      heap.set(*slot, heap.external("self." + std::string(name.text())));
+      heap.set(*slot, heap.unseen("self." + std::string(name.text())));
   }
 }
 
 void set_any(values::Heap& heap, values::Instance& object, Value value) {
   using values::Kind;
   for (const auto& [name, slot] : std::vector(object.attributes.entries()))
-    if (slot->value && !name.text().starts_with('$'))
+    if (slot->value && !values::is_kept(name.text()))
       heap.set(*slot, heap.merge(slot->value, value, Sharing::uniform));
   if (!object.cls) return;
   for (const values::Class* each : object.cls->order) {

@@ -18,7 +18,7 @@ struct Changes {
   std::vector<std::pair<syntax::Name, syntax::Name>> changed_in;
   std::vector<syntax::Name> calls;  // methods of its own that are called by a statement
   std::vector<std::pair<syntax::Name, syntax::Name>>
-      calls_in;            // and those of the objects in its attributes: self.scene.load(path)
+      calls_in;  // and those of the objects in its attributes: self.data.load(path); no name: a call of it
   bool any = false;        // setattr with a name that is computed
   bool registers = false;  // a buffer, a parameter or a module under such a name
   syntax::Name cls;        // the class as its methods may name it

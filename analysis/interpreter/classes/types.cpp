@@ -84,9 +84,9 @@ Value Interpreter::type_of(Value value, Place where) {
     case ListKind::tuple: return builtin_type("tuple");
     case ListKind::set: return builtin_type("set");
     case ListKind::deque: return library_symbol("collections.deque");
-    case ListKind::iterator: return heap().external("", where);
+    case ListKind::iterator: return heap().unseen("", where);
     }
-    return heap().external("", where);
+    return heap().unseen("", where);
   case Kind::dict:
     if (const auto& dict = *value.as<values::Dict>(); dict.factory && !file_of(dict))
       return library_symbol("collections.defaultdict");
@@ -95,10 +95,10 @@ Value Interpreter::type_of(Value value, Place where) {
   case Kind::tensor: return library_symbol(library_.types().tensor);
   case Kind::instance: {
     const auto* object = value.as<values::Instance>();
-    if (is_presumed(value)) return heap().external("", where);
+    if (is_presumed(value)) return heap().unseen("", where);
     if (object->cls) return Value::of(Kind::class_, object->cls);
     if (object->native) return library_symbol(object->native->path);
-    return heap().external("", where);
+    return heap().unseen("", where);
   }
   case Kind::class_: return builtin_type("type");
   case Kind::function: return library_symbol("types.FunctionType");
@@ -109,8 +109,8 @@ Value Interpreter::type_of(Value value, Place where) {
     if (values::is_number(value))
       return heap().choose(
           symbols().opaque("", values::Sharing::uniform), builtin_type("float"), builtin_type("int"));
-    return heap().external("", where);
-  default: return heap().external("", where);
+    return heap().unseen("", where);
+  default: return heap().unseen("", where);
   }
 }
 
@@ -213,7 +213,7 @@ Answer Interpreter::InstanceOf::of_any(std::span<const Value> types) {
 bool Interpreter::InstanceOf::is_what_made_it() const {
   const auto* unknown = value.as<values::Unknown>();
   const std::string_view made_by = unknown->name;
-  return type.is(Kind::unknown) && unknown->external && made_by.ends_with("()") &&
+  return type.is(Kind::unknown) && unknown->unseen && made_by.ends_with("()") &&
       made_by.substr(0, made_by.size() - 2) == type.as<values::Unknown>()->name;
 }
 
@@ -297,7 +297,7 @@ Answer Interpreter::InstanceOf::tensor() {
   if (path == types.tensor) return Answer::yes;
   if (path == types.parameter)
     return value.as<values::Tensor>()->role == values::TensorRole::parameter ? Answer::yes : Answer::unknown;
-  if (!row && path.starts_with("numpy.") && tensor_has_dimension()) return Answer::no;
+  if (!row && path.starts_with(types.arrays) && tensor_has_dimension()) return Answer::no;
   // A class of another library that is known is no class of tensors.
   if (row && row->kind == values::RowKind::class_ && !is_of_root() &&
       run.library_.knows(path.substr(0, path.find('.'))))
@@ -423,7 +423,7 @@ void Interpreter::store_in_tensor(Value object, Name name, Value value, Place wh
       state.shape = {};
       state.content = nullptr;
       state.extent = nullptr;
-      state.external = true;
+      state.unseen = true;
       heap().set(object.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(state)));
     }
     return;

@@ -11,7 +11,7 @@ constexpr int most_steps = 6;  // back along what a tensor was computed from
 
 // `x == y` of a tensor and something unknown is False where that is a tuple.
 bool may_be_no_tensor(const values::TensorState& state, int steps = most_steps) {
-  if (!state.made || steps == 0) return !state.made && state.external;
+  if (!state.made || steps == 0) return !state.made && state.unseen;
   for (std::size_t i = 0; i < state.made->arguments.size(); ++i) {
     const values::TensorState* operand = i < state.made->states.size() ? state.made->states[i] : nullptr;
     if (operand ? may_be_no_tensor(*operand, steps - 1) : state.made->arguments[i].is(values::Kind::unknown))
@@ -26,7 +26,7 @@ Value asked_for_truth(Interpreter& run, Value value, Place where) {
   if (!found.is(values::Kind::tensor)) return value;
   const values::TensorState& state = *found.as<values::Tensor>()->now();
   // What only looks like a tensor may have a truth of its own.
-  if (!state.shape.ndim_known || state.maybe_array || state.external || state.poisoned ||
+  if (!state.shape.ndim_known || state.maybe_array || state.unseen || state.poisoned ||
       may_be_no_tensor(state))
     return value;
   auto& s = run.symbols();

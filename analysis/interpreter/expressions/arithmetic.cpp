@@ -124,7 +124,7 @@ bool may_be_zero(Interpreter& run, Value value, bool in_try) {
     return false;
   if (const auto known = run.to_constant(value)) return *known == 0;
   const bool counts = value.is(Kind::integer) && run.symbols().lower(value.integer()).value_or(-1) == 0;
-  if (run.heap().is_external(value)) return in_try && counts;
+  if (run.heap().is_unseen(value)) return in_try && counts;
   const Sharing sharing = run.heap().sharing(value);
   if (sharing == Sharing::local) return in_try;
   return counts && (run.as_rank() || sharing == Sharing::divergent);
@@ -236,9 +236,12 @@ Value Interpreter::Arithmetic::result() {
 Value Interpreter::Arithmetic::unknown(std::string_view name) const {
   values::Heap& heap = run.heap();
   Value made = heap.unknown(name, symbolic::mix(heap.sharing(left), heap.sharing(right)), run.here(node));
-  made.as<values::Unknown>()->external = heap.is_external(left) || heap.is_external(right);
+  made.as<values::Unknown>()->unseen = heap.is_unseen(left) || heap.is_unseen(right);
   made.as<values::Unknown>()->poisoned = heap.is_poisoned(left) || heap.is_poisoned(right);
   note_operands(heap, made, left, right);
+  if (left.is(Kind::string) && op == BinaryOp::add) note_beginning(heap, made, left.text());
+  if (left.is(Kind::string) && op == BinaryOp::mod)
+    note_beginning(heap, made, left.text().substr(0, left.text().find('%')));
   return made;
 }
 
@@ -253,7 +256,7 @@ Value Interpreter::Arithmetic::of_objects() {
     if (const Value method = run.find_method(
             right.as<values::Instance>(), Name("__r" + std::string(names[static_cast<int>(op)]) + "__")))
       return run.call(method, {{left}, {}, false}, run.here(node));
-  return run.heap().external("", run.here(node));
+  return run.heap().unseen("", run.here(node));
 }
 
 Value Interpreter::Arithmetic::of_sets() {
@@ -273,7 +276,7 @@ Value Interpreter::Arithmetic::of_dicts() {
         values::Heap::dict_state(left)->open, values::Heap::dict_state(left)->rest);
     if (run.dict_update(sum, right, run.here(node))) return sum;
   }
-  return run.heap().external("", run.here(node));
+  return run.heap().unseen("", run.here(node));
 }
 
 Value Interpreter::Arithmetic::bitwise() {

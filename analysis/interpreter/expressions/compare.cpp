@@ -145,8 +145,8 @@ Value Interpreter::Comparison::result() {
 
 Value Interpreter::Comparison::open() const {
   const Sharing sharing = symbolic::mix(run.heap().sharing(left), run.heap().sharing(right));
-  return Value::of(run.mark_external(
-      s.opaque("", sharing), run.heap().is_external(left) || run.heap().is_external(right)));
+  return Value::of(
+      run.mark_unseen(s.opaque("", sharing), run.heap().is_unseen(left) || run.heap().is_unseen(right)));
 }
 
 Value Interpreter::Comparison::of_presumed() {
@@ -161,7 +161,7 @@ Value Interpreter::Comparison::of_presumed() {
   const bool equality = positive == CompareOp::eq;
   const Sharing sharing = symbolic::mix(run.heap().sharing(left), run.heap().sharing(right));
   if (!is_constant_like(other))
-    return Value::of(run.mark_external(s.opaque("", sharing), run.heap().is_external(other)));
+    return Value::of(run.mark_unseen(s.opaque("", sharing), run.heap().is_unseen(other)));
   const std::string name(object.as<values::Instance>()->name), constant = constant_text(s, other);
   const std::string sign(equality && other.is(Kind::none) ? "is" : spelled(positive));
   const std::string key = turned && !equality ? constant + " " + sign : sign + constant;
@@ -273,7 +273,7 @@ Value Interpreter::Comparison::with_itself() {
                                                        : std::string_view{};
   const Cond equal = run.asked(name.empty() ? "" : std::string(name) + " == " + std::string(name), left, left,
       run.heap().sharing(left));
-  return answer(run.mark_external(equal, run.heap().is_external(left)));
+  return answer(run.mark_unseen(equal, run.heap().is_unseen(left)));
 }
 
 Value Interpreter::Comparison::of_instances() {
@@ -363,12 +363,12 @@ Value Interpreter::Comparison::with_none() {
   // What was computed from data of this process may be there whatever the data are: who says that it is not
   // does not say why.
   if (!unknown->is_none)
-    unknown->is_none = run.mark_external(
+    unknown->is_none = run.mark_unseen(
         s.opaque(unknown->name.empty() || unknown->attributes.find(was_none)
                 ? ""
                 : std::string(unknown->name) + " is None",
             unknown->sharing == Sharing::local ? Sharing::unseen : unknown->sharing),
-        unknown->external);
+        unknown->unseen);
   return answer(unknown->is_none);
 }
 
@@ -526,9 +526,9 @@ Value Interpreter::Comparison::of_unknowns() {
     if (const Cond before = run.questions_.find(left.as<values::Unknown>(),
             std::string(spelled(negative ? CompareOp::eq : op)) + constant_text(s, right)))
       return answer(before);
-  if (left.is(Kind::unknown) && right.is(Kind::integer) && !left.as<values::Unknown>()->external && !share)
+  if (left.is(Kind::unknown) && right.is(Kind::integer) && !left.as<values::Unknown>()->unseen && !share)
     return Value::of(s.compared(ordering(op), compared_int(left), right.integer()));
-  if (right.is(Kind::unknown) && left.is(Kind::integer) && !right.as<values::Unknown>()->external)
+  if (right.is(Kind::unknown) && left.is(Kind::integer) && !right.as<values::Unknown>()->unseen)
     return Value::of(s.compared(ordering(op), left.integer(), compared_int(right)));
   return left.is(Kind::unknown) && is_constant_like(right) ? asked_of_unknown() : open();
 }
@@ -561,7 +561,7 @@ Value Interpreter::Comparison::asked_of_unknown() {
     const std::string name = unknown->name.empty()
         ? ""
         : std::string(unknown->name) + " " + std::string(spelled(positive)) + " " + constant;
-    known = run.mark_external(s.opaque(name, unknown->sharing), unknown->external);
+    known = run.mark_unseen(s.opaque(name, unknown->sharing), unknown->unseen);
     run.questions_.add(unknown, key, known, is_word);
   }
   return positive == CompareOp::eq ? answer(known) : Value::of(known);

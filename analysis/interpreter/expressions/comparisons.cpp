@@ -25,7 +25,7 @@ Cond Interpreter::truth(Value value) {
   const Nested nested(nesting_);
   value = resolve(value);
   auto& s = symbols();
-  if (nested.too_deep()) return mark_external(s.opaque("", Sharing::unseen), true);
+  if (nested.too_deep()) return mark_unseen(s.opaque("", Sharing::unseen), true);
   switch (value.kind) {
   case Kind::boolean: return value.condition();
   case Kind::none: return s.boolean(false);
@@ -39,13 +39,13 @@ Cond Interpreter::truth(Value value) {
     if (!state->open) return s.boolean(false);
     if (state->length) return s.compared(symbolic::Compare::ne, state->length, s.constant(0));
     const Sharing of_items = heap().sharing(value);
-    return mark_external(s.opaque("a list", of_items == Sharing::local ? Sharing::unseen : of_items),
-        state->rest && heap().is_external(state->rest));
+    return mark_unseen(s.opaque("a list", of_items == Sharing::local ? Sharing::unseen : of_items),
+        state->rest && heap().is_unseen(state->rest));
   }
   case Kind::dict: {
     const auto* state = values::Heap::dict_state(value);
     if (!state->open) return s.boolean(!state->items.empty());
-    return mark_external(s.opaque("a dict", Sharing::unseen), true);
+    return mark_unseen(s.opaque("a dict", Sharing::unseen), true);
   }
   case Kind::choice: {
     const auto* choice = value.as<values::Choice>();
@@ -60,15 +60,14 @@ Cond Interpreter::truth(Value value) {
     auto* unknown = value.as<values::Unknown>();
     if (unknown->integer) return s.compared(symbolic::Compare::ne, unknown->integer, s.constant(0));
     if (!unknown->truth)
-      unknown->truth = mark_external(
-          s.opaque(std::string(unknown->name), unknown->sharing), unknown->external);
+      unknown->truth = mark_unseen(s.opaque(std::string(unknown->name), unknown->sharing), unknown->unseen);
     return unknown->truth;
   }
   case Kind::tensor: {
     const auto* state = value.as<values::Tensor>()->now();
     if (const auto* content = heap().content_of(*state); content && content->numbers.size() == 1)
       if (const Value number = heap().number(*content, 0)) return truth(number);
-    return mark_external(s.opaque("a tensor", state->sharing), state->external);
+    return mark_unseen(s.opaque("a tensor", state->sharing), state->unseen);
   }
   case Kind::range: {
     const auto* range = value.as<values::Range>();
@@ -85,7 +84,7 @@ Cond Interpreter::truth(Value value) {
   }
   case Kind::iterator:
   case Kind::state:
-  case Kind::absent: return mark_external(s.opaque("", Sharing::unseen), true);
+  case Kind::absent: return mark_unseen(s.opaque("", Sharing::unseen), true);
   default: return s.boolean(true);
   }
 }
@@ -190,7 +189,7 @@ Value Interpreter::evaluate_compare(const CompareExpr& expr) {
         symbols().form(part.condition()) != symbolic::Context::Form::constant) {
       const Value made = heap().unknown("", symbols().sharing(part.condition()), here(expr));
       made.as<values::Unknown>()->truth = part.condition();
-      made.as<values::Unknown>()->external = record_.external.contains(part.condition());
+      made.as<values::Unknown>()->unseen = record_.unseen.contains(part.condition());
       part = made;
     }
     result = result ? Value::of(symbols().logical_and(truth(result), truth(part))) : part;

@@ -254,31 +254,31 @@ Interpreter::Elements::Known Interpreter::Elements::of_tensor() {
 // A tensor only because something unknown was asked for a method of that name: `f(x).permute(2, 0, 1)`. A
 // list of the program's own may hand the method on to all that it holds, and is more often iterated over.
 static bool is_presumed(const values::TensorState& state) {
-  return state.external && state.made && !state.made->arguments.empty() &&
+  return state.unseen && state.made && !state.made->arguments.empty() &&
       state.made->arguments[0].is(Kind::unknown) &&
       std::ranges::none_of(state.shape.dims, [](const values::Dim& dim) { return dim.size != nullptr; });
 }
 
 Value Interpreter::element(Value iterable, Place where) {
   const Nested nested(nesting_);
-  if (nested.too_deep()) return heap().external("", where);
+  if (nested.too_deep()) return heap().unseen("", where);
   iterable = resolve(iterable);
   switch (iterable.kind) {
   case Kind::list:
   case Kind::iterator: {
     if (iterable.is(Kind::iterator) && is_pending(iterable)) elements(iterable, where);
     const auto* state = values::Heap::list_state(iterable);
-    if (!state) return heap().external("", where);
+    if (!state) return heap().unseen("", where);
     std::vector<Value> items = state->items;
     if (state->rest) items.push_back(state->rest);
     for (const Value& item : items) open_empty(item);
     const Value any = any_of(items);
-    return any ? any : heap().external("", where);
+    return any ? any : heap().unseen("", where);
   }
   case Kind::tuple: {
     for (const Value& item : iterable.as<values::Tuple>()->items) open_empty(item);
     const Value any = any_of(iterable.as<values::Tuple>()->items);
-    return any ? any : heap().external("", where);
+    return any ? any : heap().unseen("", where);
   }
   case Kind::range: {
     const auto* range = iterable.as<values::Range>();
@@ -308,7 +308,7 @@ Value Interpreter::element(Value iterable, Place where) {
     auto* object = iterable.as<values::Instance>();
     if (const Value both = object->attributes.value(called_each_round)) {
       const Value given = resolve(call(both.as<values::Tuple>()->items[0], {}, where));
-      return given.is(Kind::none) ? heap().external("", where) : given;
+      return given.is(Kind::none) ? heap().unseen("", where) : given;
     }
     if (const values::Slot* items = object->attributes.find(Name(values::ContainerState::items));
         items && !object->cls)
@@ -320,11 +320,11 @@ Value Interpreter::element(Value iterable, Place where) {
     } else if (const values::Slot* items = object->attributes.find(Name(values::ContainerState::items))) {
       return element(items->value, where);
     }
-    return heap().external("", where);
+    return heap().unseen("", where);
   }
   case Kind::tensor: {
     values::TensorState state = *iterable.as<values::Tensor>()->now();
-    if (is_presumed(state)) return heap().external("", where);
+    if (is_presumed(state)) return heap().unseen("", where);
     if (state.shape.ndim_known && !state.shape.dims.empty())
       state.shape.dims.erase(state.shape.dims.begin());
     else
@@ -336,9 +336,9 @@ Value Interpreter::element(Value iterable, Place where) {
   }
   case Kind::dict: {
     const auto* state = values::Heap::dict_state(iterable);
-    return state->open ? heap().external("", where) : heap().unknown("", Sharing::uniform, where);
+    return state->open ? heap().unseen("", where) : heap().unknown("", Sharing::uniform, where);
   }
-  default: return heap().external("", where);
+  default: return heap().unseen("", where);
   }
 }
 
@@ -406,7 +406,7 @@ Value Interpreter::one_of_many(Value element) {
     const Value one = heap().unknown(all->name, all->sharing, all->born);
     auto* made = one.as<values::Unknown>();
     made->of_many = true;
-    made->external = all->external;
+    made->unseen = all->unseen;
     made->is_real = all->is_real;
     made->is_number = all->is_number;
     made->is_gradient = all->is_gradient;

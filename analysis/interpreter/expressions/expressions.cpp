@@ -106,7 +106,7 @@ void Interpreter::note(Fact::Role role, Place where, Value value) {
 
 Value Interpreter::evaluate(const Expr& expr) {
   const Nested nested(nesting_);
-  if (!step() || nested.too_deep()) return heap().external("", here(expr));
+  if (!step() || nested.too_deep()) return heap().unseen("", here(expr));
   const Value value = evaluate_inner(expr);
   constexpr std::size_t most_traced = 64;  // parts of one assertion: no message names more
   if (traced_ && traced_frame_ == frame_ && traced_->size() < most_traced)
@@ -206,9 +206,9 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
   case ExprKind::error:
     for (const Expr* part : as<ErrorExpr>(expr).parts) evaluate(*part);
     killed_ = false;
-    return heap().external("", here(expr));
+    return heap().unseen("", here(expr));
   }
-  return heap().external("", here(expr));
+  return heap().unseen("", here(expr));
 }
 
 Value Interpreter::Evaluation::attribute(const AttributeExpr& access) {
@@ -336,15 +336,15 @@ void Interpreter::Evaluation::update(Value dict, Value other) {
   if (run.dict_update(dict, other, where())) return;
   auto state = *values::Heap::dict_state(dict);
   for (auto& [key, value] : state.items)
-    value = run.heap().merge(value, run.heap().external(""), Sharing::uniform);
+    value = run.heap().merge(value, run.heap().unseen(""), Sharing::uniform);
   state.open = true;
-  state.rest = run.heap().external("");
+  state.rest = run.heap().unseen("");
   run.heap().set_dict(dict, std::move(state));
 }
 
 Value Interpreter::Evaluation::yielded(const Expr* part) {
   const Value value = part ? run.evaluate(*part) : Value::none();
-  return run.frame_->on_yield ? (*run.frame_->on_yield)(value) : run.heap().external("", where());
+  return run.frame_->on_yield ? (*run.frame_->on_yield)(value) : run.heap().unseen("", where());
 }
 
 Value Interpreter::Evaluation::yielded_from(const Expr& part) {
@@ -361,7 +361,7 @@ Value Interpreter::Evaluation::yielded_from(const Expr& part) {
     else
       consume(run.element(source, where()));
   }
-  return run.heap().external("", where());
+  return run.heap().unseen("", where());
 }
 
 Value Interpreter::Evaluation::named(const NamedExpr& named) {
@@ -441,7 +441,7 @@ Value Interpreter::lookup(Name name, const Expr& node) {
       const Value value = resolve(slot->value);
       note_used(scope, name);
       return value ? (scope->parent ? value : found_global(*scope, name, value))
-                   : heap().external(name.text(), here(node));
+                   : heap().unseen(name.text(), here(node));
     }
   }
   if (const values::Scope* globals = frame_->scope->globals) {
@@ -490,7 +490,7 @@ Value Interpreter::lookup(Name name, const Expr& node) {
       append(event);
       break;
     }
-  return heap().external(name.text(), here(node));
+  return heap().unseen(name.text(), here(node));
 }
 
 values::Slot& Interpreter::variable(Name name) {

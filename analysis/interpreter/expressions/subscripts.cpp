@@ -77,7 +77,7 @@ private:
 
 Value Interpreter::subscript(Value object, Value index, const Expr& node) {
   const Nested nested(nesting_);
-  if (nested.too_deep()) return heap().external("", here(node));
+  if (nested.too_deep()) return heap().unseen("", here(node));
   object = resolve(object);
   const Place where = here(node);
   note_choice_by_text(resolve(index));
@@ -94,7 +94,7 @@ Value Interpreter::Subscript::result() {
   case Kind::bound:
     if (node.kind == ExprKind::subscript)
       judge_indexed(run, *object.as<values::Bound>(), as<SubscriptExpr>(node), where);
-    return run.heap().external("", where);
+    return run.heap().unseen("", where);
   case Kind::dict: return of_dict();
   case Kind::tensor:
     run.record_picked(object, run.resolve(index), where);
@@ -103,7 +103,7 @@ Value Interpreter::Subscript::result() {
   case Kind::unknown: return of_unknown();
   case Kind::string: return of_text();
   case Kind::library: return of_library();
-  default: return run.heap().external("", where);
+  default: return run.heap().unseen("", where);
   }
 }
 
@@ -113,7 +113,7 @@ Value Interpreter::Subscript::of_sequence() {
     return run.over_choices(index, [&](Value side) { return run.subscript(object, side, node); }, where);
   if (object.is(Kind::list) && values::Heap::list_state(object)->open) return of_open_list();
   const auto items = run.elements(object, where);
-  if (!items) return run.heap().external("", where);
+  if (!items) return run.heap().unseen("", where);
   const auto size = static_cast<std::int64_t>(items->size());
   if (index.is(Kind::slice)) {
     const auto picked = run.slice_of(size, *index.as<values::SliceObject>());
@@ -158,14 +158,14 @@ Value Interpreter::Subscript::of_range() {
     const auto picked = items
         ? run.slice_of(static_cast<std::int64_t>(items->size()), *index.as<values::SliceObject>())
         : std::nullopt;
-    if (!picked) return run.heap().external("", where);
+    if (!picked) return run.heap().unseen("", where);
     std::vector<Value> part;
     for (const std::int64_t i : *picked) part.push_back((*items)[static_cast<std::size_t>(i)]);
     return run.heap().list(std::move(part));
   }
   const Int at = run.to_int(index);
   const Value length = run.length_of(object, where);
-  if (!at || !length.is(Kind::integer)) return run.heap().external("", where);
+  if (!at || !length.is(Kind::integer)) return run.heap().unseen("", where);
   const auto constant = run.symbols().value(at);
   if (constant && *constant < 0)
     return Value::of(run.symbols().add(
@@ -173,7 +173,7 @@ Value Interpreter::Subscript::of_range() {
   if (constant ||
       run.symbols().compare(symbolic::Compare::ge, at, run.symbols().constant(0)) == symbolic::Answer::yes)
     return Value::of(run.symbols().add(range->start, run.symbols().mul(range->step, at)));
-  return run.heap().external("", where);
+  return run.heap().unseen("", where);
 }
 
 Value Interpreter::Subscript::of_class() {
@@ -197,7 +197,7 @@ Value Interpreter::Subscript::of_class() {
 Value Interpreter::Subscript::of_dict() {
   index = run.resolve(index);
   if (run.catching_ == 0 && tell_missing_key(run, run.library_, object, index, where))
-    return run.heap().external("", where);
+    return run.heap().unseen("", where);
   if (run.catching_ == 0 && !run.handling_) judge_lacking_key(run, object, index, node, where);
   return run.dict_get(object, index, {});
 }
@@ -208,7 +208,7 @@ Value Interpreter::Subscript::of_instance() {
     return run.call(method, {{index}, {}, false}, where);
   if (const values::Slot* items = instance->attributes.find(Name(values::ContainerState::items)))
     return run.subscript(items->value, index, node);
-  return run.heap().external("", where);
+  return run.heap().unseen("", where);
 }
 
 Value Interpreter::Subscript::of_unknown() {
@@ -242,14 +242,14 @@ Value Interpreter::Subscript::new_item_of_unknown() {
       name = std::string(unknown->name) + "[" + std::to_string(*at) + "]";
   }
   Value made;
-  if (index.is(Kind::string) && !unknown->external && !unknown->of_many) {
+  if (index.is(Kind::string) && !unknown->unseen && !unknown->of_many) {
     made = run.symbol(index.text(), unknown->sharing, where);
     if (made.is(Kind::unknown)) made = run.heap().unknown(name, unknown->sharing, where);
   } else {
     made = run.heap().unknown(name, symbolic::mix(unknown->sharing, run.heap().sharing(index)), where);
   }
   if (made.is(Kind::unknown)) {
-    made.as<values::Unknown>()->external = unknown->external;
+    made.as<values::Unknown>()->unseen = unknown->unseen;
     made.as<values::Unknown>()->of_many = unknown->of_many ||
         (!index.is(Kind::string) && !run.to_constant(index));
     note_part(run.heap(), made, *unknown);

@@ -10,7 +10,7 @@ using syntax::Name;
 using values::Kind;
 
 namespace {
-constexpr std::string_view any_stored = values::UnknownState::stored;
+constexpr values::KeptKey any_stored = values::UnknownState::stored;
 Name slot_name(std::size_t item) { return Name(values::UnknownState::item + std::to_string(item)); }
 }  // namespace
 

@@ -97,7 +97,7 @@ private:
 };
 
 Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
-  if (expr.generators.size() > max_generators) return heap().external("", here(expr));
+  if (expr.generators.size() > max_generators) return heap().unseen("", here(expr));
   auto* scope = heap().make<values::Scope>();
   scope->parent = frame_->scope;
   scope->globals = frame_->scope->globals;
@@ -153,7 +153,7 @@ void Interpreter::Comprehension::leave_read(Value iterator) {
   if (run.read_whole_ == &expr) return run.heap().set_list(iterator, {});
   values::ListState left;
   left.open = true;
-  left.rest = run.heap().external("", run.here(expr));
+  left.rest = run.heap().unseen("", run.here(expr));
   run.heap().set_list(iterator, std::move(left));
 }
 

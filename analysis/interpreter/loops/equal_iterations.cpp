@@ -78,7 +78,7 @@ private:
             a.shape.dims.begin(), a.shape.dims.end(), b.shape.dims.begin(), b.shape.dims.end(), same_size) &&
         std::equal(a.first.begin(), a.first.end(), b.first.begin(), b.first.end(), same_size) &&
         a.dtype == b.dtype && heap_.requires_grad(a) == heap_.requires_grad(b) && a.sharing == b.sharing &&
-        a.external == b.external && !a.content && !b.content && a.graph.empty() == b.graph.empty() &&
+        a.unseen == b.unseen && !a.content && !b.content && a.graph.empty() == b.graph.empty() &&
         a.is_gradient == b.is_gradient && a.poisoned == b.poisoned && a.strides == b.strides &&
         values::is_same_device(a.device, b.device);
   }

@@ -55,12 +55,12 @@ private:
 Cond Interpreter::path_since(std::size_t depth) {
   if (path_.size() > depth + longest_path) {
     Sharing sharing = Sharing::uniform;
-    bool external = false;
+    bool unseen = false;
     for (std::size_t i = depth; i < path_.size(); ++i) {
       sharing = symbolic::mix(sharing, symbols().sharing(path_[i]));
-      external = external || record_.external.contains(path_[i]);
+      unseen = unseen || record_.unseen.contains(path_[i]);
     }
-    return mark_external(symbols().opaque("", sharing), external);
+    return mark_unseen(symbols().opaque("", sharing), unseen);
   }
   Cond all = symbols().boolean(true);
   for (std::size_t i = depth; i < path_.size(); ++i) all = symbols().logical_and(all, path_[i]);
@@ -126,7 +126,7 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place,
     lowers.begin();
     if (frame_) {
       if (frame_->outer) note_required_ndims(*this, *frame_->scope, holds);
-      learn_ranks(*this, frame_->scope->names, holds);
+      learn_ndims(*this, frame_->scope->names, holds);
     }
     return run();
   };
@@ -265,7 +265,7 @@ Value Interpreter::fork_value(
       condition, nullptr, place, [&] { return run_side(yes, first); }, [&] { return run_side(no, second); });
   if (flow == Flow::dead) {
     killed_ = true;
-    return heap().external("", place);
+    return heap().unseen("", place);
   }
   if (decided || !first || !second) return first ? first : second;
   second = with_equal_sizes(heap(), second, first, symbols().logical_not(condition));

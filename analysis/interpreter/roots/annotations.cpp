@@ -3,6 +3,7 @@
 // `# [batch, seq, hidden]` behind an assignment. Annotations tell what an unknown is, and a value that
 // contradicts one is a problem; comments only give names to sizes that have none.
 #include "interpreter/interpreter.hpp"
+#include "values/internal_rows.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -76,23 +77,21 @@ void add_words(Described& into, std::string_view text) {
   }
 }
 
-constexpr std::string_view kinds[] = {"Float", "Float16", "Float32", "Float64", "BFloat16", "Int", "Int8",
-    "Int32", "Int64", "UInt8", "Integer", "Bool", "Num", "Shaped", "Inexact", "Complex"};
-
-std::optional<Described> described(const Expr& annotation) {
+std::optional<Described> described(const Library& library, const Expr& annotation) {
   if (annotation.kind != ExprKind::subscript) return std::nullopt;
   const auto& access = as<SubscriptExpr>(annotation);
   const std::string_view name = last_name(*access.object);
   if (access.index->kind != ExprKind::tuple) return std::nullopt;
   const auto parts = as<TupleExpr>(*access.index).elements;
   Described made;
-  if (std::find(std::begin(kinds), std::end(kinds), name) != std::end(kinds)) {
-    if (parts.size() != 2 || last_name(*parts[0]) != "Tensor" || parts[1]->kind != ExprKind::string)
+  if (library.find(values::InternalRow::described + name)) {
+    if (parts.size() != 2 || last_name(*parts[0]) != values::last_name(library.types().tensor) ||
+        parts[1]->kind != ExprKind::string)
       return std::nullopt;
     add_words(made, as<StringExpr>(*parts[1]).value);
     return made;
   }
-  if (name != "Tensor" && name != "TensorType") return std::nullopt;
+  if (!library.find(values::InternalRow::sized + name)) return std::nullopt;
   for (const Expr* part : parts) {
     if (part->kind == ExprKind::string)
       add_word(made, as<StringExpr>(*part).value);
@@ -108,7 +107,7 @@ std::optional<Described> described(const Expr& annotation) {
 
 std::optional<Shape> Interpreter::annotated_shape(
     const Expr* annotation, Place where, std::map<std::string, Int, std::less<>>& names) {
-  const auto given = annotation ? described(*annotation) : std::nullopt;
+  const auto given = annotation ? described(library_, *annotation) : std::nullopt;
   if (!given) return std::nullopt;
   Shape shape;
   shape.ndim_known = !given->open;
@@ -138,7 +137,7 @@ void Interpreter::judge_annotation(
   if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
   if (!annotation || annotation->kind != ExprKind::subscript || dry_runs_ > 0 || !value.is(Kind::tensor))
     return;
-  const auto given = described(*annotation);
+  const auto given = described(library_, *annotation);
   if (!given) return;
   const Shape& shape = value.as<values::Tensor>()->now()->shape;
   const std::size_t count = given->dims.size() + given->tail.size();

@@ -152,7 +152,7 @@ void Interpreter::ClassRoot::lose_changed_containers(const Changes& changes) {
           run.escape(held->value);
 }
 
-// So may the method of a part that it calls: self.scene.load(path).
+// So may the method of a part that it calls: self.data.load(path).
 void Interpreter::ClassRoot::lose_changed_parts(const Changes& changes) {
   const auto lose = [&](const auto& each, Value part, Name method, int depth) -> void {
     if (part.is(Kind::choice) && depth < 4) {
@@ -170,7 +170,9 @@ void Interpreter::ClassRoot::lose_changed_parts(const Changes& changes) {
         run.escape(inner->value);
   };
   for (const auto& [outer, part_method] : changes.calls_in)
-    if (const values::Slot* slot = set_attribute(outer)) lose(lose, run.resolve(slot->value), part_method, 0);
+    if (const values::Slot* slot = set_attribute(outer))
+      lose(lose, run.resolve(slot->value),
+          part_method.text().empty() ? Name(run.library_.types().forward) : part_method, 0);
 }
 
 void Interpreter::ClassRoot::lose_attribute(Name name, bool inherited) {
@@ -207,9 +209,9 @@ void Interpreter::ClassRoot::free_placeholders() {
     if (const Value part = run.resolve(slot->value);
         part.is(Kind::instance) && part.as<values::Instance>()->cls && part.as<values::Instance>() != object)
       for (const auto& [name, inner] : part.as<values::Instance>()->attributes.entries())
-        if (inner->value && !name.text().starts_with('$') && is_placeholder(inner->value))
-          run.heap().set(*inner,
-              run.heap().external("self." + std::string(held.text()) + "." + std::string(name.text())));
+        if (inner->value && !values::is_kept(name.text()) && is_placeholder(inner->value))
+          run.heap().set(
+              *inner, run.heap().unseen("self." + std::string(held.text()) + "." + std::string(name.text())));
   for (const auto& [name, slot] : object->attributes.entries()) {
     const Value value = run.resolve(slot->value);
     const bool in_tuple = value.is(Kind::tuple) &&
@@ -217,7 +219,7 @@ void Interpreter::ClassRoot::free_placeholders() {
             value.as<values::Tuple>()->items, [&](const Value& item) { return is_placeholder(item); });
     // And so does None that no method replaces.
     if (is_placeholder(value) || in_tuple || value.is(Kind::none))
-      run.heap().set(*slot, run.heap().external("self." + std::string(name.text())));
+      run.heap().set(*slot, run.heap().unseen("self." + std::string(name.text())));
   }
 }
 

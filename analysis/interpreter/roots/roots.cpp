@@ -67,12 +67,11 @@ std::unordered_map<std::string_view, int> counts(
   return found;
 }
 
-bool annotated_as_tensor(const Expr* annotation) {
+bool annotated_as_tensor(const Library& library, const Expr* annotation) {
   if (!annotation) return false;
-  if (annotation->kind == ExprKind::name) return as<NameExpr>(*annotation).id.text() == "Tensor";
-  if (annotation->kind == ExprKind::attribute)
-    return as<AttributeExpr>(*annotation).attribute.text() == "Tensor";
-  return false;
+  const std::string_view tensor = values::last_name(library.types().tensor);
+  if (annotation->kind == ExprKind::name) return as<NameExpr>(*annotation).id.text() == tensor;
+  return annotation->kind == ExprKind::attribute && as<AttributeExpr>(*annotation).attribute.text() == tensor;
 }
 
 }  // namespace
@@ -248,20 +247,20 @@ Value Interpreter::symbolic_parameter(
         return made;
       }
   if (parameter.kind == ParameterKind::var_positional)
-    return heap().open_list(heap().external("", born), nullptr, values::ListKind::tuple);
-  if (parameter.kind == ParameterKind::var_keyword) return heap().dict({}, true, heap().external("", born));
+    return heap().open_list(heap().unseen("", born), nullptr, values::ListKind::tuple);
+  if (parameter.kind == ParameterKind::var_keyword) return heap().dict({}, true, heap().unseen("", born));
   const auto annotated = annotated_shape(parameter.annotation,
       {function.chunk, parameter.annotation ? parameter.annotation->span : parameter.span}, annotated_names_);
   const auto known = annotated ? annotated : given_shape(function, parameter);
   bool or_none = false;
   if (known ||
-      annotated_as_tensor(policy_.believes_annotations
-              ? annotation_without_none(parameter.annotation, or_none)
-              : parameter.annotation)) {
+      annotated_as_tensor(library_,
+          policy_.believes_annotations ? annotation_without_none(parameter.annotation, or_none)
+                                       : parameter.annotation)) {
     values::TensorState state;
     if (known) state.shape = *known;
     state.sharing = Sharing::unseen;
-    state.external = true;
+    state.unseen = true;
     const Value given = heap().tensor(state, born);
     const bool optional = or_none ||
         (index < function.defaults.size() && function.defaults[index].is(Kind::none));
@@ -418,7 +417,7 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
     root.defaults = std::string(owner ? owner->name.text() : function.qualified) +
         (defaults_.empty() ? "" : ": " + defaults_);
   defaults_ = outer_defaults;
-  std::function<Value(Value)> ignore = [&](Value) { return heap().external(""); };
+  std::function<Value(Value)> ignore = [&](Value) { return heap().unseen(""); };
   // A test that is marked as one that fails.
   const bool fails = std::any_of(
       function.stmt->decorators.begin(), function.stmt->decorators.end(), [](const Expr* marked) {
@@ -513,13 +512,10 @@ void Interpreter::run_class_roots(values::Class& cls) {
   if (!any) return;
   // What calls other methods comes first: those are then reached with the values of that call. What only the
   // class itself calls comes last.
-  const auto turn = [](const values::Function* function) {
+  const auto turn = [&](const values::Function* function) {
     const std::string_view name = function->name.text();
     if (name.starts_with('_') && !name.starts_with("__")) return 2;
-    return name == "forward" || name == "__call__" || name == "train" || name == "run" || name == "fit" ||
-            name == "main"
-        ? 0
-        : 1;
+    return library_.find(values::InternalRow::calls_others + name) ? 0 : 1;
   };
   std::stable_sort(
       methods.begin(), methods.end(), [&](const auto* a, const auto* b) { return turn(a) < turn(b); });

@@ -218,7 +218,7 @@ Flow Interpreter::run_assert(const AssertStmt& stmt) {
   case Answer::unknown: symbols().doubt(holds); break;
   }
   if (!symbols().assume(holds)) return leave(ExitKind::raise, stmt, raised_);
-  learn_ranks(*this, frame_->scope->names, holds);
+  learn_ndims(*this, frame_->scope->names, holds);
   path_.push_back(holds);
   return Flow::normal;
 }

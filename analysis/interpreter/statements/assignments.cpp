@@ -121,7 +121,7 @@ void Interpreter::Assignment::spread(const AssignStmt& assign, std::size_t star)
         : sizes && sizes->size() == count ? (*sizes)[i - star]
         : !sizes && of_shape
         ? run.subscript(given[star], run.heap().integer(static_cast<std::int64_t>(i - star)), *targets[i])
-        : run.heap().external("", run.here(*targets[i]));
+        : run.heap().unseen("", run.here(*targets[i]));
     run.run_assign(*targets[i], part);
   }
 }
@@ -265,7 +265,7 @@ void Interpreter::store_subscript(Value object, Value index, Value value, const 
   if (object.is(Kind::instance) &&
       !(object.as<values::Instance>()->cls &&
           find_in_order(object.as<values::Instance>()->cls->order, Name("__setitem__"))))
-    for (const std::string_view parts : {values::ContainerState::items, values::ContainerState::dict})
+    for (const values::KeptKey parts : {values::ContainerState::items, values::ContainerState::dict})
       if (const values::Slot* slot = object.as<values::Instance>()->attributes.find(Name(parts));
           slot && slot->value) {
         object = resolve(slot->value);
@@ -386,7 +386,7 @@ void Interpreter::run_assign(const Expr& target, Value value) {
           return items && items->size() == targets.size() ? (*items)[i] : element(side, here(target));
         };
         if (targets[i]->kind == ExprKind::starred)
-          run_assign(*targets[i], heap().external(""));
+          run_assign(*targets[i], heap().unseen(""));
         else
           run_assign(*targets[i], heap().choose(choice->condition, item(choice->yes), item(choice->no)));
       }
@@ -409,7 +409,7 @@ void Interpreter::run_assign(const Expr& target, Value value) {
         // counted from the end.
         const auto at = static_cast<std::int64_t>(i) -
             (i > star ? static_cast<std::int64_t>(targets.size()) : 0);
-        Value part = items ? heap().external("", here(target))
+        Value part = items ? heap().unseen("", here(target))
                            : subscript(value, heap().integer(at), *targets[i]);
         if (targets[i]->kind == ExprKind::starred) part = heap().open_list(element(value, here(target)));
         run_assign(*targets[i], part);

@@ -158,7 +158,7 @@ Flow Interpreter::WithItem::through_generator() {
     return Flow::normal;
   }
   if (!is_entered) {
-    if (target) run.run_assign(*target, run.heap().external(""));
+    if (target) run.run_assign(*target, run.heap().unseen(""));
     return rest();
   }
   run.killed_ = false;
@@ -193,7 +193,7 @@ Value Interpreter::WithItem::entered(Value& leave_method, bool& catches) {
   } else if (manager.is(Kind::unknown)) {
     // A file is its own manager.
     const values::Slot* path = manager.as<values::Unknown>()->attributes.find(Name(values::FileState::path));
-    if (!path) given = run.heap().external("", where());
+    if (!path) given = run.heap().unseen("", where());
   }
   return given;
 }

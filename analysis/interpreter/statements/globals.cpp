@@ -88,7 +88,7 @@ void open_attributes(values::Heap& heap, values::Instance& object, const std::ve
     if (each.text().starts_with(prefix))
       if (values::Slot* slot = object.attributes.find(Name(each.text().substr(prefix.size())));
           slot && is_plain(slot->value))
-        heap.set(*slot, heap.external(each.text()));
+        heap.set(*slot, heap.unseen(each.text()));
 }
 }  // namespace
 
@@ -104,7 +104,7 @@ Value Interpreter::found_global(const values::Scope& globals, Name name, Value f
   };
   if (!own_object)
     return std::ranges::find(set_by_functions(globals), name) != set_by_functions(globals).end()
-        ? heap().external(name.text())
+        ? heap().unseen(name.text())
         : found;
   auto& object = *found.as<values::Instance>();
   if (const values::Slot* looked = object.attributes.find(looked_at);

@@ -59,7 +59,7 @@ Cond Interpreter::Matching::condition() {
   case PatternKind::mapping: return of_mapping();
   case PatternKind::class_: return of_class();
   case PatternKind::star:
-    if (const Name name = as<StarPattern>(pattern).name; !name.empty()) bind(name, run.heap().external(""));
+    if (const Name name = as<StarPattern>(pattern).name; !name.empty()) bind(name, run.heap().unseen(""));
     return yes();
   case PatternKind::error: return open();
   }
@@ -74,7 +74,7 @@ Cond Interpreter::Matching::any_alternative() {
 }
 
 void Interpreter::Matching::bind_parts(syntax::List<const Pattern*> parts) {
-  for (const Pattern* part : parts) of_part(*part, run.heap().external(""));
+  for (const Pattern* part : parts) of_part(*part, run.heap().unseen(""));
 }
 
 Cond Interpreter::Matching::of_sequence() {
@@ -143,7 +143,7 @@ Cond Interpreter::Matching::of_mapping() {
   default: break;
   }
   bind_parts(mapping.patterns);
-  if (!mapping.rest.empty()) bind(mapping.rest, run.heap().external(""));
+  if (!mapping.rest.empty()) bind(mapping.rest, run.heap().unseen(""));
   return open();
 }
 
@@ -156,7 +156,7 @@ Cond Interpreter::Matching::of_class() {
   const bool is_one = answer == symbolic::Answer::yes;
   Cond all = is_one ? yes() : open();
   for (std::size_t i = 0; i < wanted.arguments.size(); ++i) {
-    Value part = run.heap().external("");
+    Value part = run.heap().unseen("");
     if (type.is(Kind::library))
       part = object;  // int(x), str(x): the value itself
     else if (type.is(Kind::class_) && i < type.as<values::Class>()->fields.size() && is_one)
@@ -166,7 +166,7 @@ Cond Interpreter::Matching::of_class() {
     all = both(all, of_part(*wanted.arguments[i], part));
   }
   for (std::size_t i = 0; i < wanted.keyword_patterns.size(); ++i) {
-    Value part = run.heap().external("");
+    Value part = run.heap().unseen("");
     if (is_one && i < wanted.keyword_names.size())
       part = run.attribute(object, wanted.keyword_names[i], {run.chunk_, pattern.span});
     all = both(all, of_part(*wanted.keyword_patterns[i], part));

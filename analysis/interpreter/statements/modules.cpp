@@ -281,7 +281,7 @@ void Interpreter::lose_unfinished(values::ModuleObject& object) {
     const Value held = resolve(slot->value);
     if (!held.is(Kind::function) && !held.is(Kind::class_) && !held.is(Kind::module) &&
         !held.is(Kind::library))
-      slot->value = heap().external(name.text());
+      slot->value = heap().unseen(name.text());
   }
 }
 
@@ -342,6 +342,62 @@ Value Interpreter::lazy_name(ModuleRun& module, Name name) {
   return {};
 }
 
+// The names of the file that is run; null before it has any.
+values::Scope* Interpreter::main_globals() const {
+  const auto main = modules_.find(main_path_);
+  return main != modules_.end() && main->second.object ? main->second.object->globals : nullptr;
+}
+
+// Imports that nothing else answers look in that folder, too, from here on. Kept as (those before, the last
+// one). False where it is not known which folder it is.
+bool Interpreter::add_import_root(const Arguments& arguments) {
+  values::Scope* globals = main_globals();
+  if (!globals || arguments.positional.empty()) return false;
+  const Value folder = resolve(arguments.positional.back());
+  if (!folder.is(Kind::string)) return false;
+  values::Slot& roots = heap().slot_of(globals->names, Name(values::EngineNotes::import_roots));
+  const Value before = roots.value ? roots.value : Value::none();
+  heap().set(roots, heap().tuple({before, folder}));
+  return true;
+}
+
+namespace {
+// The folders that were added, the last one first, whichever way led to them.
+void added_roots(Value roots, std::vector<std::string_view>& found) {
+  if (roots.is(Kind::choice)) {
+    added_roots(roots.as<values::Choice>()->yes, found);
+    added_roots(roots.as<values::Choice>()->no, found);
+  } else if (roots.is(Kind::tuple)) {
+    const auto& items = roots.as<values::Tuple>()->items;
+    found.push_back(items[1].text());
+    added_roots(items[0], found);
+  }
+}
+}  // namespace
+
+// What lies in a folder that the program added. Outside of the workspace nothing is read.
+std::optional<program::Target> Interpreter::find_in_root(
+    std::string_view folder, std::span<const std::string_view> names, const std::string& from) const {
+  std::vector<std::string> places;
+  if (folder.starts_with('/')) {
+    places.push_back(program::normal_path(std::string(folder)));
+  } else {
+    // As seen from where the program is started: nobody knows where that is.
+    const std::string below = "/" + std::string(folder);
+    places.push_back(program::normal_path(program::folder_of(main_path_) + below));
+    for (const std::string& root : sources_.roots()) places.push_back(program::normal_path(root + below));
+  }
+  for (const std::string& place : places) {
+    const bool inside = std::ranges::any_of(sources_.roots(), [&](const std::string& root) {
+      return place == root || (place.starts_with(root) && place[root.size()] == '/');
+    });
+    if (!inside) continue;
+    auto found = imports_.relative(1, names, place + "/.");
+    if (found && found->path != from && !found->is_namespace) return found;
+  }
+  return std::nullopt;
+}
+
 // The file that an import means, seen from another.
 std::optional<program::Target> Interpreter::find_import(
     std::span<const std::string_view> names, const std::string& from) {
@@ -350,50 +406,18 @@ std::optional<program::Target> Interpreter::find_import(
   if (auto found = imports_.absolute(names, from); found && (reads || !imports_.is_installed(found->path)))
     return found;
   if (reads) return imports_.installed(names);
-  // The last folder that was added first, whichever way led to it.
-  std::optional<program::Target> added;
-  const auto within_added = [&](const std::string& folder) -> std::optional<program::Target> {
-    std::vector<std::string> places;
-    if (folder.starts_with('/')) {
-      places.push_back(program::normal_path(folder));
-    } else {
-      // As seen from where the program is started: nobody knows where that is.
-      places.push_back(program::normal_path(program::folder_of(main_path_) + "/" + folder));
-      for (const std::string& root : sources_.roots())
-        places.push_back(program::normal_path(root + "/" + folder));
-    }
-    for (const std::string& place : places) {
-      // What lies outside of the workspace is not read.
-      const bool inside = std::ranges::any_of(sources_.roots(), [&](const std::string& root) {
-        return place == root || (place.starts_with(root) && place[root.size()] == '/');
-      });
-      if (!inside) continue;
-      auto found = imports_.relative(1, names, place + "/.");
-      if (found && found->path != from && !found->is_namespace) return found;
-    }
-    return std::nullopt;
-  };
-  const std::function<void(Value)> look = [&](Value roots) {
-    if (added) return;
-    if (roots.is(Kind::choice)) {
-      look(roots.as<values::Choice>()->yes);
-      look(roots.as<values::Choice>()->no);
-    } else if (roots.is(Kind::tuple)) {
-      const auto& items = roots.as<values::Tuple>()->items;
-      added = within_added(std::string(items[1].text()));
-      look(items[0]);
-    }
-  };
-  if (const auto main = modules_.find(main_path_);
-      main != modules_.end() && main->second.object && main->second.object->globals)
-    look(main->second.object->globals->names.value(Name(values::InternalRow::import_roots)));
-  return added;
+  std::vector<std::string_view> folders;
+  if (const values::Scope* globals = main_globals())
+    added_roots(globals->names.value(Name(values::EngineNotes::import_roots)), folders);
+  for (const std::string_view folder : folders)
+    if (auto found = find_in_root(folder, names, from)) return found;
+  return std::nullopt;
 }
 
 namespace {
 // What an import of a module gives that is not to be read.
 Value imported(values::Heap& heap, std::string_view name, Place where, std::string_view module = {}) {
-  const Value made = heap.external(name, where);
+  const Value made = heap.unseen(name, where);
   heap.slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::imported)).value =
       module.empty() ? Value::none() : heap.string(module);
   return made;
@@ -401,7 +425,7 @@ Value imported(values::Heap& heap, std::string_view name, Place where, std::stri
 }  // namespace
 
 Value Interpreter::import_dotted(std::span<const Name> path, bool whole) {
-  if (path.empty()) return heap().external("");
+  if (path.empty()) return heap().unseen("");
   std::string dotted;
   for (const Name name : path) dotted += (dotted.empty() ? "" : ".") + std::string(name.text());
   if (library_.knows(path[0].text())) return library_symbol(whole ? dotted : std::string(path[0].text()));
@@ -429,7 +453,7 @@ Value Interpreter::import_named(std::string_view dotted) {
   std::vector<Name> path;
   for (std::size_t from = 0; from <= dotted.size();) {
     const std::size_t dot = std::min(dotted.find('.', from), dotted.size());
-    if (dot == from) return heap().external("");  // a relative name
+    if (dot == from) return heap().unseen("");  // a relative name
     path.emplace_back(dotted.substr(from, dot - from));
     from = dot + 1;
   }
@@ -453,7 +477,7 @@ Value Interpreter::module_attribute(values::ModuleObject& module, Name name, Pla
       return found;
     }
   }
-  return heap().external(name.text(), where);
+  return heap().unseen(name.text(), where);
 }
 
 void Interpreter::run_import(const ImportStmt& stmt) {

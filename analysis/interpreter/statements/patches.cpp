@@ -57,10 +57,10 @@ void Interpreter::lose_patched(const Arguments& arguments, Place where) {
       // Past the object's own ways to set an attribute: it may be one of them that is called here.
       auto* object = owner.as<values::Instance>();
       if (object->attributes.find(wanted) || (object->cls && find_in_order(object->cls->order, wanted)))
-        heap().set(heap().slot_of(object->attributes, wanted), heap().external(attribute, where));
+        heap().set(heap().slot_of(object->attributes, wanted), heap().unseen(attribute, where));
       return;
     }
-    if (found) set_attribute(owner, wanted, heap().external(attribute, where), where);
+    if (found) set_attribute(owner, wanted, heap().unseen(attribute, where), where);
   };
   const auto& given = arguments.positional;
   for (std::size_t i = 0; i < std::min(given.size(), most_asked); ++i) {

@@ -131,7 +131,7 @@ Flow Interpreter::run(const Stmt& stmt) {
     return after_expression(stmt);
   }
   case StmtKind::type_alias:
-    heap().set(variable(as<TypeAliasStmt>(stmt).name), heap().external(""));
+    heap().set(variable(as<TypeAliasStmt>(stmt).name), heap().unseen(""));
     return Flow::normal;
   case StmtKind::error: run_parts(as<ErrorStmt>(stmt)); return Flow::normal;
   case StmtKind::global:
@@ -171,7 +171,7 @@ void Interpreter::run_delete(const Expr& target) {
         call(method, {{index}, {}, false}, here(target));
         return;
       }
-      for (const std::string_view parts : {values::ContainerState::items, values::ContainerState::dict})
+      for (const values::KeptKey parts : {values::ContainerState::items, values::ContainerState::dict})
         if (const values::Slot* slot = object.as<values::Instance>()->attributes.find(Name(parts));
             slot && slot->value) {
           object = resolve(slot->value);

@@ -65,7 +65,7 @@ Value gathers_parameters(Call& call) {
   else if (keeps(call, values::AcceleratorState::whole))
     call.arguments.back() = call.run.heap().boolean(false);
   else
-    call.arguments.back() = call.run.heap().external("sharded", call.place);
+    call.arguments.back() = call.run.heap().unseen("sharded", call.place);
   return uniform(call);
 }
 // The norm is summed over the shards.
@@ -77,7 +77,7 @@ Value clips(Call& call) {
 // has a part.
 Value unwrapped(Call& call) {
   const Value model = call.run.resolve(call.at(0));
-  if (call.run.is_a(model, sharded_by_accelerate)) return call.run.heap().external("", call.place);
+  if (call.run.is_a(model, sharded_by_accelerate)) return call.run.heap().unseen("", call.place);
   return call.run.is_a(model, by_accelerate) ? call.run.attribute(model, Name("module"), call.place)
                                              : call.at(0);
 }

@@ -10,6 +10,6 @@ namespace stepzero::libraries {
 // for. `completed`: the command line may add keys to it, so that what is missing is missing without them.
 Value configuration_of(Call& call, Value dict, bool completed = false);
 // What the reader of a file of YAML keeps of a comment "@package" in front of it.
-constexpr std::string_view package_of_file = values::FileState::package;
+constexpr std::string_view package_of_file = program::Data::package;
 
 }  // namespace stepzero::libraries

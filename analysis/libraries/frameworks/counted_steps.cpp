@@ -124,7 +124,7 @@ bool step_of_lightning(Call& call) {
 
 void keep_trainer(Call& call) {
   if (!counts_a_step(call) || call.spread) return;
-  const std::pair<std::string_view, std::string_view> all[] = {{"model", TrainerState::model},
+  const std::pair<std::string_view, values::KeptKey> all[] = {{"model", TrainerState::model},
       {"args", TrainerState::arguments}, {"train_dataset", TrainerState::data},
       {"data_collator", TrainerState::collator}, {"compute_loss_func", TrainerState::otherwise},
       {"optimizers", TrainerState::otherwise}, {"optimizer_cls_and_kwargs", TrainerState::otherwise},

@@ -94,7 +94,7 @@ Value as_it_is(Call& call, Value dict, int depth = 0) {
   std::vector<std::pair<Value, Value>> items;
   for (const auto& [key, value] : state.items)
     items.emplace_back(key,
-        is_somewhere(call, value) ? call.run.heap().external("", call.place)
+        is_somewhere(call, value) ? call.run.heap().unseen("", call.place)
                                   : as_it_is(call, value, depth + 1));
   const Value made = call.run.heap().dict(std::move(items), state.open, state.rest);
   made.object()->born = dict.object()->born;
@@ -208,7 +208,7 @@ Value deepspeed_initialize(Call& call) {
   if (!optimizer || optimizer.is(Kind::none)) {
     interpreter::Arguments given;
     const Value parameters = option(call, "model_parameters");
-    given.positional.push_back(parameters ? parameters : call.run.heap().external("", call.place));
+    given.positional.push_back(parameters ? parameters : call.run.heap().unseen("", call.place));
     optimizer = call.run.call(call.run.library_symbol("deepspeed.$Optimizer"), std::move(given), call.place);
   }
   if (optimizer.is(Kind::instance) && call.run.is_a(optimizer, "torch.optim.Optimizer")) {
@@ -216,13 +216,13 @@ Value deepspeed_initialize(Call& call) {
     keep(call.run, *optimizer.as<Instance>(), values::EngineState::engine, Value::of(Kind::instance, engine));
   }
   return call.run.heap().tuple({Value::of(Kind::instance, engine), optimizer,
-      call.run.heap().external("loader", call.place), call.run.heap().external("scheduler", call.place)});
+      call.run.heap().unseen("loader", call.place), call.run.heap().unseen("scheduler", call.place)});
 }
 // Does the engine shard the parameters? Open where its configuration is not seen.
 Value shards(const Call& call) {
   const Value stage = kept(call, values::EngineState::stage);
   return stage ? call.run.heap().boolean(call.run.to_constant(stage) == 3)
-               : call.run.heap().external("sharded", call.place);
+               : call.run.heap().unseen("sharded", call.place);
 }
 // The layers of the model gather their parameters, whoever calls them.
 Value sharded_module(Call& call) {
@@ -272,6 +272,8 @@ Value engine_zero_grad(Call& call) {
   return Value::none();
 }
 
+constexpr std::string_view train_batch = "deepspeed.DeepSpeedEngine.train_batch",
+                           eval_batch = "deepspeed.DeepSpeedEngine.eval_batch";
 constexpr std::string_view parts_of_state = "under ZeRO the ranks hold parts of it, and send them";
 
 const std::deque<Hidden>& hidden() {
@@ -307,12 +309,12 @@ const std::deque<Hidden>& hidden() {
               .because = "under ZeRO-3 the parameters are gathered from all ranks",
               .when = values::When::sharded,
               .only_if = 1}},
-      {"deepspeed.DeepSpeedEngine.train_batch", "data_iter=None", uniform,
+      {train_batch, "data_iter=None", uniform,
           {.name = "engine.train_batch",
               .hidden = true,
               .because = "the stages of the pipeline send to each other"},
           RowKind::method, Operation::framework},
-      {"deepspeed.DeepSpeedEngine.eval_batch", "data_iter, *more, **options", uniform,
+      {eval_batch, "data_iter, *more, **options", uniform,
           {.name = "engine.eval_batch",
               .hidden = true,
               .because = "the stages of the pipeline send to each other"},
@@ -363,6 +365,8 @@ const std::deque<Hidden>& hidden() {
 }
 
 }  // namespace
+
+bool runs_loop(const Row& row) { return row.path == train_batch || row.path == eval_batch; }
 
 std::vector<Row> deepspeed_rows() {
   using enum RowKind;

@@ -176,7 +176,7 @@ Value pack(Op& op) {
   const auto pattern = op.text("pattern");
   const auto star = pattern ? star_of(*pattern) : std::nullopt;
   const auto items = op.sequence("tensors");
-  if (!star || !items || items->empty()) return op.run.heap().external("", op.call.place);
+  if (!star || !items || items->empty()) return op.run.heap().unseen("", op.call.place);
   const auto [before, behind] = *star;
   Shape out{true, std::vector<Dim>(before + 1 + behind)};
   Int total = op.s.constant(0);
@@ -269,7 +269,7 @@ Value parse_shape(Op& op) {
       names.insert(i + 1, "_" + std::to_string(anonymous++));
   const auto side = pattern ? read_side(names, reason) : std::nullopt;
   if (!side || side->ellipsis >= 0)
-    return op.run.heap().dict({}, true, op.run.heap().external("", op.call.place));
+    return op.run.heap().dict({}, true, op.run.heap().unseen("", op.call.place));
   if (input && input->shape.ndim_known && input->shape.dims.size() != side->groups.size())
     return op.fail(ProblemKind::reshape,
         "'" + std::string(*pattern) + "' names " + count_of(side->groups.size(), "dimension") +

@@ -66,7 +66,7 @@ Value fabric_init(Call& call) {
 Value to_device(Call& call) {
   moves_modules(call);
   return call.run.resolve(call.at(0)).is(Kind::instance) ? call.at(0)
-                                                         : call.run.heap().external("", call.place);
+                                                         : call.run.heap().unseen("", call.place);
 }
 
 }  // namespace

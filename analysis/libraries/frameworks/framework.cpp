@@ -26,10 +26,10 @@ Value is_local_first(Call& call) {
 Value gathered(Call& call) {
   TensorState state = computed(call.run, {call.at(0)});
   state.sharing = Sharing::uniform;
-  state.external = false;
+  state.unseen = false;
   return result(call, state);
 }
-Value nothing_learned(Call& call) { return call.run.heap().external("", call.place); }
+Value nothing_learned(Call& call) { return call.run.heap().unseen("", call.place); }
 Value prepared_forward(Call& call) {
   // Who counts what is kept of a forward has to know the types.
   const bool counted = call.run.record().conditions.contains(values::RecordCondition::counted);
@@ -88,7 +88,7 @@ Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evalu
     keep(call.run, *given.as<Instance>(), values::PreparedState::moves, call.run.heap().boolean(true));
     return item;
   }
-  item = call.run.heap().external("", call.place);
+  item = call.run.heap().unseen("", call.place);
   if (!model && !wrappers.shuffled.empty() && !kept(call, values::AcceleratorState::loads_otherwise) &&
       is_shuffled(call.run, given)) {
     Instance* loader = call.run.make_native(wrappers.shuffled, call.place);
@@ -132,7 +132,7 @@ Value backward_of_first(Call& call) {
   Value loss = call.run.resolve(call.at(0));
   if (loss.is(Kind::choice)) judge_each(call, loss, nullptr, 0);
   // One of several: whichever it is, gradients are there then.
-  if (loss.is(Kind::choice) || loss.is(Kind::instance)) loss = call.run.heap().external("", call.place);
+  if (loss.is(Kind::choice) || loss.is(Kind::instance)) loss = call.run.heap().unseen("", call.place);
   if (loss.is(Kind::unknown) && interpreter::comes_from_unseen(*loss.as<values::Unknown>()))
     require_tensor(call.run, loss);
   if (loss.is(Kind::tensor) || loss.is(Kind::unknown)) call_row(call, loss, "torch.Tensor.backward");
@@ -184,12 +184,20 @@ Value predicts(Call& call) {
   return unknown_of(call);
 }
 std::vector<Row> framework_rows() {
+  struct Framework {
+    std::vector<Row> (*rows)();
+    bool leaves_loop = false, prepares_loaders = false;
+  };
+  constexpr Framework frameworks[] = {{accelerate_rows, true, true}, {lightning_rows},
+      {fabric_rows, true, true}, {deepspeed_rows, true}, {timm_rows}, {metric_rows}, {trainer_rows},
+      {log_rows}, {pretrained_rows}, {schedule_rows}};
   std::vector<Row> rows;
-  for (const auto& family : {accelerate_rows, lightning_rows, fabric_rows, deepspeed_rows, timm_rows,
-           metric_rows, trainer_rows, log_rows, pretrained_rows, schedule_rows}) {
-    const std::vector<Row> more = family();
-    rows.insert(rows.end(), more.begin(), more.end());
-  }
+  for (const Framework& framework : frameworks)
+    for (Row& each : framework.rows()) {
+      each.leaves_loop = framework.leaves_loop && !runs_loop(each);
+      each.prepares_loaders = framework.prepares_loaders;
+      rows.push_back(std::move(each));
+    }
   return rows;
 }
 

@@ -15,6 +15,7 @@ std::vector<Row> lightning_rows();  // its Trainer and modules
 std::vector<Row> fabric_rows();
 std::vector<Row> timm_rows();
 std::vector<Row> deepspeed_rows();
+bool runs_loop(const Row& row);      // of DeepSpeed: the stages of a pipeline clear and step themselves
 std::vector<Row> metric_rows();      // torchmetrics
 std::vector<Row> trainer_rows();     // the Trainer of transformers
 std::vector<Row> log_rows();         // where programs write down how a training goes
@@ -36,7 +37,7 @@ Value nothing_learned(Call& call);  // not known: of a prepared model nothing mo
 // the framework's choice.
 Value prepared_forward(Call& call);
 // What is kept of a framework, and of the models that it prepares: it was told a precision.
-inline constexpr std::string_view told_precision = values::AcceleratorState::told_precision;
+inline constexpr values::KeptKey told_precision = values::AcceleratorState::told_precision;
 // A model that shards is wrapped as `sharded`, any other as `usual`, and a loader that shuffles as
 // `shuffled`. Empty: such a thing is not followed. `wraps`: a model is wrapped here.
 struct Wrappers {

@@ -24,7 +24,7 @@ constexpr std::string_view yaml = ".yaml";
 constexpr std::string_view stored =
     values::ConfigurationState::store;  // the program registers configurations itself
 
-Value not_seen(Call& call) { return call.run.heap().external("", call.place); }
+Value not_seen(Call& call) { return call.run.heap().unseen("", call.place); }
 std::string without_ending(std::string text) {
   if (text.ends_with(yaml)) text.erase(text.size() - yaml.size());
   return text;

@@ -26,7 +26,7 @@ Shape attended(
 // Statistics and weights come with it where they are asked for.
 Value with_weights(Op& op, const Shape& shape) {
   const Known asked = op.flag("return_attn_probs");
-  if (asked == Known::unknown) return op.run.heap().external("", op.call.place);
+  if (asked == Known::unknown) return op.run.heap().unseen("", op.call.place);
   const Value made = op.result(shape);
   return asked == Known::no ? made : op.tuple({made, op.unknown(), op.unknown()});
 }
@@ -93,7 +93,7 @@ Value rotary(Op& op) {
   if (!op.given("kv")) return query;
   const TensorState* others = op.tensor("kv");
   if (!others)
-    return op.argument("kv") ? op.tuple({query, op.unknown()}) : op.run.heap().external("", op.call.place);
+    return op.argument("kv") ? op.tuple({query, op.unknown()}) : op.run.heap().unseen("", op.call.place);
   return op.tuple({query, op.result(others->shape)});
 }
 
@@ -112,7 +112,7 @@ Value normed(Op& op) {
   case Known::no:
     return op.given("x1") || op.given("dropout_p") ? op.run.heap().unknown_from({made}, op.call.place) : made;
   case Known::yes: return op.tuple({made, op.result(shape, Dtype::unknown)});
-  default: return op.run.heap().external("", op.call.place);
+  default: return op.run.heap().unseen("", op.call.place);
   }
 }
 Value norm_layer(Op& op) {
@@ -121,7 +121,7 @@ Value norm_layer(Op& op) {
   const Dim width = setting_dim(op, "hidden_size"), last[] = {width};
   if (width.size && !from_right(x->shape, 0).size) op.learn_last("x", last);
   const bool plain = !op.given("residual") && op.flag("prenorm") == Known::no;
-  return plain ? op.result(op.shape("x")) : op.run.heap().external("", op.call.place);
+  return plain ? op.result(op.shape("x")) : op.run.heap().unseen("", op.call.place);
 }
 
 constexpr Layer layers[] = {

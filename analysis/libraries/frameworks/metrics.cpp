@@ -15,7 +15,7 @@ Value metric_init(Call& call) {
     keep(call, values::AcceleratorState::syncs_each, each);
   for (const auto& [name, value] : call.options)
     if (name.text() == "sync_on_compute" && call.run.to_constant(value) != 1) {
-      keep(call, "compute", call.run.heap().external("compute", call.place));
+      keep(call, "compute", call.run.heap().unseen("compute", call.place));
       return {};
     }
   if (!object(call).cls) return {};

@@ -3,6 +3,7 @@
 // transformers 5.23 (modeling_utils.py, configuration_utils.py) and peft (mapping_func.py,
 // tuners/tuners_utils.py); of diffusers' ModelMixin only that it is a module, as its documentation says.
 #include "libraries/frameworks/frameworks.hpp"
+#include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
 namespace stepzero::libraries {
@@ -24,7 +25,7 @@ Value keeps_settings(Call& call) {
 // it.
 Value adapts(Call& call) {
   // Its code is not seen.
-  const Value unseen = call.run.heap().external("get_peft_model", call.place);
+  const Value unseen = call.run.heap().unseen("get_peft_model", call.place);
   return call.run.call(unseen, {{call.at(0), call.at(1)}, {}, false}, call.place);
 }
 
@@ -33,29 +34,37 @@ Value adapts(Call& call) {
 std::vector<Row> pretrained_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
-      row("$unseen.transformers.PreTrainedModel", class_, "*arguments, **options", nullptr,
-          "torch.nn.Module"),
-      row("$unseen.transformers.PreTrainedModel.__init__", method, "config=None, *arguments, **options",
-          keeps_config),
-      row("$unseen.diffusers.ModelMixin", class_, "*arguments, **options", nullptr, "torch.nn.Module"),
-      row("$unseen.transformers.PretrainedConfig", class_, "*arguments, **options", nullptr),
-      row("$unseen.transformers.PretrainedConfig.__init__", method, "*arguments, **options", keeps_settings),
+      row(values::under<values::InternalRow::of_unseen, "transformers.PreTrainedModel">, class_,
+          "*arguments, **options", nullptr, "torch.nn.Module"),
+      row(values::under<values::InternalRow::of_unseen, "transformers.PreTrainedModel.__init__">, method,
+          "config=None, *arguments, **options", keeps_config),
+      row(values::under<values::InternalRow::of_unseen, "diffusers.ModelMixin">, class_,
+          "*arguments, **options", nullptr, "torch.nn.Module"),
+      row(values::under<values::InternalRow::of_unseen, "transformers.PretrainedConfig">, class_,
+          "*arguments, **options", nullptr),
+      row(values::under<values::InternalRow::of_unseen, "transformers.PretrainedConfig.__init__">, method,
+          "*arguments, **options", keeps_settings),
       row("peft.get_peft_model", function, "model, peft_config, *more, **options", adapts, {},
           Operation::trained_from_here),
       row("peft.mapping_func.get_peft_model", function, "model, peft_config, *more, **options", adapts, {},
           Operation::trained_from_here),
-      row("$unseen.transformers.PreTrainedConfig", class_, "*arguments, **options", nullptr,
-          "$unseen.transformers.PretrainedConfig"),
+      row(values::under<values::InternalRow::of_unseen, "transformers.PreTrainedConfig">, class_,
+          "*arguments, **options", nullptr,
+          values::under<values::InternalRow::of_unseen, "transformers.PretrainedConfig">),
   };
   // Weights are made, written down, or computed anew in the backward: the parts stay what they are.
   for (const std::string_view harmless :
-      {"$unseen.transformers.PreTrainedModel.post_init", "$unseen.transformers.PreTrainedModel.init_weights",
-          "$unseen.transformers.PreTrainedModel.save_pretrained",
-          "$unseen.transformers.PreTrainedModel.push_to_hub",
-          "$unseen.transformers.PreTrainedModel.gradient_checkpointing_enable",
-          "$unseen.transformers.PreTrainedModel.gradient_checkpointing_disable",
-          "$unseen.diffusers.ModelMixin.save_pretrained",
-          "$unseen.diffusers.ModelMixin.enable_gradient_checkpointing"})
+      {values::under<values::InternalRow::of_unseen, "transformers.PreTrainedModel.post_init">,
+          values::under<values::InternalRow::of_unseen, "transformers.PreTrainedModel.init_weights">,
+          values::under<values::InternalRow::of_unseen, "transformers.PreTrainedModel.save_pretrained">,
+          values::under<values::InternalRow::of_unseen, "transformers.PreTrainedModel.push_to_hub">,
+          values::under<values::InternalRow::of_unseen,
+              "transformers.PreTrainedModel.gradient_checkpointing_enable">,
+          values::under<values::InternalRow::of_unseen,
+              "transformers.PreTrainedModel.gradient_checkpointing_disable">,
+          values::under<values::InternalRow::of_unseen, "diffusers.ModelMixin.save_pretrained">,
+          values::under<values::InternalRow::of_unseen,
+              "diffusers.ModelMixin.enable_gradient_checkpointing">})
     rows.push_back(row(harmless, method, "*arguments, **options", nothing));
   return rows;
 }

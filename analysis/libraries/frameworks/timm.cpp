@@ -9,7 +9,7 @@ using symbolic::Answer;
 
 namespace {
 
-constexpr std::string_view scaler = values::OptimizerState::scaler;
+constexpr values::KeptKey scaler = values::OptimizerState::scaler;
 
 Value call_with(Call& call, Value function, std::vector<Value> arguments) {
   return call.run.call(function, {std::move(arguments), {}, false}, call.place);

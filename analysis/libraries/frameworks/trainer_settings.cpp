@@ -168,7 +168,7 @@ Value file_of_path(Call& call, Value path) {
 }
 
 template <program::DataFormat format> Value parsed_file(Call& call) {
-  const Value unknown = call.run.heap().external("", call.place);
+  const Value unknown = call.run.heap().unseen("", call.place);
   const Value file = file_of_path(call, call.at(0)),
               classes = call.self.is(Kind::instance)
       ? call.run.resolve(kept(call, values::ParserState::classes))

@@ -46,7 +46,7 @@ Value array_of(
     if (!source) continue;
     const TensorState* from = array_state(run, source);
     state.sharing = symbolic::mix(state.sharing, from ? from->sharing : run.heap().sharing(source));
-    state.external = state.external || (from ? from->external : run.heap().is_external(source));
+    state.unseen = state.unseen || (from ? from->unseen : run.heap().is_unseen(source));
   }
   Instance* made = run.make_native(shape.dims.empty() ? number_class : array_class, call.place);
   run.heap().slot_of(made->attributes, Name(values::ArrayState::state)).value = run.heap().tensor(
@@ -75,7 +75,7 @@ Value array_of_tensor(Op& op) {
   const Value held = kept(op.run, *made.as<Instance>(), values::ArrayState::state);
   TensorState state = *held.as<values::Tensor>()->now();
   state.sharing = from->sharing;
-  state.external = from->external;
+  state.unseen = from->unseen;
   set_state(op.run, held, state);
   return made;
 }
@@ -300,7 +300,7 @@ Value drawn(Call& call, const std::optional<Shape>& shape, Dtype dtype) {
   const auto sharing = own ? drawn_by(call.run, call.self)
                            : std::optional(call.run.drawn_sharing(Runtime::Stream::numpy));
   const Value by = sharing ? call.run.heap().unknown("", *sharing, call.place)
-                           : call.run.heap().external("", call.place);
+                           : call.run.heap().unseen("", call.place);
   if (shape) return array_of(call, *shape, dtype, {own ? by : Value{}}, !own);
   // A single number, unless what it is drawn by may be an array.
   const std::size_t at = static_cast<std::size_t>(
@@ -314,7 +314,7 @@ Value drawn(Call& call, const std::optional<Shape>& shape, Dtype dtype) {
     return by;
   }
   return call.row.path == "numpy.random.randint" ? call.run.heap().unknown("", Sharing::local, call.place)
-                                                 : call.run.heap().external("", call.place);
+                                                 : call.run.heap().unseen("", call.place);
 }
 // randn(2, 3)
 Value of_sizes(Call& call) {

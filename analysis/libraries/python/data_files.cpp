@@ -15,7 +15,7 @@ namespace {
 
 using program::DataFormat;
 
-Value not_seen(Call& call) { return call.run.heap().external("", call.place); }
+Value not_seen(Call& call) { return call.run.heap().unseen("", call.place); }
 
 // The text that a path object, an open file or what was read of one stands for; absent if it is not known.
 Value path_text(Runtime& run, Value value) {
@@ -41,7 +41,7 @@ Value path_of_parts(Call& call, std::vector<Value> parts) {
     if (part = call.run.resolve(part); part.is(Kind::instance))
       part = kept(call.run, *part.as<Instance>(), values::FileState::path);
   const Value text = call.run.heap().unknown_from(parts, call.place);
-  if (call.run.heap().is_external(text) || call.run.heap().sharing(text) == Sharing::unseen)
+  if (call.run.heap().is_unseen(text) || call.run.heap().sharing(text) == Sharing::unseen)
     return not_seen(call);
   Instance* made = call.run.make_native("pathlib.Path", call.place);
   keep(call.run, *made, values::FileState::path, text);
@@ -123,10 +123,10 @@ Value data_of_rank(Call& call, Value file) {
   const values::Slot* slot = attributes ? attributes->find(Name(values::FileState::path)) : nullptr;
   const Value path = slot ? call.run.resolve(slot->value) : file;
   if (path.is(Kind::string) || !(path.is(Kind::unknown) || path.is(Kind::string)) ||
-      call.run.heap().is_external(path) || call.run.heap().sharing(path) != Sharing::divergent)
+      call.run.heap().is_unseen(path) || call.run.heap().sharing(path) != Sharing::divergent)
     return {};
   const Value made = call.run.heap().unknown("", Sharing::local, call.place);
-  made.as<values::Unknown>()->external = true;
+  made.as<values::Unknown>()->unseen = true;
   call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::FileState::path)).value = path;
   return made;
 }

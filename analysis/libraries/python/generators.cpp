@@ -10,7 +10,7 @@ using symbolic::Compare;
 
 namespace {
 
-constexpr std::string_view seed_kept = values::ArrayState::seed;
+constexpr values::KeptKey seed_kept = values::ArrayState::seed;
 
 Value keep_seed(Call& call) {
   const Value seed = call.run.resolve(call.at(0));
@@ -35,14 +35,14 @@ Value torch_generator(Call& call) {
 
 Value number_drawn(Call& call) {
   const auto sharing = drawn_by(call.run, call.self);
-  if (!sharing) return call.run.heap().external("", call.place);
+  if (!sharing) return call.run.heap().unseen("", call.place);
   const Value made = call.run.heap().unknown("", *sharing, call.place);
   made.as<values::Unknown>()->is_real = true;
   return made;
 }
 template <bool with_end> Value integer_drawn(Call& call) {
   const auto sharing = drawn_by(call.run, call.self);
-  if (!sharing) return call.run.heap().external("", call.place);
+  if (!sharing) return call.run.heap().unseen("", call.place);
   auto& s = call.run.symbols();
   const Value first = call.run.resolve(call.at(0)), second = call.run.resolve(call.at(1)),
               step = call.run.resolve(call.at(2));
@@ -62,7 +62,7 @@ Value element_drawn(Call& call) {
   const auto sharing = drawn_by(call.run, call.self);
   return sharing
       ? call.run.heap().unknown("", symbolic::mix(*sharing, call.run.heap().sharing(call.at(0))), call.place)
-      : call.run.heap().external("", call.place);
+      : call.run.heap().unseen("", call.place);
 }
 // The list as before, in an order that is drawn.
 Value shuffled(Call& call) {
@@ -83,7 +83,7 @@ Value shuffled(Call& call) {
   if (plain)
     any = sharing
         ? call.run.heap().unknown("", symbolic::mix(*sharing, call.run.heap().sharing(any)), call.place)
-        : call.run.heap().external("", call.place);
+        : call.run.heap().unseen("", call.place);
   state.items.clear();
   state.open = true;
   state.rest = any;
@@ -97,8 +97,7 @@ std::optional<Sharing> drawn_by(Runtime& run, Value generator) {
   generator = run.resolve(generator);
   if (!generator.is(Kind::instance)) return std::nullopt;
   const Value seed = kept(run, *generator.as<Instance>(), seed_kept);
-  if (!seed || run.heap().is_external(seed) || run.heap().sharing(seed) == Sharing::unseen)
-    return std::nullopt;
+  if (!seed || run.heap().is_unseen(seed) || run.heap().sharing(seed) == Sharing::unseen) return std::nullopt;
   // One process by itself cannot tell.
   return run.as_rank() || run.heap().sharing(seed) != Sharing::uniform ? Sharing::local : Sharing::uniform;
 }
@@ -134,7 +133,7 @@ std::vector<Row> generator_rows() {
           }),
       row("torch.Generator.initial_seed", method, "",
           [](Call& call) {
-            return kept(call, seed_kept) ? kept(call, seed_kept) : call.run.heap().external("", call.place);
+            return kept(call, seed_kept) ? kept(call, seed_kept) : call.run.heap().unseen("", call.place);
           }),
       row("torch.Generator.device", property, "", uniform),
   };

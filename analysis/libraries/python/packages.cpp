@@ -23,7 +23,7 @@ Value identity_maker(Call& call) { return call.run.library_symbol(values::Intern
 // What `@as_validated_field` makes of a check is called like `dataclasses.field`.
 Value field_maker(Call& call) { return call.run.library_symbol("dataclasses.field"); }
 
-Value unseen(Call& call) { return call.run.heap().external("", call.place); }
+Value unseen(Call& call) { return call.run.heap().unseen("", call.place); }
 // Kernels of the hub are named owner/name.
 Value names_kernel(Call& call) {
   const Value name = call.run.resolve(call.at(0));
@@ -59,7 +59,7 @@ Value output_tuple(Call& call) {
       const Value made = call.run.heap().list(std::move(items), values::ListKind::tuple);
       values::ListState state = *values::Heap::list_state(made);
       state.open = true;
-      state.rest = call.run.heap().external("", call.place);
+      state.rest = call.run.heap().unseen("", call.place);
       call.run.heap().set_list(made, std::move(state));
       return made;
     }

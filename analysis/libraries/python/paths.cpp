@@ -13,7 +13,7 @@ namespace {
 std::optional<Sharing> of_rank(Call& call) {
   const Value path = call.self.is(Kind::instance) ? call.self : call.run.resolve(call.at(0));
   const Sharing sharing = call.run.heap().sharing(path);
-  if (sharing == Sharing::uniform || sharing == Sharing::unseen || call.run.heap().is_external(path))
+  if (sharing == Sharing::uniform || sharing == Sharing::unseen || call.run.heap().is_unseen(path))
     return std::nullopt;
   return symbolic::mix(sharing, Sharing::local);
 }
@@ -29,7 +29,7 @@ Value is_there(Call& call) {
 // The files of a folder, or those of a pattern.
 Value listed(Call& call) {
   const auto own = of_rank(call);
-  if (!own) return call.run.heap().external("", call.place);
+  if (!own) return call.run.heap().unseen("", call.place);
   const auto length = call.run.symbols().fresh({.name = {}, .lower = 0, .upper = {}, .sharing = *own});
   return call.run.heap().open_list(call.run.heap().unknown("", *own, call.place), length);
 }

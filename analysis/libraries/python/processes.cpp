@@ -100,7 +100,7 @@ Value run_command(Call& call) {
     if (const Value variables = call.run.resolve(value); name.text() == "env" && variables.is(Kind::dict))
       for (const auto& [key, text] : std::vector(values::Heap::dict_state(variables)->items))
         judge_variable(call, key.is(Kind::string) ? key.text() : std::string_view(), text);
-  return call.run.heap().external("", call.place);
+  return call.run.heap().unseen("", call.place);
 }
 
 // signal.signal(signal.SIGTERM, handler): which processes get the signal, and when, nobody knows. What the
@@ -132,10 +132,10 @@ Value store_made(Call& call) {
 }
 
 // What other processes have set is the same for all who ask after it was.
-Value stored(Call& call) { return call.run.heap().external("", call.place); }
+Value stored(Call& call) { return call.run.heap().unseen("", call.place); }
 // Its keys are others than those of the store that it stands on.
 Value prefixed(Call& call) {
-  const Value unknown = call.run.heap().external("", call.place);
+  const Value unknown = call.run.heap().unseen("", call.place);
   call.run.call(
       call.run.attribute(call.self, Name("set"), call.place), {{unknown, unknown}, {}, false}, call.place);
   return {};

@@ -102,7 +102,7 @@ Value random_real(Call& call) {
 Value module_named(Call& call) {
   const Value name = call.run.resolve(call.at(0));
   const std::string text(name.is(Kind::string) ? name.text() : std::string_view{});
-  return text.empty() ? call.run.heap().external("", call.place) : call.run.import_named(text);
+  return text.empty() ? call.run.heap().unseen("", call.place) : call.run.import_named(text);
 }
 Value expects_failure(Call& call) {
   return Value::of(Kind::instance, call.run.make_native("contextlib.suppress", call.place));
@@ -362,6 +362,9 @@ Value progress(Call& call) {
 }
 }  // namespace
 
+// What adds a folder in which imports look.
+constexpr std::string_view insert_root = "sys.path.insert", append_root = "sys.path.append";
+
 std::vector<Row> python_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
@@ -380,6 +383,8 @@ std::vector<Row> python_rows() {
       row("os.environ.get", function, "key, default=None", environment_get),
       row("os.getenv", function, "key, default=None", environment_get),
       row("os.environ.setdefault", function, "key, default=None", environment_default),
+      row(insert_root, function, "index, folder", nullptr),
+      row(append_root, function, "folder", nullptr),
       row("sys.argv", constant, "", process_arguments),
       row("sys.exit", function, "status=0", end_process, {}, Operation::fallible),
       row("os._exit", function, "status=0", end_process, {}, Operation::fallible),
@@ -437,12 +442,12 @@ std::vector<Row> python_rows() {
       row("tqdm.trange", function, "*arguments, **options", uniform),
       row("tqdm.bar", class_, "", nullptr),
   };
+  for (Row& each : rows) each.extends_imports = each.path == insert_root || each.path == append_root;
   for (Row& each : process_rows()) rows.push_back(std::move(each));
   // Any other reader of a generator may stop earlier.
-  for (const std::string_view path :
-      {"$reads_all.builtins.sum", "$reads_all.builtins.list", "$reads_all.builtins.tuple",
-          "$reads_all.builtins.set", "$reads_all.builtins.frozenset", "$reads_all.builtins.sorted",
-          "$reads_all.builtins.max", "$reads_all.builtins.min", "$reads_all.builtins.dict"})
+  for (const std::string_view path : values::all_under<values::InternalRow::reads_all, "builtins.sum",
+           "builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "builtins.sorted",
+           "builtins.max", "builtins.min", "builtins.dict">)
     rows.push_back(row(path, constant, "", nullptr));
   return rows;
 }

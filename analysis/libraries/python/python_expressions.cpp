@@ -147,7 +147,7 @@ Value each_match(Call& call) {
   const auto found = search(call, text, flags_after(call, text + 1), Place::anywhere, most_matches);
   if (!found)
     return call.run.heap().open_list(
-        call.run.heap().external("", call.place), nullptr, values::ListKind::iterator);
+        call.run.heap().unseen("", call.place), nullptr, values::ListKind::iterator);
   std::vector<Value> items;
   for (const Match& match : found->matches)
     items.push_back(match_object(call, *found->expression, found->text, match));

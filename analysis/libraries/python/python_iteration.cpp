@@ -28,7 +28,7 @@ Value transparent(Call& call) {
   }
 }
 Value partial(Call& call) {
-  if (call.spread) return call.run.heap().external("", call.place);
+  if (call.spread) return call.run.heap().unseen("", call.place);
   auto* made = call.run.heap().make<values::Partial>();
   made->function = call.run.resolve(call.at(0));
   made->arguments = call.rest;
@@ -37,7 +37,7 @@ Value partial(Call& call) {
 }
 // Called with the object first, which the lookup through an object hands on: see bind_method.
 Value partial_method(Call& call) {
-  if (call.spread) return call.run.heap().external("", call.place);
+  if (call.spread) return call.run.heap().unseen("", call.place);
   auto* made = call.run.heap().make<values::Partial>();
   made->function = call.run.library_symbol("functools.$method");
   made->arguments = {call.run.resolve(call.at(0))};
@@ -87,7 +87,7 @@ Value iterator_of(Call& call, std::vector<Value> items) {
 }
 Value open_iterator(Call& call, Value any) {
   return call.run.heap().open_list(
-      any ? any : call.run.heap().external("", call.place), nullptr, ListKind::iterator);
+      any ? any : call.run.heap().unseen("", call.place), nullptr, ListKind::iterator);
 }
 
 Value chained(Call& call, const std::vector<Value>& parts) {

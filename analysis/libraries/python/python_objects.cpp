@@ -80,19 +80,19 @@ Value named_tuple(Call& call) {
     }
   } else {
     const auto names = call.run.elements(given, call.place);
-    if (!names) return call.run.heap().external("", call.place);
+    if (!names) return call.run.heap().unseen("", call.place);
     for (const Value& raw : *names) {
       Value each = call.run.resolve(raw);
       // NamedTuple("P", [("x", int)]): pairs of a name and a type.
       if (each.is(Kind::tuple) && !each.as<values::Tuple>()->items.empty())
         each = call.run.resolve(each.as<values::Tuple>()->items[0]);
-      if (!each.is(Kind::string)) return call.run.heap().external("", call.place);
+      if (!each.is(Kind::string)) return call.run.heap().unseen("", call.place);
       add(each.text());
     }
   }
   if (const Value defaults = option(call, "defaults"); defaults && !defaults.is(Kind::none)) {
     const auto items = call.run.elements(defaults, call.place);
-    if (!items || items->size() > fields.size()) return call.run.heap().external("", call.place);
+    if (!items || items->size() > fields.size()) return call.run.heap().unseen("", call.place);
     for (std::size_t i = 0; i < items->size(); ++i)
       fields[fields.size() - items->size() + i].default_value = (*items)[i];
   }
@@ -124,7 +124,7 @@ using Copies = std::map<const values::Object*, Value>;
 Value deep_copy(Call& call, Value value, Copies& copies) {
   values::Heap& heap = call.run.heap();
   value = call.run.resolve(value);
-  if (copies.size() > most_copies) return heap.external("", call.place);
+  if (copies.size() > most_copies) return heap.unseen("", call.place);
   switch (value.kind) {
   // A model that is not seen, by what was asked of it: another one from here on.
   case Kind::unknown: {
@@ -132,7 +132,7 @@ Value deep_copy(Call& call, Value value, Copies& copies) {
     const auto is_asked = [&](std::string_view name) { return model.attributes.find(Name(name)) != nullptr; };
     if (!is_asked("train") && !is_asked("eval") && !is_asked("parameters")) return value;
     const Value made = heap.unknown(model.name, model.sharing, call.place);
-    made.as<values::Unknown>()->external = model.external;
+    made.as<values::Unknown>()->unseen = model.unseen;
     return copies[value.object()] = made;
   }
   case Kind::choice: {
@@ -264,13 +264,13 @@ Value replaced(Call& call) {
 }
 Value as_plain(Call& call, Value value, bool as_dict, int depth) {
   value = call.run.resolve(value);
-  if (depth > 8) return call.run.heap().external("", call.place);
+  if (depth > 8) return call.run.heap().unseen("", call.place);
   if (value.is(Kind::instance) && value.as<Instance>()->cls && value.as<Instance>()->cls->is_dataclass) {
     std::vector<std::pair<Value, Value>> items;
     std::vector<Value> plain;
     for (const auto& [name, field] : call.run.field_values(*value.as<Instance>())) {
       const Value inner = as_plain(
-          call, field ? field : call.run.heap().external(name.text()), as_dict, depth + 1);
+          call, field ? field : call.run.heap().unseen(name.text()), as_dict, depth + 1);
       items.push_back({call.run.heap().string(name.text()), inner});
       plain.push_back(inner);
     }

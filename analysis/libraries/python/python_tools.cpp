@@ -25,7 +25,7 @@ Value signature_of(Call& call) {
     function = call.run.resolve(inner->value);
   }
   if (!function.is(Kind::function) || !function.as<values::Function>()->parameters)
-    return call.run.heap().external("", call.place);
+    return call.run.heap().unseen("", call.place);
   const auto* known = function.as<values::Function>();
   std::vector<std::pair<Value, Value>> items;
   const auto& list = known->parameters->list;
@@ -67,7 +67,7 @@ Value entered(Call& call) {
 }
 Value enter_context(Call& call) {
   const Value manager = call.run.resolve(call.at(0));
-  if (!manager.is(Kind::instance)) return call.run.heap().external("", call.place);
+  if (!manager.is(Kind::instance)) return call.run.heap().unseen("", call.place);
   const Value enter = call.run.find_method(manager.as<Instance>(), Name("__enter__"));
   return enter ? call.run.call(enter, {}, call.place) : manager;
 }

@@ -10,14 +10,14 @@ Value first_argument(Call& call) { return call.at(0); }
 Value uniform(Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }
 Value unknown_of(Call& call) {
   Sharing sharing = Sharing::uniform;
-  bool external = false;
+  bool unseen = false;
   for (const auto* part : {&call.arguments, &call.rest})
     for (const Value& argument : *part) {
       sharing = symbolic::mix(sharing, call.run.heap().sharing(argument));
-      external = external || call.run.heap().is_external(argument);
+      unseen = unseen || call.run.heap().is_unseen(argument);
     }
   const Value made = call.run.heap().unknown("", sharing, call.place);
-  made.as<values::Unknown>()->external = external;
+  made.as<values::Unknown>()->unseen = unseen;
   return made;
 }
 Value context(Call& call) {
@@ -29,17 +29,17 @@ Instance& object(const Call& call) {
   // sees.
   return call.self.is(Kind::instance) ? *call.self.as<Instance>() : *call.run.heap().make<Instance>();
 }
-void keep(Runtime& run, Instance& object, std::string_view name, Value value) {
-  run.heap().set(run.heap().slot_of(object.attributes, Name(name)), value);
+void keep(Runtime& run, Instance& object, values::AttributeKey name, Value value) {
+  run.heap().set(run.heap().slot_of(object.attributes, Name(name.text())), value);
 }
-void keep(const Call& call, std::string_view name, Value value) {
+void keep(const Call& call, values::AttributeKey name, Value value) {
   if (call.self.is(Kind::instance)) keep(call.run, object(call), name, value);
 }
-Value kept(Runtime& run, const Instance& object, std::string_view name) {
-  const values::Slot* slot = object.attributes.find(Name(name));
+Value kept(Runtime& run, const Instance& object, values::AttributeKey name) {
+  const values::Slot* slot = object.attributes.find(Name(name.text()));
   return slot ? run.resolve(slot->value) : Value{};
 }
-Value kept(const Call& call, std::string_view name) { return kept(call.run, object(call), name); }
+Value kept(const Call& call, values::AttributeKey name) { return kept(call.run, object(call), name); }
 Value keep_options(Call& call) {
   Instance& made = object(call);
   for (const auto& [name, value] : call.options) keep(call.run, made, name.text(), value);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "libraries/table/shapes.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::libraries {
 
@@ -23,11 +24,11 @@ template <symbolic::Role role> Value role_text(Call& call) {
 
 // The object whose method or constructor it is.
 Instance& object(const Call& call);
-void keep(Runtime& run, Instance& object, std::string_view name, Value value);
-void keep(const Call& call, std::string_view name, Value value);  // nothing if there is no object
+void keep(Runtime& run, Instance& object, values::AttributeKey name, Value value);
+void keep(const Call& call, values::AttributeKey name, Value value);  // nothing if there is no object
 // Resolved; absent if it was never kept.
-Value kept(Runtime& run, const Instance& object, std::string_view name);
-Value kept(const Call& call, std::string_view name);
+Value kept(Runtime& run, const Instance& object, values::AttributeKey name);
+Value kept(const Call& call, values::AttributeKey name);
 // A constructor that keeps its keyword arguments as attributes.
 Value keep_options(Call& call);
 

@@ -508,14 +508,15 @@ Known Op::is_trained() const {
   return !any ? Known::yes : unsure ? Known::unknown : Known::no;
 }
 
-Value Op::kept(std::string_view name) const {
+Value Op::kept(values::AttributeKey name) const {
   if (!call.self.is(Kind::instance)) return {};
-  const values::Slot* slot = call.self.as<values::Instance>()->attributes.find(syntax::Name(name));
+  const values::Slot* slot = call.self.as<values::Instance>()->attributes.find(syntax::Name(name.text()));
   const Value value = slot ? run.resolve(slot->value) : Value{};
   return value.is(Kind::none) ? Value{} : value;
 }
-void Op::keep(std::string_view name, Value value) {
-  run.heap().set(run.heap().slot_of(call.self.as<values::Instance>()->attributes, syntax::Name(name)), value);
+void Op::keep(values::AttributeKey name, Value value) {
+  run.heap().set(
+      run.heap().slot_of(call.self.as<values::Instance>()->attributes, syntax::Name(name.text())), value);
 }
 Int Op::kept_size(std::string_view name) const {
   const Value value = kept(name);

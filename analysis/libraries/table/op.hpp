@@ -4,6 +4,7 @@
 #pragma once
 
 #include "libraries/table/shapes.hpp"
+#include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
 #include <string>
@@ -260,8 +261,8 @@ public:
 
   // ------------------------------------------------------------ layers: attributes of the module that is
   // called
-  Value kept(std::string_view name) const;  // resolved; absent if None or missing
-  void keep(std::string_view name, Value value);
+  Value kept(values::AttributeKey name) const;  // resolved; absent if None or missing
+  void keep(values::AttributeKey name, Value value);
   Int kept_size(std::string_view name) const;
   // A number or a sequence of `count` of them, as sizes; nullopt if unknown. Also for arguments.
   std::optional<std::vector<Int>> per_axis(Value value, std::size_t count) const;

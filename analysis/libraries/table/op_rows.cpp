@@ -83,7 +83,7 @@ Value make_layer(Call& call) {
   Op op(call);
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
     // `bias` is asked for as a flag and becomes a parameter.
-    if (const Value given = call.spread && !call.given[i] ? call.run.heap().external("") : call.arguments[i])
+    if (const Value given = call.spread && !call.given[i] ? call.run.heap().unseen("") : call.arguments[i])
       op.keep(
           call.row.parameters[i].text() == "bias" ? values::ModuleState::bias : call.row.parameters[i].text(),
           given);

@@ -54,7 +54,7 @@ bool presumed_within(const TensorState* state, int& steps) {
     if (!made.row->self_first) break;
     state = made.states.empty() ? nullptr : made.states[0];
   }
-  return steps < 0 || !state || (state->external && !state->made);
+  return steps < 0 || !state || (state->unseen && !state->made);
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ bool presumed_within(const TensorState* state, int& steps) {
 bool is_fraction(Value value) {
   return value.is(Kind::real) ||
       (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real &&
-          !value.as<values::Unknown>()->integer && !value.as<values::Unknown>()->external);
+          !value.as<values::Unknown>()->integer && !value.as<values::Unknown>()->unseen);
 }
 
 bool is_presumed(const TensorState* state) {
@@ -287,7 +287,7 @@ bool is_taken_over(const Call& call) {
 
 Value run_operator(Call& call) {
   Op op(call);
-  if (is_taken_over(call)) return call.run.heap().external("", call.place);
+  if (is_taken_over(call)) return call.run.heap().unseen("", call.place);
   if (call.self.is(Kind::instance) && op.kept(values::ModuleState::failed)) {  // its constructor raised
     op.poison();
     return op.unknown();

@@ -30,12 +30,12 @@ TensorState* require_tensor(Runtime& run, Value value) {
   auto* unknown = value.as<values::Unknown>();
   TensorState state;
   state.sharing = unknown->sharing == Sharing::local ? Sharing::local : Sharing::unseen;
-  state.external = true;
+  state.unseen = true;
   state.poisoned = unknown->poisoned;
   state.is_gradient = unknown->is_gradient;
   if (const auto own = run.own_gradients(); own && unknown->is_gradient) {
     state.sharing = unknown->sharing = *own;
-    state.external = unknown->external = false;
+    state.unseen = unknown->unseen = false;
   }
   // A sum or product of such values is as much as these.
   state.graph = values::Graph(interpreter::operands_of(*unknown));
@@ -45,7 +45,7 @@ TensorState* require_tensor(Runtime& run, Value value) {
   return made.as<Tensor>()->now();
 }
 
-constexpr std::string_view learned_shape = values::UnknownState::learned;  // read by snapshot/snapshot.cpp
+constexpr values::KeptKey learned_shape = values::UnknownState::learned;  // read by snapshot/snapshot.cpp
 
 void set_state(Runtime& run, Value value, const TensorState& state) {
   value = run.resolve(value);
@@ -255,7 +255,7 @@ TensorState computed(Runtime& run, std::span<const Value> operands) {
     // Of an unknown that was found to be a tensor its state tells more.
     const TensorState* from = tensor_state(run, value);
     state.sharing = symbolic::mix(state.sharing, from ? from->sharing : run.heap().sharing(value));
-    state.external = state.external || run.heap().is_external(value);
+    state.unseen = state.unseen || run.heap().is_unseen(value);
     if (!from) {
       if (value.is(Kind::unknown) || value.is(Kind::choice)) state.graph_complete = false;
       if (!is_no_tensor(value) && state.requires_grad == Known::no) state.requires_grad = Known::unknown;

@@ -52,7 +52,7 @@ void note_grad_write(Runtime& run, const TensorState& into, const TensorState& w
 // known who had them do so.
 void settle_modes(Runtime& run, TensorState& state);
 
-// A new state computed from operands: sharing, graph, device and external are theirs together.
+// A new state computed from operands: sharing, graph, device and unseen are theirs together.
 TensorState computed(Runtime& run, std::span<const Value> operands);
 inline TensorState computed(Runtime& run, std::initializer_list<Value> operands) {
   return computed(run, std::span(operands.begin(), operands.size()));

@@ -259,8 +259,10 @@ Table::Table() {
 }
 
 const interpreter::TypeNames& Table::types() const {
+  static constexpr std::string_view of_tensors_alone[] = {"shape", "dtype", "device", "size", "to", "dim"};
   static constexpr interpreter::TypeNames names{"torch.", "torch.nn.", "torch.nn.Module", "forward",
-      "torch.Tensor", "torch.nn.Parameter", "torch.Size", "torch.dtype", "torch.device", "torch.context"};
+      "torch.Tensor", "torch.nn.Parameter", "torch.Size", "torch.dtype", "torch.device", "torch.context",
+      "torch.distributed.", "numpy.", "ndim", of_tensors_alone};
   return names;
 }
 
@@ -303,7 +305,7 @@ std::string_view Table::raises(values::ProblemKind problem, const Row* row) cons
   switch (problem) {
   case inner_dimensions:
   case layer_features:
-  case rank:
+  case ndim:
   case batch_dimensions:
   case product:
   case broadcast:

@@ -106,7 +106,7 @@ std::optional<Autocast> autocast_around(const Record& record, const Around* arou
 std::optional<Autocast> autocast_of_loss(const Record& record, const OperationEvent& backward) {
   if (const auto own = autocast_around(record, backward.around)) return own;
   const values::TensorState* loss = backward.self_state();
-  if ((!loss || (loss->external && !loss->cast_by)) && backward.self)
+  if ((!loss || (loss->unseen && !loss->cast_by)) && backward.self)
     return autocast_of_text(record, backward.self);
   if (!loss || !loss->cast_by) return std::nullopt;
   for (const auto& around : record.arounds)

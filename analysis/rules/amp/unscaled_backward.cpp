@@ -70,7 +70,7 @@ void check(const Record& record, Report& report) {
     const values::TensorState* state = mistake.event->self_state();
     const bool scales = std::any_of(mistake.training_root->all.begin(), mistake.training_root->all.end(),
         [](const TrainingEvent& each) { return each.event->row->operation == Operation::scale; });
-    if (scales && (!state || state->external)) weight->severity = Severity::warning;
+    if (scales && (!state || state->unseen)) weight->severity = Severity::warning;
     const std::string loss = object_text(record, *mistake.event, "the loss"),
                       scaler = object_text(record, *mistake.later, "the scaler");
     Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,

@@ -53,7 +53,7 @@ void add_fix(const Record& record, Report& report, const OrderViolation& mistake
 // finds in the gradients?
 bool is_option(const Record& record, const Turn& turn) {
   const symbolic::Cond condition = turn.branch->condition;
-  if (!condition || record.external.contains(condition) ||
+  if (!condition || record.unseen.contains(condition) ||
       record.symbols.sharing(condition) != symbolic::Sharing::uniform)
     return false;
   const std::string text = record.symbols.text(condition);

@@ -66,8 +66,7 @@ std::string written(const Record& record, const Path& path, const FileUse& save)
 }
 // A path of which not all is known may be made of the rank, unless the program makes it of something else.
 bool may_name_rank(const Record& record, const Path& path, const FileUse& save) {
-  if (record.heap.sharing(path.value) == Sharing::uniform && !record.heap.is_external(path.value))
-    return false;
+  if (record.heap.sharing(path.value) == Sharing::uniform && !record.heap.is_unseen(path.value)) return false;
   if (record.heap.sharing(path.value) == Sharing::divergent) return true;
   const std::string text = written(record, path, save);
   return text.find_first_of("'\"") == std::string::npos || says(text, Says::one_rank);

@@ -4,6 +4,7 @@
 #include "rules/source.hpp"
 #include "rules/training/edits.hpp"
 #include "rules/training/training.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <set>
@@ -175,7 +176,7 @@ bool only_numbers(Value value, int depth = 0) {
     const auto& entries = object->attributes.entries();
     return (!object->open || !object->cls) &&
         std::all_of(entries.begin(), entries.end(), [&](const auto& entry) {
-          return entry.first.text().starts_with('$') || only_numbers(entry.second->value, depth + 1);
+          return values::is_kept(entry.first.text()) || only_numbers(entry.second->value, depth + 1);
         });
   }
   default: return false;
@@ -211,7 +212,7 @@ std::optional<Held> held_in(const CheckpointRoot& desk, Value object) {
       if (!only_numbers(item)) return std::nullopt;
       break;
     case Kind::unknown:
-      if (item.as<values::Unknown>()->external) return std::nullopt;
+      if (item.as<values::Unknown>()->unseen) return std::nullopt;
       held.progress = true;
       break;
     default: return std::nullopt;

@@ -59,7 +59,7 @@ std::string beside(const Expr& file, const std::string& text) {
 bool varies(const FileUse& save, const Path& path) {
   if (!path.value.is(Kind::unknown)) return false;
   const auto* name = path.value.as<values::Unknown>();
-  if (!name->external && !name->name.empty()) return false;
+  if (!name->unseen && !name->name.empty()) return false;
   const LoopEvent& loop = *save.loops.back();
   const Place born = name->born;
   if (!born || !loop.stmt || born.chunk != loop.place.chunk) return true;

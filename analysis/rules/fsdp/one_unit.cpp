@@ -52,7 +52,7 @@ std::string layers_of(const Record& record, const Instance& module, int depth = 
   if (depth == 0 && is_row_of_layers(module)) return "the model";
   if (is_stack(record, module)) return "`layers`";
   for (const auto& [name, slot] : module.attributes.entries()) {
-    if (!slot->value.is(Kind::instance) || name.text().starts_with('$')) continue;
+    if (!slot->value.is(Kind::instance) || values::is_kept(name.text())) continue;
     const Instance& part = *slot->value.as<Instance>();
     if (is_row_of_layers(part)) return "`" + std::string(name.text()) + "`";
     if (part.native &&

@@ -6,6 +6,7 @@
 #include "rules/training/methods.hpp"
 #include "rules/training/optimized.hpp"
 #include "rules/training/parts.hpp"
+#include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -44,7 +45,7 @@ Share share_of(const Instance& layer, const std::set<const Object*>& taken) {
 std::vector<std::pair<std::string, const Instance*>> parts_by_name(const Instance& whole) {
   std::vector<std::pair<std::string, const Instance*>> found;
   for (const auto& [name, slot] : whole.attributes.entries())
-    if (slot->value.is(Kind::instance) && !name.text().starts_with('$'))
+    if (slot->value.is(Kind::instance) && !values::is_kept(name.text()))
       found.emplace_back(std::string(name.text()), slot->value.as<Instance>());
   return found;
 }

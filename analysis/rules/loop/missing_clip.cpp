@@ -38,7 +38,7 @@ const Instance* mixture(const Record& record, const values::TensorState& loss, V
   parts.add(parameters);
   const auto each_part = [](const Instance& module, const auto& look) {
     for (const auto& [name, slot] : module.attributes.entries())
-      if (slot->value.is(Kind::instance) && !name.text().starts_with('$'))
+      if (slot->value.is(Kind::instance) && !values::is_kept(name.text()))
         look(*slot->value.template as<Instance>());
   };
   const auto is = [](const Instance& module, std::string_view path) {

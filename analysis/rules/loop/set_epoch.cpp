@@ -1,10 +1,10 @@
 // loop/set-epoch: a DistributedSampler that gives every epoch the same order.
-#include "libraries/torch/distributed/jobs.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/handed.hpp"
 #include "rules/training/parts.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -125,7 +125,7 @@ Sampler find_sampler(const Record& record, Value value, int depth = 0) {
   // Of the program's own it may be any that it keeps.
   if (value.is(Kind::instance) && value.as<Instance>()->cls && depth < 4)
     for (const auto& [name, slot] : value.as<Instance>()->attributes.entries()) {
-      if (name.text().starts_with('$')) continue;
+      if (values::is_kept(name.text())) continue;
       if (Sampler found = find_sampler(record, slot->value, depth + 1); found.value) {
         found.inside = true;
         return found;
@@ -303,8 +303,105 @@ bool is_prepared(const TrainingRoot& training_root, const Object* loader) {
   return std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
     return each.event->row->operation == Operation::framework &&
         (is_handed(*each.event, loader) || each.event->result.object() == loader ||
-            libraries::prepares_loaders(*each.event->row));
+            each.event->row->prepares_loaders);
   });
+}
+
+// A sampler that is never told the epoch, and the loop over epochs that reads by it.
+struct Untold {
+  Value sampler;
+  values::Cond when = nullptr;          // see Sampler
+  const TrainingEvent* made = nullptr;  // where the sampler was made; null: that was not seen
+  const LoopEvent* loop = nullptr;
+  bool trains = false;  // a backward is seen in it; else names alone tell that it is a training
+};
+
+std::optional<Untold> untold_sampler(
+    const Record& record, const TrainingRoot& training_root, const TrainingEvent& read) {
+  const auto [sampler, when, inside] = sampler_of(record, *read.event);
+  if (!sampler) return std::nullopt;
+  Untold found{sampler, when};
+  bool set = false;
+  for (const TrainingEvent& each : training_root.all) {
+    if (each.event->row->operation == Operation::sampler_made &&
+        each.event->self.object() == sampler.object())
+      found.made = &each;
+    // Of what is not known to be another it may be this one's.
+    set = set ||
+        (each.event->row->operation == Operation::set_epoch &&
+            (each.event->self.object() == sampler.object() || !has_epochs(record, each.event->self)));
+  }
+  if ((!found.made && is_librarys(sampler)) || set ||
+      ((inside || !is_librarys(sampler)) && tells_epochs(record)) ||
+      escapes(record, training_root, sampler.object(), nullptr) || !shuffles(record, found.made, sampler) ||
+      is_prepared(training_root, read.event->self.object()))
+    return std::nullopt;
+  found.loop = epoch_loop(training_root, read);
+  found.trains = found.loop && trains_on(record, training_root, read, *found.loop);
+  if (!found.trains) found.loop = named_epoch_loop(record, training_root, read);
+  if (!found.loop || (found.made && found.made->in(found.loop))) return std::nullopt;
+  return found;
+}
+
+// `for epoch in …: for batch in loader:` in one function: the loader is told the epoch in front of its
+// rounds.
+std::optional<Fix> told_epoch(const Record& record, const TrainingEvent& read, const Untold& found) {
+  const LoopEvent& loop = *found.loop;
+  // Where there may be no such sampler, the program says how it asks.
+  const auto is_around = [&](const Turn& turn) {
+    return std::ranges::any_of(
+        read.turns, [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; });
+  };
+  if (found.when || !found.made || !std::ranges::all_of(found.made->turns, is_around)) return std::nullopt;
+  if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_ || read.event->calls != loop.calls ||
+      !record.in_file(loop.place))
+    return std::nullopt;
+  const auto& stmt = syntax::as<syntax::ForStmt>(*loop.stmt);
+  if (stmt.target->kind != syntax::ExprKind::name || stmt.body.empty()) return std::nullopt;
+  const SourceLines source(record, loop.place.chunk);
+  const syntax::Stmt& first = *stmt.body[0];
+  std::string loader(record.text(read.event->place));
+  if (loader.starts_with("enumerate(") && loader.ends_with(")") && loader.find(',') == std::string::npos)
+    loader = loader.substr(10, loader.size() - 11);
+  if (loader.empty() || loader.find_first_of(" (\n,") != std::string::npos || !source.own_line(first))
+    return std::nullopt;
+  // Where the loader has it.
+  std::string path;
+  for (const char* attribute_name : {".sampler", ".batch_sampler"})
+    if (attribute(read.event->self, attribute_name + 1).object() == found.sampler.object() && path.empty())
+      path = attribute_name;
+  if (path.empty()) return std::nullopt;
+  Fix fix;
+  fix.title = "Set the sampler's epoch";
+  // Started in one process, the program may have chosen another sampler, which has no epoch: `--local_rank`
+  // is -1 then.
+  fix.preferred = false;
+  const auto begin = source.lines(first, first).begin;
+  fix.edits.push_back({{source.path(), {begin, begin}},
+      source.indentation(first) + loader + path + ".set_epoch(" + std::string(source.text(*stmt.target)) +
+          ")" + source.line_ending()});
+  return fix;
+}
+
+void look_at_sampler(const Record& record, Report& report, const TrainingRoot& training_root,
+    const TrainingEvent& read, Once& once) {
+  const auto found = untold_sampler(record, training_root, read);
+  if (!found || !once(found->loop->place)) return;
+  const auto* cls = found->sampler.as<Instance>()->cls;
+  const std::string kind(cls ? cls->name.text() : "DistributedSampler");
+  const std::string condition = found->when ? record.symbols.text(found->when) : "";
+  const std::string every_epoch = !found->when   ? "Every epoch reads"
+      : condition.find('?') != std::string::npos ? "Where the loader has one, every epoch reads"
+                                                 : "When `" + condition + "`, every epoch reads";
+  Finding* finding = report.add(found->trains ? Severity::warning : Severity::information, found->loop->place,
+      found->loop->calls,
+      every_epoch + " the data in the same order: the `" + kind +
+          "` shuffles by its epoch, which is never set. Call `set_epoch(epoch)` on it at the start of each epoch.");
+  if (!finding) return;
+  report.relate(
+      *finding, found->made ? found->made->event->place : found->sampler.object()->born, "the sampler");
+  report.relate(*finding, read.event->place, "the loader is read here");
+  if (auto fix = told_epoch(record, read, *found)) finding->fixes.push_back(std::move(*fix));
 }
 
 void check(const Record& record, Report& report) {
@@ -316,80 +413,10 @@ void check(const Record& record, Report& report) {
       if (!trains_itself(training_root) || training_root.root->truncated) continue;
       for (const TrainingEvent& read : training_root.all) {
         if (!is_read(read)) continue;
-        const auto [sampler, when, inside] = sampler_of(record, *read.event);
-        if (!sampler) look_at_data(record, report, training_root, read, once);
-        if (!sampler) continue;
-        const TrainingEvent* made = nullptr;
-        bool set = false;
-        for (const TrainingEvent& each : training_root.all) {
-          if (each.event->row->operation == Operation::sampler_made &&
-              each.event->self.object() == sampler.object())
-            made = &each;
-          // Of what is not known to be another it may be this one's.
-          set = set ||
-              (each.event->row->operation == Operation::set_epoch &&
-                  (each.event->self.object() == sampler.object() || !has_epochs(record, each.event->self)));
-        }
-        if ((!made && is_librarys(sampler)) || set ||
-            ((inside || !is_librarys(sampler)) && tells_epochs(record)) ||
-            escapes(record, training_root, sampler.object(), nullptr) || !shuffles(record, made, sampler) ||
-            is_prepared(training_root, read.event->self.object()))
-          continue;
-        const LoopEvent* loop = epoch_loop(training_root, read);
-        const bool trains = loop && trains_on(record, training_root, read, *loop);
-        if (!trains) loop = named_epoch_loop(record, training_root, read);
-        if (!loop || (made && made->in(loop)) || !once(loop->place)) continue;
-        const std::string kind(
-            sampler.as<Instance>()->cls ? sampler.as<Instance>()->cls->name.text() : "DistributedSampler");
-        const std::string condition = when ? record.symbols.text(when) : "";
-        // That it is a training is told by names alone where no backward is seen.
-        const Severity severity = trains ? Severity::warning : Severity::information;
-        Finding* finding = report.add(severity, loop->place, loop->calls,
-            (!when ? "Every epoch reads"
-                    : condition.find('?') != std::string::npos
-                    ? "Where the loader has one, every epoch reads"
-                    : "When `" + condition + "`, every epoch reads") +
-                " the data in the same order: the `" + kind +
-                "` shuffles by its epoch, which is never set. Call `set_epoch(epoch)` on it at the start of each epoch.");
-        if (!finding) continue;
-        report.relate(*finding, made ? made->event->place : sampler.object()->born, "the sampler");
-        report.relate(*finding, read.event->place, "the loader is read here");
-        // Where there may be no such sampler, the program says how it asks.
-        const auto is_around = [&](const Turn& turn) {
-          return std::ranges::any_of(read.turns,
-              [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; });
-        };
-        if (when || !made || !std::ranges::all_of(made->turns, is_around)) continue;
-        // `for epoch in …: for batch in loader:` in one function
-        if (!loop->stmt || loop->stmt->kind != syntax::StmtKind::for_ || read.event->calls != loop->calls ||
-            !record.in_file(loop->place))
-          continue;
-        const auto& stmt = syntax::as<syntax::ForStmt>(*loop->stmt);
-        if (stmt.target->kind != syntax::ExprKind::name || stmt.body.empty()) continue;
-        const SourceLines source(record, loop->place.chunk);
-        const syntax::Stmt& first = *stmt.body[0];
-        std::string loader(record.text(read.event->place));
-        if (loader.starts_with("enumerate(") && loader.ends_with(")") &&
-            loader.find(',') == std::string::npos)
-          loader = loader.substr(10, loader.size() - 11);
-        if (loader.empty() || loader.find_first_of(" (\n,") != std::string::npos || !source.own_line(first))
-          continue;
-        // Where the loader has it.
-        std::string path;
-        for (const char* attribute_name : {".sampler", ".batch_sampler"})
-          if (attribute(read.event->self, attribute_name + 1).object() == sampler.object() && path.empty())
-            path = attribute_name;
-        if (path.empty()) continue;
-        Fix fix;
-        fix.title = "Set the sampler's epoch";
-        // Started in one process, the program may have chosen another sampler, which has no epoch:
-        // `--local_rank` is -1 then.
-        fix.preferred = false;
-        const auto begin = source.lines(first, first).begin;
-        fix.edits.push_back({{source.path(), {begin, begin}},
-            source.indentation(first) + loader + path + ".set_epoch(" +
-                std::string(source.text(*stmt.target)) + ")" + source.line_ending()});
-        finding->fixes.push_back(std::move(fix));
+        if (sampler_of(record, *read.event).value)
+          look_at_sampler(record, report, training_root, read, once);
+        else
+          look_at_data(record, report, training_root, read, once);
       }
     }
 }

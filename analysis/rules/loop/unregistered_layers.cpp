@@ -65,7 +65,7 @@ void collect_hidden(Value module, const std::set<const Object*>& registered, std
       for (const Value& item : items) collect_hidden(item, registered, found, seen, depth + 1);
       continue;
     }
-    if (items.size() < 2 || name.text().starts_with('$')) continue;
+    if (items.size() < 2 || values::is_kept(name.text())) continue;
     for (const Value& item : items) {
       std::set<const Object*> parts;
       collect_registered(item, parts);

@@ -82,7 +82,7 @@ std::string path_to(const Instance& module, const Object* part, int depth = 0) {
       for (std::size_t at = 0; at < items.size(); ++at)
         if (std::string found = within(items[at], std::to_string(at)); !found.empty()) return found;
     }
-    if (name.text().starts_with('$')) continue;
+    if (values::is_kept(name.text())) continue;
     if (std::string found = within(slot->value, std::string(name.text())); !found.empty()) return found;
   }
   return "";
@@ -177,7 +177,7 @@ void look_for_replaced_in_unseen(
     }
     if (!step || !backward) continue;
     for (const auto& [name, slot] : module->attributes.entries()) {
-      if (name.text().starts_with('$') || !slot->value.is(Kind::instance)) continue;
+      if (values::is_kept(name.text()) || !slot->value.is(Kind::instance)) continue;
       const Instance& layer = *slot->value.as<Instance>();
       const auto own = own_parameters(layer);
       if (own.empty() || std::any_of(own.begin(), own.end(), [](const values::Tensor* tensor) {
@@ -436,7 +436,7 @@ std::optional<std::vector<const values::Tensor*>> taken_without_loss(const Train
   for (const TrainingEvent& each : training_root.all) {
     if (each.event->row->operation != Operation::backward) continue;
     const values::TensorState* loss = each.event->self_state();
-    if (!loss || !loss->graph_complete || loss->external) return std::nullopt;
+    if (!loss || !loss->graph_complete || loss->unseen) return std::nullopt;
     for (const Object* source : loss->graph) {
       reached.insert(source);
       if (const auto* layer = dynamic_cast<const Instance*>(source))

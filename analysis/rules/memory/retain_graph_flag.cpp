@@ -64,7 +64,7 @@ bool only_parameters(const TensorState& a, const TensorState& b) {
 // May another backward, or a gradient that is asked for, go through the graph of this one?
 bool is_used_again(const Record& record, const TrainingRoot& training_root, const TrainingEvent& kept) {
   const values::TensorState* loss = kept.event->self_state();
-  if (!loss || loss->graph.empty() || loss->external) return true;
+  if (!loss || loss->graph.empty() || loss->unseen) return true;
   // A loss that reaches into an earlier round: the next one will go through this graph.
   if (record.earlier && loss->graph.contains(record.earlier)) return true;
   // What was computed in front of the loop is gone through in each of its rounds.

@@ -2,6 +2,7 @@
 
 #include "rules/training/handed.hpp"
 #include "rules/training/rounds.hpp"
+#include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ bool is_divided(const Account& account) {
         if (held.tensor && held.tensor->now()->device) devices.insert(held.tensor->now()->device->text);
     }
   for (const footprint::Optimizer& optimizer : account.optimizers())
-    if (optimizer.divided || optimizer.type.starts_with('$')) return true;
+    if (optimizer.divided || values::is_internal(optimizer.type)) return true;
   return devices.size() > 1;
 }
 

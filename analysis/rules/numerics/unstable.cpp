@@ -138,8 +138,8 @@ void check(const Record& record, Report& report) {
     if (stays_small(record, exponent)) continue;
     const auto all = ancestors(exponent);
     // What came from one place or another may have been shifted in both.
-    if (std::any_of(all.begin(), all.end(),
-            [](const TensorState* state) { return !state->made && !state->external; }))
+    if (std::any_of(
+            all.begin(), all.end(), [](const TensorState* state) { return !state->made && !state->unseen; }))
       continue;
     // Numbers that nothing but the program decides, as weights that fade.
     if (std::all_of(all.begin(), all.end(), [](const TensorState* state) {

@@ -45,7 +45,7 @@ bool may_send_gradients(const OperationEvent& event) {
   const values::CollectiveInfo* info = event.row->collective;
   if (!info || info->hidden || info->tensor < 0) return false;
   const values::TensorState* sent = event.argument_state(static_cast<std::size_t>(info->tensor));
-  return !sent || sent->external || sent->is_gradient || !sent->shape.ndim_known || !sent->shape.dims.empty();
+  return !sent || sent->unseen || sent->is_gradient || !sent->shape.ndim_known || !sent->shape.dims.empty();
 }
 
 // What a backward goes through that reduces gradients, or holds that back.

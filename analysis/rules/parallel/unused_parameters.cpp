@@ -141,7 +141,7 @@ std::vector<Unused> unused(const Record& record) {
       for (const TrainingEvent& each : training_root.all) {
         if (each.event->row->operation != Operation::backward) continue;
         const values::TensorState* loss = each.event->self_state();
-        known = known && loss && loss->graph_complete && !loss->external;
+        known = known && loss && loss->graph_complete && !loss->unseen;
         if (!known) break;
         const auto sources = tensors_behind(loss->graph);
         used.insert(sources.begin(), sources.end());

@@ -3,6 +3,7 @@
 #include "rules/ranks/job_size.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/loaders.hpp"
+#include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ bool differs(const Record& record, Value list) {
 bool comes_from_file(const values::TensorState& state) {
   return std::ranges::any_of(ancestors(&state), [](const values::TensorState* each) {
     return each->made && std::ranges::any_of(each->made->arguments, [](const Value& given) {
-      return given.is(Kind::unknown) && given.as<values::Unknown>()->external;
+      return given.is(Kind::unknown) && given.as<values::Unknown>()->unseen;
     });
   });
 }
@@ -49,7 +50,7 @@ bool is_own(const Record& record, Value value, int depth = 0) {
   case Kind::integer:
   case Kind::string: return record.heap.sharing(value) != symbolic::Sharing::uniform;
   case Kind::unknown:
-    return value.as<values::Unknown>()->external || record.heap.sharing(value) != symbolic::Sharing::uniform;
+    return value.as<values::Unknown>()->unseen || record.heap.sharing(value) != symbolic::Sharing::uniform;
   case Kind::tensor: {
     // What each rank drew for itself is not a part that it took.
     const values::TensorState& state = *value.as<values::Tensor>()->now();
@@ -58,7 +59,7 @@ bool is_own(const Record& record, Value value, int depth = 0) {
     const auto by_rank = [&](const values::Dim& dim) {
       return dim.size && record.symbols.sharing(dim.size) == symbolic::Sharing::divergent;
     };
-    return state.external || comes_from_file(state) || state.sharing == symbolic::Sharing::divergent ||
+    return state.unseen || comes_from_file(state) || state.sharing == symbolic::Sharing::divergent ||
         std::any_of(state.shape.dims.begin(), state.shape.dims.end(), by_rank);
   }
   case Kind::list:
@@ -74,7 +75,7 @@ bool is_own(const Record& record, Value value, int depth = 0) {
 bool is_parted(const Record& record, Value dataset) {
   // What the run keeps with it, as the sample that it tried and its index, is not the program's.
   for (const auto& [name, slot] : dataset.as<Instance>()->attributes.entries())
-    if (!name.text().starts_with('$') && is_own(record, slot->value)) return true;
+    if (!values::is_kept(name.text()) && is_own(record, slot->value)) return true;
   return false;
 }
 

@@ -31,7 +31,7 @@ std::string what_is_agreed_on(
           dies(decision.yes ? decision.branch->no : decision.branch->yes))
         return;
       const values::Cond condition = decision.branch->condition;
-      if (own.symbols.sharing(condition) == symbolic::Sharing::uniform && !own.external.contains(condition))
+      if (own.symbols.sharing(condition) == symbolic::Sharing::uniform && !own.unseen.contains(condition))
         return;
       any_local = any_local || own.symbols.sharing(condition) == symbolic::Sharing::local;
       constexpr std::size_t longest = 60;

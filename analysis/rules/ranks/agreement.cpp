@@ -345,7 +345,7 @@ bool root_of_own_data(const JobView& view, Mismatch& mismatch) {
     const auto at = static_cast<std::size_t>(comm.info->root);
     if (!event || at >= event->arguments.size()) continue;
     const values::Value root = event->arguments[at];
-    if (!root || view.record.heap.is_external(root) ||
+    if (!root || view.record.heap.is_unseen(root) ||
         view.record.heap.sharing(root) != symbolic::Sharing::local)
       continue;
     mismatch.cause = Cause::root;

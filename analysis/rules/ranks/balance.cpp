@@ -81,7 +81,7 @@ private:
     default: break;
     }
     if (symbols_.evaluate(condition, {}) != symbolic::Answer::unknown) return true;
-    if (symbols_.sharing(condition) == Sharing::uniform && !own_.record->external.contains(condition) &&
+    if (symbols_.sharing(condition) == Sharing::uniform && !own_.record->unseen.contains(condition) &&
         !runs_.differs(own_, branch))
       return true;
     return agreed_ && may_be_agreed_on(*own_.record, condition, text);
@@ -290,7 +290,7 @@ struct AskedBefore {
 
 bool may_be_agreed_on(const Record& record, Cond condition, std::string_view text) {
   const Sharing sharing = record.symbols.sharing(condition);
-  const bool unseen = record.external.contains(condition);
+  const bool unseen = record.unseen.contains(condition);
   if (sharing == Sharing::divergent || (!unseen && sharing == Sharing::uniform)) return false;
   auto& kept = record.derived[std::type_index(typeid(AskedBefore))];
   if (!kept) kept = std::make_shared<const AskedBefore>();

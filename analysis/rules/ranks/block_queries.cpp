@@ -32,7 +32,7 @@ bool BlockQueries::leads_on(const Event& event) {
   // What all ranks decide alike this one decides, too, where only others have something to enter.
   const bool alike = symbols_.form(branch.condition) == symbolic::Context::Form::constant ||
       (symbols_.sharing(branch.condition) == symbolic::Sharing::uniform &&
-          !record_.external.contains(branch.condition));
+          !record_.unseen.contains(branch.condition));
   return alike && runs_.leads_on(own_, branch);
 }
 

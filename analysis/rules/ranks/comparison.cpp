@@ -20,7 +20,7 @@ bool decides_by_own_data(const Record& record) {
         const auto condition = static_cast<const BranchEvent&>(event).condition;
         any = any ||
             (record.symbols.sharing(condition) == symbolic::Sharing::local &&
-                !record.external.contains(condition));
+                !record.unseen.contains(condition));
       } else if (event.kind == EventKind::loop) {
         const auto& loop = static_cast<const LoopEvent&>(event);
         any = any || loop.any_order || (!loop.unrolled && loop.trips == symbolic::Sharing::local);

@@ -89,8 +89,8 @@ bool JobView::of_own_data(Place condition) const {
     if (!fact.tensor && fact.value.is(values::Kind::unknown) && fact.value.as<values::Unknown>()->is_gradient)
       continue;
     const auto sharing = fact.tensor ? fact.tensor->sharing : record.heap.sharing(fact.value);
-    if (sharing == symbolic::Sharing::unseen || record.heap.is_external(fact.value) ||
-        (fact.tensor && fact.tensor->external))
+    if (sharing == symbolic::Sharing::unseen || record.heap.is_unseen(fact.value) ||
+        (fact.tensor && fact.tensor->unseen))
       return false;
     // What a tensor of a rank holds is its own even where only its number decides it.
     const bool measured = fact.value.is(values::Kind::unknown) && fact.value.as<values::Unknown>()->is_number;

@@ -27,7 +27,7 @@ std::optional<Sources> sources_of_losses(const Record& own) {
         static_cast<const OperationEvent&>(event).row->operation != Operation::backward)
       return;
     const values::TensorState* loss = static_cast<const OperationEvent&>(event).self_state();
-    known = loss && loss->graph_complete && !loss->external;
+    known = loss && loss->graph_complete && !loss->unseen;
     any = true;
     if (!known) return;
     for (const values::Object* source : loss->graph)

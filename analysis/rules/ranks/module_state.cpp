@@ -11,7 +11,7 @@ using values::Value;
 
 namespace {
 bool may_have_buffers(Value module, std::unordered_set<const values::Object*>& seen) {
-  if (module.is(Kind::choice) || (module.is(Kind::unknown) && module.as<values::Unknown>()->external))
+  if (module.is(Kind::choice) || (module.is(Kind::unknown) && module.as<values::Unknown>()->unseen))
     return true;
   if (!module.is(Kind::instance)) return false;
   const auto& object = *module.as<values::Instance>();
@@ -23,7 +23,7 @@ bool may_have_buffers(Value module, std::unordered_set<const values::Object*>& s
       if (items->open ||
           std::ranges::any_of(items->items, [&](Value item) { return may_have_buffers(item, seen); }))
         return true;
-    } else if ((slot->value.is(Kind::instance) || (object.cls && !name.text().starts_with('$'))) &&
+    } else if ((slot->value.is(Kind::instance) || (object.cls && !values::is_kept(name.text()))) &&
         may_have_buffers(slot->value, seen)) {
       return true;
     }

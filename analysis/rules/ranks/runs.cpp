@@ -94,7 +94,7 @@ bool Runs::asks_for_gradients(const BranchEvent& branch) const {
     const auto& unknown = *fact.value.as<values::Unknown>();
     return !unknown.is_gradient &&
         (unknown.is_number || main_.heap.sharing(fact.value) != symbolic::Sharing::uniform ||
-            main_.heap.is_external(fact.value));
+            main_.heap.is_unseen(fact.value));
   });
 }
 
@@ -149,7 +149,7 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
           operation.row->operation == values::Operation::store_asked;
       if (works_on_files(operation) && event->place) {
         const auto own = [&](const Value& value) {
-          return value && !main_.heap.is_external(value) &&
+          return value && !main_.heap.is_unseen(value) &&
               main_.heap.sharing(value) != symbolic::Sharing::uniform;
         };
         if (of_some_ranks || own(operation.self) || std::ranges::any_of(operation.arguments, own))
@@ -172,9 +172,9 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
       if (here && sharing != symbolic::Sharing::divergent && asks_for_gradients(branch))
         about_gradients_.insert(spot(event->place));
       if (sharing == symbolic::Sharing::divergent) about_rank_.insert(spot(event->place));
-      (sharing == symbolic::Sharing::uniform && !main_.external.contains(branch.condition) ? alike_ : unlike_)
+      (sharing == symbolic::Sharing::uniform && !main_.unseen.contains(branch.condition) ? alike_ : unlike_)
           .insert(spot(event->place));
-      if (!main_.external.contains(branch.condition) &&
+      if (!main_.unseen.contains(branch.condition) &&
           (sharing == symbolic::Sharing::local ||
               (sharing == symbolic::Sharing::divergent &&
                   (measures(main_.symbols, branch.condition) || is_failure(branch)))))

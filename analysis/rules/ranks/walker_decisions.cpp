@@ -74,7 +74,7 @@ Answer RankWalker::leaf(Cond condition, int branch_site) {
     return chosen_by_all(runs_.site(Runs::Of::gradients, gradients_of_, 0), condition);
   }
   const auto sharing = symbols_.sharing(condition);
-  const bool seen = !record_.external.contains(condition) && !differs_;
+  const bool seen = !record_.unseen.contains(condition) && !differs_;
   const bool uniform = seen &&
       (sharing == symbolic::Sharing::uniform ||
           (sharing == symbolic::Sharing::local && asked_ && runs_.is_decided_alike(own_, *asked_)));
@@ -88,7 +88,7 @@ Answer RankWalker::leaf(Cond condition, int branch_site) {
     return chosen_by_all(it->second, condition);
   }
   (sharing == symbolic::Sharing::divergent || sharing == symbolic::Sharing::unseen ||
-              record_.external.contains(condition)
+              record_.unseen.contains(condition)
           ? unseen_
           : locally_) = true;
   if (const auto chosen = choices_.own.find(condition); chosen != choices_.own.end())
@@ -141,8 +141,7 @@ bool RankWalker::is_agreed_on(Cond condition, bool part) {
         symbols_.operands(condition), [&](Cond operand) { return is_agreed_on(operand, true); });
   default:
     return part &&
-        ((symbols_.sharing(condition) == symbolic::Sharing::uniform &&
-             !record_.external.contains(condition)) ||
+        ((symbols_.sharing(condition) == symbolic::Sharing::uniform && !record_.unseen.contains(condition)) ||
             may_be_agreed_on(record_, condition, record_.text(asked_->place)));
   }
 }

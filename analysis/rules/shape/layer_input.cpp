@@ -17,7 +17,7 @@ void check(const Record& record, Report& report) {
     };
     if (!problem.self.is(values::Kind::instance)) return;
     const std::string layer = layer_text(record, problem);
-    if (problem.problem == ProblemKind::rank) {
+    if (problem.problem == ProblemKind::ndim) {
       add(layer + " needs at least one dimension, but " + operand_text(record, problem, 0) +
           " is a single number, of shape `[]`");
       return;

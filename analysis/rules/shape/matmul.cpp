@@ -40,7 +40,7 @@ void check(const Record& record, Report& report) {
           operand_text(record, problem, 1) + " " + shape(1) + ": their leading dimensions do not broadcast");
       return;
     }
-    case ProblemKind::rank: {
+    case ProblemKind::ndim: {
       if (problem.self.is(values::Kind::instance)) return;
       std::string name(problem.row->path.substr(problem.row->path.rfind('.') + 1));
       add(values::code(name) + " cannot multiply " + operand_text(record, problem, 0) + " " + shape(0) +

@@ -57,13 +57,13 @@ bool others_pass(const Record& record, const ProblemEvent& problem, const interp
     if (event.kind != EventKind::branch) continue;
     const auto& branch = static_cast<const BranchEvent&>(event);
     const bool on_yes = path[i + 1].block == &branch.yes;
-    if (!record.external.contains(branch.condition)) continue;
+    if (!record.unseen.contains(branch.condition)) continue;
     if (partial) return true;  // roots that have not been run yet may ask it
     for (const auto& each : record.events) {
       if (each->kind != EventKind::branch || each.get() == &event) continue;
       const auto& other = static_cast<const BranchEvent&>(*each);
       if (!(other.place == branch.place) || other.condition == branch.condition ||
-          !record.external.contains(other.condition))
+          !record.unseen.contains(other.condition))
         continue;
       if (!unrolled && !differs(other.calls, branch.calls)) continue;
       if (!fails_at(on_yes ? other.yes : other.no, problem.place)) return true;
@@ -134,7 +134,7 @@ Passing passing(const Record& record, const ProblemEvent& problem, const interpr
       if (events[before]->kind == EventKind::branch)
         if (const auto& branch = static_cast<const BranchEvent&>(*events[before]);
             leaves(branch.yes) || leaves(branch.no)) {
-          if (!in_loop || record.external.contains(branch.condition)) return {.may = true};
+          if (!in_loop || record.unseen.contains(branch.condition)) return {.may = true};
         }
     const Event& event = *events[path[i].index];
     in_loop = in_loop || event.kind == EventKind::loop;
@@ -143,7 +143,7 @@ Passing passing(const Record& record, const ProblemEvent& problem, const interpr
     const bool on_yes = path[i + 1].block == &branch.yes;
     const Block& other = on_yes ? branch.no : branch.yes;
     if (raises(other) || fails_at(other, problem.place)) continue;
-    if (!branch.condition || record.external.contains(branch.condition) ||
+    if (!branch.condition || record.unseen.contains(branch.condition) ||
         record.symbols.sharing(branch.condition) != symbolic::Sharing::uniform)
       return {.may = true};
     const symbolic::Cond side = on_yes ? branch.condition : record.symbols.logical_not(branch.condition);

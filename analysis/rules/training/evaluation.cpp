@@ -5,6 +5,7 @@
 #include "rules/training/absent.hpp"
 #include "rules/training/handed.hpp"
 #include "rules/training/parts.hpp"
+#include "values/internal_rows.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -117,7 +118,7 @@ std::string called_text(const Record& record, const OperationEvent& forward) {
   if (called.size() == text.size()) return {};
   // `model.encode_image(x)`
   const std::string_view path = forward.row->path, method = path.substr(path.rfind('.'));
-  const bool by_method = path.starts_with("$unseen.") && called.ends_with(method);
+  const bool by_method = path.starts_with(values::InternalRow::of_unseen) && called.ends_with(method);
   return std::string(by_method ? called.substr(0, called.size() - method.size()) : called);
 }
 

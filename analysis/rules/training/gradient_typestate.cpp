@@ -148,7 +148,7 @@ void GradientTypestate::backward(const OperationEvent& event) {
       state.scaled = &event;
       state.scaled_by = loss->scaled_by;
     } else if (!is_result_of_scale(training_root_, event) &&
-        (loss ? !loss->external || !scales_ever_ : event.self.is(Kind::unknown) && !scales_ever_)) {
+        (loss ? !loss->unseen || !scales_ever_ : event.self.is(Kind::unknown) && !scales_ever_)) {
       state.plain = &event;
     }
   });

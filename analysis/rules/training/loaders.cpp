@@ -9,9 +9,9 @@ using namespace interpreter;
 using values::Kind;
 using values::Operation;
 
-Value kept(Value object, std::string_view name) {
+Value kept(Value object, values::AttributeKey name) {
   if (!object.is(Kind::instance)) return {};
-  return object.as<Instance>()->attributes.value(syntax::Name(name));
+  return object.as<Instance>()->attributes.value(syntax::Name(name.text()));
 }
 
 std::vector<Reading> readings(const std::vector<TrainingLoop>& loops) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rules/training/rounds.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::rules {
 
@@ -19,7 +20,7 @@ std::optional<Reading> reading_of(
     const Record& record, const TrainingRoot& training_root, symbolic::Int size);
 
 // What an object keeps; absent if nothing.
-Value kept(Value object, std::string_view name);
+Value kept(Value object, values::AttributeKey name);
 // The data sets behind a loader or a data set, outermost first: a Subset's own comes behind it.
 std::vector<Value> datasets_of(Value loader);
 // The size of the last batch, where it is known to be smaller than the others.

@@ -67,7 +67,7 @@ void Parts::add(Value value, int depth) {
       case Kind::choice:
       case Kind::tensor: add(slot->value, depth + 1); break;
       case Kind::unknown:
-        if (!of_numbers && !name.text().starts_with("$")) complete = false;  // it may be a module
+        if (!of_numbers && !values::is_kept(name.text())) complete = false;  // it may be a module
         break;
       default: break;
       }

@@ -325,12 +325,15 @@ Value loader_len(Call& call) {
 
 std::vector<Row> data_rows() {
   using enum RowKind;
+  // What is asked for batches is given how many samples there are, and how many of them make a batch.
+  static const std::string iterated = std::string(values::LoaderState::samples) + "=None, " +
+      std::string(values::LoaderState::batch) + "=None";
   std::vector<Row> rows = {
       row("torch.utils.data.DataLoader", class_,
           "dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None, pin_memory=False, drop_last=False, timeout=0, "
           "worker_init_fn=None, multiprocessing_context=None, generator=None, *, prefetch_factor=None, persistent_workers=False, pin_memory_device='', in_order=True",
           loader_init),
-      row("torch.utils.data.DataLoader.__iter__", method, "$samples=None, $batch=None", loader_iter),
+      row("torch.utils.data.DataLoader.__iter__", method, iterated, loader_iter),
       row("torch.utils.data.DataLoader.__len__", method, "", loader_len),
       row("torch.utils.data.default_collate", function, "batch", default_collate),
       row("torch.utils.data._utils.collate.default_collate", function, "batch", default_collate),

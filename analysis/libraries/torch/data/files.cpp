@@ -25,10 +25,10 @@ Value save(Call& call) {
 }
 // A file of each rank holds what is its own.
 bool is_of_rank(Call& call, Value path) {
-  return call.run.heap().sharing(path) == Sharing::divergent && !call.run.heap().is_external(path);
+  return call.run.heap().sharing(path) == Sharing::divergent && !call.run.heap().is_unseen(path);
 }
 Value load_array(Call& call) {
-  const Value made = call.run.heap().external("", call.place);
+  const Value made = call.run.heap().unseen("", call.place);
   if (is_of_rank(call, call.run.resolve(call.at(0)))) made.as<values::Unknown>()->sharing = Sharing::local;
   return made;
 }
@@ -50,7 +50,7 @@ Value parts(Call& call) {
   std::vector<Value> items;
   for (const Value& array : call.rest)
     for (int i = 0; i < 2; ++i) items.push_back(call.run.heap().unknown_from({array}, call.place));
-  return call.spread ? call.run.heap().external("", call.place) : call.run.heap().list(std::move(items));
+  return call.spread ? call.run.heap().unseen("", call.place) : call.run.heap().list(std::move(items));
 }
 
 Value tokenizer(Call& call) {
@@ -59,7 +59,7 @@ Value tokenizer(Call& call) {
                                                                     : "sentencepiece.SentencePieceProcessor",
           call.place));
 }
-Value tokens(Call& call) { return call.run.heap().external("", call.place); }
+Value tokens(Call& call) { return call.run.heap().unseen("", call.place); }
 
 }  // namespace
 
@@ -112,11 +112,11 @@ std::vector<Row> file_rows() {
           {}, Operation::fitted),
 
       // The names under which programs import modules.
-      row("$import.torch", constant, "", nullptr, "torch"),
-      row("$import.nn", constant, "", nullptr, "torch.nn"),
-      row("$import.F", constant, "", nullptr, "torch.nn.functional"),
-      row("$import.dist", constant, "", nullptr, "torch.distributed"),
-      row("$import.random", constant, "", nullptr, "random"),
+      row(values::under<values::InternalRow::import_, "torch">, constant, "", nullptr, "torch"),
+      row(values::under<values::InternalRow::import_, "nn">, constant, "", nullptr, "torch.nn"),
+      row(values::under<values::InternalRow::import_, "F">, constant, "", nullptr, "torch.nn.functional"),
+      row(values::under<values::InternalRow::import_, "dist">, constant, "", nullptr, "torch.distributed"),
+      row(values::under<values::InternalRow::import_, "random">, constant, "", nullptr, "random"),
 
       row(values::InternalRow::handler, function, "of_files, taken, of_work", nullptr),
       row(values::InternalRow::raised, function, "exception", nullptr),
@@ -138,12 +138,23 @@ std::vector<Row> file_rows() {
           "sklearn.feature_extraction.text.CountVectorizer",
           "sklearn.feature_extraction.text.TfidfVectorizer", "sklearn.feature_selection.SelectKBest"})
     rows.push_back(row(path, class_, "*arguments, **options", nullptr, "sklearn.$Estimator"));
-  // What programs call the models that they train, and the devices.
-  for (const std::string_view path : {"$model.model", "$model.net", "$model.network", "$model.generator",
-           "$model.discriminator", "$model.encoder", "$model.decoder", "$model.classifier", "$model.backbone",
-           "$model.policy", "$model.netG", "$model.netD", "$model.lm", "$model.llm", "$model.unet",
-           "$device.device", "$device.cuda_device", "$device.torch_device"})
-    rows.push_back(row(path, constant, "", nullptr));
+  // What programs call the models that they train, and the devices; what holds the device that they have
+  // chosen; methods that call the others of their class; jaxtyping's annotations.
+  using values::all_under;
+  using values::InternalRow;
+  const auto names = [&](const auto& paths) {
+    for (const std::string_view path : paths) rows.push_back(row(path, constant, "", nullptr));
+  };
+  names(all_under<InternalRow::model, "model", "net", "network", "generator", "discriminator", "encoder",
+      "decoder", "classifier", "backbone", "policy", "netG", "netD", "lm", "llm", "unet">);
+  names(all_under<InternalRow::device, "device", "cuda_device", "torch_device">);
+  names(all_under<InternalRow::chooses_device, "self", "args", "opt", "opts", "cfg", "config", "configs",
+      "conf", "hparams", "hps", "flags", "accelerator", "trainer">);
+  names(all_under<InternalRow::calls_others, "forward", "__call__", "train", "run", "fit", "main">);
+  names(all_under<InternalRow::asks_ndim, "dim", "ndimension">);
+  names(all_under<InternalRow::sized, "Tensor", "TensorType">);
+  names(all_under<InternalRow::described, "Float", "Float16", "Float32", "Float64", "BFloat16", "Int", "Int8",
+      "Int32", "Int64", "UInt8", "Integer", "Bool", "Num", "Shaped", "Inexact", "Complex">);
   for (const std::string_view path : {"tokenizers.ByteLevelBPETokenizer", "tokenizers.BertWordPieceTokenizer",
            "tokenizers.CharBPETokenizer", "tokenizers.SentencePieceBPETokenizer"})
     rows.push_back(row(path, class_, "*arguments, **options", nullptr, "tokenizers.Tokenizer"));

@@ -62,7 +62,7 @@ Value resized(Call& call, Value picture, const Sizes& sizes) {
   if (!call.run.resolve(picture).is(Kind::tensor)) return make_picture(call, sizes);
   return as_tensor(call, sizes, tensor_state(call.run, picture)->dtype);
 }
-Value not_known(Call& call) { return call.run.heap().external("", call.place); }
+Value not_known(Call& call) { return call.run.heap().unseen("", call.place); }
 
 // The setting of the transform whose call it is, resolved; absent if it is None.
 Value own(const Call& call, std::string_view name) {

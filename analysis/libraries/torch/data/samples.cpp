@@ -11,14 +11,14 @@
 
 namespace stepzero::libraries {
 
-Value kept(Runtime& run, Value object, std::string_view name) {
+Value kept(Runtime& run, Value object, values::AttributeKey name) {
   if (!object.is(Kind::instance)) return {};
-  const values::Slot* slot = object.as<Instance>()->attributes.find(Name(name));
+  const values::Slot* slot = object.as<Instance>()->attributes.find(Name(name.text()));
   const Value value = slot ? run.resolve(slot->value) : Value{};
   return value.is(Kind::none) ? Value{} : value;
 }
-void keep(Runtime& run, Value object, std::string_view name, Value value) {
-  run.heap().set(run.heap().slot_of(object.as<Instance>()->attributes, Name(name)), value);
+void keep(Runtime& run, Value object, values::AttributeKey name, Value value) {
+  run.heap().set(run.heap().slot_of(object.as<Instance>()->attributes, Name(name.text())), value);
 }
 Value unseen(Runtime& run, values::Place place) { return run.heap().unknown("", Sharing::local, place); }
 
@@ -58,7 +58,7 @@ Value without_first(Runtime& run, Value tensor, values::Place place) {
 Value held_by(Runtime& run, Value dataset) {
   std::vector<Value> held;
   for (const auto& [name, slot] : dataset.as<Instance>()->attributes.entries())
-    if (!name.text().starts_with('$')) held.push_back(slot->value);
+    if (!values::is_kept(name.text())) held.push_back(slot->value);
   return run.heap().tuple(std::move(held));
 }
 bool is_up_to_date(Runtime& run, Value dataset) {

@@ -7,15 +7,15 @@
 namespace stepzero::libraries {
 
 // What an object of this library keeps under the name; absent if it is nothing or None, or no object.
-Value kept(Runtime& run, Value object, std::string_view name);
-void keep(Runtime& run, Value object, std::string_view name, Value value);
+Value kept(Runtime& run, Value object, values::AttributeKey name);
+void keep(Runtime& run, Value object, values::AttributeKey name, Value value);
 // A value of which only this is known, that each rank has its own.
 Value unseen(Runtime& run, values::Place place);
 // len(dataset), where it is known to be an integer.
 Int length_of(Runtime& run, Value dataset, values::Place place);
 // Of batches or samples, where nothing says how many: the same number whenever it is asked for, kept under
 // this name.
-constexpr std::string_view some_number = values::LoaderState::some_number;
+constexpr values::KeptKey some_number = values::LoaderState::some_number;
 Value some_count(Call& call);
 
 // Any one sample. A class of the program is run once, for an index that may be any.

@@ -52,7 +52,7 @@ Value get_rank(Call& call) {
   has_group(call);
   if (default_group(call.run.resolve(call.at(0)))) return Value::of(call.run.role(Role::rank));
   if (const auto place = own_place(call, call.at(0))) return call.run.heap().integer(*place);
-  return call.run.heap().external("group rank", call.place);
+  return call.run.heap().unseen("group rank", call.place);
 }
 Value get_world_size(Call& call) {
   has_group(call);
@@ -104,20 +104,20 @@ Value ranks_of_group(Call& call) {
     for (const std::int64_t rank : *ranks) items.push_back(call.run.heap().integer(rank));
     return call.run.heap().list(std::move(items));
   }
-  return call.run.heap().external("ranks", call.place);
+  return call.run.heap().unseen("ranks", call.place);
 }
 Value global_rank(Call& call) {
   const auto ranks = members(call, call.at(0));
   const auto place = call.run.to_constant(call.at(1));
   if (ranks && place && *place >= 0 && *place < static_cast<std::int64_t>(ranks->size()))
     return call.run.heap().integer((*ranks)[static_cast<std::size_t>(*place)]);
-  return call.run.heap().external("rank", call.place);
+  return call.run.heap().unseen("rank", call.place);
 }
 Value is_available(Call& call) { return call.run.heap().boolean(true); }
 Value is_initialized(Call& call) {
   return Value::of(call.run.named_condition(call.row.path, Sharing::uniform));
 }
-Value unknown_group(Call& call) { return call.run.heap().external("group", call.place); }
+Value unknown_group(Call& call) { return call.run.heap().unseen("group", call.place); }
 Value reduce_op(Call& call) { return call.run.heap().unknown(call.row.path, Sharing::uniform, call.place); }
 
 // ---------------------------------------------------------------- collectives
@@ -135,7 +135,7 @@ void agree(Call& call, Value tensor) {
   if (state->is_gradient) call.run.note_gradients({});
   TensorState agreed = *state;
   agreed.sharing = Sharing::uniform;
-  agreed.external = false;
+  agreed.unseen = false;
   agreed.content = nullptr;
   agreed.extent = nullptr;
   agreed.made = nullptr;  // these are other numbers than those it was made of
@@ -194,7 +194,7 @@ Value sent(Call& call) {
 Value batch(Call& call) {
   const auto items = call.run.elements(call.at(0), call.place);
   hear_anything(call.run);
-  if (!items) return call.run.heap().open_list(call.run.heap().external("request", call.place));
+  if (!items) return call.run.heap().open_list(call.run.heap().unseen("request", call.place));
   std::vector<Value> requests;
   for (const Value& item : *items) {
     const Value one = call.run.resolve(item);
@@ -306,7 +306,7 @@ Value alike(Call& call) {
   TensorState state = computed(call.run, {call.at(0)});
   if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
   state.sharing = Sharing::uniform;
-  state.external = false;
+  state.unseen = false;
   state.content = nullptr;
   state.extent = nullptr;
   return result(call, state);
@@ -324,8 +324,8 @@ Value objects_broadcast(Call& call) {
 }
 // The group of this rank, and all of them.
 Value subgroups(Call& call) {
-  const Value groups = call.run.heap().open_list(call.run.heap().external("group", call.place));
-  return call.run.heap().tuple({call.run.heap().external("group", call.place), groups});
+  const Value groups = call.run.heap().open_list(call.run.heap().unseen("group", call.place));
+  return call.run.heap().tuple({call.run.heap().unseen("group", call.place), groups});
 }
 Value new_group(Call& call) {
   const Value ranks = call.run.resolve(call.at(0));

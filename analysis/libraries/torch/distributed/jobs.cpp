@@ -20,26 +20,11 @@ std::string_view job_size(const values::Row& row) {
   return {};
 }
 
-bool leaves_the_loop(const values::Row& row) {
-  static constexpr std::string_view libraries[] = {"accelerate.", "lightning_fabric.", "deepspeed."};
-  // The stages of a pipeline clear and step themselves.
-  static constexpr std::string_view run_themselves[] = {
-      "deepspeed.DeepSpeedEngine.train_batch", "deepspeed.DeepSpeedEngine.eval_batch"};
-  for (const std::string_view path : run_themselves)
-    if (row.path == path) return false;
-  for (const std::string_view library : libraries)
-    if (row.path.starts_with(library)) return true;
-  return false;
-}
-
-bool prepares_loaders(const values::Row& row) {
-  return row.path.starts_with("accelerate.") || row.path.starts_with("lightning_fabric.");
-}
 bool is_prepared(const values::Row& row) { return row.path.ends_with(".$Prepared"); }
 bool makes_backward(const values::Row& row) { return row.path.ends_with(".backward"); }
 bool prepares(const values::Row& row) {
   const std::string_view name = row.path.substr(row.path.rfind('.') + 1);
-  return row.kind == values::RowKind::method && leaves_the_loop(row) &&
+  return row.kind == values::RowKind::method && row.leaves_loop &&
       (name.starts_with("prepare") || name.starts_with("setup"));
 }
 

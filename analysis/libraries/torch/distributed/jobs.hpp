@@ -9,12 +9,6 @@ namespace stepzero::libraries {
 // "*mesh_shape", the product of its entries. Empty if the row says nothing of it.
 std::string_view job_size(const values::Row& row);
 
-// Of a call that hands a loop, or a part of it, to a framework: does that divide, scale and hold back, and
-// leave it to the program to clear and to step?
-bool leaves_the_loop(const values::Row& row);
-// Of such a call: does the framework see to the loaders, too?
-bool prepares_loaders(const values::Row& row);
-
 // Of a class: is it what a framework makes of a model that it prepares? Of a call: does it prepare things?
 bool is_prepared(const values::Row& row);
 bool prepares(const values::Row& row);

@@ -15,16 +15,15 @@ using symbolic::Role;
 namespace {
 
 constexpr std::string_view mesh_class = "torch.distributed.device_mesh.DeviceMesh";
-constexpr std::string_view sizes_of_root =
+constexpr values::KeptKey sizes_of_root =
     values::MeshState::sizes;  // of the mesh that it is a part of: all ranks in order, the last dimension
                                // running fastest
-constexpr std::string_view names_of_dims = values::MeshState::names;  // its own; None where it has none
-constexpr std::string_view own_dims =
+constexpr values::KeptKey names_of_dims = values::MeshState::names;  // its own; None where it has none
+constexpr values::KeptKey own_dims =
     values::MeshState::dims;  // for each of its dimensions those of the root that it runs over, as a tuple
-constexpr std::string_view is_part = values::MeshState::part;
-constexpr std::string_view root_of_part =
-    values::MeshState::root;  // of a part: the mesh that it is a part of
-constexpr std::string_view has_flattened =
+constexpr values::KeptKey is_part = values::MeshState::part;
+constexpr values::KeptKey root_of_part = values::MeshState::root;  // of a part: the mesh that it is a part of
+constexpr values::KeptKey has_flattened =
     values::MeshState::flattened;  // dimensions of it were made one, under a name that it knows
 
 // What is known of a mesh. A dimension that was flattened runs over several of the root.
@@ -232,7 +231,7 @@ Value mesh_of_group(Call& call) {
   const Value group = call.run.resolve(call.at(0));
   keep(call.run, *mesh, values::GroupState::group, group);
   if (group.is(Kind::instance))
-    for (const std::string_view members : {values::GroupState::all, values::GroupState::ranks})
+    for (const values::KeptKey members : {values::GroupState::all, values::GroupState::ranks})
       if (const Value known = kept(call.run, *group.as<Instance>(), members))
         keep(call.run, *mesh, members, known);
   return Value::of(Kind::instance, mesh);
@@ -244,12 +243,12 @@ Value mesh_of_group(Call& call) {
 Value part_of_mesh(Call& call) {
   const auto mesh = known_mesh(call.run, call.self);
   const auto wanted = texts(call, call.at(0));
-  if (!mesh) return call.run.heap().external("mesh", call.place);
+  if (!mesh) return call.run.heap().unseen("mesh", call.place);
   const bool whole = !kept(call, is_part);
   if (whole && !mesh->named)
     return refuse(call,
         "A mesh without `mesh_dim_names` cannot be sliced by name: give `init_device_mesh` the names of its dimensions");
-  if (!wanted || mesh->names.size() != mesh->dims.size()) return call.run.heap().external("mesh", call.place);
+  if (!wanted || mesh->names.size() != mesh->dims.size()) return call.run.heap().unseen("mesh", call.place);
   std::vector<std::vector<std::size_t>> dims;
   for (const std::string& name : *wanted) {
     const auto at = std::ranges::find(mesh->names, name);
@@ -258,7 +257,7 @@ Value part_of_mesh(Call& call) {
       continue;
     }
     // One that was flattened is known to its root by its new name.
-    if (!whole || kept(call, has_flattened)) return call.run.heap().external("mesh", call.place);
+    if (!whole || kept(call, has_flattened)) return call.run.heap().unseen("mesh", call.place);
     std::string known;
     for (const std::string& each : mesh->names) known += (known.empty() ? "`" : ", `") + each + "`";
     return refuse(call, "The mesh has no dimension `" + name + "`: it has " + known);
@@ -276,7 +275,7 @@ Value flattened(Call& call) {
   if (const Value root = call.self.is(Kind::instance) ? kept(call, root_of_part) : Value{};
       root.is(Kind::instance))
     keep(call.run, *root.as<Instance>(), has_flattened, call.run.heap().boolean(true));
-  if (!mesh) return call.run.heap().external("mesh", call.place);
+  if (!mesh) return call.run.heap().unseen("mesh", call.place);
   const auto name = texts(call, call.at(0));
   return made_mesh(call, mesh->sizes, {all_dims(*mesh)}, name ? tuple_of(call, *name) : Value{}, true);
 }
@@ -304,11 +303,11 @@ Value group_of_mesh(Call& call) {
     if (const Value group = kept(call, values::GroupState::group)) return group;
   const auto mesh = known_mesh(call.run, call.self);
   const auto dims = mesh ? asked_dim(call, *mesh) : std::nullopt;
-  if (!dims) return call.run.heap().external("mesh", call.place);
+  if (!dims) return call.run.heap().unseen("mesh", call.place);
   Instance* group = call.run.make_native("torch.distributed.ProcessGroup", call.place);
   keep_members(call.run, *group, *mesh, *dims);
   if (!kept(call.run, *group, values::GroupState::all) && !kept(call.run, *group, values::GroupState::ranks))
-    return call.run.heap().external("mesh", call.place);
+    return call.run.heap().unseen("mesh", call.place);
   return Value::of(Kind::instance, group);
 }
 Value place_in_mesh(Call& call) {

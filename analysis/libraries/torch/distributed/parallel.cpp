@@ -35,7 +35,7 @@ Value unsharded_gradients(Call& call) {
 }
 // Goes along with what was computed where it is not known whether the wrapper's part of the backward is held
 // back.
-constexpr std::string_view held_back = values::WrapperState::held_back;
+constexpr values::KeptKey held_back = values::WrapperState::held_back;
 
 Value argument_named(const Call& call, std::string_view name) {
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
@@ -144,8 +144,8 @@ void carries_backward(Call& call, Value results, const Instance& wrapper) {
   if (perhaps.is(Kind::instance)) carries(call.run, results, *perhaps.as<Instance>());
 }
 
-constexpr std::string_view mixed_precision = values::WrapperState::mixed_precision,
-                           flat = values::WrapperState::flat, left_on_cpu = values::WrapperState::left_on_cpu;
+constexpr values::KeptKey mixed_precision = values::WrapperState::mixed_precision,
+                          flat = values::WrapperState::flat, left_on_cpu = values::WrapperState::left_on_cpu;
 // The results as the wrapper's mixed precision leaves them: of its output_dtype, or as its layers compute.
 Value in_precision(Call& call, const Instance& wrapper, Value results) {
   const Value policy = kept(call.run, wrapper, mixed_precision);
@@ -163,7 +163,7 @@ Value in_precision(Call& call, const Instance& wrapper, Value results) {
     return result(call, std::move(made));
   };
   if (!results.is(Kind::tuple))
-    return results.is(Kind::tensor) ? cast(results) : call.run.heap().external("", call.place);
+    return results.is(Kind::tensor) ? cast(results) : call.run.heap().unseen("", call.place);
   std::vector<Value> items;
   for (const Value& item : results.as<values::Tuple>()->items) items.push_back(cast(call.run.resolve(item)));
   return call.run.heap().tuple(std::move(items));
@@ -333,7 +333,7 @@ Value flat_parameters(Call& call) {
   if (call.self.is(Kind::instance) && kept(call, flat) && !call.run.around())
     return call.run.heap().list(
         {call.run.heap().tuple({call.run.heap().string("_fsdp_wrapped_module._flat_param"),
-            call.run.heap().external("", call.place)})});
+            call.run.heap().unseen("", call.place)})});
   const Row* usual = call.run.library().find("torch.nn.Module.named_parameters");
   Call inner{call.run, *usual, call.self, call.arguments, call.rest, call.options, call.given, call.spread,
       call.expr, call.node, call.place, call.behind};
@@ -399,7 +399,7 @@ Value behind_sharded(Call& call) {
 Value unshard(Call& call) {
   call.arguments.back() = call.run.heap().boolean(
       call.self.is(Kind::instance) && kept(call, values::WrapperState::sharded).is(Kind::instance));
-  return call.run.heap().external("handle", call.place);
+  return call.run.heap().unseen("handle", call.place);
 }
 Value state_dict(Call& call) {
   return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));

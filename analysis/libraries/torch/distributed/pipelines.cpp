@@ -44,7 +44,7 @@ Value made_schedule(Call& call) {
   const bool known = stage.is(Kind::instance) && stage.as<Instance>()->native &&
       stage.as<Instance>()->native->path.ends_with(".PipelineStage") && !stage.as<Instance>()->symbolic;
   const Value group = known ? kept(call.run, *stage.as<Instance>(), values::GroupState::group)
-                            : call.run.heap().external("group", call.place);
+                            : call.run.heap().unseen("group", call.place);
   if (group) keep(call, values::GroupState::group, group);
   const Value stages = known ? kept(call.run, *stage.as<Instance>(), values::PipelineState::stages) : Value{};
   keep(call, values::PipelineState::microbatches, call.at(1));

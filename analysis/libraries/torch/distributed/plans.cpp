@@ -173,7 +173,7 @@ Int ranks_of(Call& call) {
 // The tensor with its last dimension as `size` makes it.
 template <class Size> Value with_columns(Call& call, Value tensor, Size size) {
   const TensorState* state = tensor_state(call.run, call.run.resolve(tensor));
-  if (!state) return call.run.heap().external("", call.place);
+  if (!state) return call.run.heap().unseen("", call.place);
   TensorState made = *state;
   made.content = nullptr;
   made.made = nullptr;
@@ -190,7 +190,7 @@ Value joined(Call& call) {
   const Value given = call.run.resolve(call.at(1));
   const Int ranks = ranks_of(call);
   if (!given.is(Kind::tuple) || given.as<values::Tuple>()->items.size() != 1)
-    return call.run.heap().external("", call.place);
+    return call.run.heap().unseen("", call.place);
   return call.run.heap().tuple({with_columns(call, given.as<values::Tuple>()->items.front(),
       [&](Int size) { return ranks ? call.run.symbols().mul(size, ranks) : nullptr; })});
 }
@@ -209,9 +209,9 @@ Value stays_spread(Call& call) {
   const Value module = call.run.resolve(call.at(0)), results = call.run.resolve(call.at(2));
   const Value mesh =
       module.is(Kind::instance) ? kept(call.run, *module.as<Instance>(), values::GroupState::group) : Value{};
-  return mesh ? spread_along_last(call, results, mesh, {}) : call.run.heap().external("", call.place);
+  return mesh ? spread_along_last(call, results, mesh, {}) : call.run.heap().unseen("", call.place);
 }
-Value open(Call& call) { return call.run.heap().external("", call.place); }
+Value open(Call& call) { return call.run.heap().unseen("", call.place); }
 
 const std::deque<Collective>& collectives() {
   static const std::deque<Collective> list = {

@@ -286,7 +286,7 @@ bool is_spread(const TensorState& state) {
 
 Value spread_along_last(Call& call, Value tensor, Value mesh, Value placement) {
   const TensorState* state = tensor_state(call.run, tensor);
-  if (!state) return call.run.heap().external("", call.place);
+  if (!state) return call.run.heap().unseen("", call.place);
   if (!call.run.resolve(placement).is(Kind::instance)) {
     Instance* last = call.run.make_native(shard, call.place);
     keep(call.run, *last, "dim", call.run.heap().integer(-1));

@@ -226,7 +226,7 @@ std::string_view device_of(const Op& op) {
   return found == "cpu" || found == "cuda" ? found : std::string_view{};
 }
 
-Value kept(const Op& op, const values::Instance& region, std::string_view name) {
+Value kept(const Op& op, const values::Instance& region, values::KeptKey name) {
   const values::Slot* slot = region.attributes.find(syntax::Name(name));
   const Value value = slot ? op.run.resolve(slot->value) : Value{};
   return value.is(Kind::none) ? Value{} : value;

@@ -13,10 +13,10 @@ namespace {
 // What a tensor of unknown rank keeps beside its shape: the tensor that it was made from, how many of its own
 // last dimensions are not that one's, how many more it has, how many it has in any case, whatever that one
 // has, and (where it is said) that both end with the same.
-constexpr std::string_view source_name = values::NdimState::from,
-                           differing_name = values::NdimState::differing,
-                           added_name = values::NdimState::added, over_name = values::NdimState::over,
-                           last_name = values::NdimState::last;
+constexpr values::KeptKey source_name = values::NdimState::from,
+                          differing_name = values::NdimState::differing,
+                          added_name = values::NdimState::added, over_name = values::NdimState::over,
+                          last_name = values::NdimState::last;
 
 struct Named {
   std::string_view name;

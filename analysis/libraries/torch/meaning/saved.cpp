@@ -280,7 +280,7 @@ void judge_backward(Call& call) {
   if (!state || state->poisoned || call.spread) return;
   const Value gradient = call.run.resolve(call.at(0));
   const bool alone = !gradient || gradient.is(Kind::none);
-  if (alone && state->shape.ndim_known && !state->maybe_array && !(state->external && !state->made)) {
+  if (alone && state->shape.ndim_known && !state->maybe_array && !(state->unseen && !state->made)) {
     auto& s = call.run.symbols();
     Int count = s.constant(1);
     for (const Dim& dim : state->shape.dims) count = count && dim.size ? s.mul(count, dim.size) : nullptr;

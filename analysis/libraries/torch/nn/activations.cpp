@@ -1,5 +1,6 @@
 // Activations: modules and functions that keep the shape of what they are given, or nearly so.
 #include "libraries/torch/nn/layer.hpp"
+#include "values/internal_rows.hpp"
 
 namespace stepzero::libraries {
 
@@ -187,68 +188,17 @@ constexpr Operator operators[] = {
 
 // What programs call an activation that is chosen elsewhere. A gated one halves the size, and is called so:
 // it is none of these.
-constexpr std::string_view keep_size[] = {
-    "$keeps_size.act",
-    "$keeps_size.act1",
-    "$keeps_size.act2",
-    "$keeps_size.act3",
-    "$keeps_size.act_fn",
-    "$keeps_size.act_func",
-    "$keeps_size.activ",
-    "$keeps_size.activation",
-    "$keeps_size.activation1",
-    "$keeps_size.activation2",
-    "$keeps_size.activation_fn",
-    "$keeps_size.activation_func",
-    "$keeps_size.activation_function",
-    "$keeps_size.nonlinearity",
-    "$keeps_size.non_linearity",
-    "$keeps_size.nonlin",
-    "$keeps_size.relu",
-    "$keeps_size.gelu",
-    "$keeps_size.silu",
-    "$keeps_size.swish",
-    "$keeps_size.tanh",
-    "$keeps_size.sigmoid",
-    "$keeps_size.leaky_relu",
-    "$keeps_size.lrelu",
-    "$keeps_size.elu",
-    "$keeps_size.mish",
-    "$keeps_size.prelu",
-};
+constexpr auto keep_size = values::all_under<values::InternalRow::keeps_size, "act", "act1", "act2", "act3",
+    "act_fn", "act_func", "activ", "activation", "activation1", "activation2", "activation_fn",
+    "activation_func", "activation_function", "nonlinearity", "non_linearity", "nonlin", "relu", "gelu",
+    "silu", "swish", "tanh", "sigmoid", "leaky_relu", "lrelu", "elu", "mish", "prelu">;
 
 // And what they call modules that do so among layers in a row: a function of such a name may be another.
-constexpr std::string_view keep_size_in_a_row[] = {
-    "$keeps_size_in_a_row.act_layer",
-    "$keeps_size_in_a_row.activation_layer",
-    "$keeps_size_in_a_row.get_activation",
-    "$keeps_size_in_a_row.bn",
-    "$keeps_size_in_a_row.norm",
-    "$keeps_size_in_a_row.norm1d",
-    "$keeps_size_in_a_row.norm2d",
-    "$keeps_size_in_a_row.norm_fn",
-    "$keeps_size_in_a_row.norm_func",
-    "$keeps_size_in_a_row.norm_layer",
-    "$keeps_size_in_a_row.batch_norm",
-    "$keeps_size_in_a_row.layer_norm",
-    "$keeps_size_in_a_row.normalization",
-    "$keeps_size_in_a_row.normalize_layer",
-    "$keeps_size_in_a_row.BatchNorm",
-    "$keeps_size_in_a_row.BatchNorm1d",
-    "$keeps_size_in_a_row.BatchNorm2d",
-    "$keeps_size_in_a_row.BatchNorm3d",
-    "$keeps_size_in_a_row.SynchronizedBatchNorm2d",
-    "$keeps_size_in_a_row.FrozenBatchNorm2d",
-    "$keeps_size_in_a_row.InstanceNorm2d",
-    "$keeps_size_in_a_row.GroupNorm",
-    "$keeps_size_in_a_row.LayerNorm",
-    "$keeps_size_in_a_row.LayerNorm2d",
-    "$keeps_size_in_a_row.RMSNorm",
-    "$keeps_size_in_a_row.DropPath",
-    "$keeps_size_in_a_row.Swish",
-    "$keeps_size_in_a_row.QuickGELU",
-    "$keeps_size_in_a_row.Mish",
-};
+constexpr auto keep_size_in_a_row = values::all_under<values::InternalRow::keeps_size_in_a_row, "act_layer",
+    "activation_layer", "get_activation", "bn", "norm", "norm1d", "norm2d", "norm_fn", "norm_func",
+    "norm_layer", "batch_norm", "layer_norm", "normalization", "normalize_layer", "BatchNorm", "BatchNorm1d",
+    "BatchNorm2d", "BatchNorm3d", "SynchronizedBatchNorm2d", "FrozenBatchNorm2d", "InstanceNorm2d",
+    "GroupNorm", "LayerNorm", "LayerNorm2d", "RMSNorm", "DropPath", "Swish", "QuickGELU", "Mish">;
 
 std::vector<Row> activation_rows() {
   std::vector<Row> rows = rows_of(layers, operators);

@@ -195,7 +195,7 @@ Value multihead(Op& op) {
   if (!fits_weights(op, "query")) return op.unknown();
   const Known first = setting_flag(op, "batch_first");
   const TensorState* query = op.tensor("query");
-  if (!query) return op.run.heap().external("", op.call.place);
+  if (!query) return op.run.heap().unseen("", op.call.place);
   const Dtype dtype = query->dtype;
   const Sequence q = sequence_of(query->shape, first), k = sequence_of(op.shape("key"), first),
                  v = sequence_of(op.shape("value"), first);
@@ -243,7 +243,7 @@ Value multihead(Op& op) {
 Value multihead_function(Op& op) {
   for (const std::string_view name : {"query", "key", "value"}) op.expect(name);
   const TensorState* query = op.tensor("query");
-  if (!query) return op.run.heap().external("", op.call.place);
+  if (!query) return op.run.heap().unseen("", op.call.place);
   const Int width = op.size("embed_dim_to_check"), heads = op.size("num_heads");
   const Sequence q = sequence_of(query->shape, Known::no), k = sequence_of(op.shape("key"), Known::no);
   if (query->shape.ndim_known && width && !query->shape.dims.empty() &&

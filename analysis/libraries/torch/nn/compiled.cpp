@@ -46,7 +46,7 @@ Value compiled_forward(Call& call) {
 // What it is asked for, and given, the module within is.
 Value compiled_attribute(Call& call) {
   const Value name = call.run.resolve(call.at(0)), model = kept(call, within);
-  if (!name.is(Kind::string) || !model) return call.run.heap().external("", call.place);
+  if (!name.is(Kind::string) || !model) return call.run.heap().unseen("", call.place);
   return call.run.attribute(model, Name(name.text()), call.place);
 }
 Value give_compiled(Call& call) {
@@ -60,7 +60,7 @@ Value give_compiled(Call& call) {
 
 // A function that runs on the local shards of what it is given. Shown are the sizes of what is not sharded.
 Value on_shards(Call& call) {
-  return call.run.policy().operands_fit ? seen_through(call) : call.run.heap().external("", call.place);
+  return call.run.policy().operands_fit ? seen_through(call) : call.run.heap().unseen("", call.place);
 }
 
 }  // namespace

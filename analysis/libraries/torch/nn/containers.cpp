@@ -35,10 +35,8 @@ bool is_called_like_a_keeper(Runtime& run, std::string_view called) {
 }
 Step step_of(Runtime& run, Value item) {
   Step step;
-  if (item.is(Kind::unknown)) {
-    const values::Unknown& unknown = *item.as<values::Unknown>();
-    step.keeps_size = unknown.born && is_called_like_a_keeper(run, run.record().text(unknown.born));
-  }
+  if (item.is(Kind::unknown))
+    step.keeps_size = is_called_like_a_keeper(run, item.as<values::Unknown>()->name);
   if (!item.is(Kind::instance)) return step;
   const Instance& layer = *item.as<Instance>();
   if (layer.cls) return step;  // what its own forward makes of it is no matter of its name
@@ -77,11 +75,11 @@ Value input_of(Call& call, const Instance& layer) {
   const std::size_t at = path.rfind("Conv");
   const char axes = path.size() < 2 ? '0' : path[path.size() - 2];
   if (at == std::string_view::npos || !path.ends_with('d') || axes < '1' || axes > '3')
-    return call.run.heap().external("the input", call.place);
+    return call.run.heap().unseen("the input", call.place);
   values::TensorState batch;
   batch.shape.ndim_known = true;
   batch.shape.dims.resize(static_cast<std::size_t>(axes - '0') + 2);
-  batch.external = true;
+  batch.unseen = true;
   return call.run.heap().tensor(std::move(batch), call.place);
 }
 // Tries the layers on what the first of them takes, and anew behind a module of which nobody knows what it
@@ -158,7 +156,7 @@ Value sequential_init(Call& call) {
   const Value list = call.run.heap().list(std::move(items));
   if (open) {
     values::Heap::list_state(list)->open = true;
-    values::Heap::list_state(list)->rest = call.run.heap().external("");
+    values::Heap::list_state(list)->rest = call.run.heap().unseen("");
   }
   keep(call, values::ContainerState::items, list);
   return {};
@@ -167,7 +165,7 @@ Value module_list_init(Call& call) {
   const Value given = call.run.resolve(call.at(0));
   Value list;
   if (!given || given.is(Kind::none))
-    list = call.spread ? call.run.heap().open_list(call.run.heap().external("")) : call.run.heap().list({});
+    list = call.spread ? call.run.heap().open_list(call.run.heap().unseen("")) : call.run.heap().list({});
   else if (const auto items = call.run.elements(given, call.place))
     list = call.run.heap().list(*items);
   else {
@@ -204,7 +202,7 @@ Value list_change(Call& call) {
 bool may_have_more(const Instance& container) {
   const auto& own = container.attributes.entries();
   return container.symbolic || container.cls || std::any_of(own.begin(), own.end(), [](const auto& each) {
-    return each.second->value && !each.first.text().starts_with('$');
+    return each.second->value && !values::is_kept(each.first.text());
   });
 }
 // An index that lies outside whatever it is; nothing if that is not proven.
@@ -246,7 +244,7 @@ void judge_greatest(Call& call, const Value& list) {
 // A slice of a container is a container.
 Value list_item(Call& call) {
   const Value list = kept(call, values::ContainerState::items);
-  if (!list.is(Kind::list)) return call.run.heap().external("", call.place);
+  if (!list.is(Kind::list)) return call.run.heap().unseen("", call.place);
   if (call.run.resolve(call.at(0)).is(Kind::integer) && is_outside(call, list))
     return call.run.raise_builtin("IndexError", call.place);
   judge_greatest(call, list);
@@ -263,7 +261,7 @@ Value list_sum(Call& call) {
   const Value list = kept(call, values::ContainerState::items);
   const auto more = call.run.elements(call.at(0), call.place);
   if (!list.is(Kind::list) || values::Heap::list_state(list)->open || !more)
-    return call.run.heap().external("", call.place);
+    return call.run.heap().unseen("", call.place);
   std::vector<Value> items = values::Heap::list_state(list)->items;
   items.insert(items.end(), more->begin(), more->end());
   Instance* sum = call.run.make_native("torch.nn.ModuleList", call.place);
@@ -280,7 +278,7 @@ template <bool of_dict> Value part_by_name(Call& call) {
     if (part.name == name.text()) return part.module;
   // Any name may be that of a part that is not known.
   const bool open = of_dict ? values::Heap::dict_state(own)->open : values::Heap::list_state(own)->open;
-  return open ? call.run.heap().external("", call.place) : Value{};
+  return open ? call.run.heap().unseen("", call.place) : Value{};
 }
 // What is not known to be a module may be one.
 bool may_be_module(Call& call, Value value) {
@@ -306,7 +304,7 @@ Value set_part(Call& call) {
     if (may_be_module(call, call.at(1))) {
       state.open = true;
       state.length = nullptr;
-      state.rest = call.run.heap().merge(state.rest, call.run.heap().external(""), Sharing::uniform);
+      state.rest = call.run.heap().merge(state.rest, call.run.heap().unseen(""), Sharing::uniform);
       call.run.heap().set_list(list, std::move(state));
     }
     return {};
@@ -340,7 +338,7 @@ Value module_dict_init(Call& call) {
   } else if (given && !given.is(Kind::none)) {
     call.run.call(call.run.attribute(dict, Name("update"), call.place), {{given}, {}, false}, call.place);
   } else if (call.spread) {
-    dict = call.run.heap().dict({}, true, call.run.heap().external(""));
+    dict = call.run.heap().dict({}, true, call.run.heap().unseen(""));
   }
   keep(call, values::ContainerState::dict, dict);
   return {};
@@ -355,7 +353,7 @@ Value set_dict_part(Call& call) {
   if (may_be_module(call, call.at(1))) {
     values::DictState state = *values::Heap::dict_state(dict);
     state.open = true;
-    state.rest = call.run.heap().merge(state.rest, call.run.heap().external(""), Sharing::uniform);
+    state.rest = call.run.heap().merge(state.rest, call.run.heap().unseen(""), Sharing::uniform);
     call.run.heap().set_dict(dict, std::move(state));
   }
   return {};
@@ -368,14 +366,14 @@ Value set_dict_item(Call& call) {
 }
 Value dict_item(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
-  if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
+  if (!dict.is(Kind::dict)) return call.run.heap().unseen("", call.place);
   return call.run.subscript(dict, call.at(0), call.node ? *call.node : nowhere);
 }
 // keys(), values(), items(), update(), pop()…: as of a dict.
 Value dict_part(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
   const auto name = call.row.path.substr(call.row.path.rfind('.') + 1);
-  if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
+  if (!dict.is(Kind::dict)) return call.run.heap().unseen("", call.place);
   Arguments arguments;
   for (const Value& argument : call.arguments)
     if (argument) arguments.positional.push_back(argument);
@@ -384,19 +382,19 @@ Value dict_part(Call& call) {
 }
 Value dict_length(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
-  if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
+  if (!dict.is(Kind::dict)) return call.run.heap().unseen("", call.place);
   return call.run.call(call.run.library_symbol("builtins.len"), {{dict}, {}, false}, call.place);
 }
 Value dict_has(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
-  if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
+  if (!dict.is(Kind::dict)) return call.run.heap().unseen("", call.place);
   return call.run.compare(syntax::CompareOp::in, call.at(0), dict);
 }
 Value sequential_forward(Call& call) {
   Value x = call.at(0);
   const Value list = kept(call, values::ContainerState::items);
   const auto items = list ? call.run.elements(list, call.place) : std::nullopt;
-  if (!items) return call.run.heap().external("", call.place);
+  if (!items) return call.run.heap().unseen("", call.place);
   // The call's text names the container, not the layer.
   for (const Value& layer : *items) {
     const std::size_t before = call.run.record().events.size();

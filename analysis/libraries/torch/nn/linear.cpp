@@ -26,7 +26,7 @@ Value linear(Op& op) {
   }
   if (!input) return op.unknown();
   if (input->shape.ndim_known && input->shape.dims.empty()) {
-    auto* problem = op.run.problem(ProblemKind::rank, op.call);
+    auto* problem = op.run.problem(ProblemKind::ndim, op.call);
     problem->operands = {op.argument("input")};
     problem->states = {input};
     return op.unknown();

@@ -38,7 +38,7 @@ template <class Each> KnownParts each_part(Runtime& run, const Instance& module,
   };
   bool complete = !module.symbolic && !module.of_many && !(module.cls && module.open), chosen = false;
   for (const auto& [name, slot] : module.attributes.entries()) {
-    if (!slot->value || name.text().starts_with('$') || name.text().starts_with("__")) continue;
+    if (!slot->value || values::is_kept(name.text()) || name.text().starts_with("__")) continue;
     const Value value = run.resolve(slot->value);
     if (run.is_a(value, module_class))
       each(name.text(), value);
@@ -46,7 +46,7 @@ template <class Each> KnownParts each_part(Runtime& run, const Instance& module,
       each(name.text(), yes);
       each(name.text(), no);
       chosen = true;
-    } else if (value.is(Kind::choice) || (value.is(Kind::unknown) && value.as<values::Unknown>()->external))
+    } else if (value.is(Kind::choice) || (value.is(Kind::unknown) && value.as<values::Unknown>()->unseen))
       complete = false;
     else if (value.is(Kind::instance) && value.as<Instance>()->cls && value.as<Instance>()->cls->open)
       complete = false;  // what it derives from may be a module
@@ -132,7 +132,7 @@ void gather(Runtime& run, Value module, std::vector<Value>& modules,
 // One value per part, or a list of which nothing is known.
 template <class Each> Value listed(Call& call, const std::vector<Part>& list, bool complete, Each each) {
   values::Heap& heap = call.run.heap();
-  if (!complete) return heap.open_list(heap.external("", call.place));
+  if (!complete) return heap.open_list(heap.unseen("", call.place));
   std::vector<Value> items;
   for (const Part& part : list) items.push_back(each(part));
   return heap.list(std::move(items));
@@ -163,11 +163,11 @@ Value parts_dict(Call& call) {
   std::vector<std::pair<Value, Value>> items;
   for (const Part& part : parts.list) items.push_back({call.run.heap().string(part.name), part.module});
   return call.run.heap().dict(
-      std::move(items), !parts.complete, parts.complete ? Value{} : call.run.heap().external(""));
+      std::move(items), !parts.complete, parts.complete ? Value{} : call.run.heap().unseen(""));
 }
 Value submodule(Call& call) {
   const Value path = call.run.resolve(call.at(0));
-  if (!path.is(Kind::string)) return call.run.heap().external("", call.place);
+  if (!path.is(Kind::string)) return call.run.heap().unseen("", call.place);
   std::string_view rest = path.text();
   Value at = call.self;
   while (!rest.empty()) {
@@ -188,7 +188,7 @@ Value apply(Call& call) {
     // It hardly ever converts them, but nobody knows.
     if (!call.run.record().conditions.contains(values::RecordCondition::counted))
       lose_dtypes(call.run, call.self);
-    call.run.call(call.at(0), {{call.run.heap().external("", call.place)}, {}, false}, call.place);
+    call.run.call(call.at(0), {{call.run.heap().unseen("", call.place)}, {}, false}, call.place);
   }
   return call.self;
 }
@@ -218,7 +218,7 @@ Tensors tensors_of(Runtime& run, Value module, bool buffers) {
     const Instance& holder = *part.module.as<Instance>();
     bool any = false;
     for (const auto& [name, slot] : holder.attributes.entries()) {
-      if (!slot->value || name.text().starts_with('$')) continue;
+      if (!slot->value || values::is_kept(name.text())) continue;
       const Value value = run.resolve(slot->value);
       holds_unknown = holds_unknown || value.is(Kind::unknown);
       if (!value.is(Kind::tensor)) continue;
@@ -262,7 +262,7 @@ Value unseen_weights(Call& call, Value module, values::TensorRole role) {
   producer->calls = call.run.site();
   TensorState state;
   state.sharing = Sharing::unseen;
-  state.external = true;
+  state.unseen = true;
   state.made = producer;
   const Value made = result(call, std::move(state));
   made.as<Tensor>()->role = role;
@@ -401,7 +401,7 @@ Value module_call(Call& call) {
       else if (changed.is(Kind::tensor))
         arguments.positional = {changed};
       else
-        for (Value& argument : arguments.positional) argument = heap.external("", call.place);
+        for (Value& argument : arguments.positional) argument = heap.unseen("", call.place);
     }
   const std::vector<Value> given = arguments.positional;
   const Value forward = call.run.attribute_or_none(call.self, Name("forward"), call.place);
@@ -409,7 +409,7 @@ Value module_call(Call& call) {
     if (has_no_forward(call))
       call.run.problem(values::ProblemKind::argument, call)->text =
           "This module has no `forward`: calling it raises NotImplementedError";
-    return heap.external("", call.place);
+    return heap.unseen("", call.place);
   }
   Value result_value = call.run.call(forward, std::move(arguments), call.place, call.expr);
   if (const Value hooks = kept(call, values::ModuleState::hooks); hooks.is(Kind::list))
@@ -440,7 +440,7 @@ Value apply_to_tensors(Call& call) {
   lose_dtypes(call.run, call.self);
   return call.self;
 }
-Value hidden(Call& call) { return call.run.heap().external("", call.place); }
+Value hidden(Call& call) { return call.run.heap().unseen("", call.place); }
 }  // namespace
 
 Value add_hook(Call& call, std::string_view which) {
@@ -472,26 +472,41 @@ std::vector<Row> module_rows() {
       row("torch.nn.Module.__call__", method, "*arguments, **options", module_call, {}, Operation::forward),
       row("torch.nn.Module.training", property, "", training),
       // Of objects of which nothing is known but that the program asks this of them.
-      row("$unseen.train", method, "mode=True", train_unseen, {}, Operation::train_mode),
-      row("$unseen.eval", method, "", eval_unseen, {}, Operation::eval_mode),
-      row("$unseen.__call__", method, "", nullptr, {}, Operation::forward),
+      row(values::under<values::InternalRow::of_unseen, "train">, method, "mode=True", train_unseen, {},
+          Operation::train_mode),
+      row(values::under<values::InternalRow::of_unseen, "eval">, method, "", eval_unseen, {},
+          Operation::eval_mode),
+      row(values::InternalRow::called_unseen, method, "", nullptr, {}, Operation::forward),
       // Who has them is a module.
-      row("$unseen.parameters", method, "", nullptr),
+      row(values::under<values::InternalRow::of_unseen, "parameters">, method, "", nullptr),
       // By these methods programs run a part of what they call their model.
-      row("$unseen.forward", method, "", nullptr, {}, Operation::forward),
-      row("$unseen.forward_features", method, "", nullptr, {}, Operation::forward),
-      row("$unseen.extract_features", method, "", nullptr, {}, Operation::forward),
-      row("$unseen.encode", method, "", nullptr, {}, Operation::forward),
-      row("$unseen.encode_image", method, "", nullptr, {}, Operation::forward),
-      row("$unseen.encode_text", method, "", nullptr, {}, Operation::forward),
-      row("$unseen.get_image_features", method, "", nullptr, {}, Operation::forward),
-      row("$unseen.get_text_features", method, "", nullptr, {}, Operation::forward),
-      row("$unseen.given_together", method, "*inputs", given_to_unseen),
-      row("$unseen.criterion()", method, "input, target", compared_by_unseen),
-      row("$unseen.loss_fn()", method, "input, target", compared_by_unseen),
-      row("$unseen.loss_func()", method, "input, target", compared_by_unseen),
-      row("$unseen.loss_function()", method, "input, target", compared_by_unseen),
-      row("$unseen.loss_fct()", method, "input, target", compared_by_unseen),
+      row(values::under<values::InternalRow::of_unseen, "forward">, method, "", nullptr, {},
+          Operation::forward),
+      row(values::under<values::InternalRow::of_unseen, "forward_features">, method, "", nullptr, {},
+          Operation::forward),
+      row(values::under<values::InternalRow::of_unseen, "extract_features">, method, "", nullptr, {},
+          Operation::forward),
+      row(values::under<values::InternalRow::of_unseen, "encode">, method, "", nullptr, {},
+          Operation::forward),
+      row(values::under<values::InternalRow::of_unseen, "encode_image">, method, "", nullptr, {},
+          Operation::forward),
+      row(values::under<values::InternalRow::of_unseen, "encode_text">, method, "", nullptr, {},
+          Operation::forward),
+      row(values::under<values::InternalRow::of_unseen, "get_image_features">, method, "", nullptr, {},
+          Operation::forward),
+      row(values::under<values::InternalRow::of_unseen, "get_text_features">, method, "", nullptr, {},
+          Operation::forward),
+      row(values::InternalRow::given_together, method, "*inputs", given_to_unseen),
+      row(values::under<values::InternalRow::of_unseen, "criterion()">, method, "input, target",
+          compared_by_unseen),
+      row(values::under<values::InternalRow::of_unseen, "loss_fn()">, method, "input, target",
+          compared_by_unseen),
+      row(values::under<values::InternalRow::of_unseen, "loss_func()">, method, "input, target",
+          compared_by_unseen),
+      row(values::under<values::InternalRow::of_unseen, "loss_function()">, method, "input, target",
+          compared_by_unseen),
+      row(values::under<values::InternalRow::of_unseen, "loss_fct()">, method, "input, target",
+          compared_by_unseen),
       row("torch.nn.Module.train", method, "mode=True", train, {}, Operation::train_mode),
       row("torch.nn.Module.eval", method, "", eval, {}, Operation::eval_mode),
       row("torch.nn.Module.requires_grad_", method, "requires_grad=True", set_trained),

@@ -24,14 +24,13 @@ std::string_view method_of(const Call& call) { return call.row.path.substr(call.
 
 Value list_init(Call& call) {
   const Value given = call.run.resolve(call.at(0));
-  Value list = call.spread ? call.run.heap().open_list(call.run.heap().external(""))
-                           : call.run.heap().list({});
+  Value list = call.spread ? call.run.heap().open_list(call.run.heap().unseen("")) : call.run.heap().list({});
   if (given && !given.is(Kind::none)) {
     if (auto items = call.run.elements(given, call.place)) {
       for (Value& item : *items) item = as_parameter(call, item);
       list = call.run.heap().list(std::move(*items));
     } else {
-      list = call.run.heap().open_list(call.run.heap().external("", call.place));
+      list = call.run.heap().open_list(call.run.heap().unseen("", call.place));
     }
   }
   keep(call, values::ContainerState::items, list);
@@ -39,7 +38,7 @@ Value list_init(Call& call) {
 }
 Value list_item(Call& call) {
   const Value list = kept(call, values::ContainerState::items);
-  if (!list.is(Kind::list)) return call.run.heap().external("", call.place);
+  if (!list.is(Kind::list)) return call.run.heap().unseen("", call.place);
   const Value found = call.run.subscript(list, call.at(0), call.node ? *call.node : nowhere);
   if (!call.run.resolve(call.at(0)).is(Kind::slice)) return found;
   Instance* part = call.run.make_native("torch.nn.ParameterList", call.place);
@@ -64,7 +63,7 @@ Value list_change(Call& call) {
 Value list_pop(Call& call) {
   const Value list = kept(call, values::ContainerState::items);
   return list.is(Kind::list) ? call_of(call, list, "pop", {call.at(0)})
-                             : call.run.heap().external("", call.place);
+                             : call.run.heap().unseen("", call.place);
 }
 
 // ---------------------------------------------------------------- a dict
@@ -81,7 +80,7 @@ void put(Call& call, Value into, Value from) {
   }
 }
 Value dict_init(Call& call) {
-  const Value dict = call.spread ? call.run.heap().dict({}, true, call.run.heap().external(""))
+  const Value dict = call.spread ? call.run.heap().dict({}, true, call.run.heap().unseen(""))
                                  : call.run.heap().dict({});
   put(call, dict, call.at(0));
   keep(call, values::ContainerState::dict, dict);
@@ -100,7 +99,7 @@ Value dict_set(Call& call) {
 Value dict_item(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
   return dict.is(Kind::dict) ? call.run.subscript(dict, call.at(0), call.node ? *call.node : nowhere)
-                             : call.run.heap().external("", call.place);
+                             : call.run.heap().unseen("", call.place);
 }
 // A parameter as an attribute.
 Value dict_attribute(Call& call) {
@@ -108,12 +107,12 @@ Value dict_attribute(Call& call) {
   if (!dict.is(Kind::dict) || !name.is(Kind::string)) return {};
   for (const auto& [key, value] : values::Heap::dict_state(dict)->items)
     if (key.is(Kind::string) && key.text() == name.text()) return value;
-  return values::Heap::dict_state(dict)->open ? call.run.heap().external("", call.place) : Value{};
+  return values::Heap::dict_state(dict)->open ? call.run.heap().unseen("", call.place) : Value{};
 }
 // keys(), values(), items(), get(), pop()…: as of a dict.
 Value dict_part(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
-  if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
+  if (!dict.is(Kind::dict)) return call.run.heap().unseen("", call.place);
   std::vector<Value> given;
   for (const Value& argument : call.arguments)
     if (argument) given.push_back(argument);
@@ -123,12 +122,12 @@ Value dict_length(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
   return dict.is(Kind::dict)
       ? call.run.call(call.run.library_symbol("builtins.len"), {{dict}, {}, false}, call.place)
-      : call.run.heap().external("", call.place);
+      : call.run.heap().unseen("", call.place);
 }
 Value dict_has(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
   return dict.is(Kind::dict) ? call.run.compare(syntax::CompareOp::in, call.at(0), dict)
-                             : call.run.heap().external("", call.place);
+                             : call.run.heap().unseen("", call.place);
 }
 
 }  // namespace

@@ -201,7 +201,7 @@ void adopt_tensors(Runtime& run, Instance& module) {
   for (const auto& [name, slot] : entries) {
     const Value given = run.resolve(slot->value);
     if (!given.is(Kind::tensor) || given.as<Tensor>()->role != TensorRole::plain ||
-        name.text().starts_with('$'))
+        values::is_kept(name.text()))
       continue;
     const Value own = run.heap().tensor(*given.as<Tensor>()->now(), given.object()->born);
     own.as<Tensor>()->role = TensorRole::buffer;
@@ -387,7 +387,7 @@ void hold_parameters(Op& op) {
 
 namespace {
 // Notes that the layer's weight is computed from others, and how.
-template <const std::string_view& how> Value computes_weight(Call& call) {
+template <const values::KeptKey& how> Value computes_weight(Call& call) {
   const Value module = call.run.resolve(call.at(0));
   if (!module.is(Kind::instance)) return module;
   auto& layer = *module.as<Instance>();

@@ -81,7 +81,7 @@ template <bool is_lstm> Value recurrent(Op& op) {
   const TensorState* input = packed
       ? op.expect("input")
       : take_usual(op, "input", setting_flag(op, "batch_first") == Known::yes ? batch_first : length_first);
-  if (!input) return op.run.heap().external("", op.call.place);
+  if (!input) return op.run.heap().unseen("", op.call.place);
   if (!packed) {
     if (input->shape.ndim_known && input->shape.dims.size() != 2 && input->shape.dims.size() != 3) {
       const bool first = setting_flag(op, "batch_first") == Known::yes;
@@ -207,7 +207,7 @@ template <bool is_lstm> Value cell(Op& op) {
 Value pack_padded(Call& call) {
   Op op(call);
   const TensorState* input = op.expect("input");
-  if (!input) return call.run.heap().external("", call.place);
+  if (!input) return call.run.heap().unseen("", call.place);
   const values::Content* lengths = op.content(op.argument("lengths"));
   std::vector<double> numbers;
   if (const auto listed = op.sequence("lengths"))
@@ -226,7 +226,7 @@ Value pack_padded(Call& call) {
     op.fail(ProblemKind::argument,
         "`pack_padded_sequence` takes lengths in decreasing order, and " + op.name("lengths") +
             " are not. Pass `enforce_sorted=False`, or sort them");
-    return call.run.heap().external("", call.place);
+    return call.run.heap().unseen("", call.place);
   }
   const Known first = op.flag("batch_first");
   Int batch = nullptr;
@@ -341,7 +341,7 @@ Value pad_packed(Call& call) {
   const Value sequence = op.argument("sequence");
   if (!sequence.is(Kind::instance) || !call.run.is_a(sequence, packed_class)) {
     return call.run.heap().tuple(
-        {call.run.heap().external("", call.place), call.run.heap().external("", call.place)});
+        {call.run.heap().unseen("", call.place), call.run.heap().unseen("", call.place)});
   }
   const Value data = of_instance(call.run, sequence, "data"),
               batch = of_instance(call.run, sequence, values::LoaderState::batch);

@@ -74,7 +74,7 @@ public:
     }
     bool any = false;
     for (const auto& [name, slot] : module.attributes.entries()) {
-      if (!slot->value || name.text().starts_with('$')) continue;
+      if (!slot->value || values::is_kept(name.text())) continue;
       const Value held = run_.resolve(slot->value);
       if (held.is(Kind::tensor))
         any = tensor(module, held, prefix, name.text()) || any;
@@ -138,7 +138,7 @@ Value as_dict(Call& call, const Named& named) {
     state.dtype = from->dtype;
     state.requires_grad = Known::no;
     state.sharing = from->sharing;
-    state.external = from->external;
+    state.unseen = from->unseen;
     state.graph_complete = true;
     state.shape = from->shape;
     state.device = from->device;
@@ -326,7 +326,7 @@ Value load_state(Call& call) {
 
 Value takes_part_in_state(Call& call) {
   keep(call, values::ModuleState::own_state, call.run.heap().boolean(true));
-  return call.run.heap().external("", call.place);
+  return call.run.heap().unseen("", call.place);
 }
 
 }  // namespace stepzero::libraries

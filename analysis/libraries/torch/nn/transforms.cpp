@@ -462,7 +462,7 @@ Value to_vector(Call& call) {
   Int total = all ? s.constant(0) : nullptr;
   TensorState made = all ? computed(call.run, std::span<const Value>(*all)) : TensorState{};
   if (!all) {
-    made.external = true;
+    made.unseen = true;
     made.graph_complete = false;
   }
   for (std::size_t i = 0; all && i < all->size(); ++i) {

@@ -242,7 +242,7 @@ Value tensor_of(Op& op, Value data, Dtype otherwise) {
     for (const Int size : nested.sizes) state.first.push_back(op.made(size));
   const TensorState* array = array_state(op.run, data);
   state.sharing = array ? array->sharing : op.run.heap().sharing(data);
-  state.external = array ? array->external : op.run.heap().is_external(data);
+  state.unseen = array ? array->unseen : op.run.heap().is_unseen(data);
   return result(op.call, std::move(state));
 }
 // A number among the data that was read from a tensor, as a tensor among them is.
@@ -309,7 +309,7 @@ Value from_array(Op& op) {
   TensorState state = *op.tensor(
       op.fresh(array ? array->shape : Shape{}, array ? array->dtype : Dtype::unknown));
   state.sharing = array ? array->sharing : op.run.heap().sharing(data);
-  state.external = array ? array->external : op.run.heap().is_external(data);
+  state.unseen = array ? array->unseen : op.run.heap().is_unseen(data);
   return result(op.call, std::move(state));
 }
 // torch.Tensor(2, 3) and torch.FloatTensor([1, 2]): sizes, or data.

@@ -24,12 +24,12 @@ Value set_default_tensor_type(Call& call) {
       {std::pair<std::string_view, Dtype>{"FloatTensor", Dtype::float32}, {"DoubleTensor", Dtype::float64},
           {"HalfTensor", Dtype::float16}, {"BFloat16Tensor", Dtype::bfloat16}})
     if (last == called) dtype = meant;
-  call.run.set_default_dtype(dtype == Dtype::unknown ? call.run.heap().external("") : Value::of(dtype));
+  call.run.set_default_dtype(dtype == Dtype::unknown ? call.run.heap().unseen("") : Value::of(dtype));
   return Value::none();
 }
 Value set_default_dtype(Call& call) {
   const Value dtype = call.run.resolve(call.at(0));
-  call.run.set_default_dtype(dtype.is(Kind::dtype) ? dtype : call.run.heap().external(""));
+  call.run.set_default_dtype(dtype.is(Kind::dtype) ? dtype : call.run.heap().unseen(""));
   return Value::none();
 }
 

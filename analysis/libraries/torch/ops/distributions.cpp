@@ -12,7 +12,7 @@ namespace stepzero::libraries {
 
 namespace {
 
-constexpr std::string_view batch_name = values::LoaderState::batch;
+constexpr values::KeptKey batch_name = values::LoaderState::batch;
 
 // A tensor of that shape, computed from the operands.
 Value of_shape(const Call& call, std::initializer_list<Value> operands, const Shape& shape, Dtype dtype,

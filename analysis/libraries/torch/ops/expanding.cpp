@@ -244,10 +244,10 @@ Value broadcast_shapes(Op& op) {
     if (value.is(Kind::unknown))
       return op.run.heap().unknown("", op.run.heap().sharing(value), op.call.place);
     const auto known = sizes(op.run, value, {}, op.call.place);
-    if (!known) return op.run.heap().external("", op.call.place);
+    if (!known) return op.run.heap().unseen("", op.call.place);
     Shape shape{true, {}};
     for (const Int size : *known) shape.dims.push_back(op.dim(size));
-    if (!(all = op.broadcast(*all, shape))) return op.run.heap().external("", op.call.place);
+    if (!(all = op.broadcast(*all, shape))) return op.run.heap().unseen("", op.call.place);
   }
   std::vector<Value> items;
   for (const Dim& d : all->dims)

@@ -300,7 +300,7 @@ Value nonzero(Op& op) {
   const std::size_t rank = input->shape.dims.size();
   const auto int64 = Dtype::int64;
   const Known parts = op.flag("as_tuple");
-  if (parts == Known::unknown) return op.run.heap().external("", op.call.place);
+  if (parts == Known::unknown) return op.run.heap().unseen("", op.call.place);
   if (parts == Known::yes) {
     const Shape vector{true, {count_of_nonzero(op, op.argument("input"), op.expression("input"))}};
     if (!known) return op.run.heap().open_list(op.result(vector, int64));
@@ -328,13 +328,13 @@ Value nonzero_static(Op& op) {
 // The index of each dimension of a shape, of places counted over all of it.
 Value unravel_index(Op& op) {
   const TensorState* indices = op.expect("indices");
-  if (!indices) return op.run.heap().external("", op.call.place);
+  if (!indices) return op.run.heap().unseen("", op.call.place);
   if (is_inexact(indices->dtype) || indices->dtype == Dtype::boolean)
     return op.fail(ProblemKind::dtype,
         "`unravel_index` takes integers, but " + op.name("indices") + " is " +
             code(values::name(indices->dtype)));
   const auto sizes = op.sizes("shape");
-  if (!sizes) return op.run.heap().external("", op.call.place);
+  if (!sizes) return op.run.heap().unseen("", op.call.place);
   std::vector<Value> made;
   for (std::size_t i = 0; i < sizes->size(); ++i) made.push_back(op.result(indices->shape, Dtype::int64));
   return op.tuple(std::move(made));

@@ -91,7 +91,7 @@ Value multiply(Op& op, Value left, Value right) {
   const Shape x = a->shape, y = b->shape;
   const bool vector_left = has_rank(x, 1), vector_right = has_rank(y, 1), matrix_right = y.dims.size() >= 2;
   if (has_rank(x, 0) || has_rank(y, 0)) {
-    refuse_pair(op, ProblemKind::rank, left, right);
+    refuse_pair(op, ProblemKind::ndim, left, right);
     return op.result({}, dtype);
   }
   const Dim inner_left = from_right(x, 0);
@@ -156,7 +156,7 @@ Value multiply_exact(Op& op, std::size_t rank) {
   for (const Value& operand : {left, right})
     if (const TensorState* state = op.tensor(operand);
         state && state->shape.ndim_known && state->shape.dims.size() != rank) {
-      refuse_pair(op, ProblemKind::rank, left, right);
+      refuse_pair(op, ProblemKind::ndim, left, right);
       return op.unknown();
     }
   for (std::size_t i = 0; i < 2; ++i) {

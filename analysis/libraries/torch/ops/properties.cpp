@@ -80,7 +80,7 @@ Value item(Op& op) {
   if (const values::Content* content = op.content(self(op)); content && content->numbers.size() == 1)
     if (const Value number = op.run.heap().number(*content, 0)) return number;
   Value made = unknown_of(op, sharing_of(op));
-  made.as<values::Unknown>()->external = op.run.heap().is_external(self(op));
+  made.as<values::Unknown>()->unseen = op.run.heap().is_unseen(self(op));
   made.as<values::Unknown>()->is_real = state && values::is_floating(state->dtype);
   made.as<values::Unknown>()->is_number = true;
   return made;
@@ -92,7 +92,7 @@ Value to_list(Op& op) {
   const values::Extent* extent = extent_among(op, self(op));
   const auto unknown_number = [&]() -> Value {
     // An integer between the bounds that all of them keep.
-    if (extent && !op.run.heap().is_external(self(op))) {
+    if (extent && !op.run.heap().is_unseen(self(op))) {
       symbolic::AtomInfo info;
       info.lower = op.s.lower(extent->low);
       info.upper = op.s.upper(extent->high);
@@ -100,7 +100,7 @@ Value to_list(Op& op) {
       return Value::of(op.s.fresh(info));
     }
     Value made = unknown_of(op, sharing_of(op));
-    made.as<values::Unknown>()->external = op.run.heap().is_external(self(op));
+    made.as<values::Unknown>()->unseen = op.run.heap().is_unseen(self(op));
     made.as<values::Unknown>()->is_real = values::is_floating(state->dtype);
     made.as<values::Unknown>()->is_number = true;
     return made;
@@ -405,7 +405,7 @@ Value copy(Op& op) {
   state.content = nullptr;
   state.extent = nullptr;
   state.sharing = from->sharing;
-  state.external = state.external || from->external;
+  state.unseen = state.unseen || from->unseen;
   state.graph = both.graph;
   state.graph_complete = both.graph_complete;
   state.outcome = nullptr;
@@ -518,7 +518,7 @@ Value set_data(Call& call) {
   state.device = from ? from->device : nullptr;
   state.strides = from ? from->strides : std::vector<Int>{};
   state.sharing = symbolic::mix(state.sharing, call.run.heap().sharing(given));
-  state.external = state.external || call.run.heap().is_external(given);
+  state.unseen = state.unseen || call.run.heap().is_unseen(given);
   state.content = nullptr;
   state.extent = nullptr;
   state.outcome = nullptr;
@@ -531,7 +531,7 @@ Value set_data(Call& call) {
 Value gradient(Call& call) {
   const Value made = call.run.heap().unknown("", Sharing::unseen, call.place);
   made.as<values::Unknown>()->is_gradient = true;
-  made.as<values::Unknown>()->external = true;
+  made.as<values::Unknown>()->unseen = true;
   return made;
 }
 Value set_requires_grad_of(Call& call) {

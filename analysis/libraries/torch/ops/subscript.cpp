@@ -12,7 +12,7 @@ Value Table::subscript(
   // What turns around in a slice is an array: tensors refuse it.
   const TensorState* before = tensor_state(run, object);
   const bool maybe_array = before && before->maybe_array;
-  if (maybe_array || (before && before->external && !before->made)) {
+  if (maybe_array || (before && before->unseen && !before->made)) {
     const auto turns = [&](Value part) {
       part = run.resolve(part);
       if (!part.is(Kind::slice)) return false;
@@ -22,7 +22,7 @@ Value Table::subscript(
     };
     const auto* parts = index.is(Kind::tuple) ? index.as<values::Tuple>() : nullptr;
     if (parts ? std::any_of(parts->items.begin(), parts->items.end(), turns) : turns(index))
-      return run.heap().external("", place);
+      return run.heap().unseen("", place);
   }
   // What differs between paths is looked at path by path.
   if (index.is(Kind::choice))

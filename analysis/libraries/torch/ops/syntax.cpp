@@ -111,7 +111,7 @@ Value Table::binary(Runtime& run, syntax::BinaryOp op, Value left, Value right, 
   const std::string_view name = binary_names[static_cast<int>(op)];
   if (!is_operand(run, left) || !is_operand(run, right)) {
     judge_operands(run, signs[static_cast<int>(op)], left, right, node, place);
-    return run.heap().external("", place);
+    return run.heap().unseen("", place);
   }
   return as_before(run, {left, right},
       [&] { return call_operator(run, "torch." + std::string(name), {left, right}, &node, place); });
@@ -242,7 +242,7 @@ void Table::store(Runtime& run, Value object, Value index, Value value, const sy
   state.version = written_once_more(whole->version);
   state.made = from ? stored(run, object, index, value, place) : nullptr;
   state.sharing = symbolic::mix(state.sharing, run.heap().sharing(value));
-  state.external = state.external || run.heap().is_external(value);
+  state.unseen = state.unseen || run.heap().is_unseen(value);
   if (from) {
     const TensorState both = computed(run, {object, value});
     note_grad_write(run, *whole, both);
@@ -308,7 +308,7 @@ Unpacking::Parts Unpacking::refuse(std::string text, std::initializer_list<Dim> 
   Op op(call);
   (void)op.fail(ProblemKind::unpack, std::move(text), because);
   std::vector<Value> parts(names.size());
-  for (Value& part : parts) part = run.heap().external("", place);
+  for (Value& part : parts) part = run.heap().unseen("", place);
   return parts;
 }
 
@@ -397,7 +397,7 @@ Unpacking::Parts Unpacking::of_items(const std::vector<Value>& items) {
   std::vector<Value> parts;
   for (std::size_t i = 0; i < names.size(); ++i)
     parts.push_back(items.size() < names.size() || value.is(Kind::tuple)
-            ? run.heap().external(std::string(names[i]), place)
+            ? run.heap().unseen(std::string(names[i]), place)
             : items[i]);
   return parts;
 }

@@ -123,8 +123,7 @@ void judge_gradients(Call& call, const values::Class& cls, std::size_t inputs) {
 Value apply(Call& call) {
   // A forward that is not known may do with what it is given what it likes.
   const auto not_known = [&] {
-    return call.run.call(
-        call.run.heap().external("apply"), {call.rest, call.options, call.spread}, call.place);
+    return call.run.call(call.run.heap().unseen("apply"), {call.rest, call.options, call.spread}, call.place);
   };
   if (!call.self.is(Kind::class_)) return not_known();
   const auto& cls = *call.self.as<values::Class>();
@@ -152,7 +151,7 @@ Value save_for_backward(Call& call) {
 }
 Value saved_tensors(Call& call) {
   const Value saved = kept(call, values::FunctionState::saved);
-  return saved ? saved : call.run.heap().external("", call.place);
+  return saved ? saved : call.run.heap().unseen("", call.place);
 }
 
 // What a checkpointed region gave back came from the checkpoint: from the region's inputs, by operations that
@@ -265,7 +264,7 @@ Value gradients(Call& call) {
   bool refused = false;
   const auto one = [&](Value input) {
     const TensorState* given = tensor_state(call.run, input);
-    if (given && !refused && !given->external && call.run.heap().requires_grad(*given) == values::Known::no) {
+    if (given && !refused && !given->unseen && call.run.heap().requires_grad(*given) == values::Known::no) {
       refused = true;
       call.run.problem(values::ProblemKind::argument, call)->text =
           "`grad` is asked for the gradient of a tensor that does not require one: \"One of the differentiated Tensors does not require grad\". Call `requires_grad_()` on it before it is used";

@@ -194,13 +194,13 @@ void judge_matrices(Call& call, const std::vector<Value>& taken) {
 bool is_computed(Call& call, Value value) {
   const TensorState* state = tensor_state(call.run, value);
   if (!state || !value.is(Kind::tensor) || value.as<Tensor>()->role != values::TensorRole::plain ||
-      value.as<Tensor>()->any_of || state->external || !state->made ||
+      value.as<Tensor>()->any_of || state->unseen || !state->made ||
       call.run.heap().requires_grad(*state) != values::Known::yes)
     return false;
   const values::Producer& made = *state->made;
   if (!made.row->op || made.row->op->writes || made.row->variant != values::Variant::plain) return false;
   const auto needs = [&](const TensorState* from) {
-    return from && !from->external && call.run.heap().requires_grad(*from) == values::Known::yes;
+    return from && !from->unseen && call.run.heap().requires_grad(*from) == values::Known::yes;
   };
   if (std::ranges::find(made.row->parameters, "requires_grad", &values::Name::text) !=
       made.row->parameters.end())
@@ -298,13 +298,13 @@ void give_groups(Call& call) {
     call.run.heap().set_list(list, std::move(all));
     return list;
   };
-  const Value group = call.run.heap().dict({{call.run.heap().string("params"), any_of(parameter)}}, true,
-      call.run.heap().external("", call.place));
+  const Value group = call.run.heap().dict(
+      {{call.run.heap().string("params"), any_of(parameter)}}, true, call.run.heap().unseen("", call.place));
   call.run.set_attribute(call.self, Name("param_groups"), any_of(group));
 }
 
 // Whether its step may be captured in a CUDA graph: then nothing that it steps lies on the CPU.
-constexpr std::string_view capturable = values::OptimizerState::capturable;
+constexpr values::KeptKey capturable = values::OptimizerState::capturable;
 void keep_capturable(Call& call) {
   for (std::size_t i = 0; i < call.row.parameters.size() && i < call.arguments.size(); ++i)
     if (call.row.parameters[i].text() == "capturable" && call.given[i]) keep(call, capturable, call.at(i));
@@ -330,7 +330,7 @@ Value seen_to(Call& call) {
   return Value::none();
 }
 
-constexpr std::string_view state_on =
+constexpr values::KeptKey state_on =
     values::OptimizerState::state_on;  // where the parameters lay when the optimizer got its state; False:
                                        // nothing says where
 
@@ -346,10 +346,8 @@ void note_state(Call& call) {
     keep(call, state_on,
         parameter->device ? Value::of(Kind::device, parameter->device) : call.run.heap().boolean(false));
 }
-// Plain descent keeps no state; what a class of the program does is its own.
-bool keeps_state(Call& call) {
-  return call.self.is(Kind::instance) && object(call).native && !object(call).cls &&
-      (object(call).native->path != "torch.optim.SGD" || kept(call, values::OptimizerState::momentum));
+bool keeps_state(const Call& call) {
+  return call.self.is(Kind::instance) && libraries::keeps_state(object(call));
 }
 // load_state_dict(): its tensors go to where the parameters are.
 Value put_state(Call& call) {
@@ -422,7 +420,7 @@ template <bool matrices> Value made(Call& call) {
 }
 // Nothing is known any more of what it steps.
 Value add_param_group(Call& call) {
-  keep(call, values::OptimizerState::parameters, call.run.heap().external("", call.place));
+  keep(call, values::OptimizerState::parameters, call.run.heap().unseen("", call.place));
   keep(call, values::LoaderState::tensors, Value::none());
   return Value::none();
 }
@@ -576,6 +574,12 @@ std::vector<Row> optimizer_rows() {
   zero.collective = &sends_updates;
   rows.push_back(zero);
   return rows;
+}
+
+bool keeps_state(const Instance& optimizer) {
+  return optimizer.native && !optimizer.cls &&
+      (optimizer.native->path != "torch.optim.SGD" ||
+          optimizer.attributes.value(Name(values::OptimizerState::momentum)));
 }
 
 }  // namespace stepzero::libraries

@@ -25,7 +25,7 @@ Value backward(Call& call) {
   // Modules that keep gradients to themselves leave each process its own. One process by itself cannot tell
   // what the others have.
   const TensorState* loss = tensor_state(call.run, self);
-  bool own = loss && !loss->external && loss->graph_complete && !loss->graph.empty() &&
+  bool own = loss && !loss->unseen && loss->graph_complete && !loss->graph.empty() &&
       loss->sharing != Sharing::unseen;
   if (own)
     for (const values::Object* source : loss->graph) {
@@ -56,7 +56,7 @@ Value norm_of_gradients(Call& call) {
   TensorState state;
   state.shape.ndim_known = true;
   state.sharing = own.value_or(Sharing::unseen);
-  state.external = !own;
+  state.unseen = !own;
   call.run.heap().set_no_grad(state);
   return result(call, std::move(state));
 }
@@ -70,7 +70,7 @@ Value scaler_init(Call& call) {
 // The loss times the scale: its backward leaves scaled gradients, unless the scaler is disabled.
 Value scaler_scale(Call& call) {
   const Value loss = call.run.resolve(call.at(0));
-  if (loss.is(Kind::tuple) || loss.is(Kind::list)) return call.run.heap().external("", call.place);
+  if (loss.is(Kind::tuple) || loss.is(Kind::list)) return call.run.heap().unseen("", call.place);
   TensorState state = computed(call.run, {loss});
   if (const TensorState* from = tensor_state(call.run, loss)) state = *from;
   state.content = nullptr;
@@ -89,7 +89,7 @@ Value scaler_step(Call& call) {
   // Hooks of the step run inside; what they do is not followed.
   if (const Value optimizer = call.run.resolve(call.at(0));
       optimizer.is(Kind::instance) && has_step_hooks(call.run, *optimizer.as<Instance>()))
-    call.run.call(call.run.heap().external("", call.place), {{optimizer}, {}, false}, call.place);
+    call.run.call(call.run.heap().unseen("", call.place), {{optimizer}, {}, false}, call.place);
   return call.run.heap().unknown("", Sharing::local, call.place);
 }
 Value scaler_is_enabled(Call& call) {
@@ -108,7 +108,7 @@ Value scaler_is_enabled(Call& call) {
 // One for each input; what they are computed from is not followed.
 Value gradients_asked(Call& call) {
   const Value inputs = call.run.resolve(call.at(1));
-  const auto gradient = [&] { return call.run.heap().external("", call.place); };
+  const auto gradient = [&] { return call.run.heap().unseen("", call.place); };
   if (inputs.is(Kind::tensor)) return call.run.heap().tuple({gradient()});
   const auto known = inputs.is(Kind::list) || inputs.is(Kind::tuple) ? call.run.elements(inputs, call.place)
                                                                      : std::nullopt;
@@ -118,7 +118,6 @@ Value gradients_asked(Call& call) {
   return call.run.heap().tuple(std::move(made));
 }
 
-// What it was made with lies in `$device_type`, `$dtype` and `$enabled`.
 Value autocast_on(Call& call, std::string_view device) {
   bool off = false;
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
@@ -128,8 +127,16 @@ Value autocast_on(Call& call, std::string_view device) {
   Instance* made = call.run.make_native(
       off ? values::InternalRow::casts_off : values::InternalRow::casts, call.place);
   keep(call.run, *made, values::ContextState::device_type, call.run.heap().string(device));
+  struct Kept {
+    std::string_view parameter;
+    values::KeptKey key;
+  };
+  constexpr Kept what[] = {{"device_type", values::ContextState::device_type},
+      {"dtype", values::ContextState::dtype}, {"enabled", values::ContextState::enabled}};
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
-    if (call.at(i)) keep(call.run, *made, "$" + std::string(call.row.parameters[i].text()), call.at(i));
+    for (const Kept& each : what)
+      if (call.at(i) && call.row.parameters[i].text() == each.parameter)
+        keep(call.run, *made, each.key, call.at(i));
   if (off) keep(call.run, *made, values::ContextState::enabled, call.run.heap().boolean(false));
   return Value::of(Kind::instance, made);
 }
@@ -186,19 +193,13 @@ Value scheduler_init(Call& call) {
   }
   return {};
 }
-bool begins_with_cuda(const Call& call) {
-  if (!call.expr || call.expr->arguments.empty()) return false;
-  std::string_view text = call.run.record().text({call.place.chunk, call.expr->arguments[0]->span});
-  if (text.starts_with('f')) text.remove_prefix(1);
-  return text.starts_with("\"cuda:") || text.starts_with("'cuda:");
-}
 Value device_made(Call& call) {
   const Value text = call.run.resolve(call.given[0] ? call.at(0) : call.at(2));
   if (text.is(Kind::string)) return call.run.heap().device(text.text());
   if (text.is(Kind::device)) return text;
   const Value made = call.run.heap().unknown("", call.run.heap().sharing(text), call.place);
   // `f"cuda:{rank}"`, `"cuda:{}".format(gpu)`: which of them nobody knows.
-  if (begins_with_cuda(call))
+  if (interpreter::beginning_of(text).starts_with("cuda:"))
     call.run.heap()
         .slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::chosen))
         .value = call.run.heap().string("cuda");
