@@ -1,6 +1,7 @@
 #include "rules/walk.hpp"
 
 #include "interpreter/calls/noted_at.hpp"
+#include "rules/ways.hpp"
 #include "symbolic/supposition.hpp"
 
 #include <map>
@@ -38,12 +39,20 @@ public:
       : record_(record), symbols_(record.symbols), block_(block), processes_(processes), walk_(walk),
         each_(each), own_(processes.size()) {}
 
-  bool run() { return choose(); }
+  bool run() {
+    WaySearch search = WaySearch::every(walk_.limit);
+    return search.follow<Asked>([this](Asked& asked) { return walk_all(asked); },
+        [this](const Asked& asked, bool answer, const auto& go_on) { return under(asked, answer, go_on); });
+  }
 
 private:
-  // Explores with the choices made so far; a choice that is missing is made both ways.
-  bool choose() {
-    if (++explored_ > walk_.limit) return false;
+  struct Asked {
+    Cond condition = nullptr;
+    std::size_t process = 0;
+  };
+
+  // All processes, with the answers so far.
+  WaySearch::Came walk_all(Asked& asked) {
     Run run(processes_.size());
     for (process_ = 0; process_ < processes_.size(); ++process_) {
       missing_ = nullptr;
@@ -51,24 +60,27 @@ private:
       turns_.clear();
       walk(block_);
       if (!missing_) continue;
-      const Cond missing = missing_;
-      const std::size_t process = process_;
-      // What comes from unseen code, or from per-rank data, may differ from process to process.
-      const bool separate = symbols_.sharing(missing) != Sharing::uniform;
-      auto& choices = separate ? own_[process] : shared_;
-      for (const bool value : {true, false}) {
-        choices[missing] = value;
-        symbolic::Supposition supposed(
-            symbols_);  // who asks next is to find what the record knows, and no more
-        const bool possible = separate || supposed.assume(value ? missing : symbols_.logical_not(missing));
-        const bool complete = !possible || choose();
-        if (!complete) return false;
-      }
-      choices.erase(missing);
-      return true;
+      asked = {missing_, process_};
+      return WaySearch::Came::to_a_question;
     }
     each_(run);
-    return true;
+    return WaySearch::Came::through;
+  }
+
+  template <class GoOn> std::optional<bool> under(const Asked& asked, bool answer, const GoOn& go_on) {
+    // What comes from unseen code, or from per-rank data, may differ from process to process.
+    const bool separate = symbols_.sharing(asked.condition) != Sharing::uniform;
+    auto& choices = separate ? own_[asked.process] : shared_;
+    choices[asked.condition] = answer;
+    std::optional<bool> done;
+    {
+      // Who asks next is to find what the record knows, and no more.
+      symbolic::Supposition supposed(symbols_);
+      if (separate || supposed.assume(answer ? asked.condition : symbols_.logical_not(asked.condition)))
+        done = go_on();
+    }
+    choices.erase(asked.condition);
+    return done;
   }
 
   Answer leaf(Cond condition) {
@@ -98,35 +110,7 @@ private:
   }
 
   Answer decide(Cond condition) {
-    using Form = symbolic::Context::Form;
-    switch (symbols_.form(condition)) {
-    case Form::constant: return symbols_.decide(condition);
-    case Form::negation: {
-      const Answer inner = decide(symbols_.operands(condition)[0]);
-      return inner == Answer::yes ? Answer::no : inner == Answer::no ? Answer::yes : inner;
-    }
-    case Form::conjunction:
-    case Form::disjunction: {
-      const bool all = symbols_.form(condition) == Form::conjunction;
-      const Answer settles = all ? Answer::no : Answer::yes;
-      // What the rank decides comes first: it may make the other questions needless.
-      const Cond asked_before = missing_;
-      bool unknown = false;
-      for (const Cond operand : symbols_.operands(condition)) {
-        const Answer answer = decide(operand);
-        if (answer == settles) {
-          missing_ = asked_before;
-          return settles;
-        }
-        unknown = unknown || answer == Answer::unknown;
-      }
-      if (unknown) return Answer::unknown;
-      return all ? Answer::yes : Answer::no;
-    }
-    case Form::compare:
-    case Form::opaque: return leaf(condition);
-    }
-    return Answer::unknown;
+    return decide_by_parts(symbols_, condition, missing_, [this](Cond part) { return leaf(part); });
   }
 
   // Does anything in the block matter: an operation that is wanted, or a way out of it?
@@ -273,33 +257,14 @@ private:
   std::vector<Step>* steps_ = nullptr;
   std::vector<Turn> turns_;
   Cond missing_ = nullptr;
-  std::size_t explored_ = 0;
 };
 
 }  // namespace
 
 Answer decided_by(const Record& record, Cond condition, Process process) {
-  using Form = symbolic::Context::Form;
-  const symbolic::Context& symbols = record.symbols;
-  switch (symbols.form(condition)) {
-  case Form::negation: {
-    const Answer inner = decided_by(record, symbols.operands(condition)[0], process);
-    return inner == Answer::yes ? Answer::no : inner == Answer::no ? Answer::yes : inner;
-  }
-  case Form::conjunction:
-  case Form::disjunction: {
-    const bool all = symbols.form(condition) == Form::conjunction;
-    const Answer settles = all ? Answer::no : Answer::yes;
-    bool unknown = false;
-    for (const Cond operand : symbols.operands(condition)) {
-      const Answer answer = decided_by(record, operand, process);
-      if (answer == settles) return settles;
-      unknown = unknown || answer == Answer::unknown;
-    }
-    return unknown ? Answer::unknown : all ? Answer::yes : Answer::no;
-  }
-  default: return record.symbols.evaluate(condition, numbers_of(record, process));
-  }
+  Cond missing = nullptr;
+  return decide_by_parts(record.symbols, condition, missing,
+      [&](Cond part) { return record.symbols.evaluate(part, numbers_of(record, process)); });
 }
 
 bool explore(const Record& record, const Block& block, const std::vector<Process>& processes,

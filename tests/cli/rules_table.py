@@ -24,7 +24,7 @@ README names them. Rules keep no state between analyses, and know no JSON, no pr
 | `rule`, `finding`, `report` | the descriptor; what a rule reports, and how places of the run become places in the text |
 | `documents/` | the same for rules that read configurations and scripts instead of a run |
 | [ranks](ranks/README.md) | the ranks of a job compared, for all rules that ask; no rule lives there, and no rule starts a run |
-| `walk` | the feasible paths of several processes through a recorded block |
+| `walk`, `ways` | the feasible paths of several processes through a recorded block; the search through ways, and conditions decided by their parts |
 | `provenance`, `settings`, `fact_index` | where tensors came from; numbers under the names of published configurations; facts by kind of value |
 | `specialised` | which rule reports a problem that two families could report |
 | `losses` | which tensors a loss computed, and of what |

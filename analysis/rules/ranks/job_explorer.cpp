@@ -5,6 +5,7 @@
 #include "rules/ranks/balance.hpp"
 #include "rules/ranks/exchange.hpp"
 #include "rules/ranks/walker.hpp"
+#include "rules/ways.hpp"
 #include "symbolic/supposition.hpp"
 
 #include <algorithm>
@@ -81,11 +82,7 @@ public:
   bool any_cut_off() const { return std::find(cut_off_.begin(), cut_off_.end(), true) != cut_off_.end(); }
 
   // All of them; false: there are too many.
-  bool all() {
-    explored_ = 0;
-    walked_ = 0;
-    return choose();
-  }
+  bool all() { return follow(WaySearch::every(limit_)); }
 
   // From now on one side of branches on which nothing depends.
   void leave_out_balanced() {
@@ -95,22 +92,18 @@ public:
 
   // Some of them, well spread, and always the same ones.
   void some(std::size_t count) {
-    std::uint64_t state = 88172645463325252u;
     walked_ = 0;
+    std::uint64_t drawn_by = 88172645463325252u;
     for (std::size_t i = 0; i < count; ++i) {
-      std::size_t asked = 0;
-      if (!draw(state, asked)) return;
+      WaySearch search = WaySearch::one(drawn_by);
+      if (!follow_one_more(search)) return;
+      drawn_by = search.drawn_by();
     }
   }
 
   // The one in which every answer is no, where that is possible: what is counted there comes to its end
   // soonest.
-  void denying() {
-    std::uint64_t never = 0;
-    std::size_t asked = 0;
-    walked_ = 0;
-    draw(never, asked);
-  }
+  void denying() { follow(WaySearch::one(0)); }
 
 private:
   // A run that came to a condition without an answer.
@@ -121,7 +114,25 @@ private:
     int key = 0;
     bool is_surprise = false;
   };
-  enum class Came : std::uint8_t { through, to_a_question, too_far, nowhere };
+  using Came = WaySearch::Came;
+
+  bool follow(WaySearch search) {
+    walked_ = 0;
+    return follow_one_more(search);
+  }
+  bool follow_one_more(WaySearch& search) {
+    return search.follow<Asked>(
+        [this](Asked& asked) {
+          JobRun made;
+          const Came came = walk(made, asked);
+          if (came == Came::through) {
+            settle(made);
+            each_(made);
+          }
+          return came;
+        },
+        [this](const Asked& asked, bool answer, const auto& go_on) { return under(asked, answer, go_on); });
+  }
 
   Came walk(JobRun& made, Asked& asked) {
     for (std::size_t at = 0; at < ranks_.size(); ++at) {
@@ -155,69 +166,26 @@ private:
     return Came::through;
   }
 
-  // Goes on with an answer, if it is possible; false: not, or what went on came to nothing.
-  template <class GoOn> bool with(const Asked& asked, bool value, bool otherwise, const GoOn& go_on) {
+  // Goes on with an answer; nothing if it is impossible.
+  template <class GoOn> std::optional<bool> under(const Asked& asked, bool answer, const GoOn& go_on) {
     auto& symbols = ranks_[asked.rank]->record->symbols;
     if (asked.is_shared)
-      shared_[asked.key] = value;
+      shared_[asked.key] = answer;
     else
-      own_[asked.rank][asked.condition] = value;
-    surprises_ += value && asked.is_surprise;
-    const auto under = [&] {
+      own_[asked.rank][asked.condition] = answer;
+    surprises_ += answer && asked.is_surprise;
+    std::optional<bool> done;
+    {
       const symbolic::Supposition supposed(
-          symbols, value ? asked.condition : symbols.logical_not(asked.condition));
-      return supposed.possible() ? go_on() : otherwise;
-    };
-    const bool done = under();
-    surprises_ -= value && asked.is_surprise;
+          symbols, answer ? asked.condition : symbols.logical_not(asked.condition));
+      if (supposed.possible()) done = go_on();
+    }
+    surprises_ -= answer && asked.is_surprise;
     if (asked.is_shared)
       shared_.erase(asked.key);
     else
       own_[asked.rank].erase(asked.condition);
     return done;
-  }
-
-  bool choose() {
-    if (++explored_ > limit_) return false;
-    JobRun made;
-    Asked asked;
-    switch (walk(made, asked)) {
-    case Came::too_far: return false;
-    case Came::nowhere: return true;
-    case Came::to_a_question: {
-      const auto go_on = [this] { return choose(); };
-      return with(asked, true, true, go_on) && with(asked, false, true, go_on);
-    }
-    case Came::through:
-      settle(made);
-      each_(made);
-      return true;
-    }
-    return false;
-  }
-
-  bool draw(std::uint64_t& state, std::size_t& asked_so_far) {
-    constexpr std::size_t most_asked = 2000;
-    if (++asked_so_far > most_asked) return false;
-    JobRun made;
-    Asked asked;
-    switch (walk(made, asked)) {
-    case Came::too_far:
-    case Came::nowhere: return false;
-    case Came::to_a_question: {
-      state ^= state << 13;
-      state ^= state >> 7;
-      state ^= state << 17;
-      const bool first = (state >> 20 & 1) != 0;
-      const auto go_on = [&] { return draw(state, asked_so_far); };
-      return with(asked, first, false, go_on) || with(asked, !first, false, go_on);
-    }
-    case Came::through:
-      settle(made);
-      each_(made);
-      return true;
-    }
-    return false;
   }
 
   Runs& runs_;
@@ -233,7 +201,6 @@ private:
   std::unordered_set<int> balanced_;
   bool leave_out_ = false;
   int surprises_ = 0;  // that were chosen
-  std::size_t explored_ = 0;
   std::uint64_t walked_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include "rules/ranks/rank_walker.hpp"
 
 #include "rules/ranks/balance.hpp"
+#include "rules/ways.hpp"
 
 namespace stepzero::rules {
 
@@ -101,34 +102,7 @@ Answer RankWalker::leaf(Cond condition, int branch_site) {
 }
 
 Answer RankWalker::decide(Cond condition, int branch_site) {
-  using Form = symbolic::Context::Form;
-  switch (symbols_.form(condition)) {
-  case Form::constant: return symbols_.decide(condition);
-  case Form::negation: {
-    const Answer inner = decide(symbols_.operands(condition)[0], branch_site);
-    return inner == Answer::yes ? Answer::no : inner == Answer::no ? Answer::yes : inner;
-  }
-  case Form::conjunction:
-  case Form::disjunction: {
-    const bool all = symbols_.form(condition) == Form::conjunction;
-    const Answer settles = all ? Answer::no : Answer::yes;
-    const Cond asked_before = missing;
-    bool unknown = false;
-    for (const Cond operand : symbols_.operands(condition)) {
-      const Answer answer = decide(operand, branch_site);
-      if (answer == settles) {
-        missing = asked_before;
-        return settles;
-      }
-      unknown = unknown || answer == Answer::unknown;
-    }
-    if (unknown) return Answer::unknown;
-    return all ? Answer::yes : Answer::no;
-  }
-  case Form::compare:
-  case Form::opaque: return leaf(condition, branch_site);
-  }
-  return Answer::unknown;
+  return decide_by_parts(symbols_, condition, missing, [&](Cond part) { return leaf(part, branch_site); });
 }
 
 bool RankWalker::is_agreed_on(Cond condition, bool part) {
