@@ -9,6 +9,7 @@
 #include "rules/ranks/comparer.hpp"
 #include "rules/ranks/conditions.hpp"
 #include "rules/ranks/job_size.hpp"
+#include "rules/ranks/loop_runs.hpp"
 #include "rules/ranks/missing_gradients.hpp"
 #include "rules/ranks/point_to_point.hpp"
 #include "rules/ranks/questions_for_rank.hpp"
@@ -277,10 +278,7 @@ bool Comparer::as_many_rounds(const Round& a, const Round& b) const {
 
 bool Comparer::met_across_loops(const JobRun& world, const CollectiveSimulator& simulator) {
   const auto loop_of = [&](int rank, const Round& round) {
-    const auto& loops = world[static_cast<std::size_t>(rank)].loops;
-    const auto loop = std::find_if(loops.begin(), loops.end(),
-        [&](const LoopRun& each) { return each.site == round.site && each.nth == round.nth; });
-    return loop == loops.end() ? nullptr : &*loop;
+    return run_of(world[static_cast<std::size_t>(rank)], round);
   };
   const auto many = [&](int rank, const CommEvent& comm, int other_rank, const CommEvent& other) {
     return std::any_of(comm.rounds.begin(), comm.rounds.end(), [&](const Round& round) {

@@ -1,0 +1,273 @@
+// Ranks that leave a loop of any number of rounds where others go on: declared in rounds.hpp.
+#include "rules/ranks/collective_simulator.hpp"
+#include "rules/ranks/communication.hpp"
+#include "rules/ranks/loop_runs.hpp"
+#include "rules/ranks/rounds.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+namespace {
+
+// Does the way out lead out of the loop? A function that is called in a round returns into it.
+bool leaves(const RankTrace& trace, const PathExit& exit, const Round& round) {
+  const auto at = std::find_if(
+      exit.rounds.begin(), exit.rounds.end(), [&](const Round& each) { return same_loop(each, round); });
+  if (at == exit.rounds.end() || exit.caught) return false;
+  switch (exit.kind) {
+  case interpreter::ExitKind::continue_: return false;
+  case interpreter::ExitKind::break_: return at + 1 == exit.rounds.end();
+  case interpreter::ExitKind::raise: return true;
+  case interpreter::ExitKind::return_: {
+    const LoopRun* loop = run_of(trace, *at);
+    return loop && loop->calls == exit.calls;
+  }
+  }
+  return false;
+}
+
+// The first collective of the loop in which one rank waits for the other.
+const CommEvent* next_in_loop(const RankTrace& trace, const Round& round, int a, int b) {
+  for (const CommEvent& comm : trace.comms)
+    if (comm.what == CommEvent::What::collective && is_member(comm, a) && is_member(comm, b) &&
+        std::any_of(
+            comm.rounds.begin(), comm.rounds.end(), [&](const Round& of) { return same_loop(of, round); }))
+      return &comm;
+  return nullptr;
+}
+
+}  // namespace
+
+bool left_by_own_data(const JobView& view, Mismatch& mismatch) {
+  for (int rank = 0; rank < view.size(); ++rank)
+    for (const PathExit& exit : view.trace(rank).exits) {
+      if (exit.rounds.empty() ||
+          (exit.kind != interpreter::ExitKind::break_ && exit.kind != interpreter::ExitKind::return_))
+        continue;
+      const Round& round = exit.rounds.back();
+      const LoopRun* loop = run_of(view.trace(rank), round);
+      if (!leaves(view.trace(rank), exit, round)) continue;
+      if (!loop || !loop->stands_for_many || (loop->count && *loop->count < 2)) continue;
+      for (std::size_t i = 0; i < exit.turns.size(); ++i) {
+        const Decision& mine = view.trace(rank).decisions[exit.turns[i]];
+        if (i < round.turns || !mine.local || mine.unseen) continue;
+        for (int other = 0; other < view.size(); ++other) {
+          const RankTrace& theirs = view.trace(other);
+          const bool parted = std::any_of(
+              theirs.decisions.begin(), theirs.decisions.end(), [&](const Decision& each) {
+                return each.site == mine.site && each.nth == mine.nth && each.yes != mine.yes;
+              });
+          if (!parted || std::any_of(theirs.exits.begin(), theirs.exits.end(), [&](const PathExit& each) {
+                return leaves(theirs, each, round);
+              }))
+            continue;
+          const CommEvent* const waits = next_in_loop(theirs, round, rank, other);
+          if (!waits || !view.of_own_data(mine.place)) continue;
+          mismatch.cause = Cause::local;
+          mismatch.by_surprise = true;
+          view.place(mismatch, *waits);
+          mismatch.key = exit.site;
+          mismatch.place = exit.place;
+          mismatch.calls = exit.calls;
+          mismatch.detail = Parting{mine.place, exit.kind, 0, waits->group == "world"};
+          mismatch.event = view.of_main(*waits);
+          mismatch.text =
+              "Each rank decides this from its own data: in the next iteration a rank that goes on waits in " +
+              call_text(mismatch.name) + view.at_line(waits->place) +
+              " for the ranks that left the loop here. Make the ranks agree first: `all_reduce` what decides.";
+          if (!(mine.place == exit.place))
+            mismatch.related.push_back({mine.place, "this condition may differ among the ranks"});
+          mismatch.related.push_back({waits->place, call_text(mismatch.name) + " is entered here"});
+          return true;
+        }
+      }
+    }
+  return false;
+}
+
+namespace {
+
+using interpreter::Block;
+using interpreter::Event;
+using interpreter::EventKind;
+using interpreter::ExitKind;
+
+// May the rank leave the loop whose round this is by anything else than a failure? Branches that it never
+// takes are empty in its record.
+bool may_leave(const Block& round, bool in_loop = false, bool in_function = false) {
+  return std::any_of(round.events.begin(), round.events.end(), [&](const Event* event) {
+    switch (event->kind) {
+    case EventKind::exit: {
+      const auto& exit = *static_cast<const interpreter::ExitEvent*>(event);
+      return exit.exit == ExitKind::return_ ? !in_function
+          : exit.exit == ExitKind::break_   ? !in_loop
+                                            : exit.exit == ExitKind::raise && !exit.fails;
+    }
+    case EventKind::branch: {
+      const auto& branch = *static_cast<const interpreter::BranchEvent*>(event);
+      return may_leave(branch.yes, in_loop, in_function) || may_leave(branch.no, in_loop, in_function);
+    }
+    case EventKind::call:
+      return may_leave(static_cast<const interpreter::CallEvent*>(event)->body, false, true);
+    case EventKind::loop:
+      return std::ranges::any_of(static_cast<const interpreter::LoopEvent*>(event)->rounds,
+          [&](const Block& inner) { return may_leave(inner, true, in_function); });
+    case EventKind::attempt: {
+      const auto& attempt = *static_cast<const interpreter::AttemptEvent*>(event);
+      return may_leave(attempt.body, in_loop, in_function) ||
+          may_leave(attempt.orelse, in_loop, in_function) ||
+          may_leave(attempt.finally, in_loop, in_function) ||
+          std::ranges::any_of(attempt.handlers,
+              [&](const Block& handler) { return may_leave(handler, in_loop, in_function); });
+    }
+    default: return false;
+    }
+  });
+}
+
+// The loop as the rank knows it; null where it enters nothing in it, or leaves it in some round.
+const interpreter::LoopEvent* whole_loop(const RankTrace& trace, const Round& round) {
+  for (const CommEvent& comm : trace.comms)
+    for (const Round& of : comm.rounds) {
+      if (!same_loop(of, round)) continue;
+      const LoopRun* run = run_of(trace, of);
+      const bool whole = run && run->stands_for_many && !run->local && of.loop &&
+          of.loop->trips != symbolic::Sharing::local && of.loop->trips != symbolic::Sharing::divergent &&
+          std::ranges::none_of(of.loop->rounds, [](const Block& each) { return may_leave(each); });
+      return whole ? of.loop : nullptr;
+    }
+  return nullptr;
+}
+
+bool is_endless(const interpreter::LoopEvent& loop) {
+  if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::while_) return false;
+  const auto kind = syntax::as<syntax::WhileStmt>(*loop.stmt).test->kind;
+  return kind == syntax::ExprKind::boolean || kind == syntax::ExprKind::integer;
+}
+
+}  // namespace
+
+bool both_went_through(const RankTrace& mine, const RankTrace& theirs, const Round& round) {
+  const interpreter::LoopEvent *const here = whole_loop(mine, round),
+                                      *const there = whole_loop(theirs, round);
+  return here && there && here->stmt && here->stmt->kind == syntax::StmtKind::for_;
+}
+
+namespace {
+
+// Does the loop go on as long as it would on any rank, whatever the ranks tell each other in it?
+bool goes_on_by_itself(const JobView& view, const Round& round) {
+  const interpreter::LoopEvent& loop = *round.loop;
+  if (loop.unrolled && (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_)) return false;
+  if (!loop.stmt || (!loop.unrolled && loop.rounds.size() != 1) || loop.trips == symbolic::Sharing::local ||
+      loop.trips == symbolic::Sharing::divergent)
+    return false;
+  if (loop.stmt->kind == syntax::StmtKind::for_ || is_endless(loop)) return true;
+  // What a `while` asks may have been received; numbers that are counted were not.
+  const syntax::Expr& test = *syntax::as<syntax::WhileStmt>(*loop.stmt).test;
+  if (test.kind != syntax::ExprKind::compare) return false;
+  bool any = false;
+  for (const interpreter::Fact& fact : view.record.facts) {
+    if (fact.place.chunk != round.place.chunk || !test.span.holds(fact.place.span) ||
+        fact.place.span == test.span)
+      continue;
+    const bool measured = fact.value.is(values::Kind::unknown) && fact.value.as<values::Unknown>()->is_number;
+    if (fact.tensor || measured ||
+        (!fact.value.is(values::Kind::integer) && !fact.value.is(values::Kind::unknown)))
+      return false;
+    any = any || fact.value.is(values::Kind::integer);
+  }
+  return any;
+}
+
+// Does the rank enter nothing behind its way out that the other does not enter, too?
+bool only_what_both_enter(const RankTrace& mine, const RankTrace& theirs, std::size_t from) {
+  for (std::size_t i = from; i < mine.comms.size(); ++i)
+    if (std::none_of(theirs.comms.begin(), theirs.comms.end(),
+            [&](const CommEvent& comm) { return comm.site == mine.comms[i].site; }))
+      return false;
+  return true;
+}
+
+// What the other enters with the rank in a round that comes after this one, of those that are followed one by
+// one.
+const CommEvent* in_later_round(const RankTrace& theirs, const Round& round, int rank) {
+  const auto later = [&](const Round& of) { return same_loop(of, round) && of.round > round.round; };
+  for (const CommEvent& comm : theirs.comms)
+    if (comm.what == CommEvent::What::collective && std::ranges::any_of(comm.rounds, later) &&
+        std::ranges::find(comm.members, rank) != comm.members.end())
+      return &comm;
+  return nullptr;
+}
+
+// The decision of the round by which only the rank's number has it leave, and the other not.
+const Decision* parting(
+    const RankTrace& mine, const RankTrace& theirs, const PathExit& exit, const Round& round) {
+  for (std::size_t i = round.turns; i < exit.turns.size(); ++i) {
+    const Decision& decision = mine.decisions[exit.turns[i]];
+    // Where it is open whether the rank leaves, the other is known not to.
+    if (std::any_of(theirs.decisions.begin(), theirs.decisions.end(), [&](const Decision& each) {
+          return each.site == decision.site && each.nth == decision.nth && !each.open &&
+              each.yes != decision.yes;
+        }))
+      return &decision;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool left_by_rank(const JobView& view, Mismatch& mismatch) {
+  for (int rank = 0; rank < view.size(); ++rank) {
+    const RankTrace& mine = view.trace(rank);
+    for (const PathExit& exit : mine.exits)
+      for (const Round& round : exit.rounds) {
+        const LoopRun* loop = run_of(mine, round);
+        if (!loop || (loop->stands_for_many && loop->count && *loop->count < 2) || !round.loop ||
+            exit.kind == ExitKind::raise || !leaves(mine, exit, round))
+          continue;
+        for (int other = 0; other < view.size(); ++other) {
+          const RankTrace& theirs = view.trace(other);
+          const Decision* const by = other == rank ? nullptr : parting(mine, theirs, exit, round);
+          const CommEvent* const waits = !by ? nullptr
+              : loop->stands_for_many        ? next_in_loop(theirs, round, rank, other)
+                                             : in_later_round(theirs, round, rank);
+          if (!waits) continue;
+          const Round& going = *std::find_if(waits->rounds.begin(), waits->rounds.end(),
+              [&](const Round& of) { return same_loop(of, round); });
+          if (!going.loop || !goes_on_by_itself(view, going) ||
+              std::ranges::any_of(going.loop->rounds, [](const Block& each) { return may_leave(each); }))
+            continue;
+          if (!is_endless(*going.loop) && !only_what_both_enter(mine, theirs, exit.at)) continue;
+          std::vector<int> waiting;
+          for (const int member : waits->members)
+            if (member == other || parting(mine, view.trace(member), exit, round)) waiting.push_back(member);
+          const bool whenever = std::any_of(exit.turns.begin() + static_cast<std::ptrdiff_t>(round.turns),
+              exit.turns.end(), [&](std::size_t turn) { return mine.decisions[turn].open; });
+          mismatch.cause = Cause::exit;
+          mismatch.by_surprise = true;
+          mismatch.certain = is_endless(*going.loop) ||
+              (loop->stands_for_many && going.loop->length && loop->count && !whenever);
+          view.place(mismatch, *waits);
+          mismatch.key = exit.site;
+          mismatch.place = exit.place;
+          mismatch.calls = exit.calls;
+          mismatch.detail = Parting{by->place, exit.kind, 0, waits->group == "world"};
+          mismatch.event = view.of_main(*waits);
+          mismatch.ranks = {rank};
+          mismatch.text = "Only rank " + std::to_string(rank) +
+              " leaves the loop here: in the next iteration " +
+              ranks_do(waiting, view.size(), "waits", "wait") + " in " + call_text(mismatch.name) +
+              view.at_line(waits->place) +
+              " forever. Make all ranks leave together: `broadcast` what decides.";
+          mismatch.related.push_back({by->place, "by this condition"});
+          mismatch.related.push_back({waits->place, call_text(mismatch.name) + " is entered here"});
+          return true;
+        }
+      }
+  }
+  return false;
+}
+
+}  // namespace stepzero::rules
