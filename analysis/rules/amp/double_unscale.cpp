@@ -1,6 +1,6 @@
 // amp/double-unscale: unscale_ twice for one optimizer before the next update, or after its step.
+#include "rules/amp/gated_call.hpp"
 #include "rules/rule.hpp"
-#include "rules/training/gated.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
@@ -39,18 +39,8 @@ void check(const Record& record, Report& report) {
     if (remove_statement(record, *mistake.event, fix)) finding->fixes.push_back(std::move(fix));
   }
   for (const Gated& gated : gated_steps(record, training, Operation::unscale)) {
-    const auto weight = severity_under(
-        record, gated.event->self.object(), *gated.event, *gated.training_root);
-    if (!weight || !once(gated.event->place)) continue;
-    const std::string scaler = object_text(record, *gated.event, "the scaler");
-    const bool sure = gated.certain && weight->severity == Severity::error;
-    Finding* finding = report.add(sure ? Severity::error : Severity::warning, gated.event->place,
-        gated.event->calls,
-        code(scaler + ".unscale_()") +
-            " is called for every micro-batch, but the step and the update run only if " +
-            code(gated.condition) +
-            ": the next call raises \"unscale_() has already been called on this optimizer since the last update().\" Unscale under the same condition.");
-    if (finding) report.relate(*finding, gated.step->place, "the step is made only if " + gated.condition);
+    report_gated(record, report, once, gated, ".unscale_()", "the step and the update run",
+        "the next call raises \"unscale_() has already been called on this optimizer since the last update().\" Unscale under the same condition.");
   }
 }
 

@@ -1,7 +1,7 @@
 // amp/update-order: the GradScaler is updated between the backward and the step, or at every micro-batch of
 // an accumulation.
+#include "rules/amp/gated_call.hpp"
 #include "rules/rule.hpp"
-#include "rules/training/gated.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
@@ -97,22 +97,14 @@ void check(const Record& record, Report& report) {
     }
   }
   for (const Gated& gated : gated_steps(record, training, Operation::scaler_update)) {
-    const auto weight = severity_under(
-        record, gated.event->self.object(), *gated.event, *gated.training_root);
-    if (!weight || !once(gated.event->place)) continue;
-    const std::string scaler = object_text(record, *gated.event, "the scaler");
-    const bool sure = gated.certain && weight->severity == Severity::error;
-    Finding* finding = report.add(sure ? Severity::error : Severity::warning, gated.event->place,
-        gated.event->calls,
-        code(scaler + ".update()") + " is called for every micro-batch, but the step runs only if " +
-            code(gated.condition) +
-            ": without a step it raises \"No inf checks were recorded prior to update.\" Update under the same condition.");
+    Finding* finding = report_gated(record, report, once, gated, ".update()", "the step runs",
+        "without a step it raises \"No inf checks were recorded prior to update.\" Update under the same condition.");
     if (!finding) continue;
-    report.relate(*finding, gated.step->place, "the step is made only if " + gated.condition);
     Fix fix;
     fix.title = "Update with the step only";
     fix.preferred = true;
-    if (insert_after(record, *gated.step, scaler + ".update()", fix) &&
+    if (insert_after(
+            record, *gated.step, object_text(record, *gated.event, "the scaler") + ".update()", fix) &&
         gated.step->calls == gated.event->calls && remove_statement(record, *gated.event, fix))
       finding->fixes.push_back(std::move(fix));
   }
