@@ -1,5 +1,6 @@
 #include "server/command_line/display.hpp"
 
+#include <algorithm>
 #include <clocale>
 #include <cwchar>
 #include <locale.h>
@@ -67,6 +68,16 @@ std::string harmless(std::string_view text) {
     result += text.front() == '\n' ? " " : glyph.shown;
     column += glyph.columns;
     text.remove_prefix(glyph.bytes);
+  }
+  return result;
+}
+
+std::string harmless_lines(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    result += harmless(text.substr(at, end - at)) + "\n";
+    at = end + 1;
   }
   return result;
 }

@@ -20,6 +20,8 @@ Glyph next_glyph(std::string_view text, std::size_t column);
 
 // All of it on one line.
 std::string harmless(std::string_view text);
+// Line by line.
+std::string harmless_lines(std::string_view text);
 
 namespace ansi {
 inline constexpr std::string_view reset = "\x1b[0m";

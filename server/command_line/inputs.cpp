@@ -1,6 +1,8 @@
 #include "server/command_line/inputs.hpp"
 
 #include "documents/document.hpp"
+#include "server/command_line/commands.hpp"
+#include "server/command_line/console.hpp"
 #include "server/workspace/discovery.hpp"
 #include "server/workspace/paths.hpp"
 
@@ -196,6 +198,12 @@ std::string Names::shown(const std::string& path) const {
 Inputs find_inputs(const std::vector<std::string>& paths, const std::string& stdin_filename,
     ConfigurationFiles& configuration) {
   return Finder(stdin_filename, configuration).run(paths);
+}
+
+int say_unreadable(const Inputs& inputs) {
+  for (const std::string& note : inputs.notes) say(note);
+  for (const Unreadable& unreadable : inputs.unreadable) say(unreadable.name + ": " + unreadable.reason);
+  return inputs.unreadable.empty() ? exit_status::success : exit_status::trouble;
 }
 
 }  // namespace stepzero::server

@@ -49,5 +49,7 @@ struct Inputs {
 // them.
 Inputs find_inputs(const std::vector<std::string>& paths, const std::string& stdin_filename,
     ConfigurationFiles& configuration);
+// Says on standard error what is not read, and why. The status so far.
+int say_unreadable(const Inputs& inputs);
 
 }  // namespace stepzero::server

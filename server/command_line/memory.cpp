@@ -191,16 +191,6 @@ std::string batches_text(const Batches& batches, const std::string& name, std::i
       of + (at_least ? ": something is not known, and comes on top" : "") + "\n";
 }
 
-std::string harmless_lines(const std::string& text) {
-  std::string made;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    made += harmless(text.substr(at, end - at)) + "\n";
-    at = end + 1;
-  }
-  return made;
-}
-
 }  // namespace
 
 int run_memory(const MemoryOptions& options) {
@@ -223,9 +213,7 @@ int run_memory(const MemoryOptions& options) {
   ConfigurationFiles configuration;
   const Inputs inputs = find_inputs(options.paths, options.stdin_filename, configuration);
   const Checker checker(inputs, configuration, {});
-  for (const std::string& note : inputs.notes) say(note);
-  for (const Unreadable& unreadable : inputs.unreadable) say(unreadable.name + ": " + unreadable.reason);
-  int status = inputs.unreadable.empty() ? exit_status::success : exit_status::trouble;
+  int status = say_unreadable(inputs);
   const ShownPath name = [&](const std::string& each) { return inputs.names.shown(each); };
   Json files = Json::array();
   std::vector<MemoryPart> parts;

@@ -70,25 +70,13 @@ OfFile schedule_of_file(
 }
 
 // Control characters of the program's own text would be the terminal's.
-std::string harmless_lines(const std::string& text) {
-  std::string made;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    made += harmless(text.substr(at, end - at)) + "\n";
-    at = end + 1;
-  }
-  return made;
-}
-
 }  // namespace
 
 int run_schedule(const ScheduleOptions& options) {
   ConfigurationFiles configuration;
   const Inputs inputs = find_inputs(options.paths, options.stdin_filename, configuration);
   const Checker checker(inputs, configuration, {});
-  for (const std::string& note : inputs.notes) say(note);
-  for (const Unreadable& unreadable : inputs.unreadable) say(unreadable.name + ": " + unreadable.reason);
-  int status = inputs.unreadable.empty() ? exit_status::success : exit_status::trouble;
+  int status = say_unreadable(inputs);
   std::vector<OfFile> all(inputs.files.size());
   Progress progress("following the ranks", all.size());
   std::atomic<std::size_t> done = 0;

@@ -99,9 +99,7 @@ int run_shapes(const ShapesOptions& options) {
   ConfigurationFiles configuration;
   const Inputs inputs = find_inputs(options.paths, options.stdin_filename, configuration);
   const Checker checker(inputs, configuration, {});
-  for (const std::string& note : inputs.notes) say(note);
-  for (const Unreadable& unreadable : inputs.unreadable) say(unreadable.name + ": " + unreadable.reason);
-  int status = inputs.unreadable.empty() ? exit_status::success : exit_status::trouble;
+  int status = say_unreadable(inputs);
   std::vector<Shapes> all(inputs.files.size());
   Progress progress("reading shapes", all.size());
   std::atomic<std::size_t> done = 0;

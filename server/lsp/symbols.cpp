@@ -1,5 +1,7 @@
 #include "server/lsp/symbols.hpp"
 
+#include "server/lsp/sweep_question.hpp"
+
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -111,14 +113,8 @@ void Symbols::serve() {
 void Symbols::ask(const Shared& question) {
   question->sweep = std::make_shared<Sweep>(session_.analyses.world(), session_.analyses.outlook(),
       session_.analyses.versions(), session_.analyses.all_changed(), reports_, Sweep::Wants::symbols);
-  question->on_cancel.emplace(
-      question->reply.cancelled(), [sweep = question->sweep] { sweep->cancelled = true; });
   active_.push_back(question);
-  session_.scheduler.request(question->name + "files", Urgency::background,
-      [this, question](const std::atomic<bool>&) -> Scheduler::Finish {
-        question->sweep->find_files();
-        return [this, question] { work(question); };
-      });
+  begin_sweep(session_, question, [this](const Shared& found) { work(found); });
 }
 
 void Symbols::work(const Shared& question) {

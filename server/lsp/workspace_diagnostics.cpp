@@ -1,6 +1,7 @@
 #include "server/lsp/workspace_diagnostics.hpp"
 
 #include "server/lsp/diagnostics.hpp"
+#include "server/lsp/sweep_question.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -60,14 +61,8 @@ void WorkspaceDiagnostics::ask(Shared question) {
   question->news = false;
   question->sweep = std::make_shared<Sweep>(world, session_.analyses.outlook(), session_.analyses.versions(),
       session_.analyses.all_changed(), reports_);
-  question->on_cancel.emplace(
-      question->reply.cancelled(), [sweep = question->sweep] { sweep->cancelled = true; });
   active_.push_back(question);
-  session_.scheduler.request(question->name + "files", Urgency::background,
-      [this, question](const std::atomic<bool>&) -> Scheduler::Finish {
-        question->sweep->find_files();
-        return [this, question] { work(question); };
-      });
+  begin_sweep(session_, question, [this](const Shared& found) { work(found); });
 }
 
 void WorkspaceDiagnostics::work(const Shared& question) {
