@@ -42,6 +42,11 @@ std::string_view type_name(Runtime& run, Value value) {
   default: return {};
   }
 }
+// "an `int`", "a list"
+std::string with_article(std::string_view type) {
+  if (type == "int") return "an `int`";
+  return type == "float" || type == "bool" ? "a `" + std::string(type) + "`" : std::string(type);
+}
 interpreter::ProblemEvent& refuse(Call& call, std::string text) {
   interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::process_text, call);
   event->text = std::move(text);
@@ -89,9 +94,8 @@ Value run_command(Call& call) {
     const Value word = call.run.resolve((*handed)[i]);
     if (const std::string_view type = type_name(call.run, word); !type.empty()) {
       refuse(call,
-          "Part " + std::to_string(i) + " of the command is " +
-              (type == "int" || type == "float" || type == "bool" ? "of type " : "") + std::string(type) +
-              ", and a command takes text alone: \"expected str, bytes or os.PathLike object\". Wrap it in `str(…)`")
+          "Part " + std::to_string(i) + " of the command is " + with_article(type) +
+              ", but a command takes only text: \"expected str, bytes or os.PathLike object\". Wrap it in `str(…)`")
           .operands = {word};
       break;
     }
@@ -126,8 +130,8 @@ Value store_made(Call& call) {
   if (const auto number = port.is(Kind::integer) ? call.run.symbols().value(port.integer()) : std::nullopt;
       number && (*number > last_port || *number < 0))
     refuse(call,
-        "The port is " + std::to_string(*number) +
-            ", and ports end at 65535: the store cannot be made. Choose one below");
+        "There is no port " + std::to_string(*number) +
+            ": the highest is 65535, so the store cannot be created. Choose a lower port");
   return {};
 }
 
@@ -171,8 +175,8 @@ void judge_address(Call& call, Value address) {
   port = port.substr(0, port.find_first_of("/?"));
   if (const auto number = number_of(port); number && (*number > last_port || *number < 0))
     refuse(call,
-        "The ranks are to meet at port " + std::string(port) +
-            ", and ports end at 65535: init_process_group cannot listen there. Choose one below");
+        "There is no port " + std::string(port) +
+            ": the highest is 65535, so `init_process_group` cannot listen there. Choose a lower port");
 }
 
 void judge_variable(Call& call, std::string_view key, Value value) {
@@ -181,8 +185,7 @@ void judge_variable(Call& call, std::string_view key, Value value) {
     const bool of_type = type == "int" || type == "float" || type == "bool";
     refuse(call,
         (key.empty() ? std::string("The variable") : "`" + std::string(key) + "`") + " is set to " +
-            (of_type ? "a value of type " : "") + std::string(type) +
-            ", and a variable of the environment is text: \"str expected, not " +
+            with_article(type) + ", but environment variables hold text: \"str expected, not " +
             (of_type                 ? std::string(type)
                     : type == "None" ? std::string("NoneType")
                                      : std::string(type.substr(type.find(' ') + 1))) +
@@ -205,7 +208,7 @@ void judge_variable(Call& call, std::string_view key, Value value) {
       // The group may be made without this variable.
       refuse(call,
           "`MASTER_PORT` is " + std::string(value.text()) +
-              ", and ports end at 65535: init_process_group cannot listen there. Choose one below")
+              ", but the highest port is 65535: `init_process_group` cannot listen there. Choose a lower port")
           .overridable = true;
 }
 

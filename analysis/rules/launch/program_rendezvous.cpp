@@ -232,11 +232,11 @@ void check_spawned(const Record& record, Report& report) {
         const auto told = file.number(values[i - 1]);
         if (!told || *told == *processes) continue;
         Finding* finding = report.add(Severity::error, {each.chunk, values[i - 1]->span}, nullptr,
-            "`spawn` starts " + std::to_string(*processes) + " processes, and the group is told of " +
+            "`spawn` starts " + std::to_string(*processes) + " processes, but the group has `world_size` " +
                 std::to_string(*told) +
                 (*told < *processes
-                        ? ": ranks from " + std::to_string(*told) + " on are none of it, and fail."
-                        : ": it waits for ranks that nobody starts, until the time limit."));
+                        ? ": rank " + std::to_string(*told) + " and all higher ranks fail to join it."
+                        : ": it waits until the time limit for ranks that never start."));
         if (finding) report.relate(*finding, {inner.chunk, inner.call->span}, "the group is made here");
       }
     }

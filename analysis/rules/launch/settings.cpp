@@ -92,17 +92,18 @@ std::vector<SettingProblem> judge_setting(std::string_view name, const std::opti
   if (!known->choices.empty() && !is_choice(known->choices, *value) &&
       !is_choice(known->choices, upper(*value)))
     found.push_back({Severity::warning, true,
-        "`" + std::string(name) + "` is one of " + shown(known->choices) + "; \"" + *value + "\" is none", "",
-        false});
+        "`" + std::string(name) + "` is one of " + shown(known->choices) + ", and cannot be \"" + *value +
+            "\"",
+        "", false});
   if (name == "PYTORCH_CUDA_ALLOC_CONF" || name == "PYTORCH_ALLOC_CONF") judge_allocator(name, *value, found);
   if (name == "OMP_NUM_THREADS" && value->find_first_not_of("0123456789, ") != std::string::npos)
     found.push_back({Severity::warning, true,
-        "`OMP_NUM_THREADS` is a number; OpenMP ignores \"" + *value +
-            "\", and takes as many threads as there are cores in every process",
+        "`OMP_NUM_THREADS` is a number: OpenMP ignores \"" + *value +
+            "\", and every process starts as many threads as there are cores",
         "", false});
   if (name == "OMP_NUM_THREADS" && *value == "0")
     found.push_back({Severity::warning, true,
-        "`OMP_NUM_THREADS` is a positive number; OpenMP ignores 0, and takes as many threads as there are cores in every process",
+        "`OMP_NUM_THREADS` is a positive number: OpenMP ignores 0, and every process starts as many threads as there are cores",
         "", false});
   return found;
 }

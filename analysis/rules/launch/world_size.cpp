@@ -137,10 +137,10 @@ void check_allocation(const LaunchLine& line, const Slurm& slurm, DocumentReport
   if (slurm.gpus_per_node && processes && given_processes && !given_processes->by_default &&
       *processes > *slurm.gpus_per_node->value) {
     Finding& finding = report.add(Severity::warning, given_processes->written,
-        std::to_string(*processes) + " processes on a node of which SLURM is asked for " +
+        "this launch starts " + std::to_string(*processes) + " processes on each node and asks SLURM for " +
             std::to_string(*slurm.gpus_per_node->value) +
             (*slurm.gpus_per_node->value == 1 ? " GPU" : " GPUs") +
-            ": the others have no device of their own, and fail with \"invalid device ordinal\"");
+            " there: the others have no device of their own, and fail with \"invalid device ordinal\"");
     report.relate(finding, slurm.gpus_per_node->where, "the GPUs of each node");
   }
   if (!slurm.nodes || !nodes || !given_nodes || given_nodes->by_default) return;
@@ -150,8 +150,8 @@ void check_allocation(const LaunchLine& line, const Slurm& slurm, DocumentReport
             return word.text.starts_with("-N") || word.text.starts_with("--nodes") || !word.is_known();
           })) {
     Finding& finding = report.add(Severity::warning, given_nodes->written,
-        "the job has " + std::to_string(*slurm.nodes->value) +
-            " nodes, and srun starts torchrun on each of them; it is told of " + std::to_string(*nodes) +
+        "`srun` starts `torchrun` on all " + std::to_string(*slurm.nodes->value) +
+            " nodes of the job, but `--nnodes` is " + std::to_string(*nodes) +
             (*nodes < *slurm.nodes->value ? ": the others cannot join"
                                           : ": it waits for nodes that never come"));
     report.relate(finding, slurm.nodes->where, "the nodes of the job");
