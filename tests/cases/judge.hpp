@@ -9,9 +9,14 @@
 
 namespace stepzero::cases {
 
-// One line for each thing that is not as expected; empty: all is well. With `write`, the texts of after-fix
-// fences that differ are replaced in the program by what the fixes give, and nothing is said of them.
-std::vector<std::string> judge(Program& program, bool write = false);
+// What is put into the program instead of being held against it.
+struct Writing {
+  bool fixes = false;    // the texts of after-fix fences that differ, by what the fixes give
+  bool reveals = false;  // of a silent program without a reveal: File::could_reveal
+};
+
+// One line for each thing that is not as expected; empty: all is well.
+std::vector<std::string> judge(Program& program, const Writing& writing);
 
 // Every message that was found so far, by its rule and severity: of those that differ only in code and
 // numbers the first one.

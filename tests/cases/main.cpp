@@ -1,5 +1,6 @@
 // Each heading of tests/cases/**/*.md is a Catch2 test. With STEPZERO_WRITE_FIXES=1 in the environment the
-// after-fix fences that differ are rewritten: read what they then say.
+// after-fix fences that differ are rewritten, with STEPZERO_WRITE_REVEALS=1 silent programs get a reveal, and
+// with STEPZERO_WRITE_UNREVEALED=1 unrevealed.txt is: read what they then say.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 
@@ -12,7 +13,9 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <sstream>
 
 namespace {
 
@@ -28,13 +31,13 @@ std::size_t judged = 0;  // cases so far
 
 class Heading : public Catch::ITestInvoker {
 public:
-  Heading(Case& tested, Oracle& oracle, const Document& document, bool write)
-      : case_(tested), oracle_(oracle), document_(document), write_(write) {}
+  Heading(Case& tested, Oracle& oracle, const Document& document, const Writing& writing)
+      : case_(tested), oracle_(oracle), document_(document), writing_(writing) {}
   void invoke() const override {
     ++judged;
     for (Program& program : case_.programs) {
-      std::vector<std::string> complaints = judge(program, write_);
-      if (!write_)
+      std::vector<std::string> complaints = judge(program, writing_);
+      if (!writing_.fixes)
         for (std::string& complaint : oracle_.judge(program)) complaints.push_back(std::move(complaint));
       for (const std::string& complaint : complaints) FAIL_CHECK(document_.name + ": " + complaint);
     }
@@ -45,7 +48,7 @@ private:
   Case& case_;
   Oracle& oracle_;
   const Document& document_;
-  bool write_;
+  const Writing& writing_;
 };
 
 // No outcome is recorded for a text that is gone.
@@ -115,6 +118,70 @@ void Messages::invoke() const {
   SUCCEED();
 }
 
+// Silence proves nothing where the engine may have given up. How many silent programs of each file show no
+// value stands in unrevealed.txt: the numbers may only fall.
+class Unrevealed : public Catch::ITestInvoker {
+public:
+  Unrevealed(std::filesystem::path path, const std::vector<Document>& documents, bool write)
+      : path_(std::move(path)), documents_(documents), write_(write) {}
+  void invoke() const override;
+
+private:
+  std::filesystem::path path_;
+  const std::vector<Document>& documents_;
+  bool write_;
+};
+
+void Unrevealed::invoke() const {
+  std::map<std::string, std::size_t> allowed;
+  std::istringstream in(read(path_));
+  for (std::string line; std::getline(in, line);)
+    if (const auto space = line.find(' '); !line.starts_with('#') && space != std::string::npos)
+      allowed[line.substr(space + 1)] = std::stoul(line);
+  std::ostringstream all;
+  all << "# Silent programs that reveal no value, by file: see README.md. The numbers may only fall; written by\n"
+         "# STEPZERO_WRITE_UNREVEALED=1 test_cases.\n";
+  for (const Document& document : documents_) {
+    std::size_t count = 0;
+    std::string last;
+    for (const Case& tested : document.cases)
+      for (const Program& program : tested.programs)
+        if (is_silent_unseen(program)) {
+          ++count;
+          last = std::to_string(program.line);
+        }
+    if (count > 0) all << count << ' ' << document.name << '\n';
+    const std::size_t most = allowed.contains(document.name) ? allowed[document.name] : 0;
+    if (write_ || count == most) continue;
+    if (count > most)
+      FAIL_CHECK(document.name << " has " << count << " silent programs without a reveal, " << most
+                               << " before (the last one in line " << last
+                               << "): mark the new one `silent`, and reveal a value in it");
+    else
+      FAIL_CHECK(document.name << " has " << count << " silent programs without a reveal, " << most
+                               << " before: run STEPZERO_WRITE_UNREVEALED=1 test_cases unrevealed*");
+  }
+  if (write_) std::ofstream(path_, std::ios::binary) << all.str();
+  SUCCEED();
+}
+
+// Puts what silent programs could reveal behind its lines of the Markdown.
+void reveal(const Document& document) {
+  std::map<std::uint32_t, std::string, std::greater<>> reveals;  // by line, last first
+  for (const Case& tested : document.cases)
+    for (const Program& program : tested.programs)
+      if (const File& file = program.files.back(); !file.could_reveal.empty())
+        reveals[file.places[file.could_reveal_at]] = file.could_reveal;
+  std::istringstream in(document.text);
+  std::string text;
+  std::uint32_t number = 0;
+  for (std::string line; std::getline(in, line);) {
+    const auto found = reveals.find(++number);
+    text += line + (found != reveals.end() ? "  # reveal: " + found->second : "") + "\n";
+  }
+  if (!reveals.empty()) std::ofstream(document.path, std::ios::binary) << text;
+}
+
 // Puts the texts of the after-fix fences back into the Markdown, last first.
 void rewrite(const Document& document) {
   std::vector<const File*> files;
@@ -137,7 +204,8 @@ void rewrite(const Document& document) {
 
 int main(int argc, char** argv) {
   const std::filesystem::path root = STEPZERO_CASES;
-  const bool write = std::getenv("STEPZERO_WRITE_FIXES") != nullptr;
+  const Writing writing{
+      std::getenv("STEPZERO_WRITE_FIXES") != nullptr, std::getenv("STEPZERO_WRITE_REVEALS") != nullptr};
   std::vector<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root))
     if (entry.path().extension() == ".md" && entry.path().filename() != "README.md")
@@ -157,7 +225,7 @@ int main(int argc, char** argv) {
   Oracle oracle((root / "oracle.json").string());
   for (Document& document : documents)
     for (Case& tested : document.cases)
-      Catch::AutoReg(new Heading(tested, oracle, document, write),
+      Catch::AutoReg(new Heading(tested, oracle, document, writing),
           Catch::SourceLineInfo(document.name.c_str(), tested.line), "",
           Catch::NameAndTags(document.name + ": " + tested.heading));
   std::size_t count = 0;
@@ -168,8 +236,13 @@ int main(int argc, char** argv) {
         Catch::NameAndTags("messages.txt says what the cases say"));
   Catch::AutoReg(new NothingStale(oracle, documents), CATCH_INTERNAL_LINEINFO, "",
       Catch::NameAndTags("oracle.json holds nothing stale"));
+  Catch::AutoReg(
+      new Unrevealed(root / "unrevealed.txt", documents, std::getenv("STEPZERO_WRITE_UNREVEALED") != nullptr),
+      CATCH_INTERNAL_LINEINFO, "", Catch::NameAndTags("unrevealed.txt holds no more than before"));
   const int status = Catch::Session().run(argc, argv);
-  if (write)
-    for (const Document& document : documents) rewrite(document);
+  for (const Document& document : documents) {
+    if (writing.fixes) rewrite(document);
+    if (writing.reveals) reveal(document);
+  }
   return status;
 }

@@ -210,6 +210,16 @@ private:
 
 }  // namespace
 
+bool is_silent_unseen(const Program& program) {
+  bool python = false;
+  for (const File& file : program.files) {
+    python = python || file.title.ends_with(".py");
+    for (const Expectation& each : file.expected)
+      if (!each.reveal || each.text != "unknown") return false;
+  }
+  return python;
+}
+
 std::vector<Case> read_markdown(const std::string& text) { return Reader(text).read(); }
 
 }  // namespace stepzero::cases

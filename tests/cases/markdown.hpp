@@ -31,6 +31,9 @@ struct File {
   std::vector<Expectation> expected;
   std::vector<std::uint32_t> places;  // by line of the text: the one-based line of the Markdown
   std::uint32_t begin = 0, end = 0;   // bytes of the fence's content in the Markdown
+  // A value that the engine knows, which a silent program could reveal: of the line of `text`.
+  std::string could_reveal;
+  std::uint32_t could_reveal_at = 0;
 };
 
 // What the program above becomes.
@@ -54,6 +57,10 @@ struct Case {
   std::uint32_t line = 0;
   std::vector<Program> programs;
 };
+
+// Is nothing expected of the program, so that an engine that gave up would pass, too? Not of configurations
+// and scripts alone.
+bool is_silent_unseen(const Program& program);
 
 // The cases of a Markdown text: a heading with at least one Python fence before the next heading is a case.
 std::vector<Case> read_markdown(const std::string& text);
