@@ -125,7 +125,7 @@ void collect_facts(const Record& record, std::vector<Fact>& facts) {
     };
     if (!std::all_of(seen.begin(), seen.end(), only_names))
       std::erase_if(seen, [&](const Seen& each) { return only_names(each) && !each.general; });
-    if (auto value = agreed(std::move(seen))) {
+    if (auto value = common_value(std::move(seen))) {
       made->value = std::move(*value);
       if (made->value.kind != "tensor") made->origins.reset();
       if (made->is_place) made->name = std::string(record.text(raw[i].fact->place));

@@ -27,6 +27,6 @@ struct Seen {
 };
 // What is true of a place whatever run comes there: sizes that differ go by the name that the function itself
 // has for them, or are left open. Nothing if nothing is common.
-std::optional<Shown> agreed(std::vector<Seen> seen);
+std::optional<Shown> common_value(std::vector<Seen> seen);
 
 }  // namespace stepzero::snapshot

@@ -1,6 +1,6 @@
 #include "snapshot/shown_run.hpp"
 
-#include "snapshot/described.hpp"
+#include "snapshot/docstring_shapes.hpp"
 
 #include <algorithm>
 #include <map>

@@ -105,7 +105,7 @@ rules::Finding finding_of(const Json& json) {
 Json json_of(const Checked& checked) {
   Json findings = Json::array();
   for (const rules::Finding& finding : checked.findings) findings.push_back(json_of(finding));
-  return {std::move(findings), checked.read, checked.not_checked, checked.is_too_large, checked.unread};
+  return {std::move(findings), checked.read, checked.not_checked, checked.is_too_large, checked.unparsed};
 }
 
 Checked checked_of(const Json& json) {
@@ -114,7 +114,7 @@ Checked checked_of(const Json& json) {
   checked.read = json.at(1).get<std::vector<std::string>>();
   checked.not_checked = json.at(2).get<std::string>();
   checked.is_too_large = json.at(3).get<bool>();
-  checked.unread = json.at(4).get<std::vector<std::uint32_t>>();
+  checked.unparsed = json.at(4).get<std::vector<std::uint32_t>>();
   return checked;
 }
 

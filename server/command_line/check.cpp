@@ -185,7 +185,7 @@ private:
       if (!file->path.empty()) report.texts[file->path] = file->text;
     }
     std::set<std::string> failures;
-    std::size_t unread = 0;
+    std::size_t unparsed = 0;
     for (std::size_t i = 0; i < results.size(); ++i) {
       const std::string& path = inputs_.files[i];
       if (!results[i].unreadable.empty()) {
@@ -200,8 +200,8 @@ private:
       }
       ++report.files;
       if (results[i].is_too_large) say(inputs_.names.shown(path) + ": too large to be analysed (over 8 MiB)");
-      if (!results[i].unread.empty() && ++unread <= most_unread_named)
-        say_unread(inputs_.names.shown(path), results[i].unread);
+      if (!results[i].unparsed.empty() && ++unparsed <= most_unparsed_named)
+        say_unparsed(inputs_.names.shown(path), results[i].unparsed);
       for (const std::string& failure : results[i].failures) {
         if (failures.insert(failure.substr(0, failure.find(':'))).second) {
           say(inputs_.names.shown(path) + ": internal error in " + failure);
@@ -209,8 +209,8 @@ private:
       }
       for (rules::Finding& finding : results[i].findings) add(finding, checker_.settings(path));
     }
-    if (unread > most_unread_named)
-      say(std::to_string(unread - most_unread_named) +
+    if (unparsed > most_unparsed_named)
+      say(std::to_string(unparsed - most_unparsed_named) +
           " more of the files hold lines that cannot be read as Python");
     for (const rules::Finding& finding : report.findings) add_texts(report, finding, overlay_);
     return found;
@@ -316,10 +316,10 @@ private:
     }
   }
 
-  static constexpr std::size_t most_unread_named = 10;
+  static constexpr std::size_t most_unparsed_named = 10;
   // What is broken costs no more than its own lines; but who checks a file that does not run should hear of
   // it.
-  static void say_unread(const std::string& name, const std::vector<std::uint32_t>& lines) {
+  static void say_unparsed(const std::string& name, const std::vector<std::uint32_t>& lines) {
     std::string list;
     for (std::size_t i = 0; i < lines.size() && i < 3; ++i)
       list += (i == 0 ? "" : ", ") + std::to_string(lines[i] + 1);

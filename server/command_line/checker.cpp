@@ -6,7 +6,7 @@
 #include "server/scheduler/elsewhere.hpp"
 #include "server/workspace/paths.hpp"
 #include "server/workspace/read.hpp"
-#include "snapshot/unread.hpp"
+#include "snapshot/unparsed.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -125,7 +125,7 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
   checked.reading = since(begin);
   const auto read = Clock::now();
   checked.is_too_large = module->text->size() > largest_analysed;
-  if (module->has_error && !is_notebook(path)) checked.unread = snapshot::unread_lines(*module);
+  if (module->has_error && !is_notebook(path)) checked.unparsed = snapshot::unparsed_lines(*module);
   const Settings& wanted = settings(path);
   snapshot::Options options;
   options.select = wanted.select;

@@ -111,7 +111,7 @@ void add(Shown& value, const Shown& general, bool own_names) {
 
 }  // namespace
 
-std::optional<Shown> agreed(std::vector<Seen> seen) {
+std::optional<Shown> common_value(std::vector<Seen> seen) {
   // What is true of every call, then what each call adds.
   Seen general, common;
   bool has_general = false, general_holds = true, has_common = false;

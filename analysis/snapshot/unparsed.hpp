@@ -9,6 +9,6 @@
 namespace stepzero::snapshot {
 
 // The first line of each place that cannot be read, in order; zero-based.
-std::vector<std::uint32_t> unread_lines(const syntax::Module& module);
+std::vector<std::uint32_t> unparsed_lines(const syntax::Module& module);
 
 }  // namespace stepzero::snapshot

@@ -1,4 +1,4 @@
-#include "snapshot/unread.hpp"
+#include "snapshot/unparsed.hpp"
 
 #include "rules/source.hpp"
 
@@ -6,7 +6,7 @@
 
 namespace stepzero::snapshot {
 
-std::vector<std::uint32_t> unread_lines(const syntax::Module& module) {
+std::vector<std::uint32_t> unparsed_lines(const syntax::Module& module) {
   std::set<std::uint32_t> lines;
   for (const syntax::Item& item : module.items) {
     if (!item.chunk || !item.chunk->has_error || !item.chunk->stmt) continue;

@@ -1,4 +1,4 @@
-#include "snapshot/described.hpp"
+#include "snapshot/docstring_shapes.hpp"
 
 #include <algorithm>
 #include <array>
