@@ -436,6 +436,12 @@ private:
   bool run_methods_again(Unit& unit, values::Class& cls);
   struct RootAgain;
   std::optional<RootAgain> run_method_again(Unit& unit, std::size_t nth, values::Class& cls);
+  // Can methods be run on the object that the constructor left, and is that as it was?
+  bool is_kept_for_methods(const Unit& unit) const;
+  void on_kept_object(const Unit& unit, values::Class& cls, const std::function<void()>& run);
+  // Of the class, the method whose run shows first what an edit did. False: it has to be run with the
+  // constructor before it.
+  bool run_focus_again(values::Class& cls, const values::Function& method);
   void put_roots(Unit& unit, std::map<std::size_t, RootAgain>& again, std::uint64_t begin);
   void take_over(Unit& unit);
   void begin_root_run(RootRun run);

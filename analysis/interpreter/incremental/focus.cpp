@@ -84,7 +84,7 @@ std::optional<FocusRoot> Interpreter::choose_focus() const {
   if (!is_worthwhile(root)) return std::nullopt;
   if (root)
     return FocusRoot{focus.owner, focus.is->name, root->owner ? as<ClassStmt>(*root->owner).name : Name(),
-        root->function ? root->function->name : Name()};
+        root->function ? root->function->name : Name(), root->called};
   // A run that was cancelled did not get to it.
   if (const auto& before = replay_.shown_first;
       before && before->edited_owner == focus.owner && before->edited == focus.is->name)
@@ -138,7 +138,7 @@ void Interpreter::run_focus_root(const FocusRoot& root, bool with_defaults) {
       if (slot->value.is(Kind::function) && slot->value.as<values::Function>()->stmt &&
           slot->value.as<values::Function>()->owner == cls)
         methods.push_back(slot->value.as<values::Function>());
-    run_class(*cls, methods);
+    if (with_defaults || !root.called || !run_focus_again(*cls, *root.called)) run_class(*cls, methods);
   };
   if (with_defaults)
     run_defaults(run);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "syntax/ast.hpp"
+#include "values/value.hpp"
 
 #include <optional>
 #include <string_view>
@@ -22,8 +23,9 @@ std::optional<Focus> find_focus(
 
 // The root that showed what an edit did, by names: the next edit of the same function is shown by it, too.
 struct FocusRoot {
-  syntax::Name edited_owner, edited;  // the function that was edited
-  syntax::Name owner, function;       // the root: see RootRun
+  syntax::Name edited_owner, edited;         // the function that was edited
+  syntax::Name owner, function;              // the root: see RootRun
+  const values::Function* called = nullptr;  // null: there was none
 };
 
 }  // namespace stepzero::interpreter

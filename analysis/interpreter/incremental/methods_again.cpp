@@ -136,33 +136,57 @@ void Interpreter::put_roots(Unit& unit, std::map<std::size_t, RootAgain>& again,
   unit.doubtful = std::ranges::any_of(unit.root_runs, &RootRun::doubtful);
 }
 
+bool Interpreter::is_kept_for_methods(const Unit& unit) const {
+  return unit.object && !unit.built && !replay_.changed.bodies.empty() && !differs(unit.used) &&
+      unit.roots[1] - unit.roots[0] == unit.root_runs.size() && !unit.ran(0, replay_.changed);
+}
+
+void Interpreter::on_kept_object(const Unit& unit, values::Class& cls, const std::function<void()>& run) {
+  Speculation made(*this);
+  heap().apply(unit.made);
+  for (const Cond condition : unit.learned) symbols().assume(condition);
+  const bool prepared = prepares_tests(cls);
+  casts_ += prepared;
+  run();
+  casts_ -= prepared;
+  made.keep_new_objects();
+}
+
 bool Interpreter::run_methods_again(Unit& unit, values::Class& cls) {
-  if (!unit.object || unit.built || replay_.changed.bodies.empty() || differs(unit.used)) return false;
-  if (unit.roots[1] - unit.roots[0] != unit.root_runs.size() || unit.ran(0, replay_.changed)) return false;
+  if (!is_kept_for_methods(unit)) return false;
   const std::uint64_t begin = record_.steps;
   const std::size_t reached = replay_.reached.size();
   std::map<std::size_t, RootAgain> again;
-  {
-    Speculation made(*this);
-    heap().apply(unit.made);
-    for (const Cond condition : unit.learned) symbols().assume(condition);
-    const bool prepared = prepares_tests(cls);
-    casts_ += prepared;
-    for (std::size_t i = 1; i < unit.root_runs.size() && !record_.cancelled; ++i) {
+  bool all = true;
+  on_kept_object(unit, cls, [&] {
+    for (std::size_t i = 1; i < unit.root_runs.size() && all && !record_.cancelled; ++i) {
       if (!unit.ran(i, replay_.changed)) continue;
       auto one = run_method_again(unit, i, cls);
       record_.steps = begin;
-      if (!one) {
-        casts_ -= prepared;
-        forget_reached(reached);
-        return false;
-      }
-      again.emplace(i, std::move(*one));
+      all = one.has_value();
+      if (all) again.emplace(i, std::move(*one));
     }
-    casts_ -= prepared;
-    made.keep_new_objects();
+  });
+  if (!all) {
+    forget_reached(reached);
+    return false;
   }
   put_roots(unit, again, begin);
+  return true;
+}
+
+bool Interpreter::run_focus_again(values::Class& cls, const values::Function& method) {
+  const auto kept = replay_.old_units.find({cls.stmt, false});
+  if (kept == replay_.old_units.end() || !is_kept_for_methods(kept->second)) return false;
+  Unit& unit = kept->second;
+  std::optional<RootAgain> again;
+  on_kept_object(unit, cls, [&] {
+    for (std::size_t i = 1; i < unit.root_runs.size() && !again; ++i)
+      if (unit.root_runs[i].called == &method) again = run_method_again(unit, i, cls);
+  });
+  if (!again) return false;
+  record_.roots.push_back(std::move(again->root));
+  record_.facts.insert(record_.facts.end(), again->facts.begin(), again->facts.end());
   return true;
 }
 

@@ -373,7 +373,6 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
     for (std::string& each : imports_of(*items[i].chunk, *module, items[i].offset))
       imports_now.push_back(std::move(each));
   const bool stood = one_for_one && keep_standing(module, first);
-  if (!stood) default_numbers_.clear();
   for (std::size_t i = first; i < old.size() - behind && !stood; ++i) {
     note_change(old[i]);
     for (const std::uint32_t index : drop_standing(old[i].chunk)) gone.insert(index);

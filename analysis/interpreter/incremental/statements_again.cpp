@@ -174,6 +174,7 @@ bool Interpreter::run_statements_again(
     }
   };
   const auto reached_before = own_reached();
+  default_numbers_.clear();
   replay_.changed.used.all = false;
   note();
   const bool all = replay_.changed.used.all;
