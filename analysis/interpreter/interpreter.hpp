@@ -36,6 +36,7 @@ public:
       const std::atomic<bool>* cancelled, const std::unordered_set<const syntax::Stmt*>* only = nullptr);
   // Of the last run: functions that nobody calls, and classes, as far as they were not taken over.
   std::size_t units_run() const { return replay_.units_run; }
+  std::size_t objects_made() const { return replay_.objects_made; }
   // Was it a run_again after which all stands, because comments alone were edited?
   bool only_comments_changed() const { return replay_.only_comments; }
   // Can there be a run_again? A run that was cancelled among the functions that nobody calls has left those

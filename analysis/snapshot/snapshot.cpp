@@ -68,6 +68,7 @@ public:
     result_.went_on = again_;
     result_.steps = record.steps;
     result_.units_run = run_->interpreter->units_run();
+    result_.objects_made = run_->interpreter->objects_made();
     result_.out_of_budget = record.out_of_budget;
     result_.cancelled = record.cancelled || !judge_all();
     if (options_.why_line && !result_.cancelled) result_.why = why_silent(*of_ranks_, options_.why_line);

@@ -131,6 +131,7 @@ struct Result {
   std::uint64_t steps = 0;
   bool went_on = false;       // from what the memory held: only what the change touches was run
   std::size_t units_run = 0;  // functions that nobody calls and classes, as far as they were not taken over
+  std::size_t objects_made = 0;  // of classes, to run their methods on: the others stood from the run before
 };
 
 Result analyze(const program::Sources& sources, const std::string& path, const Options& options = {});

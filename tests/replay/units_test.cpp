@@ -37,6 +37,12 @@ public:
     CHECK(went_on);
     return std::max(there, back);
   }
+  // The same, and the objects that were made to run methods on.
+  std::size_t objects_at(const std::string& at, const std::string& text) {
+    most_objects_ = 0;
+    insert(at, text);
+    return most_objects_;
+  }
   bool went_on = false, ran_out = false;
   std::size_t findings = 0, most_findings = 0;
 
@@ -56,9 +62,11 @@ private:
     ran_out = result.out_of_budget;
     findings = result.findings.size();
     most_findings = std::max(most_findings, findings);
+    most_objects_ = std::max(most_objects_, result.objects_made);
     return result.units_run;
   }
 
+  std::size_t most_objects_ = 0;
   std::string path_;
   syntax::Document document_;
   std::uint64_t steps_;
@@ -98,6 +106,29 @@ TEST_CASE("an edit runs the units again that use what changed, and no others") {
   CHECK(session.insert("class Layer40", "LIMIT = 3\n\n\n") <= 1);                          // a new constant
   CHECK(session.insert("64\n", "1") <= 3);                        // a constant that one function uses
   CHECK(session.insert("import torch\n", "import math\n") <= 1);  // an import that nobody uses yet
+}
+
+TEST_CASE("an edit of a method does not construct the objects again that it is run on") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "stepzero-decorated";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "marks.py")
+      << "import functools\n\n\ndef marked(f):\n    @functools.wraps(f)\n    def wrapper(self, *a, **k):\n"
+         "        return f(self, *a, **k)\n    return wrapper\n";
+  Session session((folder / "model.py").string(),
+      "import torch\nfrom torch import nn\nfrom marks import marked\n\n\nclass Part(nn.Module):\n"
+      "    def __init__(self, width):\n        super().__init__()\n        self.fc = nn.Linear(width, width)\n\n"
+      "    @marked\n    def forward(self, x):\n        y = self.fc(x)\n        return x + y  # part\n\n\n"
+      "class Whole(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n"
+      "        self.part = Part(width)\n\n    @marked\n    def extra(self, x):\n        return x * 2\n\n"
+      "    @marked\n    def forward(self, x, callback):\n        callback(self.part)\n"
+      "        return self.part(x)\n");
+  CHECK(session.objects_at("        return x + y", "        scaled = x * 2\n") == 0);
+  CHECK(session.objects_at("        return self.part(x)", "        x = x * 2\n") == 0);
+  CHECK(session.objects_at("        return x * 2", "        x = x + 1\n") == 0);
+  // Who reads what a method calls asks again where it calls something else.
+  CHECK(session.objects_at("        return x + y", "        self.spread(x)\n") <= 2);
+  CHECK(session.objects_at("        self.fc = ", "        width = width + 1\n") == 2);
+  std::filesystem::remove_all(folder);
 }
 
 // Modules that write into each other as they are imported do so once.

@@ -187,9 +187,10 @@ struct Replay {
   bool program_left = false;  // modules of the program itself wrote some of `left`
   values::Delta left;  // what imported modules wrote into others: stays when the statements are run again
   std::vector<std::string>
-      unsteady;                // modules that would have to be run again with the statements that import them
-  std::size_t units_run = 0;   // by the last run
-  bool only_comments = false;  // differ between the last run's text and the one before
+      unsteady;               // modules that would have to be run again with the statements that import them
+  std::size_t units_run = 0;  // by the last run
+  std::size_t objects_made = 0;          // by it, of classes that are roots
+  bool only_comments = false;            // differ between the last run's text and the one before
   std::size_t fresh_events = 0;          // of the record, after the last run from the beginning
   std::optional<FocusRoot> shown_first;  // by the last run that showed one
   bool possible = true;

@@ -84,6 +84,7 @@ void Interpreter::ClassRoot::call_row_of(std::string_view class_path, std::strin
 }
 
 void Interpreter::ClassRoot::construct(Root& root) {
+  ++run.replay_.objects_made;
   object = run.heap().make<values::Instance>();
   object->cls = &cls;
   object->symbolic = true;

@@ -134,6 +134,7 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
   for (const auto& [function, reached] : reached_)
     if (reached) ran_.insert(static_cast<const FunctionStmt*>(function));
   replay_.built = built_;
+  replay_.objects_made = 0;
   run_focus();
   run_unit({nullptr, false}, {}, [this] { run_built(0); });
   std::vector<values::Function*> functions;
