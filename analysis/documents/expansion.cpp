@@ -116,6 +116,18 @@ void Variable::forget() {
   items = {unknown};
 }
 
+// How many bytes of the shorter text are words that both begin with, quotes and all.
+static std::size_t whole_words_of_both(std::string_view shorter, std::string_view longer) {
+  if (longer.starts_with(shorter)) return shorter.size();
+  const auto apart = std::mismatch(shorter.begin(), shorter.end(), longer.begin(), longer.end()).first;
+  const std::size_t end = shorter.substr(0, static_cast<std::size_t>(apart - shorter.begin())).rfind(' ');
+  if (end == std::string_view::npos) return 0;
+  const std::string_view both = shorter.substr(0, end);
+  const bool is_quoted = std::count(both.begin(), both.end(), '\'') % 2 != 0 ||
+      std::count(both.begin(), both.end(), '"') % 2 != 0;
+  return is_quoted ? 0 : both.size();
+}
+
 void Variable::meet(const Variable& other) {
   const bool is_shorter = items.size() < other.items.size() ||
       (items.size() == 1 && other.items.size() == 1 && items[0].text.size() < other.items[0].text.size());
@@ -129,8 +141,8 @@ void Variable::meet(const Variable& other) {
       return forget();
     made.items.emplace_back().forget(made.name_span.begin);
   } else {
-    if (shorter.items[0].text.empty() || !longer.items[0].text.starts_with(shorter.items[0].text))
-      return forget();
+    made.items[0].keep(whole_words_of_both(shorter.items[0].text, longer.items[0].text));
+    if (made.items[0].text.empty()) return forget();
     made.items[0].add(' ', made.name_span.begin);
     made.items[0].add(Chars::words, made.name_span.begin);
   }

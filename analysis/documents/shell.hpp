@@ -31,6 +31,7 @@ struct Chars {
     if (text.size() + other.text.size() > longest) return forget(other.at.empty() ? 0 : other.at.front());
     text += other.text, at.insert(at.end(), other.at.begin(), other.at.end());
   }
+  void keep(std::size_t count) { text.resize(count), at.resize(count); }
   void forget(std::uint32_t place) { text.assign(1, words), at.assign(1, place); }
   static constexpr std::size_t longest = 1u << 16;
   bool is_known() const { return text.find_first_of("\x01\x02") == std::string::npos; }

@@ -5,6 +5,7 @@
 #include "values/kept.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace stepzero::footprint {
 
@@ -150,6 +151,76 @@ void keep_operands(Keeper& keeper) {
   }
 }
 
+// "bt,td->bd": of two operands, each letter once in each.
+struct Equation {
+  std::string operands[2], result;
+};
+std::optional<Equation> equation_of(const Keeper& keeper) {
+  const Value given = keeper.option("equation");
+  if (!given.is(Kind::string)) return std::nullopt;
+  Equation made;
+  std::string* side = &made.operands[0];
+  bool has_arrow = false;
+  for (const char c : given.text()) {
+    if (c == ' ') continue;
+    if (c == ',' && side == &made.operands[0])
+      side = &made.operands[1];
+    else if (c == '-' || c == '>')
+      side = &made.result, has_arrow = true;
+    else if (std::isalpha(static_cast<unsigned char>(c)) && side->find(c) == std::string::npos)
+      *side += c;
+    else
+      return std::nullopt;
+  }
+  return has_arrow && !made.operands[1].empty() ? std::optional(std::move(made)) : std::nullopt;
+}
+
+// at::einsum multiplies batches of matrices: the letters of both operands that are kept, those of one, and
+// those that are summed. An operand that is no view of such a batch is copied, and the copy is kept.
+bool is_copied(Keeper& keeper, const TensorState& state, const Equation& equation, std::size_t at) {
+  const std::string &own = equation.operands[at], &other = equation.operands[1 - at];
+  const std::vector<Int> strides = strides_of(keeper.graph.record(), state, keeper.device);
+  if (!state.shape.ndim_known || state.shape.dims.size() != own.size() || strides.size() != own.size())
+    return false;
+  std::string both, alone, summed;
+  for (const char letter : equation.result)
+    if (own.find(letter) != std::string::npos)
+      (other.find(letter) != std::string::npos ? both : alone) += letter;
+  for (const char letter : own)
+    if (equation.result.find(letter) == std::string::npos) summed += letter;
+  std::ranges::sort(summed);
+  Shape from{true, {}}, as{true, {}};
+  std::vector<Int> steps;
+  for (const std::string* part : at == 0 ? std::initializer_list<const std::string*>{&both, &alone, &summed}
+                                         : std::initializer_list<const std::string*>{&both, &summed, &alone}) {
+    Int count = keeper.s.constant(1);
+    for (const char letter : *part) {
+      const std::size_t axis = own.find(letter);
+      from.dims.push_back(state.shape.dims[axis]);
+      steps.push_back(strides[axis]);
+      const Int size = state.shape.dims[axis].size;
+      count = count && size ? keeper.s.mul(count, size) : nullptr;
+    }
+    as.dims.push_back({count, nullptr, nullptr});
+  }
+  return !strides_of_view(keeper.s, from, steps, as).has_value();
+}
+
+void keep_contracted(Keeper& keeper) {
+  const auto all = keeper.tensors();
+  // What lies between three operands and more is not followed.
+  if (all.size() > 2) keeper.unknown();
+  const auto equation = all.size() == 2 ? equation_of(keeper) : std::nullopt;
+  if (!equation) return keep_operands(keeper);
+  for (std::size_t at = 0; at < 2; ++at) {
+    if (!keeper.graph.requires_grad(*all[1 - at])) continue;
+    if (is_copied(keeper, *all[at], *equation, at))
+      keeper.extra(elements(keeper.s, all[at]->shape), keeper.dtype(), "copy");
+    else
+      keeper.keep(*all[at]);
+  }
+}
+
 void keep_result(Keeper& keeper) { keeper.keep_result(keeper.result()); }
 void keep_either(Keeper& keeper) {
   if (const TensorState* state = keeper.first()) keeper.keep(*state);
@@ -180,6 +251,14 @@ void keep_indices(Keeper& keeper) {
 Dtype statistics(const Keeper& keeper) {
   return keeper.dtype() == Dtype::float64 ? Dtype::float64 : Dtype::float32;
 }
+// On the CPU those of a layer that is half as wide in all its parts are as wide as its numbers.
+Dtype statistics_of_layer(const Keeper& keeper) {
+  const TensorState* weight = keeper.tensor("weight");
+  return keeper.device == Device::cpu && is_half(keeper.dtype()) &&
+          (!weight || keeper.dtype(*weight) == keeper.dtype())
+      ? keeper.dtype()
+      : statistics(keeper);
+}
 Int leading(Keeper& keeper, std::size_t last) {
   const TensorState* input = keeper.first();
   if (!input || !input->shape.ndim_known || input->shape.dims.size() < last) return nullptr;
@@ -195,7 +274,7 @@ std::size_t normalized(const Keeper& keeper) {
 }
 void keep_rows(Keeper& keeper) {
   for (const char* what : {"mean", "deviation"})
-    keeper.extra(leading(keeper, normalized(keeper)), statistics(keeper), what);
+    keeper.extra(leading(keeper, normalized(keeper)), statistics_of_layer(keeper), what);
 }
 void keep_row(Keeper& keeper) {
   // On the CPU it is put together from other operators, and the weight's gradient needs what it multiplies.
@@ -227,17 +306,17 @@ void keep_channels(Keeper& keeper) {
   if (layer ? training.is(Kind::boolean) && keeper.s.decide(training.condition()) == symbolic::Answer::no
             : !keeper.flag("training"))
     return;
-  for (const char* what : {"mean", "deviation"}) keeper.extra(dim(keeper, 1), statistics(keeper), what);
+  for (const char* what : {"mean", "deviation"}) keeper.extra(dim(keeper, 1), statistics_of_layer(keeper), what);
 }
 void keep_groups(Keeper& keeper) {
   const Int rows = dim(keeper, 0), groups = keeper.size("num_groups");
   for (const char* what : {"mean", "deviation"})
-    keeper.extra(rows && groups ? keeper.s.mul(rows, groups) : nullptr, statistics(keeper), what);
+    keeper.extra(rows && groups ? keeper.s.mul(rows, groups) : nullptr, statistics_of_layer(keeper), what);
 }
 void keep_instances(Keeper& keeper) {
   const Int rows = dim(keeper, 0), channels = dim(keeper, 1);
   const Int count = rows && channels ? keeper.s.mul(rows, channels) : nullptr;
-  for (const char* what : {"mean", "deviation"}) keeper.extra(count, statistics(keeper), what);
+  for (const char* what : {"mean", "deviation"}) keeper.extra(count, statistics_of_layer(keeper), what);
   if (keeper.tensor("weight")) keeper.extra(count, keeper.dtype(), "weight for each instance");
 }
 void keep_logs(Keeper& keeper) {
@@ -360,6 +439,7 @@ void keep_own(Keeper& keeper) {
 constexpr SpecialKind kinds[] = {
     {"own", keep_own},
     {"operands", keep_operands},
+    {"contracted", keep_contracted},
     {"result", keep_result},
     {"either", keep_either},
     {"copy", keep_copy},

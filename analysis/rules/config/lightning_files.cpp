@@ -15,11 +15,15 @@ bool is_target(const Node& table) {
 }
 
 // Most of the names are those of the Trainer.
-bool has_names_of_trainer(const Node& table) {
-  constexpr std::ptrdiff_t enough = 3;
+bool has_names_of_trainer(const Node& table, std::ptrdiff_t enough = 3) {
   const auto known = std::count_if(table.fields.begin(), table.fields.end(),
       [](const Field& field) { return libraries::is_lightning_argument(field.key); });
   return known >= enough && 2 * known > static_cast<std::ptrdiff_t>(table.fields.size());
+}
+
+// jsonargparse makes an object of what names its class.
+bool names_class(const Node* table) {
+  return table && table->is(Node::Kind::table) && table->find("class_path");
 }
 
 void collect(const Node& root, bool is_of_cli, std::vector<const Node*>& into) {
@@ -30,7 +34,8 @@ void collect(const Node& root, bool is_of_cli, std::vector<const Node*>& into) {
   if (trainer->find("_target_")) return;
   // LightningCLI names the model and the data beside it.
   const bool of_cli = (root.find("model") || root.find("data")) &&
-      (root.find("seed_everything") || root.find("ckpt_path") || root.find("optimizer"));
+      (root.find("seed_everything") || root.find("ckpt_path") || root.find("optimizer") ||
+          names_class(root.at("model")) || names_class(root.at("data")));
   if (is_of_cli || (of_cli && has_names_of_trainer(*trainer))) into.push_back(trainer);
 }
 
@@ -42,8 +47,10 @@ std::vector<const Node*> trainer_tables(const Node& root, bool of_cli) {
   collect(root, of_cli, found);
   // One table for each command.
   for (const std::string_view command : {"fit", "validate", "test", "predict"})
-    if (const Node* table = root.at(command); table && table->is(Node::Kind::table))
-      collect(*table, of_cli, found);
+    if (const Node* table = root.at(command); table && table->is(Node::Kind::table)) {
+      const Node* trainer = table->at("trainer");
+      collect(*table, of_cli || (trainer && has_names_of_trainer(*trainer, 2)), found);
+    }
   return found;
 }
 

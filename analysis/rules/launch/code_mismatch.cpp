@@ -18,7 +18,8 @@ using documents::Word;
 using syntax::Expr;
 using syntax::ExprKind;
 
-// code: the program's argument counts. launch: that of the launch does. refused: the constructor raises.
+// code: the program's argument counts. launch: that of the launch does under DeepSpeed, else the program's.
+// refused: the constructor raises.
 enum class Then : std::uint8_t { code, launch, refused };
 
 struct Pair {
@@ -103,15 +104,17 @@ std::optional<Said> said_by_launch(
                                                                                    : std::nullopt;
 }
 
-// Does the launch, or the configuration that it names, ask accelerate for DeepSpeed?
-bool uses_deepspeed(const DocumentInput& input, const LaunchLine& line) {
+// Does the launch, or the configuration that it names, ask accelerate for DeepSpeed? Without either, a
+// configuration of the user's own may.
+std::optional<bool> uses_deepspeed(const DocumentInput& input, const LaunchLine& line) {
   if (line.has("use_deepspeed")) return true;
+  if (line.has("multi_gpu") || line.has("use_fsdp")) return false;
   const auto type = said_by_launch(input, line, "distributed_type");
-  return type && type->text == "DEEPSPEED";
+  return type ? std::optional(type->text == "DEEPSPEED") : std::nullopt;
 }
 
-void tell(const LaunchLine& line, const Pair& pair, const Said& launch, const Said& code,
-    const std::string& script, const std::string& path, DocumentReport& report) {
+void tell(const LaunchLine& line, const Pair& pair, std::optional<bool> with_deepspeed, const Said& launch,
+    const Said& code, const std::string& script, const std::string& path, DocumentReport& report) {
   const std::string call = pair.maker.data() + std::string("(") + std::string(pair.argument) + "=" +
       code.text + ")",
                     name = script.substr(script.rfind('/') + 1);
@@ -122,6 +125,11 @@ void tell(const LaunchLine& line, const Pair& pair, const Said& launch, const Sa
       pair.then == Then::refused && !launch.by_default ? Severity::error : Severity::warning, at,
       pair.then == Then::refused ? what +
               ": Fabric refuses two values, \"it conflicts with the value set through the CLI\". Remove one of them"
+          : pair.then == Then::launch && !with_deepspeed
+          ? what +
+              ": without DeepSpeed the program's number counts, with DeepSpeed that of the launch. Use one number in both"
+          : pair.then == Then::launch && !*with_deepspeed
+          ? what + ": only DeepSpeed reads that of the launch, and the program's counts. Use one number in both"
           : pair.then == Then::launch
           ? what +
               ": with DeepSpeed the number of the launch counts, and the program's is ignored. Use one number in both"
@@ -165,12 +173,11 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
         input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
     if (!script) continue;
     for (const Pair& pair : pairs) {
-      if (pair.launcher != line.launcher || (pair.then == Then::launch && !uses_deepspeed(input, line)))
-        continue;
+      if (pair.launcher != line.launcher) continue;
       const auto code = said_in_code(input, *script, pair);
       const auto launch = code ? said_by_launch(input, line, pair.option) : std::nullopt;
       if (launch && launch->text != code->text && code->text != pair.otherwise)
-        tell(line, pair, *launch, *code, *script, input.path, report);
+        tell(line, pair, uses_deepspeed(input, line), *launch, *code, *script, input.path, report);
     }
     judge_trainer(input, line, *script, report);
   }

@@ -3,6 +3,7 @@
 // alone.
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
+#include "rules/launch/megatron.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/rule.hpp"
 
@@ -27,7 +28,7 @@ enum class Asks : std::uint8_t { multiple, exactly, at_least, apart, together, g
 struct Demand {
   Trainer trainer;
   Asks asks;
-  std::string_view one;     // an option without its dashes; "world": the number of processes
+  std::string_view one;     // an option without its dashes, "option=value" where it has that; "world": the processes
   std::string_view others;  // options: those that are not given count as 1 where the product is asked for
   std::string_view unless;  // beginnings of options that lift the demand
   std::string_view answer;  // what the program ends with
@@ -55,6 +56,9 @@ constexpr Demand demands[] = {
         "kv-channels yaml-cfg heterogeneous", "AssertionError"},
     {Trainer::megatron, Asks::multiple, "num-layers", "pipeline-model-parallel-size", uneven,
         "Number of layers should be divisible by the pipeline-model-parallel size"},
+    {Trainer::megatron, Asks::multiple, "num-layers",
+        "pipeline-model-parallel-size num-layers-per-virtual-pipeline-stage", uneven,
+        "number of layers per pipeline stage must be divisible number of layers per virtual pipeline stage", false},
     {Trainer::megatron, Asks::multiple, "num-experts", "expert-model-parallel-size", "yaml-cfg",
         "Number of experts should be a multiple of expert model parallel_size"},
     {Trainer::megatron, Asks::multiple, "seq-length", "2 context-parallel-size", "yaml-cfg hybrid-context",
@@ -84,6 +88,28 @@ constexpr Demand demands[] = {
         "lm cross entropy in fp16 only support in fp16 mode"},
     {Trainer::megatron, Asks::together, "save", "save-interval", "yaml-cfg skip-train", "AssertionError",
         false},
+    {Trainer::megatron, Asks::apart, "recompute-granularity=selective", "recompute-method", "",
+        "recompute method is not yet supported for selective recomputing granularity"},
+    {Trainer::megatron, Asks::apart, "recompute-activations", "recompute-method", "",
+        "recompute method is not yet supported for selective recomputing granularity"},
+    {Trainer::megatron, Asks::apart, "recompute-granularity=selective", "recompute-num-layers", "yaml-cfg",
+        "recompute_num_layers must be None", false},
+    {Trainer::megatron, Asks::together, "recompute-granularity=full", "recompute-method", "yaml-cfg",
+        "recompute_method must be \"block\" or \"uniform\"", false},
+    {Trainer::megatron, Asks::together, "distribute-saved-activations", "recompute-method", "",
+        "for distributed recompute activations to work you need to use a recompute method"},
+    {Trainer::megatron, Asks::together, "overlap-param-gather", "overlap-grad-reduce", "yaml-cfg",
+        "Must use --overlap-param-gather with --overlap-grad-reduce", false},
+    {Trainer::megatron, Asks::together, "tp-comm-overlap", "sequence-parallel", "yaml-cfg",
+        "Tensor parallel communication/GEMM overlap can happen only when sequence parallelism is enabled", false},
+    {Trainer::megatron, Asks::apart, "use-torch-fsdp2", "use-distributed-optimizer", "",
+        "--use-torch-fsdp2 is not supported with MCore's distributed optimizer"},
+    {Trainer::megatron, Asks::apart, "use-torch-fsdp2", "fp16", "",
+        "--use-torch-fsdp2 not supported with fp16 yet"},
+    {Trainer::megatron, Asks::apart, "fp4-format", "fp8-format", "",
+        "--fp4-format and --fp8-format cannot be used simultaneously"},
+    {Trainer::megatron, Asks::gone, "warmup", "lr-warmup-fraction", "",
+        "--warmup argument is no longer valid, use --lr-warmup-fraction instead"},
     {Trainer::megatron, Asks::gone, "batch-size", "micro-batch-size", "",
         "--batch-size argument is no longer valid, use --micro-batch-size instead"},
     {Trainer::megatron, Asks::gone, "model-parallel-size", "tensor-model-parallel-size", "",
@@ -95,12 +121,6 @@ constexpr Demand demands[] = {
         "parallelism.data-parallel-replicate-degree parallelism.data-parallel-shard-degree parallelism.context-parallel-degree parallelism.tensor-parallel-degree parallelism.pipeline-parallel-degree",
         "comm.mode", "Invalid parallel dims"},
 };
-
-// Options that only Megatron has under these names, of which every launch of it gives several.
-constexpr std::string_view of_megatron[] = {"micro-batch-size", "tensor-model-parallel-size",
-    "pipeline-model-parallel-size", "num-attention-heads", "num-layers", "hidden-size",
-    "max-position-embeddings", "seq-length", "global-batch-size", "ffn-hidden-size"};
-constexpr std::size_t enough = 4;
 
 template <class Each> void each_word(std::string_view list, const Each& each) {
   while (!list.empty()) {
@@ -151,8 +171,12 @@ public:
   }
 
   const Given* find(std::string_view name) const {
-    const auto found = given_.find(std::string(name));
-    return found == given_.end() ? nullptr : &found->second;
+    const std::size_t equals = std::min(name.find('='), name.size());
+    const auto found = given_.find(std::string(name.substr(0, equals)));
+    const bool fits = found != given_.end() &&
+        (equals == name.size() ||
+            (found->second.value && found->second.value->text == name.substr(equals + 1)));
+    return fits ? &found->second : nullptr;
   }
   bool has_one_of(std::string_view beginnings) const {
     bool any = false;
@@ -228,6 +252,11 @@ std::string shown(double number) {
   text.erase(text.find_last_not_of('0') + 1);
   return text;
 }
+// "`--fp16`", and with its value where that is what counts.
+std::string spelled(std::string_view name, const Given& given) {
+  return "`" + given.flag.text + (name.find('=') != std::string_view::npos ? " " + given.value->text : "") +
+      "`";
+}
 std::string named(std::string_view name, const Given& given) {
   return name == "world" ? shown(*given.number) + " processes"
                          : "`" + given.flag.text +
@@ -259,13 +288,13 @@ public:
       case Asks::apart:
         if (const Given* other = sizes_.find(demand.others); other && !is_zero(*one) && !is_zero(*other))
           tell(demand, *one, {other},
-              "`" + one->flag.text + "` and `" + other->flag.text + "` exclude each other");
+              spelled(demand.one, *one) + " and `" + other->flag.text + "` exclude each other");
         break;
       case Asks::together:
         if (!sizes_.find(demand.others) && !sizes_.is_open() &&
             (!one->value || !one->number || *one->number > 1))
           tell(demand, *one, {},
-              "`" + one->flag.text + "` needs `--" + std::string(demand.others) +
+              spelled(demand.one, *one) + " needs `--" + std::string(demand.others) +
                   "`, which this launch does not give");
         break;
       case Asks::gone:
@@ -382,22 +411,9 @@ private:
 };
 
 std::optional<Trainer> trainer_of(const DocumentInput& input, const LaunchLine& line, const Sizes& sizes) {
-  if (!line.script) return std::nullopt;
-  const auto is_of = [&](std::string_view package) {
-    if (line.script->text.find(package) != std::string::npos) return true;
-    const auto scripts = line.script->is_known()
-        ? script_files(
-              input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read)
-        : std::vector<std::string>{};
-    return scripts.empty() || std::any_of(scripts.begin(), scripts.end(), [&](const std::string& script) {
-      return mentions(input.sources, script, {package}, input.read);
-    });
-  };
   if (sizes.has_one_of("parallelism."))
-    return is_of("torchtitan") ? std::optional(Trainer::torchtitan) : std::nullopt;
-  const auto given = static_cast<std::size_t>(std::count_if(std::begin(of_megatron), std::end(of_megatron),
-      [&](std::string_view name) { return sizes.find(name) != nullptr; }));
-  return given >= enough && is_of("megatron") ? std::optional(Trainer::megatron) : std::nullopt;
+    return is_of_package(input, line, "torchtitan") ? std::optional(Trainer::torchtitan) : std::nullopt;
+  return is_megatron(input, line) ? std::optional(Trainer::megatron) : std::nullopt;
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) {

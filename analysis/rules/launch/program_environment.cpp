@@ -80,6 +80,20 @@ std::optional<Place> group_made(const Record& record) {
   return several ? std::nullopt : found;
 }
 
+// Where the run made collectives: NCCL reads its variables with the first of them.
+std::vector<Place> collectives_made(const Record& record) {
+  std::vector<Place> found;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != interpreter::EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    if (operation.row && operation.row->operation == values::Operation::collective &&
+        operation.row->path.starts_with("torch.distributed.") &&
+        std::find(found.begin(), found.end(), event.place) == found.end())
+      found.push_back(event.place);
+  });
+  return found;
+}
+
 // Does the place stand before the statement, in a statement of the same block or of one around it that always
 // runs first? Only whole statements count: a place in a branch may not have been there.
 bool stands_before(const Stmt& root, const Stmt& stmt, Span place) {
@@ -217,6 +231,7 @@ void check_reads(const Record& record, Report& report) {
 void check_program_environment(const Record& record, Report& report) {
   check_reads(record, report);
   const std::optional<Place> group = group_made(record);
+  const std::vector<Place> collectives = collectives_made(record);
   for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
     const auto& chunk = record.chunks[i];
     if (chunk.path != record.path || !chunk.statement()) continue;
@@ -242,6 +257,17 @@ void check_program_environment(const Record& record, Report& report) {
       check_after_cuda(record, i, set, name, name_span, report);
       const bool is_late = group && find_variable(name) && is_read_by_the_group(name) &&
           is_after(record, i, *set.stmt, *group);
+      const auto first = name.starts_with("NCCL_") && find_variable(name) && !is_late
+          ? std::find_if(collectives.begin(), collectives.end(),
+                [&](Place each) { return is_after(record, i, *set.stmt, each); })
+          : collectives.end();
+      if (first != collectives.end()) {
+        if (Finding* finding = report.add(Severity::warning, {i, name_span}, nullptr,
+                "`" + std::string(name) +
+                    "` is set after a collective, and NCCL reads its variables once, with the first of them: this has no effect. Set it before `init_process_group`"))
+          report.relate(*finding, *first, "NCCL has read it by then");
+        return;
+      }
       if (!is_late) check_some_ranks(record, i, set, name, name_span, report);
       if (!is_late) return;
       if (Finding* finding = report.add(Severity::warning, {i, name_span}, nullptr,

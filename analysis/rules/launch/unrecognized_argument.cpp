@@ -4,6 +4,7 @@
 #include "rules/launch/arguments.hpp"
 #include "rules/launch/hydra.hpp"
 #include "rules/launch/lightning_cli.hpp"
+#include "rules/launch/megatron.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/launch/slurm_options.hpp"
 #include "rules/launch/trainer_arguments.hpp"
@@ -195,6 +196,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   for (const LaunchLine& line : lines) {
     for (const GivenOption& given : line.options) judge_option(line, given, report);
     judge_scripts(input, line, report);
+    judge_megatron_options(input, line, report);
   }
   judge_broken_lines(input, lines, report);
   judge_slurm_options(input, lines, report);
