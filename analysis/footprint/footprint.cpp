@@ -179,6 +179,33 @@ private:
     return sum;
   }
 
+  // A layer that multiplies, of a model that the step goes through in other layers: its result may be
+  // computed and thrown away, which nothing behind the loss tells.
+  bool leaves_layers_out(const std::unordered_set<const void*>& seen) const {
+    constexpr std::string_view multiply[] = {"Linear", "Bilinear", "Conv1d", "Conv2d", "Conv3d",
+        "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "LSTM", "GRU", "RNN", "MultiheadAttention"};
+    const auto multiplies = [&](const Module& module) {
+      const auto* native = module.object ? module.object->native : nullptr;
+      return native && native->path.starts_with("torch.nn.") &&
+          std::ranges::find(multiply, native->path.substr(native->path.rfind('.') + 1)) != std::end(multiply);
+    };
+    return std::ranges::any_of(account_.models(), [&](const ModelAccount& model) {
+      bool any = false, left = false;
+      int inside = -1;  // depth of the layer around that was seen
+      for (const Module& module : model.tree.modules) {
+        if (inside >= 0 && module.depth <= inside) inside = -1;
+        if (inside >= 0) continue;
+        const bool is_called = seen.contains(module.object);
+        if (is_called) inside = module.depth;
+        const bool is_seen = is_called ||
+            std::ranges::any_of(module.own, [&](const Held& held) { return seen.contains(&held); });
+        any = any || is_seen;
+        left = left || (!is_seen && multiplies(module));
+      }
+      return any && left;
+    });
+  }
+
   void count_flops(const interpreter::OperationEvent& backward, Step& step) {
     const Graph all(record_, *backward.self_state(), account_.held(), options_.device, true);
     step.flops_at_least = step.backward_flops_at_least = !all.complete();
@@ -193,8 +220,13 @@ private:
     for (const StepAccount& each : account_.steps())
       if (each.backward == &backward)
         for (const Node& node : each.graph->nodes()) passed.insert(node.made);
+    std::unordered_set<const void*> seen;  // layers, and what models hold
     const auto count = [&](const auto& self, const std::vector<Node>& nodes) -> void {
       for (const Node& node : nodes) {
+        seen.insert(layer_of(*node.made));
+        for (const auto* list : {&node.made->states, &node.made->listed})
+          for (const TensorState* state : *list)
+            if (state) seen.insert(all.held(*state));
         bool unknown = false;
         const Int flops = forward_flops(all, node, unknown);
         step.flops += number(flops, step.flops_at_least);
@@ -211,6 +243,7 @@ private:
       }
     };
     count(count, all.nodes());
+    if (leaves_layers_out(seen)) step.flops_at_least = true;
   }
 
   void note_open(const Bytes& bytes) {

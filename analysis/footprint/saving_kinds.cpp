@@ -191,8 +191,8 @@ bool is_copied(Keeper& keeper, const TensorState& state, const Equation& equatio
   std::ranges::sort(summed);
   Shape from{true, {}}, as{true, {}};
   std::vector<Int> steps;
-  for (const std::string* part : at == 0 ? std::initializer_list<const std::string*>{&both, &alone, &summed}
-                                         : std::initializer_list<const std::string*>{&both, &summed, &alone}) {
+  if (at == 1) std::swap(alone, summed);
+  for (const std::string* part : {&both, &alone, &summed}) {
     Int count = keeper.s.constant(1);
     for (const char letter : *part) {
       const std::size_t axis = own.find(letter);
@@ -306,7 +306,8 @@ void keep_channels(Keeper& keeper) {
   if (layer ? training.is(Kind::boolean) && keeper.s.decide(training.condition()) == symbolic::Answer::no
             : !keeper.flag("training"))
     return;
-  for (const char* what : {"mean", "deviation"}) keeper.extra(dim(keeper, 1), statistics_of_layer(keeper), what);
+  for (const char* what : {"mean", "deviation"})
+    keeper.extra(dim(keeper, 1), statistics_of_layer(keeper), what);
 }
 void keep_groups(Keeper& keeper) {
   const Int rows = dim(keeper, 0), groups = keeper.size("num_groups");

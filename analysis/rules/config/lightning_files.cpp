@@ -15,7 +15,7 @@ bool is_target(const Node& table) {
 }
 
 // Most of the names are those of the Trainer.
-bool has_names_of_trainer(const Node& table, std::ptrdiff_t enough = 3) {
+bool has_names_of_trainer(const Node& table, std::ptrdiff_t enough) {
   const auto known = std::count_if(table.fields.begin(), table.fields.end(),
       [](const Field& field) { return libraries::is_lightning_argument(field.key); });
   return known >= enough && 2 * known > static_cast<std::ptrdiff_t>(table.fields.size());
@@ -33,10 +33,10 @@ void collect(const Node& root, bool is_of_cli, std::vector<const Node*>& into) {
   if (is_target(*trainer)) return into.push_back(trainer);
   if (trainer->find("_target_")) return;
   // LightningCLI names the model and the data beside it.
+  const bool by_classes = names_class(root.at("model")) || names_class(root.at("data"));
   const bool of_cli = (root.find("model") || root.find("data")) &&
-      (root.find("seed_everything") || root.find("ckpt_path") || root.find("optimizer") ||
-          names_class(root.at("model")) || names_class(root.at("data")));
-  if (is_of_cli || (of_cli && has_names_of_trainer(*trainer))) into.push_back(trainer);
+      (root.find("seed_everything") || root.find("ckpt_path") || root.find("optimizer") || by_classes);
+  if (is_of_cli || (of_cli && has_names_of_trainer(*trainer, by_classes ? 2 : 3))) into.push_back(trainer);
 }
 
 }  // namespace

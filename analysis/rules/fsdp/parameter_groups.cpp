@@ -39,33 +39,39 @@ bool has_empty_group(Value given) {
   return empty && filled;
 }
 
+std::optional<Fix> keeping_names(const Record& record, const Report& report, const Wrap& wrap) {
+  if (!wrap.event->expr || !record.in_file(wrap.event->place)) return std::nullopt;
+  const syntax::CallExpr& call = *wrap.event->expr;
+  if (call.arguments.empty() ||
+      std::any_of(call.keywords.begin(), call.keywords.end(),
+          [](const syntax::Keyword& keyword) { return keyword.name.text() == "use_orig_params"; }))
+    return std::nullopt;
+  const std::uint32_t last = call.keywords.empty() ? call.arguments[call.arguments.size() - 1]->span.end
+                                                   : call.keywords[call.keywords.size() - 1].span.end;
+  return Fix{"Pass use_orig_params=True", true,
+      {{report.location({wrap.event->place.chunk, {last, last}}), ", use_orig_params=True"}}};
+}
+
 void check(const Record& record, Report& report) {
   Once once;
-  for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
-    const std::vector<Wrap> wraps = wraps_in(training_root);
-    for (const TrainingEvent& each : training_root.all) {
-      if (each.event->row->operation != Operation::optimizer_made || each.event->arguments.empty() ||
-          !has_empty_group(each.event->arguments.front()))
-        continue;
-      const auto wrap = std::find_if(wraps.begin(), wraps.end(), [](const Wrap& one) {
-        return !one.in_place && attribute(one.event->self, values::WrapperState::flat);
-      });
-      if (wrap == wraps.end() || !once(each.event->place)) continue;
-      Finding* finding = report.add(Severity::warning, each.event->place, each.event->calls,
+  for (const auto& root : record.roots) {
+    const std::vector<Wrap> wraps = wraps_in(record, *root);
+    const auto wrap = std::find_if(wraps.begin(), wraps.end(), [](const Wrap& one) {
+      return !one.in_place && attribute(one.event->self, values::WrapperState::flat);
+    });
+    if (wrap == wraps.end()) continue;
+    visit(root->block, [&](const Event& event) {
+      if (event.kind != EventKind::operation) return;
+      const auto& made = static_cast<const OperationEvent&>(event);
+      if (!made.row || made.row->operation != Operation::optimizer_made || made.arguments.empty() ||
+          !has_empty_group(made.arguments.front()) || !once(event.place))
+        return;
+      Finding* finding = report.add(Severity::warning, event.place, event.calls,
           "One of these groups is empty, and the other has the whole model: `FullyShardedDataParallel` makes one flat parameter of each unit, whose name and shape tell nothing of its biases and norms. Pass `use_orig_params=True`, with which the parameters keep their names.");
-      if (!finding) continue;
+      if (!finding) return;
       report.relate(*finding, wrap->event->place, "the parameters are flattened here");
-      if (!wrap->event->expr || !record.in_file(wrap->event->place)) continue;
-      const syntax::CallExpr& call = *wrap->event->expr;
-      if (call.arguments.empty() ||
-          std::any_of(call.keywords.begin(), call.keywords.end(),
-              [](const syntax::Keyword& keyword) { return keyword.name.text() == "use_orig_params"; }))
-        continue;
-      const std::uint32_t last = call.keywords.empty() ? call.arguments[call.arguments.size() - 1]->span.end
-                                                       : call.keywords[call.keywords.size() - 1].span.end;
-      finding->fixes.push_back({"Pass use_orig_params=True", true,
-          {{report.location({wrap->event->place.chunk, {last, last}}), ", use_orig_params=True"}}});
-    }
+      if (auto fix = keeping_names(record, report, *wrap)) finding->fixes.push_back(std::move(*fix));
+    });
   }
 }
 

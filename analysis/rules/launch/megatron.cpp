@@ -42,15 +42,14 @@ std::string_view begun_by(std::string_view flag) {
 
 std::string flag_of(const Word& word) { return word.text.substr(0, word.text.find('=')); }
 
-bool is_of_package(const DocumentInput& input, const LaunchLine& line,
-    std::initializer_list<std::string_view> words) {
+bool is_of_package(
+    const DocumentInput& input, const LaunchLine& line, std::initializer_list<std::string_view> words) {
   if (!line.script) return false;
   for (const std::string_view word : words)
     if (line.script->text.find(word) != std::string::npos) return true;
-  const auto scripts = line.script->is_known()
-      ? script_files(
-            input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read)
-      : std::vector<std::string>{};
+  const auto scripts = line.script->is_known() ? script_files(input.sources, input.path, line.command->folder,
+                                                     line.script->text, line.is_module, input.read)
+                                               : std::vector<std::string>{};
   return scripts.empty() || std::any_of(scripts.begin(), scripts.end(), [&](const std::string& script) {
     return mentions(input.sources, script, words, input.read);
   });

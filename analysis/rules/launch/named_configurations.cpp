@@ -40,6 +40,8 @@ constexpr Naming namings[] = {
     {"HfDeepSpeedConfig", "config_file_or_dict", 0, Role::deepspeed},
     {"HfTrainerDeepSpeedConfig", "config_file_or_dict", 0, Role::deepspeed},
     {"DeepSpeedStrategy", "config", -1, Role::deepspeed},
+    {"parse_json_file", "json_file", 0, Role::training_arguments},
+    {"parse_yaml_file", "yaml_file", 0, Role::training_arguments},
 };
 bool is_of(const Naming& naming, const CallExpr& call) {
   if (last_name(*call.function) != naming.function) return false;
@@ -83,10 +85,12 @@ std::vector<NamedConfiguration> configurations_of(const LaunchLine& line, std::s
 }
 
 bool may_name_configurations(std::string_view text) {
-  if (text.find(".json") == std::string_view::npos) return false;
+  if (text.find(".json") == std::string_view::npos && text.find(".y") == std::string_view::npos) return false;
   return std::ranges::any_of(namings, [&](const Naming& each) {
     return text.find(each.function) != std::string_view::npos &&
-        (each.function != "initialize" || text.find("deepspeed.initialize") != std::string_view::npos);
+        (each.function != "initialize" || text.find("deepspeed.initialize") != std::string_view::npos) &&
+        // Of the classes that are read the Trainer's is one.
+        (each.role != Role::training_arguments || text.find("TrainingArguments") != std::string_view::npos);
   });
 }
 
@@ -117,7 +121,8 @@ std::vector<NamedConfiguration> configurations_of(const Module& module) {
         const Expr* given = keyword(call, naming.argument);
         if (!given && naming.place >= 0 && static_cast<int>(call.arguments.size()) > naming.place)
           given = call.arguments[static_cast<std::size_t>(naming.place)];
-        if (const std::string_view name = file(given); is_json(name))
+        const std::string_view name = file(given);
+        if (is_json(name) || (naming.role == Role::training_arguments && is_yaml(name)))
           found.push_back({naming.role, std::string(name)});
       }
     });
