@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <vector>
 
 namespace stepzero::server {
 namespace {
@@ -66,6 +67,40 @@ bool same_option(std::string_view written, std::string_view name) {
           [](char a, char b) { return (a == '-' ? '_' : a) == (b == '-' ? '_' : b); });
 }
 
+// The end of the line's statement that assigns the name, where the line holds the whole of it; npos: it does
+// not, or assigns nothing.
+std::size_t end_of_assignment(std::string_view text, std::size_t begin) {
+  int depth = 0;
+  for (std::size_t at = begin; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+    if (c == '\\' || ((c == '"' || c == '\'') && text.compare(at + 1, 2, std::string(2, c)) == 0))
+      return std::string_view::npos;
+    if (c == '\n' || c == '#') return depth == 0 ? at : std::string_view::npos;
+  }
+  return depth == 0 ? text.size() : std::string_view::npos;
+}
+
+// Of a name of the module that begins as None, all that is assigned to it: `size = None`, and later
+// `size = meta["size"]`.
+std::vector<Edit> assignments_of(std::string_view text, std::string_view name) {
+  std::vector<Edit> found;
+  bool begins_as_none = false;
+  for (std::size_t line = 0; line < text.size();
+      line = std::min(text.find('\n', line), text.size() - 1) + 1) {
+    const std::size_t at = behind_blanks(text, line), equals = behind_blanks(text, at + name.size());
+    if (text.substr(at, name.size()) != name || equals >= text.size() || text[equals] != '=' ||
+        text.compare(equals, 2, "==") == 0)
+      continue;
+    const std::size_t begin = behind_blanks(text, equals + 1), end = end_of_assignment(text, begin);
+    if (end == std::string_view::npos) return {};
+    begins_as_none = begins_as_none || (at == line && text.substr(begin, end - begin).starts_with("None"));
+    found.push_back({begin, end});
+  }
+  return begins_as_none ? found : std::vector<Edit>{};
+}
+
 }  // namespace
 
 std::optional<std::string> substituted(std::string_view text, std::string_view name, std::int64_t value) {
@@ -85,6 +120,12 @@ std::optional<std::string> substituted(std::string_view text, std::string_view n
     made += std::to_string(value);
     kept = edit->end;
   }
+  if (kept == 0)
+    for (const Edit& each : assignments_of(text, name)) {
+      made += text.substr(kept, each.begin - kept);
+      made += std::to_string(value);
+      kept = each.end;
+    }
   if (kept == 0) return std::nullopt;
   made += text.substr(kept);
   return made;

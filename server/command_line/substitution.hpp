@@ -10,7 +10,8 @@
 namespace stepzero::server {
 
 // `name = 12`, `name: int = 12`, `f(name=12)`, `add_argument("--name", default=12)`: the text with `value`
-// everywhere. Nullopt: it says nowhere what the name is, or not as a number.
+// everywhere; of a name of the module that begins as `name = None`, whatever is assigned to it. Nullopt: it
+// says nowhere what the name is, or not as a number.
 std::optional<std::string> substituted(std::string_view text, std::string_view name, std::int64_t value);
 
 }  // namespace stepzero::server

@@ -427,3 +427,22 @@ def test_a_handler_of_exhausted_memory_is_not_part_of_the_step(stepzero, write):
     assert [model["modules"][0]["type"] for model in made["models"]] == ["Net"]  # and not the loss, which has no tensors
     assert made["models"][0]["modules"][0]["parameters"] == {"bytes": 4 * (64 * 256 + 256 + 256 * 4 + 4)}
     assert made["steps"][0]["complete"]
+
+
+def test_a_size_that_begins_as_none(stepzero, write):
+    write("train.py", """\
+import os
+import pickle
+
+import torch
+from torch import nn
+
+size = None
+if os.path.exists("meta.pkl"):
+    with open("meta.pkl", "rb") as file:
+        meta = pickle.load(file)
+    size = meta["size"]  # of the data
+net = nn.Linear(size if size is not None else 100, 3, bias=False)
+""")
+    assert "at least" in stepzero("memory", "train.py").said or "1.17 KiB" not in stepzero("memory", "train.py").said
+    assert "600 B" in stepzero("memory", "--set", "size=50", "train.py").said

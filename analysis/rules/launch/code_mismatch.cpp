@@ -125,11 +125,10 @@ void tell(const LaunchLine& line, const Pair& pair, std::optional<bool> with_dee
       pair.then == Then::refused && !launch.by_default ? Severity::error : Severity::warning, at,
       pair.then == Then::refused ? what +
               ": Fabric refuses two values, \"it conflicts with the value set through the CLI\". Remove one of them"
-          : pair.then == Then::launch && !with_deepspeed
-          ? what +
+          : pair.then == Then::launch && !with_deepspeed ? what +
               ": without DeepSpeed the program's number counts, with DeepSpeed that of the launch. Use one number in both"
-          : pair.then == Then::launch && !*with_deepspeed
-          ? what + ": only DeepSpeed reads that of the launch, and the program's counts. Use one number in both"
+          : pair.then == Then::launch && !*with_deepspeed ? what +
+              ": only DeepSpeed reads that of the launch, and the program's counts. Use one number in both"
           : pair.then == Then::launch
           ? what +
               ": with DeepSpeed the number of the launch counts, and the program's is ignored. Use one number in both"

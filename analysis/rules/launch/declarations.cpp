@@ -216,16 +216,15 @@ void Declarations::parser(const CallExpr& call, const CallSite& site) {
   // It takes what its parents declare, which are parsers of the program: together they are one.
   if (const Expr* parents = keyword(call, "parents")) {
     const auto given = elements(parents);
-    if (!given ||
-        std::any_of(given->begin(), given->end(), [](const Expr* each) {
+    if (!given || std::any_of(given->begin(), given->end(), [](const Expr* each) {
           return each->kind != ExprKind::call && each->kind != ExprKind::name;
         }))
       open_ = true;
     else
       parsers_ -= static_cast<int>(given->size());
   }
-  if (spreads(call) || keyword(call, "fromfile_prefix_chars") ||
-      keyword(call, "prefix_chars") || keyword(call, "exit_on_error"))
+  if (spreads(call) || keyword(call, "fromfile_prefix_chars") || keyword(call, "prefix_chars") ||
+      keyword(call, "exit_on_error"))
     open_ = true;
   if (is_false(keyword(call, "allow_abbrev"))) made_.abbreviations = false;
 }

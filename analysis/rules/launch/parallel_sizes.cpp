@@ -28,7 +28,8 @@ enum class Asks : std::uint8_t { multiple, exactly, at_least, apart, together, g
 struct Demand {
   Trainer trainer;
   Asks asks;
-  std::string_view one;     // an option without its dashes, "option=value" where it has that; "world": the processes
+  std::string_view
+      one;  // an option without its dashes, "option=value" where it has that; "world": the processes
   std::string_view others;  // options: those that are not given count as 1 where the product is asked for
   std::string_view unless;  // beginnings of options that lift the demand
   std::string_view answer;  // what the program ends with
@@ -58,7 +59,8 @@ constexpr Demand demands[] = {
         "Number of layers should be divisible by the pipeline-model-parallel size"},
     {Trainer::megatron, Asks::multiple, "num-layers",
         "pipeline-model-parallel-size num-layers-per-virtual-pipeline-stage", uneven,
-        "number of layers per pipeline stage must be divisible number of layers per virtual pipeline stage", false},
+        "number of layers per pipeline stage must be divisible number of layers per virtual pipeline stage",
+        false},
     {Trainer::megatron, Asks::multiple, "num-experts", "expert-model-parallel-size", "yaml-cfg",
         "Number of experts should be a multiple of expert model parallel_size"},
     {Trainer::megatron, Asks::multiple, "seq-length", "2 context-parallel-size", "yaml-cfg hybrid-context",
@@ -101,7 +103,8 @@ constexpr Demand demands[] = {
     {Trainer::megatron, Asks::together, "overlap-param-gather", "overlap-grad-reduce", "yaml-cfg",
         "Must use --overlap-param-gather with --overlap-grad-reduce", false},
     {Trainer::megatron, Asks::together, "tp-comm-overlap", "sequence-parallel", "yaml-cfg",
-        "Tensor parallel communication/GEMM overlap can happen only when sequence parallelism is enabled", false},
+        "Tensor parallel communication/GEMM overlap can happen only when sequence parallelism is enabled",
+        false},
     {Trainer::megatron, Asks::apart, "use-torch-fsdp2", "use-distributed-optimizer", "",
         "--use-torch-fsdp2 is not supported with MCore's distributed optimizer"},
     {Trainer::megatron, Asks::apart, "use-torch-fsdp2", "fp16", "",

@@ -574,7 +574,14 @@ std::vector<Row> distributed_rows() {
             const Value rest = call.run.resolve(call.at(1));
             if (rest.is(Kind::tuple) || rest.is(Kind::list)) {
               if (const auto items = call.run.elements(rest, call.place))
-                arguments.positional.insert(arguments.positional.end(), items->begin(), items->end());
+                for (const Value item : *items) {
+                  // What this process drew, a free port, all of those that it starts get alike.
+                  const Value known = call.run.resolve(item);
+                  const bool is_drawn = (known.is(Kind::unknown) || known.is(Kind::integer)) &&
+                      call.run.heap().sharing(known) == Sharing::local;
+                  arguments.positional.push_back(
+                      is_drawn ? call.run.heap().unknown("", Sharing::uniform, call.place) : item);
+                }
               else
                 arguments.spread = true;
             }
