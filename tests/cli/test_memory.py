@@ -444,5 +444,5 @@ if os.path.exists("meta.pkl"):
     size = meta["size"]  # of the data
 net = nn.Linear(size if size is not None else 100, 3, bias=False)
 """)
-    assert "at least" in stepzero("memory", "train.py").said or "1.17 KiB" not in stepzero("memory", "train.py").said
-    assert "600 B" in stepzero("memory", "--set", "size=50", "train.py").said
+    assert "1.17 KiB" not in stepzero("memory", "train.py").text
+    assert "600 B" in stepzero("memory", "--set", "size=50", "train.py").text
