@@ -42,14 +42,19 @@ std::string_view begun_by(std::string_view flag) {
 
 std::string flag_of(const Word& word) { return word.text.substr(0, word.text.find('=')); }
 
+std::vector<std::string> files_of(const DocumentInput& input, const LaunchLine& line) {
+  return line.script && line.script->is_known()
+      ? script_files(
+            input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read)
+      : std::vector<std::string>{};
+}
+
 bool is_of_package(
     const DocumentInput& input, const LaunchLine& line, std::initializer_list<std::string_view> words) {
   if (!line.script) return false;
   for (const std::string_view word : words)
     if (line.script->text.find(word) != std::string::npos) return true;
-  const auto scripts = line.script->is_known() ? script_files(input.sources, input.path, line.command->folder,
-                                                     line.script->text, line.is_module, input.read)
-                                               : std::vector<std::string>{};
+  const std::vector<std::string> scripts = files_of(input, line);
   return scripts.empty() || std::any_of(scripts.begin(), scripts.end(), [&](const std::string& script) {
     return mentions(input.sources, script, words, input.read);
   });
@@ -67,7 +72,14 @@ bool is_megatron(const DocumentInput& input, const LaunchLine& line) {
         return std::any_of(line.arguments.begin(), line.arguments.end(),
             [&](const Word& word) { return flag_of(word) == name; });
       }));
-  return given >= enough && is_of_package(input, line, "megatron");
+  // Of a script whose text is not there, only options that nobody else has tell enough.
+  const bool has_own = std::any_of(line.arguments.begin(), line.arguments.end(), [](const Word& word) {
+    const std::string flag = flag_of(word);
+    return flag == "--micro-batch-size" || flag == "--tensor-model-parallel-size" ||
+        flag == "--pipeline-model-parallel-size";
+  });
+  return given >= enough && is_of_package(input, line, "megatron") &&
+      (has_own || !files_of(input, line).empty());
 }
 
 void judge_megatron_options(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {

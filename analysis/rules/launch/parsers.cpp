@@ -214,6 +214,10 @@ private:
       for (const Alias& alias : from.names) {
         // A parser of another package's own takes more options.
         const std::string_view name = alias.path.empty() ? std::string_view() : alias.path.front().text();
+        // `from transformers import TrainingArguments as Base`: a class that adds nothing to it.
+        if (from.level == 0 && !from.module.empty() && from.module.front().text() == "transformers" &&
+            name.ends_with("TrainingArguments") && !alias.alias.empty())
+          classes_[std::string(alias.alias.text())].bases = {"transformers." + std::string(name)};
         if (name.find("rgumentParser") != std::string_view::npos && name != "HfArgumentParser" &&
             !of_argparse)
           open_ = hf_open_ = true;

@@ -157,7 +157,8 @@ extern constexpr Rule too_large = complete({
     .fix =
         "None: what to give up is the user's choice. Where the activations are too large: a smaller batch with as many more steps of accumulation trains on the same effective batch; autocast to bfloat16 halves them; "
         "checkpointing keeps the inputs of the blocks alone, for about a third more time, and the message says what it would spare. Where parameters, gradients and state are too large: an optimizer with 8-bit state, "
-        "adapters instead of all weights, or FSDP and ZeRO, which share them out among the GPUs. While you look for the place, leave `torch.compile` off: its first steps hide where the memory goes.",
+        "adapters instead of all weights, or FSDP and ZeRO, which share them out among the GPUs. While you look for the place, leave `torch.compile` off: its first steps hide where the memory goes. "
+        "Where the sum fits and CUDA is out of memory all the same, what is free lies in pieces: `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.",
     .fix_kind = FixKind::none,
     .check = check,
 });
