@@ -46,10 +46,11 @@ public:
   }
 
 private:
-  Where where(values::Place place) const {
+  Where where(values::Place place) const { return where(record_, place); }
+  static Where where(const Record& record, values::Place place) {
     if (!place) return {};
-    const auto& chunk = record_.chunk(place);
-    const syntax::Span span = record_.span(place);
+    const auto& chunk = record.chunk(place);
+    const syntax::Span span = record.span(place);
     return {chunk.path, span, chunk.module->text->position(span.begin, syntax::Encoding::codepoint).line + 1};
   }
 
@@ -77,8 +78,11 @@ private:
           !shown.name.empty() || !shown_.in_file(fact.place))
         continue;
       const values::Place born = fact.value.object()->born;
-      if (born && shown_.chunk(born).path == shown.where.path && shown_.span(born) == shown.where.span)
-        shown.name = std::string(shown_.text(fact.place));
+      if (!born || shown_.chunk(born).path != shown.where.path || shown_.span(born) != shown.where.span)
+        continue;
+      shown.name = std::string(shown_.text(fact.place));
+      // What a package makes stands where the program gives it its name.
+      if (!shown_.in_file(born)) shown.where = where(shown_, fact.place);
     }
     for (std::size_t i = 0; i < tree.modules.size(); ++i) {
       const Module& module = tree.modules[i];
