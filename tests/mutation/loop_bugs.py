@@ -97,6 +97,9 @@ def set_epoch(source):
         if HELD_OUT.search(receiver) or (receiver, function) in seen:
             continue
         seen.add((receiver, function))
+        # An object that begins with an epoch, or hands on the one that it is told, is no loop over epochs.
+        if getattr(function, "name", "") == "set_epoch" or receiver == "self" and not source.loop(call):
+            continue
         calls = [c for c in source.methods("set_epoch", function) if source.receiver(c) == receiver]
         loop = source.loop(call)
         if loop and (one_round(source, loop) or goes_on(source, loop)):

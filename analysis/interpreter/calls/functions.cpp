@@ -20,7 +20,10 @@ constexpr int max_depth = 60;
 // known.
 constexpr int max_recursion = 2;
 constexpr int max_certain_recursion = 50;
-constexpr std::uint64_t recursion_steps = 40'000;  // of all calls inside one that recurs
+// A function that calls itself at many places on unknown ways (a walk through a syntax tree) would be run some
+// thousand times within itself, of which nothing is learned that one such call does not show.
+constexpr std::uint64_t open_recursion_steps = 8'000;  // of all calls inside one that recurs
+constexpr std::uint64_t recursion_steps = 40'000;      // the same, where nothing depends on what is not known
 }  // namespace
 
 bool Interpreter::bind(const values::Function& function, Arguments& arguments, values::Scope& scope) {
@@ -95,15 +98,16 @@ bool Interpreter::bind(const values::Function& function, Arguments& arguments, v
 
 bool Interpreter::recurs_too_far(const values::Function& function) {
   const auto active = active_.find(&function);
-  if (active == active_.end() || active->second < max_recursion) return false;
-  if (active->second >= max_certain_recursion) return true;
+  if (active == active_.end() || active->second == 0) return false;
   // The outermost call of the function that is still running: has anything since then depended on what is not
   // known?
   const Frame* outermost = nullptr;
   for (const Frame* frame = frame_; frame; frame = frame->outer)
     if (frame->function == &function) outermost = frame;
-  return !outermost || path_.size() > outermost->depth || generic_depth_ > outermost->generic_depth ||
-      record_.steps - outermost->steps > recursion_steps;
+  if (!outermost) return true;
+  const bool certain = path_.size() <= outermost->depth && generic_depth_ <= outermost->generic_depth;
+  if (active->second >= max_certain_recursion || (!certain && active->second >= max_recursion)) return true;
+  return record_.steps - outermost->steps > (certain ? recursion_steps : open_recursion_steps);
 }
 
 Value Interpreter::call_function(const values::Function& function, Arguments arguments, Place where,

@@ -269,6 +269,19 @@ void offer_training(const Record& record, const TrainingRoot& training_root, con
   }
 }
 
+// Who sets training mode after an evaluation means to leave evaluation mode, which nothing has set.
+void tell_unset(const Record& record, const Evaluation& evaluation, const OperationEvent& trained, Report& report) {
+  const OperationEvent& forward = *evaluation.forward->event;
+  const std::string name = called_text(record, forward);
+  Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
+      code(name) +
+          " is evaluated in training mode, which is only set again afterwards: dropout and batch norms in it do what they do in training. Call " +
+          code(name + ".eval()") + " first.");
+  if (!finding) return;
+  report.relate(*finding, trained.place, "training mode is set here");
+  offer_modes(record, evaluation, name, *finding, false, true);
+}
+
 // Nobody sees to the mode of an evaluation, and training mode is what others leave.
 void tell_unset(const Record& record, const Evaluation& evaluation, const ModeCall& trained, Report& report) {
   const OperationEvent& forward = *evaluation.forward->event;
@@ -361,8 +374,11 @@ void look_for_missing(const Record& record, const Training& training, Report& re
       if (trains) backward = each.event;
       if (trains || (sets_mode(*each.event) && each.event->self.object() == model)) last = each.event;
     }
-    if (const OperationEvent* trained = evaluation.mode && !ever_evaluates(record, training_root, model) &&
-                !may_be_known(model)
+    // Another evaluation of the same model may set the mode: that it is training mode here is what the run
+    // has seen.
+    const bool lacks_it = is_named_evaluation(evaluation) && takes_numbers(record, evaluation);
+    if (const OperationEvent* trained = evaluation.mode && !may_be_known(model) &&
+                (lacks_it || !ever_evaluates(record, training_root, model))
             ? trained_since(record, evaluation)
             : nullptr) {
       const std::string name = called_text(record, forward);
@@ -378,6 +394,10 @@ void look_for_missing(const Record& record, const Training& training, Report& re
       continue;
     }
     if (!evaluation.mode && !backward && !set.contains({forward.place.chunk, forward.place.span.begin})) {
+      if (const OperationEvent* behind = may_be_known(model) ? nullptr : unset.trained_behind(evaluation)) {
+        if (once(forward.place)) tell_unset(record, evaluation, *behind, report);
+        continue;
+      }
       if (const ModeCall* left = unset.trained_elsewhere(evaluation)) {
         if (once(forward.place)) tell_unset(record, evaluation, *left, report);
         continue;
@@ -388,7 +408,8 @@ void look_for_missing(const Record& record, const Training& training, Report& re
       }
     }
     // Who sets it to training between the two means to.
-    if (!backward || last != backward || ever_evaluates(record, training_root, model) || has_own_modes(model))
+    if (!backward || last != backward || (!lacks_it && ever_evaluates(record, training_root, model)) ||
+        has_own_modes(model))
       continue;
     const Instance* layer = by_mode(model);
     if (!layer || !forward.expr || !once(forward.place)) continue;

@@ -56,23 +56,55 @@ bool draws_by_epoch(const Record& record, const Instance& instance) {
   }
   if (kept.empty()) return false;
   constexpr std::string_view seeding[] = {"manual_seed", "seed", "Random", "RandomState", "default_rng"};
+  std::set<std::string_view> of_epoch;  // names of what is computed from it: `seed = base + self.epoch`
+  const auto reads = [&](std::uint32_t chunk, const syntax::Expr& expr) {
+    bool any = false;
+    for_each_expression(expr, [&](const syntax::Expr& part) {
+      any = any || (part.kind == syntax::ExprKind::attribute && record.text({chunk, part.span}) == kept) ||
+          (part.kind == syntax::ExprKind::name &&
+              of_epoch.contains(syntax::as<syntax::NameExpr>(part).id.text()));
+    });
+    return any;
+  };
   bool draws = false;
   for (const values::Class* cls : instance.cls->order) {
     if (!cls->stmt) continue;
+    for_each_statement(*cls->stmt, [&](const syntax::Stmt& stmt) {
+      if (stmt.kind != syntax::StmtKind::assign) return;
+      const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
+      if (assign.value && assign.targets.size() == 1 && assign.targets[0]->kind == syntax::ExprKind::name &&
+          reads(cls->chunk, *assign.value))
+        of_epoch.insert(syntax::as<syntax::NameExpr>(*assign.targets[0]).id.text());
+    });
     for_each_expression(*cls->stmt, [&](const syntax::Expr& expr) {
       if (expr.kind != syntax::ExprKind::call) return;
-      const std::string_view text = record.text({cls->chunk, expr.span}),
-                             called = record.text(
-                                 {cls->chunk, syntax::as<syntax::CallExpr>(expr).function->span});
-      const bool seeds = std::ranges::find(seeding, called.substr(called.rfind('.') + 1)) !=
-          std::end(seeding);
-      draws = draws || (seeds && text.substr(called.size()).find(kept) != std::string_view::npos);
+      const auto& call = syntax::as<syntax::CallExpr>(expr);
+      const std::string_view called = record.text({cls->chunk, call.function->span});
+      if (std::ranges::find(seeding, called.substr(called.rfind('.') + 1)) == std::end(seeding)) return;
+      for (const syntax::Expr* argument : call.arguments) draws = draws || reads(cls->chunk, *argument);
+      for (const auto& keyword : call.keywords) draws = draws || reads(cls->chunk, *keyword.value);
     });
   }
   return draws;
 }
 bool has_epochs(const Record& record, Value value) {
   return is_librarys(value) || (value.is(Kind::instance) && draws_by_epoch(record, *value.as<Instance>()));
+}
+
+// May an object that is told an epoch be the sampler, or hand it on to that? Another one that is seen does
+// not.
+bool may_tell(const Record& record, Value told, const Object* sampler, int depth = 0) {
+  if (told.object() == sampler) return true;
+  if (told.is(Kind::none)) return false;
+  if (told.is(Kind::choice) && depth < 6)
+    return may_tell(record, told.as<values::Choice>()->yes, sampler, depth + 1) ||
+        may_tell(record, told.as<values::Choice>()->no, sampler, depth + 1);
+  if (!told.is(Kind::instance)) return true;
+  const auto& instance = *told.as<Instance>();
+  if (!is_librarys(told) && !epoch_setter(instance)) return true;
+  Parts parts;
+  parts.add(told);
+  return parts.found.contains(sampler);
 }
 
 // The argument `shuffle`: of a sampler of the program's own what it keeps.
@@ -329,7 +361,7 @@ std::optional<Untold> untold_sampler(
     // Of what is not known to be another it may be this one's.
     set = set ||
         (each.event->row->operation == Operation::set_epoch &&
-            (each.event->self.object() == sampler.object() || !has_epochs(record, each.event->self)));
+            may_tell(record, each.event->self, sampler.object()));
   }
   if ((!found.made && is_librarys(sampler)) || set ||
       ((inside || !is_librarys(sampler)) && tells_epochs(record)) ||

@@ -53,6 +53,14 @@ bool calls_model(const TrainingEvent& each) {
       !each.in_handler;
 }
 
+// On another side of a decision than the call: no way leads from the one to the other.
+bool is_instead(const TrainingEvent& each, const TrainingEvent& forward) {
+  return std::ranges::any_of(each.turns, [&](const Turn& turn) {
+    return std::ranges::any_of(forward.turns,
+        [&](const Turn& other) { return turn.branch == other.branch && turn.yes != other.yes; });
+  });
+}
+
 // Evaluations of a root; each loop of each model once.
 void look_at(const Record& record, const TrainingRoot& training_root, std::vector<Evaluation>& found) {
   std::set<const LoopEvent*> training_loops;
@@ -70,7 +78,9 @@ void look_at(const Record& record, const TrainingRoot& training_root, std::vecto
     Evaluation evaluation{&training_root, &forward, loop, nullptr, false};
     for (std::size_t j = 0; j < i; ++j) {
       const OperationEvent& event = *training_root.all[j].event;
-      if (!sets_mode(event) || event.self.object() != forward.event->self.object()) continue;
+      if (!sets_mode(event) || event.self.object() != forward.event->self.object() ||
+          is_instead(training_root.all[j], forward))
+        continue;
       evaluation.mode = &event;
       evaluation.evaluates = sets_eval(record, event);
     }

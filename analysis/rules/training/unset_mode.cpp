@@ -1,5 +1,6 @@
 #include "rules/training/unset_mode.hpp"
 
+#include "interpreter/calls/unseen.hpp"
 #include "rules/source.hpp"
 #include "rules/training/parts.hpp"
 
@@ -17,14 +18,27 @@ ModeCall mode_of(const CallExpr& call) {
   ModeCall mode;
   if (call.function->kind != ExprKind::attribute) return mode;
   const std::string_view name = as<AttributeExpr>(*call.function).attribute.text();
-  if (name == "eval") mode.evaluates = true;
-  if (name != "train") return mode;
   const bool plain = call.arguments.empty() && call.keywords.empty();
+  // `evaluator.eval(results)` is another method.
+  if (name == "eval") mode.evaluates = plain;
+  if (name != "train") return mode;
   const bool given = call.arguments.size() == 1 && call.arguments[0]->kind == ExprKind::boolean &&
       as<BooleanExpr>(*call.arguments[0]).value;
   mode.trains = plain || given;
   mode.evaluates = !mode.trains;
   return mode;
+}
+
+// Is it the model, or what a wrapper around it holds: `model.module` of a DataParallel?
+bool is_inside(const Object* loaded, Value model) {
+  if (loaded == model.object()) return true;
+  const auto* wrapper = model.is(values::Kind::instance) ? model.as<Instance>() : nullptr;
+  const Value inner = wrapper && wrapper->native
+      ? wrapper->attributes.value(Name("module"))
+      : Value{};
+  if (inner) return inner.object() == loaded;
+  const auto* unseen = dynamic_cast<const values::Unknown*>(loaded);
+  return unseen && interpreter::whole_of(*unseen) == model.object();
 }
 
 bool is_known_decorator(std::string_view text) {
@@ -37,11 +51,13 @@ bool is_known_decorator(std::string_view text) {
 
 UnsetModes::UnsetModes(const Record& record) : record_(record) {
   visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation || !sets_mode(static_cast<const OperationEvent&>(event)) ||
-        !sets_eval(record, static_cast<const OperationEvent&>(event)))
-      return;
+    if (event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    if (operation.row->operation == values::Operation::state_put && operation.self.object())
+      loads_.emplace(operation.self.object(), operation.place);
+    if (!sets_mode(operation) || !sets_eval(record, operation)) return;
     Parts parts;
-    parts.add(static_cast<const OperationEvent&>(event).self);
+    parts.add(operation.self);
     evaluated_.insert(parts.found.begin(), parts.found.end());
   });
   for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
@@ -55,9 +71,6 @@ UnsetModes::UnsetModes(const Record& record) : record_(record) {
         called_.emplace_back(as<NameExpr>(*call.function).id.text(), function);
       if (call.function->kind != ExprKind::attribute) return;
       called_.emplace_back(as<AttributeExpr>(*call.function).attribute.text(), function);
-      if (as<AttributeExpr>(*call.function).attribute.text() == "load_state_dict")
-        loads_.emplace_back(
-            record.text({i, as<AttributeExpr>(*call.function).object->span}), Place{i, expr.span});
       ModeCall mode = mode_of(call);
       if (!mode.trains && !mode.evaluates) return;
       mode.place = {i, expr.span};
@@ -74,6 +87,18 @@ bool UnsetModes::callers_set(const FunctionStmt& function) const {
         std::ranges::any_of(
             calls_, [&](const ModeCall& call) { return call.evaluates && call.function == each.second; });
   });
+}
+
+const OperationEvent* UnsetModes::trained_behind(const Evaluation& evaluation) const {
+  const OperationEvent& forward = *evaluation.forward->event;
+  const auto& all = evaluation.training_root->all;
+  if (evaluation.mode || !record_.in_file(forward.place)) return nullptr;
+  for (auto it = std::ranges::find(all, &forward, &TrainingEvent::event); it != all.end(); ++it) {
+    if (!sets_mode(*it->event) || it->event->self.object() != forward.self.object()) continue;
+    const bool own = it->event->calls == forward.calls && record_.in_file(it->event->place);
+    return own && !sets_eval(record_, *it->event) && it->event->arguments.empty() ? it->event : nullptr;
+  }
+  return nullptr;
 }
 
 const ModeCall* UnsetModes::trained_elsewhere(const Evaluation& evaluation) const {
@@ -115,7 +140,7 @@ Place UnsetModes::loaded_here(const Evaluation& evaluation) const {
   const values::Function* function = function_of(evaluation);
   if (function && function->stmt && callers_set(*function->stmt)) return {};
   for (const auto& [object, place] : loads_)
-    if (object == model && record_.in_file(place)) return place;
+    if (record_.in_file(place) && is_inside(object, forward.self)) return place;
   return {};
 }
 

@@ -22,6 +22,9 @@ public:
   // Is it, or what it is a part of, set to evaluation in any run?
   bool ever_evaluates(const Object* module) const { return evaluated_.contains(module); }
   const ModeCall* trained_elsewhere(const Evaluation& evaluation) const;
+  // What sets the model to training mode in the function that evaluates it, after it has: the mode before was
+  // meant to be another, and nothing sets one. Null: nothing.
+  const OperationEvent* trained_behind(const Evaluation& evaluation) const;
   // Where weights are loaded into the model, which somebody has made for that, in a file that sets no mode at
   // all. Absent: nowhere.
   Place loaded_here(const Evaluation& evaluation) const;
@@ -31,7 +34,7 @@ private:
   const Record& record_;
   std::set<const Object*> evaluated_;
   std::vector<ModeCall> calls_;
-  std::vector<std::pair<std::string_view, Place>> loads_;  // into which object, where
+  std::map<const Object*, Place> loads_;  // into which object, where
   std::vector<std::pair<std::string_view, const syntax::FunctionStmt*>>
       called_;  // by which name, in which function
 };
