@@ -334,6 +334,8 @@ void Interpreter::store_subscript(Value object, Value index, Value value, const 
   }
 }
 
+constexpr int most_nested_sides = 8;
+
 void Interpreter::run_assign(const Expr& target, Value value) {
   // To be shown, it goes by the name that the program gives it.
   if (policy_.names_sizes && in_roots_ && value.is(Kind::choice) && dry_runs_ == 0 &&
@@ -378,17 +380,24 @@ void Interpreter::run_assign(const Expr& target, Value value) {
     if (const Value made = refuse_nothing(*this, value, "it cannot be unpacked (TypeError)", here(target)))
       value = made;
     if (value.is(Kind::choice)) {
-      // A choice of tuples is unpacked position by position.
-      const auto* choice = value.as<values::Choice>();
+      // A choice of tuples is unpacked position by position. What does not fit raises: the way that goes on has
+      // come from another side.
+      const auto item = [&](Value side, std::size_t i, const auto& again, int depth) -> Value {
+        if (side.is(Kind::choice) && depth < most_nested_sides) {
+          const auto* choice = side.as<values::Choice>();
+          const Value yes = again(choice->yes, i, again, depth + 1),
+                      no = again(choice->no, i, again, depth + 1);
+          return yes && no ? heap().choose(choice->condition, yes, no) : yes ? yes : no;
+        }
+        if (side.is(Kind::none)) return {};
+        const auto items = elements(side, here(target));
+        if (!items) return element(side, here(target));
+        if (items->size() == targets.size()) return (*items)[i];
+        return side.is(Kind::tuple) ? Value{} : element(side, here(target));
+      };
       for (std::size_t i = 0; i < targets.size(); ++i) {
-        const auto item = [&](Value side) {
-          const auto items = elements(side, here(target));
-          return items && items->size() == targets.size() ? (*items)[i] : element(side, here(target));
-        };
-        if (targets[i]->kind == ExprKind::starred)
-          run_assign(*targets[i], heap().unseen(""));
-        else
-          run_assign(*targets[i], heap().choose(choice->condition, item(choice->yes), item(choice->no)));
+        Value part = targets[i]->kind == ExprKind::starred ? Value{} : item(value, i, item, 0);
+        run_assign(*targets[i], part ? part : heap().unseen(""));
       }
       return;
     }

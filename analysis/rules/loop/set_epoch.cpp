@@ -107,22 +107,9 @@ bool may_tell(const Record& record, Value told, const Object* sampler, int depth
   return parts.found.contains(sampler);
 }
 
-// The argument `shuffle`: of a sampler of the program's own what it keeps.
-bool shuffles(const Record& record, const TrainingEvent* made, Value sampler) {
-  Value given;
-  if (made && is_librarys(sampler) &&
-      !(sampler.as<Instance>()->cls && epoch_setter(*sampler.as<Instance>()))) {
-    const auto& arguments = made->event->arguments;
-    given = arguments.size() > 3 ? arguments[3] : Value{};
-  } else {
-    given = attribute(sampler, "shuffle");
-  }
-  return !given || (given.is(Kind::boolean) && record.symbols.decide(given.condition()) == Answer::yes);
-}
-
-// Does the program call a method of that name anywhere but to hand it on? What a short method of its own does
-// leaves no trace in the run.
-bool tells_epochs(const Record& record) {
+// Does the program call a method of that name anywhere but to hand it on, or to tell another object that is
+// seen? What a short method of its own does leaves no trace in the run.
+bool tells_epochs(const Record& record, const TrainingRoot& training_root, const Object* told) {
   for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
     const ChunkOf& chunk = record.chunks[i];
     if (!chunk.statement() ||
@@ -136,6 +123,15 @@ bool tells_epochs(const Record& record) {
       if (syntax::as<syntax::AttributeExpr>(*syntax::as<syntax::CallExpr>(expr).function).attribute.text() !=
           "set_epoch")
         return;
+      bool known = false, another = true;
+      for (const TrainingEvent& each : training_root.all) {
+        if (each.event->row->operation != Operation::set_epoch ||
+            !(each.event->place == Place{i, expr.span}))
+          continue;
+        known = true;
+        another = another && !may_tell(record, each.event->self, told);
+      }
+      if (known && another) return;
       const auto path = enclosing(*chunk.chunk->stmt, expr.span);
       found = std::ranges::none_of(path, [](const Enclosing& each) {
         return each.stmt->kind == syntax::StmtKind::function &&
@@ -145,6 +141,19 @@ bool tells_epochs(const Record& record) {
     if (found) return true;
   }
   return false;
+}
+
+// The argument `shuffle`: of a sampler of the program's own what it keeps.
+bool shuffles(const Record& record, const TrainingEvent* made, Value sampler) {
+  Value given;
+  if (made && is_librarys(sampler) &&
+      !(sampler.as<Instance>()->cls && epoch_setter(*sampler.as<Instance>()))) {
+    const auto& arguments = made->event->arguments;
+    given = arguments.size() > 3 ? arguments[3] : Value{};
+  } else {
+    given = attribute(sampler, "shuffle");
+  }
+  return !given || (given.is(Kind::boolean) && record.symbols.decide(given.condition()) == Answer::yes);
 }
 
 Sampler find_sampler(const Record& record, Value value, int depth = 0) {
@@ -317,7 +326,7 @@ const LoopEvent* named_epoch_loop(
 void look_at_data(const Record& record, Report& report, const TrainingRoot& training_root,
     const TrainingEvent& read, Once& once) {
   const Instance* data = seeded_data(record, *read.event);
-  if (!data || tells_epochs(record) || escapes(record, training_root, data, nullptr)) return;
+  if (!data || tells_epochs(record, training_root, data) || escapes(record, training_root, data, nullptr)) return;
   const LoopEvent* loop = epoch_loop(training_root, read);
   if (!loop || !trains_on(record, training_root, read, *loop) ||
       record.span(data->born).begin >= record.span(loop->place).begin || !once(loop->place))
@@ -364,7 +373,7 @@ std::optional<Untold> untold_sampler(
             may_tell(record, each.event->self, sampler.object()));
   }
   if ((!found.made && is_librarys(sampler)) || set ||
-      ((inside || !is_librarys(sampler)) && tells_epochs(record)) ||
+      ((inside || !is_librarys(sampler)) && tells_epochs(record, training_root, sampler.object())) ||
       escapes(record, training_root, sampler.object(), nullptr) || !shuffles(record, found.made, sampler) ||
       is_prepared(training_root, read.event->self.object()))
     return std::nullopt;
