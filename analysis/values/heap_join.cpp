@@ -128,10 +128,29 @@ Value taken_where(symbolic::Context& symbols, Value value, Cond holds) {
   }
   return value;
 }
+// The same of what lies deeper.
+Value taken_within(Heap& heap, symbolic::Context& symbols, Value value, Cond holds, int depth = 0) {
+  value = taken_where(symbols, value, holds);
+  if (!value.is(Kind::choice) || depth > 4) return value;
+  const Choice& choice = *value.as<Choice>();
+  const Value yes = taken_within(heap, symbols, choice.yes, holds, depth + 1),
+              no = taken_within(heap, symbols, choice.no, holds, depth + 1);
+  if (yes == choice.yes && no == choice.no) return value;
+  return heap.choose(choice.condition, yes, no);
+}
+
+// Two choices by the same conditions among the same values, made at different times.
+bool same_choice(Value a, Value b, int depth = 0) {
+  if (a == b) return true;
+  if (!a.is(Kind::choice) || !b.is(Kind::choice) || depth > 6) return false;
+  const Choice &one = *a.as<Choice>(), &other = *b.as<Choice>();
+  return one.condition == other.condition && same_choice(one.yes, other.yes, depth + 1) &&
+      same_choice(one.no, other.no, depth + 1);
+}
 }  // namespace
 
 Value Heap::choose(Cond condition, Value yes, Value no) {
-  if (yes == no) return yes;
+  if (same_choice(yes, no)) return yes;
   if (const Value a = held_state(yes), b = held_state(no); a && b) {
     const TensorState &x = *a.as<Tensor>()->now(), &y = *b.as<Tensor>()->now();
     if (same_shape(x.shape, y.shape) && x.dtype == y.dtype)
@@ -143,8 +162,8 @@ Value Heap::choose(Cond condition, Value yes, Value no) {
   case symbolic::Answer::no: return no;
   case symbolic::Answer::unknown: break;
   }
-  if (yes.is(Kind::choice)) yes = taken_where(symbols_, yes, condition);
-  if (no.is(Kind::choice)) no = taken_where(symbols_, no, symbols_.logical_not(condition));
+  if (yes.is(Kind::choice)) yes = taken_within(*this, symbols_, yes, condition);
+  if (no.is(Kind::choice)) no = taken_within(*this, symbols_, no, symbols_.logical_not(condition));
   if (yes == no) return yes;
   if (yes.is(Kind::string) && no.is(Kind::string) && yes.text() == no.text()) return yes;
   if (yes.is(Kind::boolean) && no.is(Kind::boolean)) {
@@ -247,7 +266,7 @@ void keep_common(Heap& heap, const Unknown& a, const Unknown& b, Unknown& made) 
 }  // namespace
 
 Value Heap::merge(Value a, Value b, Sharing how) {
-  if (a == b || !b) return a;
+  if (!b || same_choice(a, b)) return a;
   if (!a) return b;
   if (is_failure(a) != is_failure(b)) return is_failure(a) ? b : a;
   const Sharing mixed = symbolic::mix(how, symbolic::mix(sharing(a), sharing(b)));
