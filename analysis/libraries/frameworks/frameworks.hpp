@@ -14,6 +14,7 @@ std::vector<Row> accelerate_rows();
 std::vector<Row> lightning_rows();  // its Trainer and modules
 std::vector<Row> fabric_rows();
 std::vector<Row> timm_rows();
+std::vector<Row> apex_rows();
 std::vector<Row> deepspeed_rows();
 bool runs_loop(const Row& row);      // of DeepSpeed: the stages of a pipeline clear and step themselves
 std::vector<Row> metric_rows();      // torchmetrics

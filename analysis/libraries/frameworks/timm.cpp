@@ -1,4 +1,4 @@
-// timm's helper that makes the backward and the step of mixed precision. Read in the source of timm 1.0
+// timm's helper that makes the backward and the step of mixed precision, and those that take a model aside. Read in the source of timm 1.0
 // (timm/utils/cuda.py).
 #include "libraries/frameworks/frameworks.hpp"
 #include "values/kept.hpp"
@@ -47,19 +47,40 @@ Value native_scaler_call(Call& call) {
   return Value::none();
 }
 
+const std::deque<Hidden>& hidden() {
+  static const std::deque<Hidden> list = {
+      {"timm.utils.distribute_bn", "model, world_size, reduce=False", nothing,
+          {.name = "distribute_bn",
+              .hidden = true,
+              .because = "it averages or broadcasts the statistics of batch norms"},
+          RowKind::function},
+  };
+  return list;
+}
+
 }  // namespace
 
 std::vector<Row> timm_rows() {
   using enum RowKind;
-  return {
+  std::vector<Row> rows = {
       row("timm.utils.NativeScaler", class_, "device='cuda'", native_scaler_init),
       row("timm.utils.NativeScaler.__call__", method,
           "loss, optimizer, clip_grad=None, clip_mode='norm', parameters=None, create_graph=False, need_update=True",
           native_scaler_call),
       row("timm.utils.NativeScaler.$accumulate", method, "", nothing, {}, Operation::framework),
+      // They read the model, or write its statistics, and leave it in its mode.
+      row("timm.utils.get_state_dict", function, "model, unwrap_fn=None", nullptr),
+      row("timm.utils.unwrap_model", function, "model", nullptr),
+      row("timm.utils.ModelEma", class_, "model, decay=0.9999, device='', resume=''", nullptr),
+      row("timm.utils.ModelEma.update", method, "model", nothing),
+      row("timm.utils.ModelEmaV2", class_, "model, decay=0.9999, device=None", nullptr, "torch.nn.Module"),
+      row("timm.utils.ModelEmaV2.update", method, "model", nothing),
+      row("timm.utils.ModelEmaV2.set", method, "model", nothing),
       row("timm.utils.NativeScaler.state_dict", method, "", nullptr, {}, Operation::state_taken),
       row("timm.utils.NativeScaler.load_state_dict", method, "state_dict", nothing, {}, Operation::state_put),
   };
+  add_hidden(rows, hidden());
+  return rows;
 }
 
 }  // namespace stepzero::libraries

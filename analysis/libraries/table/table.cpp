@@ -87,6 +87,7 @@ constexpr auto libraries = std::to_array<std::string_view>({
     "numpy",
     "pytest",
     "accelerate",
+    "apex",
     "deepspeed",
     "pytorch_lightning",
     "lightning",
