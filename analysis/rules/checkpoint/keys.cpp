@@ -260,6 +260,65 @@ bool is_whole(const Record& record, Report& report, const CheckpointRoot& desk, 
   return true;
 }
 
+// Is the training continued from the file: is the state of an optimizer loaded from it as well?
+bool is_continued(const CheckpointRoot& desk, const FileUse& load) {
+  return std::ranges::any_of(desk.put, [&](const FileUse& put) {
+    return !put.event->arguments.empty() && put.event->row->path.starts_with("torch.optim.") &&
+        loaded_from(desk, put.event->arguments[0]).load == &load;
+  });
+}
+
+// A training that is continued from a file whose path is given: it is one that the program has saved, under the
+// keys that it asks for. The state of a wrapped model in it does not fit the model inside, nor the other way
+// around.
+void look_at_continued(const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& put,
+    const Loaded& loaded, bool loose, Once& once) {
+  if (!loaded.key.is(Kind::string) || !is_continued(desk, *loaded.load)) return;
+  std::set<std::string_view> asked;
+  for (const FileUse& read : desk.reads)
+    if (read.event->self == loaded.load->event->result && !read.event->arguments.empty() &&
+        read.event->arguments[0].is(Kind::string))
+      asked.insert(read.event->arguments[0].text());
+  for (const CheckpointRoot& other : Files::of(record).desks())
+    for (const FileUse& save : other.saves) {
+      const Value object = saved_object(save);
+      if (!object.is(Kind::dict) || values::Heap::dict_state(object)->open) continue;
+      Value item;
+      std::size_t known = 0;
+      for (const auto& [name, value] : values::Heap::dict_state(object)->items) {
+        if (!name.is(Kind::string)) continue;
+        known += asked.contains(name.text());
+        if (name.text() == loaded.key.text()) item = value;
+      }
+      const FileUse* taken = item && known == asked.size() ? state_of(other, item) : nullptr;
+      if (!taken) continue;
+      const Value saved_prefix = attribute(taken->event->self, values::WrapperState::prefix),
+                  own_prefix = attribute(put.event->self, values::WrapperState::prefix);
+      if (static_cast<bool>(saved_prefix) == static_cast<bool>(own_prefix)) continue;
+      // What is not seen may be wrapped itself, unless it is what lies in the other.
+      const Value wrapped = saved_prefix ? taken->event->self : own_prefix ? put.event->self : Value{},
+                  plain = saved_prefix ? put.event->self : taken->event->self;
+      if (!(plain.is(Kind::instance) && is_of_module(saved_prefix ? *put.event : *taken->event)) &&
+          attribute(wrapped, "module").object() != plain.object())
+        continue;
+      const std::string prefix((saved_prefix ? saved_prefix : own_prefix).text()),
+          part = prefix.substr(0, prefix.size() - 1);
+      if (attribute(saved_prefix ? put.event->self : taken->event->self, part) || !once(taken->event->place))
+        continue;
+      const std::string raises = loose ? "with `strict=False` nothing is loaded, silently"
+                                       : "`load_state_dict` raises \"Missing key(s) in state_dict\"";
+      Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
+          saved_prefix ? "A training that is continued from its own checkpoint fails here: the wrapped model was saved, with names that begin with '" +
+                  prefix + "', and this model's do not, so " + raises + ". Save the state of `." + part + "`."
+                       : "A training that is continued from its own checkpoint fails here: the names of the wrapped model begin with '" +
+                  prefix + "', and those that were saved do not, so " + raises + ". Load into `." + part + "`.");
+      if (!finding) continue;
+      report.relate(*finding, taken->event->place,
+          saved_prefix ? "the state of the wrapped model is taken here" : "the state is taken here");
+      report.relate(*finding, save.event->place, "saved here");
+    }
+}
+
 void look_at_put(
     const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& put, Once& once) {
   if (put.event->arguments.empty() || put.guarded) return;
@@ -275,6 +334,7 @@ void look_at_put(
           record.symbols.decide(put.event->arguments[1].condition()) == Answer::yes);
   const auto saves = writers(record, desk, path_of(record, *loaded.load));
   if (!loaded.key && is_whole(record, report, desk, put, *loaded.load, saves, loose, once)) return;
+  if (saves.empty()) return look_at_continued(record, report, desk, put, loaded, loose, once);
   if (!put.event->self.is(Kind::instance)) return;
   const FileUse* taken = nullptr;
   for (const FileUse* save : saves) {
