@@ -285,6 +285,8 @@ Value Heap::merge(Value a, Value b, Sharing how) {
             .as<TensorState>(),
         a.object()->born);
     made.as<Tensor>()->any_of = true;
+    // One of several parameters of a module is moved with the module.
+    if (a.as<Tensor>()->role == b.as<Tensor>()->role) made.as<Tensor>()->role = a.as<Tensor>()->role;
     return made;
   }
   if (a.is(Kind::tuple) && b.is(Kind::tuple) && a.as<Tuple>()->items.size() == b.as<Tuple>()->items.size()) {

@@ -309,13 +309,20 @@ bool is_used_as_model(Runtime& run, const Unknown& object) {
         sets_mode(run.library().find(values::InternalRow::of_unseen + entry.first.text()));
   });
 }
+// The name of a method. Those of an object without a name, as one of two objects is, have none themselves.
+std::string_view method_name(const Unknown& owner, const Unknown& method) {
+  if (!method.name.empty()) return method.name.substr(method.name.rfind('.') + 1);
+  for (const auto& [name, slot] : owner.attributes.entries())
+    if (slot->value.object() == &method) return name.text();
+  return {};
+}
 }  // namespace
 
 Role role_of(Runtime& run, const Unknown& function, const Arguments& arguments) {
   const Value owner = kept(function, owner_kept);
   if (owner.object() == &function) return {run.library().find(values::InternalRow::called_unseen), &function};
   if (owner.is(Kind::unknown)) {
-    const std::string_view method = function.name.substr(function.name.rfind('.') + 1);
+    const std::string_view method = method_name(*owner.as<Unknown>(), function);
     const values::Row* row = run.library().find(values::InternalRow::of_unseen + method);
     // `model.encode_image(x)` is a call of the model.
     if (row && row->operation == values::Operation::forward)

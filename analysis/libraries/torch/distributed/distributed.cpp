@@ -157,6 +157,64 @@ void agree_list(Call& call, Value list) {
   if (state.open) state.rest = fresh(state.rest);
   call.run.heap().set_list(list, std::move(state));
 }
+// What the parent hands to the processes that it starts is drawn once: they all get the same.
+Value handed_to_all(Call& call, Value value, int depth = 0) {
+  values::Heap& heap = call.run.heap();
+  value = call.run.resolve(value);
+  if (depth > 4) return value;
+  const auto inside = [&](Value held) { return held ? handed_to_all(call, held, depth + 1) : held; };
+  switch (value.kind) {
+  case Kind::tuple: {
+    if (value.as<values::Tuple>()->cls) return value;
+    std::vector<Value> items = value.as<values::Tuple>()->items;
+    for (Value& item : items) item = inside(item);
+    return items == value.as<values::Tuple>()->items ? value : heap.tuple(std::move(items));
+  }
+  case Kind::list: {
+    values::ListState state = *values::Heap::list_state(value);
+    for (Value& item : state.items) item = inside(item);
+    if (state.items != values::Heap::list_state(value)->items) heap.set_list(value, std::move(state));
+    return value;
+  }
+  case Kind::dict: {
+    const auto items = values::Heap::dict_state(value)->items;
+    for (const auto& [key, item] : items)
+      if (const Value same = inside(item); same != item) call.run.dict_set(value, key, same);
+    return value;
+  }
+  case Kind::choice: {
+    const auto& choice = *value.as<values::Choice>();
+    const Value yes = inside(choice.yes), no = inside(choice.no);
+    return yes == choice.yes && no == choice.no ? value : heap.choose(choice.condition, yes, no);
+  }
+  case Kind::integer: {
+    if (heap.sharing(value) != Sharing::local) return value;
+    symbolic::AtomInfo info;
+    info.sharing = Sharing::uniform;
+    info.lower = call.run.symbols().lower(value.integer());
+    info.upper = call.run.symbols().upper(value.integer());
+    return Value::of(call.run.symbols().fresh(info));
+  }
+  case Kind::string:
+    return heap.sharing(value) == Sharing::local ? heap.unknown("", Sharing::uniform, call.place) : value;
+  case Kind::instance:
+  case Kind::unknown: {
+    auto& table = value.is(Kind::instance) ? value.as<values::Instance>()->attributes
+                                           : value.as<values::Unknown>()->attributes;
+    // Of what code that is not seen made, a queue, each process may take its own part.
+    if (value.is(Kind::unknown) && !value.as<values::Unknown>()->unseen && table.entries().empty() &&
+        heap.sharing(value) == Sharing::local)
+      return heap.unknown("", Sharing::uniform, call.place);
+    const auto entries = table.entries();
+    for (const auto& [name, slot] : entries)
+      if (slot->value && !values::is_kept(name.text()))
+        if (const Value same = inside(slot->value); same != slot->value)
+          heap.set(heap.slot_of(table, name), same);
+    return value;
+  }
+  default: return value;
+  }
+}
 void differ_by_rank(Call& call, Value tensor) {
   tensor = call.run.resolve(tensor);
   if (const TensorState* state = require_tensor(call.run, tensor)) {
@@ -574,14 +632,7 @@ std::vector<Row> distributed_rows() {
             const Value rest = call.run.resolve(call.at(1));
             if (rest.is(Kind::tuple) || rest.is(Kind::list)) {
               if (const auto items = call.run.elements(rest, call.place))
-                for (const Value item : *items) {
-                  // What this process drew, a free port, all of those that it starts get alike.
-                  const Value known = call.run.resolve(item);
-                  const bool is_drawn = (known.is(Kind::unknown) || known.is(Kind::integer)) &&
-                      call.run.heap().sharing(known) == Sharing::local;
-                  arguments.positional.push_back(
-                      is_drawn ? call.run.heap().unknown("", Sharing::uniform, call.place) : item);
-                }
+                for (const Value& item : *items) arguments.positional.push_back(handed_to_all(call, item));
               else
                 arguments.spread = true;
             }
