@@ -295,8 +295,12 @@ Flow Interpreter::run_while(const WhileStmt& stmt) {
   const Flow flow = run_generic_loop(shape, [&] {
     const Cond holds = truth(evaluate(*stmt.test));
     if (symbols().decide(holds) == symbolic::Answer::no) return Flow::dead;
-    // What depends on the rank's number alone its own run knows.
-    if (const Sharing asked = symbols().sharing(holds); asked != Sharing::divergent)
+    // What depends on the rank's number alone its own run knows, unless it went through a tensor or a float.
+    const Cond plain = symbols().form(holds) == symbolic::Context::Form::negation
+        ? symbols().operands(holds)[0]
+        : holds;
+    const bool computed = symbols().form(plain) == symbolic::Context::Form::opaque;
+    if (const Sharing asked = symbols().sharing(holds); computed || asked != Sharing::divergent)
       shape.trips = symbolic::mix(shape.trips, asked);
     symbols().assume(holds);
     path_.push_back(holds);

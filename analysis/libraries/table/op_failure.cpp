@@ -190,9 +190,35 @@ void Op::cure_constructor(std::string_view parameter, const Dim& size, bool sure
   problem_->cures.push_back({interpreter::SuggestedEdit::How::constructor, parameter, nullptr, number,
       "Set " + std::string(parameter) + " to " + number, sure});
 }
+namespace {
+// Nobody writes `x.half().float()`: what is converted already is converted to the other type instead. Null: it
+// is not.
+const syntax::Expr* converted_already(const syntax::Expr& expr, std::string_view suffix) {
+  constexpr std::string_view conversions[] = {"half", "bfloat16", "float", "double", "int", "long"};
+  const auto is_conversion = [&](std::string_view name) {
+    return std::ranges::find(conversions, name) != std::end(conversions);
+  };
+  if (!suffix.starts_with('.') || !suffix.ends_with("()") ||
+      !is_conversion(suffix.substr(1, suffix.size() - 3)) || expr.kind != syntax::ExprKind::call)
+    return nullptr;
+  const auto& call = syntax::as<syntax::CallExpr>(expr);
+  if (!call.arguments.empty() || !call.keywords.empty() ||
+      call.function->kind != syntax::ExprKind::attribute)
+    return nullptr;
+  const auto& method = syntax::as<syntax::AttributeExpr>(*call.function);
+  return is_conversion(method.attribute.text()) ? method.object : nullptr;
+}
+}  // namespace
+
 void Op::cure_append(std::string_view parameter, std::string_view suffix, bool sure, std::string title) {
   const syntax::Expr* expr = problem_ ? expression(parameter) : nullptr;
   if (!expr) return;
+  if (const syntax::Expr* object = converted_already(*expr, suffix)) {
+    const std::string text(run.record().text({call.place.chunk, object->span}));
+    problem_->cures.push_back({interpreter::SuggestedEdit::How::replace, parameter, expr,
+        text + std::string(suffix), "Write " + text + std::string(suffix), sure});
+    return;
+  }
   if (title.empty()) title = "Write " + plain_name(parameter) + std::string(suffix);
   problem_->cures.push_back({interpreter::SuggestedEdit::How::append, parameter, expr, std::string(suffix),
       std::move(title), sure});

@@ -72,7 +72,9 @@ bool Runs::is_decided_alike(const RankRun& own, const Event& branch) const {
 bool Runs::is_local(const RankRun& own, const LoopEvent& loop) const {
   const syntax::Stmt* const stmt = own.record->as_written(loop.stmt);
   if (!loop.stmt) return false;
-  return local_loops_.contains(stmt) ||
+  // In the run of one rank what was computed from its number looks like everybody's.
+  const bool by_rank = stmt->kind == syntax::StmtKind::while_ && divergent_loops_.contains(stmt);
+  return local_loops_.contains(stmt) || by_rank ||
       (loop.trips == symbolic::Sharing::local &&
           (other_loops_.contains(stmt) || !alike_loops_.contains(stmt)));
 }

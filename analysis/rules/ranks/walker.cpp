@@ -238,7 +238,9 @@ Left RankWalker::walk_loop(const LoopEvent& loop) {
     return Left::no;
   }
   const bool certainly = choices_.certain && !loop.unrolled && !loop.first.empty();
-  if (!certainly && !loop.unrolled && runs_.is_divergent(own_, loop) && loop.counts.sizes.empty())
+  const bool by_own_data = !loop.unrolled && loop.stmt && runs_.is_local(own_, loop);
+  if (!certainly && !loop.unrolled && !by_own_data && runs_.is_divergent(own_, loop) &&
+      loop.counts.sizes.empty())
     for (const Block& round : loop.rounds)
       if (communicates(round)) recorder_.unsettle();
   // How many messages there are is not known.
@@ -249,7 +251,7 @@ Left RankWalker::walk_loop(const LoopEvent& loop) {
       if (sends(round)) recorder_.unsettle();
   const std::size_t entry = trace_.loops.size();
   LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order,
-      nullptr, !loop.unrolled && loop.stmt && runs_.is_local(own_, loop)};
+      nullptr, by_own_data};
   if (!loop.unrolled && loop.length && !leaves(loop.rounds.front())) run.count = symbols_.value(loop.length);
   if (!loop.unrolled && !leaves(loop.rounds.front())) run.counts = &loop.counts;
   const bool none = run.count && *run.count <= 0;
