@@ -88,8 +88,10 @@ Answer RankWalker::leaf(Cond condition, int branch_site) {
     if (!it->second) it->second = runs_.question(own_, branch_site, condition);
     return chosen_by_all(it->second, condition);
   }
-  (sharing == symbolic::Sharing::divergent || sharing == symbolic::Sharing::unseen ||
-              record_.unseen.contains(condition)
+  // Of a file that is named by its number a rank's run does not see that it is its own: `data/0`.
+  (!differs_ &&
+              (sharing == symbolic::Sharing::divergent || sharing == symbolic::Sharing::unseen ||
+                  record_.unseen.contains(condition))
           ? unseen_
           : locally_) = true;
   if (const auto chosen = choices_.own.find(condition); chosen != choices_.own.end())
