@@ -296,9 +296,8 @@ Flow Interpreter::run_while(const WhileStmt& stmt) {
     const Cond holds = truth(evaluate(*stmt.test));
     if (symbols().decide(holds) == symbolic::Answer::no) return Flow::dead;
     // What depends on the rank's number alone its own run knows, unless it went through a tensor or a float.
-    const Cond plain = symbols().form(holds) == symbolic::Context::Form::negation
-        ? symbols().operands(holds)[0]
-        : holds;
+    const Cond plain =
+        symbols().form(holds) == symbolic::Context::Form::negation ? symbols().operands(holds)[0] : holds;
     const bool computed = symbols().form(plain) == symbolic::Context::Form::opaque;
     if (const Sharing asked = symbols().sharing(holds); computed || asked != Sharing::divergent)
       shape.trips = symbolic::mix(shape.trips, asked);

@@ -191,8 +191,8 @@ void Op::cure_constructor(std::string_view parameter, const Dim& size, bool sure
       "Set " + std::string(parameter) + " to " + number, sure});
 }
 namespace {
-// Nobody writes `x.half().float()`: what is converted already is converted to the other type instead. Null: it
-// is not.
+// Nobody writes `x.half().float()`: what is converted already is converted to the other type instead. Null:
+// it is not.
 const syntax::Expr* converted_already(const syntax::Expr& expr, std::string_view suffix) {
   constexpr std::string_view conversions[] = {"half", "bfloat16", "float", "double", "int", "long"};
   const auto is_conversion = [&](std::string_view name) {
@@ -202,8 +202,7 @@ const syntax::Expr* converted_already(const syntax::Expr& expr, std::string_view
       !is_conversion(suffix.substr(1, suffix.size() - 3)) || expr.kind != syntax::ExprKind::call)
     return nullptr;
   const auto& call = syntax::as<syntax::CallExpr>(expr);
-  if (!call.arguments.empty() || !call.keywords.empty() ||
-      call.function->kind != syntax::ExprKind::attribute)
+  if (!call.arguments.empty() || !call.keywords.empty() || call.function->kind != syntax::ExprKind::attribute)
     return nullptr;
   const auto& method = syntax::as<syntax::AttributeExpr>(*call.function);
   return is_conversion(method.attribute.text()) ? method.object : nullptr;
