@@ -33,7 +33,7 @@ struct Checked {
   std::string unreadable;                // why the file is not checked; empty: it is
   std::string not_checked;               // why no rule reads it; empty: it was checked
   bool is_too_large = false;             // readable, but beyond what is analysed
-  std::vector<std::uint32_t> unparsed;     // lines that are no Python, in order; zero-based
+  std::vector<std::uint32_t> unparsed;   // lines that are no Python, in order; zero-based
   // For --statistics.
   bool is_from_cache = false;
   std::chrono::microseconds reading{},

@@ -177,26 +177,21 @@ private:
     return found;
   }
 
-  // The last tensor whose size the engine knows, or else the last value.
+  // The last tensor whose size the engine knows.
   static void suggest(const Workspace& workspace, File& file, const Result& result) {
     const auto module = workspace.module(Workspace::path_of(file.title));
     if (!file.title.ends_with(".py") || !module) return;
-    static const std::regex tensor(R"((float|int|bool|complex|uint)[\w]*\[[^\]?]+\])"),
-        value(R"([\w'\[\]., -]+)");
+    static const std::regex tensor(R"((float|int|bool|complex|uint)\w*\[[\w, *+]+\])");
     const auto lines = lines_of(file.text);
-    for (const std::regex* wanted : {&tensor, &value}) {
-      std::uint32_t last = 0;
-      for (const snapshot::Fact& fact : result.facts) {
-        const std::string text = fact.value.short_text();
-        const std::uint32_t line = module->text->position(fact.span.begin, syntax::Encoding::utf8).line;
-        if (!fact.is_place || line < last || line >= lines.size() || text == "unknown" || text.size() > 60 ||
-            lines[line].find('#') != std::string::npos || !std::regex_match(text, *wanted))
-          continue;
-        last = line;
+    for (const snapshot::Fact& fact : result.facts) {
+      const std::string text = fact.value.short_text();
+      const std::uint32_t line = module->text->position(fact.span.begin, syntax::Encoding::utf8).line;
+      if (fact.is_place && line >= file.could_reveal_at && line < lines.size() &&
+          lines[line].find('#') == std::string::npos && !lines[line].ends_with('\\') &&
+          std::regex_match(text, tensor)) {
         file.could_reveal = text;
         file.could_reveal_at = line;
       }
-      if (!file.could_reveal.empty()) return;
     }
   }
   static std::vector<std::string> lines_of(const std::string& text) {

@@ -78,6 +78,32 @@ bool Interpreter::says_unseen_class(Cond condition) {
   return std::any_of(parts.begin(), parts.end(), [&](Cond part) { return of_unseen_class_.contains(part); });
 }
 
+namespace {
+// What either way has added to is the same after both.
+std::vector<Kept*> added_on_both(Frame* frame, const values::Delta& delta) {
+  std::vector<Kept*> added;
+  for (; frame && !delta.empty(); frame = frame->outer)
+    for (LoopTarget* target : frame->loops)
+      for (Kept& kept : target->kept) {
+        const auto other = std::ranges::find(delta, kept.slot, [](const auto& each) { return each.first; });
+        if (!kept.content || other == delta.end() || !(kept.content == kept.slot->value)) continue;
+        const auto there = std::ranges::find_if(target->kept,
+            [&](const Kept& each) { return each.slot == kept.slot && each.content == other->second; });
+        if (there != target->kept.end()) added.insert(added.end(), {&kept, &*there});
+      }
+  return added;
+}
+
+// One of both holds. Part by part: of a disjunction that is too large nothing is concluded.
+void assume_either(symbolic::Context& symbols, Cond other_side, Cond held_here) {
+  const bool several = symbols.form(held_here) == symbolic::Context::Form::conjunction;
+  for (const Cond part : several
+          ? std::vector(symbols.operands(held_here).begin(), symbols.operands(held_here).end())
+          : std::vector{held_here})
+    static_cast<void>(symbols.assume(symbols.logical_or(other_side, part)));
+}
+}  // namespace
+
 Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place,
     const std::function<Flow()>& yes, const std::function<Flow()>& no) {
   const Answer decided = symbols().decide(condition);
@@ -153,29 +179,11 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place,
   block_ = block;
   if (!event->yes.events.empty() || !event->no.events.empty()) append(event);
   if (first == Flow::normal && second == Flow::normal) {
-    // What either way has added to is the same after both.
-    std::vector<Kept*> added;
-    for (Frame* frame = frame_; frame && !delta.empty(); frame = frame->outer)
-      for (LoopTarget* target : frame->loops)
-        for (Kept& kept : target->kept) {
-          const auto other = std::ranges::find(delta, kept.slot, [](const auto& each) { return each.first; });
-          if (!kept.content || other == delta.end() || !(kept.content == kept.slot->value)) continue;
-          const auto there = std::ranges::find_if(target->kept,
-              [&](const Kept& each) { return each.slot == kept.slot && each.content == other->second; });
-          if (there != target->kept.end()) added.insert(added.end(), {&kept, &*there});
-        }
+    const std::vector<Kept*> added = added_on_both(frame_, delta);
     heap().join(ways.mark(), delta, condition, symbols().sharing(condition));
     for (Kept* kept : added) kept->content = kept->slot->value;
-    // Part by part: of a disjunction that is too large nothing is concluded.
-    const auto either = [&](Cond other_side, Cond held_here) {
-      const bool several = symbols().form(held_here) == symbolic::Context::Form::conjunction;
-      for (const Cond part : several
-              ? std::vector(symbols().operands(held_here).begin(), symbols().operands(held_here).end())
-              : std::vector{held_here})
-        static_cast<void>(symbols().assume(symbols().logical_or(other_side, part)));
-    };
-    either(negated, held_first);
-    either(condition, held_second);
+    assume_either(symbols(), negated, held_first);
+    assume_either(symbols(), condition, held_second);
     return Flow::normal;
   }
   if (first == Flow::normal) ways.become(delta);

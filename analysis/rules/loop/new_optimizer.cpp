@@ -30,9 +30,14 @@ const TrainingEvent* only_step(
     const Record& record, const TrainingRoot& training_root, const TrainingEvent& made) {
   const Object* optimizer = made.event->self.object();
   const TrainingEvent* only = nullptr;
+  // Those that the other iterations create; the state of one may go into the next.
+  std::set<const Object*> all;
+  for (const TrainingEvent& each : training_root.all)
+    if (each.event->row->operation == Operation::optimizer_made && each.event->place == made.event->place)
+      all.insert(each.event->self.object());
   for (const TrainingEvent& each : training_root.all) {
     const OperationEvent& event = *each.event;
-    if (event.row->operation == Operation::state_put && event.self.object() == optimizer) return nullptr;
+    if (event.row->operation == Operation::state_put && all.contains(event.self.object())) return nullptr;
     if (stepped_optimizer(event).object() != optimizer) continue;
     // A closure is run many times in one step.
     const bool closure = event.row->operation == Operation::optimizer_step && !event.arguments.empty() &&

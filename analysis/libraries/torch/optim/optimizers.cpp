@@ -398,6 +398,9 @@ template <bool matrices> Value made(Call& call) {
   if (object(call).cls && call.row.path == "torch.optim.Optimizer") give_groups(call);
   if (call.row.path == takes_no_groups) judge_groups(call);
   keep_capturable(call);
+  if (const auto momentum = number(call, argument_called(call, "momentum"));
+      call.row.path == "torch.optim.SGD" && momentum && *momentum > 0)
+    keep(call, values::OptimizerState::momentum, call.run.heap().boolean(true));
   std::vector<Value> taken;
   if (!tensors_in(call, call.at(0), taken)) return {};
   // Groups may be empty.
@@ -411,9 +414,6 @@ template <bool matrices> Value made(Call& call) {
   judge_leaves(call, taken);
   judge_shared(call);
   keep(call, values::LoaderState::tensors, call.run.heap().tuple(std::move(taken)));
-  if (const auto momentum = number(call, argument_called(call, "momentum"));
-      call.row.path == "torch.optim.SGD" && momentum && *momentum > 0)
-    keep(call, values::OptimizerState::momentum, call.run.heap().boolean(true));
   // It makes its sums when it is made.
   if (call.row.path == "torch.optim.Adagrad") note_state(call);
   return {};
