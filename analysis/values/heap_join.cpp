@@ -128,17 +128,6 @@ Value taken_where(symbolic::Context& symbols, Value value, Cond holds) {
   }
   return value;
 }
-// The same of what lies deeper.
-Value taken_within(Heap& heap, symbolic::Context& symbols, Value value, Cond holds, int depth = 0) {
-  value = taken_where(symbols, value, holds);
-  if (!value.is(Kind::choice) || depth > 4) return value;
-  const Choice& choice = *value.as<Choice>();
-  const Value yes = taken_within(heap, symbols, choice.yes, holds, depth + 1),
-              no = taken_within(heap, symbols, choice.no, holds, depth + 1);
-  if (yes == choice.yes && no == choice.no) return value;
-  return heap.choose(choice.condition, yes, no);
-}
-
 // Two choices by the same conditions among the same values, made at different times.
 bool same_choice(Value a, Value b, int depth = 0) {
   if (a == b) return true;
@@ -162,8 +151,8 @@ Value Heap::choose(Cond condition, Value yes, Value no) {
   case symbolic::Answer::no: return no;
   case symbolic::Answer::unknown: break;
   }
-  if (yes.is(Kind::choice)) yes = taken_within(*this, symbols_, yes, condition);
-  if (no.is(Kind::choice)) no = taken_within(*this, symbols_, no, symbols_.logical_not(condition));
+  if (yes.is(Kind::choice)) yes = taken_where(symbols_, yes, condition);
+  if (no.is(Kind::choice)) no = taken_where(symbols_, no, symbols_.logical_not(condition));
   if (yes == no) return yes;
   if (yes.is(Kind::string) && no.is(Kind::string) && yes.text() == no.text()) return yes;
   if (yes.is(Kind::boolean) && no.is(Kind::boolean)) {

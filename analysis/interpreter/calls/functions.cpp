@@ -20,8 +20,8 @@ constexpr int max_depth = 60;
 // known.
 constexpr int max_recursion = 2;
 constexpr int max_certain_recursion = 50;
-// A function that calls itself at many places on unknown ways (a walk through a syntax tree) would be run some
-// thousand times within itself, of which nothing is learned that one such call does not show.
+// A function that calls itself at many places on unknown ways (a walk through a syntax tree) would be run
+// some thousand times within itself, of which nothing is learned that one such call does not show.
 constexpr std::uint64_t open_recursion_steps = 8'000;  // of all calls inside one that recurs
 constexpr std::uint64_t recursion_steps = 40'000;      // the same, where nothing depends on what is not known
 }  // namespace

@@ -175,6 +175,39 @@ void Interpreter::escape(Value value, int depth) {
   if (depth <= deepest) Escape(*this, depth).of(value);
 }
 
+namespace {
+// Something that the program itself has written down: a flag, a number, a text. What it was given or has
+// computed, a rank for one, others take from it.
+bool is_setting(const symbolic::Context& symbols, Value value) {
+  switch (value.kind) {
+  case Kind::none:
+  case Kind::real:
+  case Kind::string: return true;
+  case Kind::integer: return symbols.value(value.integer()).has_value();
+  case Kind::boolean: return symbols.decide(value.condition()) != symbolic::Answer::unknown;
+  default: return false;
+  }
+}
+
+// What the program has set on an object that is not seen, and on such parts of it, may be set otherwise by
+// its own methods and by unseen code that has it: `cfg.TRAIN.RESUME = False`, `cfg.merge_from_file(path)`.
+void lose_settings(Interpreter& run, const values::Unknown& object, bool mode, int depth = 0) {
+  constexpr int deepest = 3;
+  static const Name training("training");
+  for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
+    if (name.text().starts_with('$') || (name == training && !mode)) continue;
+    const Value held = run.resolve(slot->value);
+    if (held.is(Kind::unknown) && held.object() != &object && depth < deepest)
+      lose_settings(run, *held.as<values::Unknown>(), mode, depth + 1);
+    else if (is_setting(run.symbols(), held)) {
+      const Value other = run.heap().unknown(name.text(), object.sharing);
+      other.as<values::Unknown>()->unseen = true;
+      run.heap().set(*slot, other);
+    }
+  }
+}
+}  // namespace
+
 void Interpreter::Escape::of(Value value) {
   switch (value.kind) {
   case Kind::choice:
@@ -185,6 +218,7 @@ void Interpreter::Escape::of(Value value) {
   case Kind::dict: return of_dict(value);
   case Kind::unknown:
     if (value.as<values::Unknown>()->is_gradient) run.lose_gradients();
+    lose_settings(run, *value.as<values::Unknown>(), true);
     if (const Value functions = value.as<values::Unknown>()->attributes.value(
             Name(values::UnknownState::one_of)))
       run.escape(functions, depth);
@@ -482,6 +516,11 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
     if (const Value functions = function.as<values::Unknown>()->attributes.value(
             Name(values::UnknownState::one_of)))
       escape(functions);
+  if (function.is(Kind::unknown))
+    if (const Value object = function.as<values::Unknown>()->attributes.value(
+            Name(values::UnknownState::whole));
+        object.is(Kind::unknown))
+      lose_settings(*this, *object.as<values::Unknown>(), false);
   lose_patched(arguments, where);
   std::string name;
   if (function.is(Kind::unknown))

@@ -380,8 +380,8 @@ void Interpreter::run_assign(const Expr& target, Value value) {
     if (const Value made = refuse_nothing(*this, value, "it cannot be unpacked (TypeError)", here(target)))
       value = made;
     if (value.is(Kind::choice)) {
-      // A choice of tuples is unpacked position by position. What does not fit raises: the way that goes on has
-      // come from another side.
+      // A choice of tuples is unpacked position by position. What does not fit raises: the way that goes on
+      // has come from another side.
       const auto item = [&](Value side, std::size_t i, const auto& again, int depth) -> Value {
         if (side.is(Kind::choice) && depth < most_nested_sides) {
           const auto* choice = side.as<values::Choice>();

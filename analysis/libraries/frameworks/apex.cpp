@@ -1,6 +1,7 @@
-// NVIDIA's apex, as training code before torch.amp used it: mixed precision by initialize() and scale_loss(), and
-// its wrapper for several processes. Read in the source of apex 0.1 (apex/amp, apex/parallel). Its losses are scaled
-// and its gradients unscaled within the block, so that what stands around it is a training in one precision.
+// NVIDIA's apex, as training code before torch.amp used it: mixed precision by initialize() and scale_loss(),
+// and its wrapper for several processes. Read in the source of apex 0.1 (apex/amp, apex/parallel). Its losses
+// are scaled and its gradients unscaled within the block, so that what stands around it is a training in one
+// precision.
 #include "libraries/frameworks/frameworks.hpp"
 
 namespace stepzero::libraries {

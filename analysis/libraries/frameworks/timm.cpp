@@ -1,5 +1,5 @@
-// timm's helper that makes the backward and the step of mixed precision, and those that take a model aside. Read in the source of timm 1.0
-// (timm/utils/cuda.py).
+// timm's helper that makes the backward and the step of mixed precision, and those that take a model aside.
+// Read in the source of timm 1.0 (timm/utils/cuda.py).
 #include "libraries/frameworks/frameworks.hpp"
 #include "values/kept.hpp"
 

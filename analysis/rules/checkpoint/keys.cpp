@@ -268,9 +268,9 @@ bool is_continued(const CheckpointRoot& desk, const FileUse& load) {
   });
 }
 
-// A training that is continued from a file whose path is given: it is one that the program has saved, under the
-// keys that it asks for. The state of a wrapped model in it does not fit the model inside, nor the other way
-// around.
+// A training that is continued from a file whose path is given: it is one that the program has saved, under
+// the keys that it asks for. The state of a wrapped model in it does not fit the model inside, nor the other
+// way around.
 void look_at_continued(const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& put,
     const Loaded& loaded, bool loose, Once& once) {
   if (!loaded.key.is(Kind::string) || !is_continued(desk, *loaded.load)) return;
@@ -296,7 +296,9 @@ void look_at_continued(const Record& record, Report& report, const CheckpointRoo
                   own_prefix = attribute(put.event->self, values::WrapperState::prefix);
       if (static_cast<bool>(saved_prefix) == static_cast<bool>(own_prefix)) continue;
       // What is not seen may be wrapped itself, unless it is what lies in the other.
-      const Value wrapped = saved_prefix ? taken->event->self : own_prefix ? put.event->self : Value{},
+      const Value wrapped = saved_prefix ? taken->event->self
+          : own_prefix                   ? put.event->self
+                                         : Value{},
                   plain = saved_prefix ? put.event->self : taken->event->self;
       if (!(plain.is(Kind::instance) && is_of_module(saved_prefix ? *put.event : *taken->event)) &&
           attribute(wrapped, "module").object() != plain.object())
@@ -308,10 +310,12 @@ void look_at_continued(const Record& record, Report& report, const CheckpointRoo
       const std::string raises = loose ? "with `strict=False` nothing is loaded, silently"
                                        : "`load_state_dict` raises \"Missing key(s) in state_dict\"";
       Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
-          saved_prefix ? "A training that is continued from its own checkpoint fails here: the wrapped model was saved, with names that begin with '" +
+          saved_prefix
+              ? "A training that is continued from its own checkpoint fails here: the wrapped model was saved, with names that begin with '" +
                   prefix + "', and this model's do not, so " + raises + ". Save the state of `." + part + "`."
-                       : "A training that is continued from its own checkpoint fails here: the names of the wrapped model begin with '" +
-                  prefix + "', and those that were saved do not, so " + raises + ". Load into `." + part + "`.");
+              : "A training that is continued from its own checkpoint fails here: the names of the wrapped model begin with '" +
+                  prefix + "', and those that were saved do not, so " + raises + ". Load into `." + part +
+                  "`.");
       if (!finding) continue;
       report.relate(*finding, taken->event->place,
           saved_prefix ? "the state of the wrapped model is taken here" : "the state is taken here");

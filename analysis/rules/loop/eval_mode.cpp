@@ -270,7 +270,8 @@ void offer_training(const Record& record, const TrainingRoot& training_root, con
 }
 
 // Who sets training mode after an evaluation means to leave evaluation mode, which nothing has set.
-void tell_unset(const Record& record, const Evaluation& evaluation, const OperationEvent& trained, Report& report) {
+void tell_unset(
+    const Record& record, const Evaluation& evaluation, const OperationEvent& trained, Report& report) {
   const OperationEvent& forward = *evaluation.forward->event;
   const std::string name = called_text(record, forward);
   Finding* finding = report.add(Severity::warning, forward.place, forward.calls,

@@ -125,8 +125,7 @@ bool tells_epochs(const Record& record, const TrainingRoot& training_root, const
         return;
       bool known = false, another = true;
       for (const TrainingEvent& each : training_root.all) {
-        if (each.event->row->operation != Operation::set_epoch ||
-            !(each.event->place == Place{i, expr.span}))
+        if (each.event->row->operation != Operation::set_epoch || !(each.event->place == Place{i, expr.span}))
           continue;
         known = true;
         another = another && !may_tell(record, each.event->self, told);
@@ -326,7 +325,8 @@ const LoopEvent* named_epoch_loop(
 void look_at_data(const Record& record, Report& report, const TrainingRoot& training_root,
     const TrainingEvent& read, Once& once) {
   const Instance* data = seeded_data(record, *read.event);
-  if (!data || tells_epochs(record, training_root, data) || escapes(record, training_root, data, nullptr)) return;
+  if (!data || tells_epochs(record, training_root, data) || escapes(record, training_root, data, nullptr))
+    return;
   const LoopEvent* loop = epoch_loop(training_root, read);
   if (!loop || !trains_on(record, training_root, read, *loop) ||
       record.span(data->born).begin >= record.span(loop->place).begin || !once(loop->place))

@@ -33,9 +33,7 @@ ModeCall mode_of(const CallExpr& call) {
 bool is_inside(const Object* loaded, Value model) {
   if (loaded == model.object()) return true;
   const auto* wrapper = model.is(values::Kind::instance) ? model.as<Instance>() : nullptr;
-  const Value inner = wrapper && wrapper->native
-      ? wrapper->attributes.value(Name("module"))
-      : Value{};
+  const Value inner = wrapper && wrapper->native ? wrapper->attributes.value(Name("module")) : Value{};
   if (inner) return inner.object() == loaded;
   const auto* unseen = dynamic_cast<const values::Unknown*>(loaded);
   return unseen && interpreter::whole_of(*unseen) == model.object();
