@@ -325,7 +325,8 @@ struct TypeNames {
   std::string_view context;        // the class of what `with` enters: no_grad, autocast…
   std::string_view communication;  // what the names of functions begin with by which ranks communicate
   std::string_view arrays;         // what those of the other library of arrays begin with: "numpy."
-  std::string_view ndim;  // the attribute of arrays of every library that is their number of dimensions
+  std::string_view ndim;    // the attribute of arrays of every library that is their number of dimensions
+  std::string_view trains;  // the attribute of layers that says whether they train: a call of theirs sets it
   // Attributes that only tensors have, by which programs find out whether something is one.
   std::span<const std::string_view> of_tensors_alone;
 };

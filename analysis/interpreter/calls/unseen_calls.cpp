@@ -193,9 +193,9 @@ bool is_setting(const symbolic::Context& symbols, Value value) {
 // its own methods and by unseen code that has it: `cfg.TRAIN.RESUME = False`, `cfg.merge_from_file(path)`.
 void lose_settings(Interpreter& run, const values::Unknown& object, bool mode, int depth = 0) {
   constexpr int deepest = 3;
-  static const Name training("training");
+  const Name trains(run.library().types().trains);
   for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
-    if (name.text().starts_with('$') || (name == training && !mode)) continue;
+    if (values::is_kept(name.text()) || (name == trains && !mode)) continue;
     const Value held = run.resolve(slot->value);
     if (held.is(Kind::unknown) && held.object() != &object && depth < deepest)
       lose_settings(run, *held.as<values::Unknown>(), mode, depth + 1);
