@@ -73,10 +73,16 @@ Sharing Interpreter::trips_of(Value iterable) {
       return symbols().sharing(state->shape.dims[0].size);
     return state->sharing;
   }
-  case Kind::choice:
+  case Kind::choice: {
     // Which of two it is makes no difference where both have as many.
     if (const Int length = known_length(iterable)) return symbols().sharing(length);
-    return heap().sharing(iterable);
+    // How many there are may be the same where what they are is not, unless each rank takes its own of the
+    // two.
+    const auto& choice = *iterable.as<values::Choice>();
+    const Sharing held = heap().sharing(iterable), asked = symbols().sharing(choice.condition);
+    if (held != Sharing::local || asked == Sharing::divergent) return held;
+    return symbolic::mix(asked, symbolic::mix(trips_of(choice.yes), trips_of(choice.no)));
+  }
   case Kind::unknown: return sharing_of_length(*iterable.as<values::Unknown>());
   // When the function of `iter(function, last)` gives the last is its own affair.
   case Kind::instance:
