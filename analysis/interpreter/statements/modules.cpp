@@ -362,15 +362,20 @@ bool Interpreter::add_import_root(const Arguments& arguments) {
 }
 
 namespace {
-// The folders that were added, the last one first, whichever way led to them.
+// The folders that were added, the last one first, whichever way led to it. Where ways were joined, each part
+// may be one of two, or not known.
 void added_roots(Value roots, std::vector<std::string_view>& found) {
+  constexpr std::size_t most_added = 32;  // a program adds one or two
+  if (found.size() >= most_added) return;
   if (roots.is(Kind::choice)) {
     added_roots(roots.as<values::Choice>()->yes, found);
     added_roots(roots.as<values::Choice>()->no, found);
   } else if (roots.is(Kind::tuple)) {
     const auto& items = roots.as<values::Tuple>()->items;
-    found.push_back(items[1].text());
+    added_roots(items[1], found);
     added_roots(items[0], found);
+  } else if (roots.is(Kind::string)) {
+    found.push_back(roots.text());
   }
 }
 }  // namespace

@@ -25,6 +25,19 @@ bool in_optimizer(const OperationEvent& event) {
 
 namespace {
 
+const std::set<const Object*>& stepped_in(
+    const TrainingRoot& training_root, const interpreter::LoopEvent* loop) {
+  auto& known = training_root.stepped_in_loops;
+  if (training_root.stepped_of_events != training_root.all.size()) {
+    known.clear();
+    for (const TrainingEvent& each : training_root.all)
+      if (const Value of = stepped_optimizer(*each.event))
+        for (const interpreter::LoopEvent* around : each.loops) known[around].insert(of.object());
+    training_root.stepped_of_events = training_root.all.size();
+  }
+  return known[loop];
+}
+
 // Of several optimizers: who alone is stepped in the loop of the backward, or is cleared before it and
 // stepped after it, is meant.
 bool is_meant(const TrainingRoot& training_root, const OperationEvent& backward, const Object* optimizer) {
@@ -32,9 +45,7 @@ bool is_meant(const TrainingRoot& training_root, const OperationEvent& backward,
   while (at < training_root.all.size() && training_root.all[at].event != &backward) ++at;
   if (at == training_root.all.size()) return false;
   for (auto it = training_root.all[at].loops.rbegin(); it != training_root.all[at].loops.rend(); ++it) {
-    std::set<const Object*> stepped;
-    for (const TrainingEvent& each : training_root.all)
-      if (const Value of = stepped_optimizer(*each.event); of && each.in(*it)) stepped.insert(of.object());
+    const auto& stepped = stepped_in(training_root, *it);
     if (stepped.empty()) continue;
     if (stepped.size() == 1) return stepped.contains(optimizer);
     break;
@@ -61,11 +72,8 @@ bool belongs_to_another(const TrainingRoot& training_root, const TrainingEvent& 
   bool within = false;
   for (const interpreter::LoopEvent* loop : backward.loops) {
     if (within) {
-      bool ours = false, others = false;
-      for (const TrainingEvent& each : training_root.all)
-        if (const Value of = stepped_optimizer(*each.event); of && each.in(loop))
-          (of.object() == optimizer ? ours : others) = true;
-      if (others && !ours) return true;
+      const auto& stepped = stepped_in(training_root, loop);
+      if (!stepped.empty() && !stepped.contains(optimizer)) return true;
     }
     within = within || loop == outer;
   }
@@ -79,10 +87,11 @@ bool is_only_backward(
   const auto at = std::ranges::find(training_root.all, &backward, &TrainingEvent::event);
   if (at == training_root.all.end()) return false;
   for (auto loop = at->loops.rbegin(); loop != at->loops.rend(); ++loop) {
-    const bool stepped = std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
-      return stepped_optimizer(*each.event).object() == optimizer && each.in(*loop) &&
-          !in_optimizer(*each.event);
-    });
+    const bool stepped = stepped_in(training_root, *loop).contains(optimizer) &&
+        std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
+          return stepped_optimizer(*each.event).object() == optimizer && each.in(*loop) &&
+              !in_optimizer(*each.event);
+        });
     if (!stepped) continue;
     return std::ranges::none_of(training_root.all,
                [&](const TrainingEvent& each) {

@@ -49,6 +49,9 @@ struct TrainingRoot {
   // Which losses and parameters belong to which optimizer, as it was found out: many ways through the
   // training root ask for the same.
   mutable std::map<std::pair<const void*, const void*>, Answer> fed, shared;
+  // The optimizers that are stepped in each loop, of so many events: none before somebody asks.
+  mutable std::map<const interpreter::LoopEvent*, std::set<const Object*>> stepped_in_loops;
+  mutable std::size_t stepped_of_events = 0;
 };
 
 // What is wrong about an operation.
