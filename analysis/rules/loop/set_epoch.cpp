@@ -110,6 +110,8 @@ bool may_tell(const Record& record, Value told, const Object* sampler, int depth
 // Does the program call a method of that name anywhere but to hand it on, or to tell another object that is
 // seen? What a short method of its own does leaves no trace in the run.
 bool tells_epochs(const Record& record, const TrainingRoot& training_root, const Object* told) {
+  const auto* instance = dynamic_cast<const Instance*>(told);
+  const bool of_library = instance && is_librarys(Value::of(Kind::instance, instance));
   for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
     const ChunkOf& chunk = record.chunks[i];
     if (!chunk.statement() ||
@@ -123,7 +125,8 @@ bool tells_epochs(const Record& record, const TrainingRoot& training_root, const
       if (syntax::as<syntax::AttributeExpr>(*syntax::as<syntax::CallExpr>(expr).function).attribute.text() !=
           "set_epoch")
         return;
-      bool known = false, another = true;
+      // Where it may be one of several, a class of the program leaves no event of its own method.
+      bool known = false, another = of_library;
       for (const TrainingEvent& each : training_root.all) {
         if (each.event->row->operation != Operation::set_epoch || !(each.event->place == Place{i, expr.span}))
           continue;
