@@ -130,8 +130,9 @@ Value taken_where(symbolic::Context& symbols, Value value, Cond holds) {
 }
 // Two choices by the same conditions among the same values, made at different times.
 bool same_choice(Value a, Value b, int depth = 0) {
+  constexpr int deepest = 6;  // choices among choices: deeper ones count as different
   if (a == b) return true;
-  if (!a.is(Kind::choice) || !b.is(Kind::choice) || depth > 6) return false;
+  if (!a.is(Kind::choice) || !b.is(Kind::choice) || depth > deepest) return false;
   const Choice &one = *a.as<Choice>(), &other = *b.as<Choice>();
   return one.condition == other.condition && same_choice(one.yes, other.yes, depth + 1) &&
       same_choice(one.no, other.no, depth + 1);

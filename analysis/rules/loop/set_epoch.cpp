@@ -94,9 +94,10 @@ bool has_epochs(const Record& record, Value value) {
 // May an object that is told an epoch be the sampler, or hand it on to that? Another one that is seen does
 // not.
 bool may_tell(const Record& record, Value told, const Object* sampler, int depth = 0) {
+  constexpr int deepest = 6;  // choices among choices: of deeper ones it may be any
   if (told.object() == sampler) return true;
   if (told.is(Kind::none)) return false;
-  if (told.is(Kind::choice) && depth < 6)
+  if (told.is(Kind::choice) && depth < deepest)
     return may_tell(record, told.as<values::Choice>()->yes, sampler, depth + 1) ||
         may_tell(record, told.as<values::Choice>()->no, sampler, depth + 1);
   if (!told.is(Kind::instance)) return true;
