@@ -145,6 +145,7 @@ void Interpreter::put_body(const FunctionStmt& was, const FunctionStmt& is, std:
   };
   for (ItemRun& item : replay_.items) ask_of_new(item.used);
   for (auto& [key, unit] : replay_.units) ask_of_new(unit.used);
+  for (auto& [cls, numbers] : default_numbers_) ask_of_new(numbers.used);
   values::Function& function = *functions_.at(&was);
   functions_.erase(&was);
   functions_[&is] = &function;
