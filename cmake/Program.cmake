@@ -11,7 +11,7 @@ find_package(Threads REQUIRED)
 # nothing to look for on the machine that it is copied to but the C library.
 set_property(TARGET spdlog::spdlog_header_only PROPERTY INTERFACE_LINK_LIBRARIES Threads::Threads fmt::fmt-header-only)
 
-stepzero_floor(protocol LINKS nlohmann_json::nlohmann_json Boost::boost Threads::Threads)
+stepzero_floor(protocol LINKS nlohmann_json::nlohmann_json Boost::boost Threads::Threads JOINED)
 stepzero_floor(server USES protocol snapshot footprint rules documents program syntax
                LINKS nlohmann_json::nlohmann_json spdlog::spdlog_header_only Boost::boost CLI11::CLI11 Threads::Threads)
 

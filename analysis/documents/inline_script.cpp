@@ -8,7 +8,7 @@ namespace stepzero::documents {
 
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool ends_command(char c) { return c == ';' || c == '&' || c == '|' || c == '\n'; }
 
 class Splitter {
@@ -31,7 +31,7 @@ public:
       } else if (c == '$' || c == '`') {
         put(quote_ ? Chars::hole : Chars::words, i);
         i = behind(i);
-      } else if (quote_ == 0 && is_blank(c)) {
+      } else if (quote_ == 0 && is_space(c)) {
         end_word();
       } else if (quote_ == 0 && ends_command(c)) {
         end_command();

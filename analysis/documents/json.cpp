@@ -11,7 +11,7 @@ namespace stepzero::documents {
 
 namespace {
 
-constexpr int deepest = 64;
+constexpr int deepest_value = 64;
 
 void append_utf8(std::string& text, std::uint32_t code) {
   if (code < 0x80) {
@@ -67,16 +67,16 @@ std::string unescaped(std::string_view written) {
   return text;
 }
 
-class Reader {
+class JsonReader {
 public:
-  Reader(std::string_view text, std::vector<Span>& comments) : text_(text), comments_(comments) {}
+  JsonReader(std::string_view text, std::vector<Span>& comments) : text_(text), comments_(comments) {}
 
   bool value(TSNode node, Node& into, int depth) {
     using enum Node::Kind;
     into.span = span(node);
     const std::string_view type = ts_node_type(node),
                            written = text_.substr(into.span.begin, into.span.end - into.span.begin);
-    if (depth > deepest) return false;
+    if (depth > deepest_value) return false;
     if (type == "object") {
       into.kind = table;
       return fields(node, into, depth);
@@ -172,7 +172,7 @@ bool read_json(std::string_view text, Node& into, std::vector<Span>& comments) {
   if (!tree) return false;
   const TSNode root = ts_tree_root_node(tree.get());
   bool whole = !ts_node_has_error(root), any = false;
-  Reader reader(text, comments);
+  JsonReader reader(text, comments);
   reader.each_child(
       root,
       [&](TSNode child) {

@@ -17,7 +17,7 @@ namespace stepzero::documents {
 
 constexpr std::size_t most_commands = 5'000;
 constexpr std::size_t most_items = 4096;  // of an array
-constexpr int deepest = 100;
+constexpr int deepest_command = 100;
 
 inline Span span_of(TSNode node) { return {ts_node_start_byte(node), ts_node_end_byte(node)}; }
 inline std::string_view type_of(TSNode node) { return ts_node_type(node); }
@@ -59,7 +59,7 @@ private:
   }
 
   void statement(TSNode node, int depth) {
-    if (depth > deepest || script_.commands.size() > most_commands) return;
+    if (depth > deepest_command || script_.commands.size() > most_commands) return;
     const std::string_view type = type_of(node);
     if (type == "comment") {
       if ((branches_ == 0 && rounds_ == 1) ||

@@ -21,9 +21,9 @@ namespace stepzero::documents {
 
 namespace {
 
-class Reader {
+class TomlReader {
 public:
-  explicit Reader(const syntax::Text& text) : text_(text) {}
+  explicit TomlReader(const syntax::Text& text) : text_(text) {}
 
   // The library counts lines and code points from 1; 0 where it knows no place.
   Span span(const toml::source_region& region) const {
@@ -101,7 +101,7 @@ std::optional<std::size_t> bare_beyond_ascii(std::string_view text, std::vector<
 }  // namespace
 
 std::optional<Broken> read_toml(const syntax::Text& text, Node& into, std::vector<Span>& comments) {
-  const Reader reader(text);
+  const TomlReader reader(text);
   if (const auto bare = bare_beyond_ascii(text.bytes(), comments)) {
     const auto begin = static_cast<std::uint32_t>(*bare);
     return Broken{{begin, begin + 1}, "in TOML a character that is not ASCII stands in quotes"};

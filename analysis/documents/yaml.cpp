@@ -17,7 +17,7 @@ namespace stepzero::documents {
 
 namespace {
 
-constexpr int deepest = 64;
+constexpr int deepest_node = 64;
 constexpr std::size_t most_nodes = 100'000;  // aliases can stand for more than the file holds
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -134,19 +134,19 @@ private:
   std::size_t first_ = 0, byte_ = 0, index_ = 0;
 };
 
-class Reader {
+class YamlReader {
 public:
-  Reader(std::string_view text, bool bare_exponents) : bare_exponents_(bare_exponents), places_(text) {
+  YamlReader(std::string_view text, bool bare_exponents) : bare_exponents_(bare_exponents), places_(text) {
     ready_ = yaml_parser_initialize(&parser_) == 1;
     if (ready_)
       yaml_parser_set_input_string(
           &parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
   }
-  ~Reader() {
+  ~YamlReader() {
     if (ready_) yaml_parser_delete(&parser_);
   }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  YamlReader(const YamlReader&) = delete;
+  YamlReader& operator=(const YamlReader&) = delete;
 
   // One document, or none; more of them are no configuration.
   bool read(Node& into) {
@@ -202,7 +202,7 @@ private:
 
   bool node(Event& event, Node& into, int depth) {
     using enum Node::Kind;
-    if (depth > deepest || ++nodes_ > most_nodes) return false;
+    if (depth > deepest_node || ++nodes_ > most_nodes) return false;
     into.span = span(event);
     switch (event.type()) {
     case YAML_ALIAS_EVENT: {
@@ -296,7 +296,7 @@ private:
 }  // namespace
 
 bool read_yaml(std::string_view text, Node& into, Exponents exponents) {
-  return Reader(text, exponents == Exponents::bare).read(into);
+  return YamlReader(text, exponents == Exponents::bare).read(into);
 }
 
 }  // namespace stepzero::documents

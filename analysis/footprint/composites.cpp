@@ -26,10 +26,10 @@ Int product(symbolic::Context& s, std::initializer_list<Int> sizes) {
 
 // What an attention of so many numbers keeps behind its projections. `weights`: one for each pair of a query
 // and a key, in each head; `rows`: one for each query, in each head.
-struct Sizes {
+struct AttentionSizes {
   Int queries, keys, weights, rows;
 };
-void keep_weights(Keeper& keeper, const Sizes& sizes, Dtype dtype, bool scales_keys, bool drops) {
+void keep_weights(Keeper& keeper, const AttentionSizes& sizes, Dtype dtype, bool scales_keys, bool drops) {
   keeper.extra(sizes.queries, dtype, "scaled");
   if (scales_keys) keeper.extra(sizes.keys, dtype, "scaled");
   keeper.extra(sizes.weights, dtype, "weights");
@@ -80,7 +80,7 @@ void keep_attention(Keeper& keeper) {
             heads = elements(
                 s, Shape{true, std::vector(query->shape.dims.begin(), query->shape.dims.end() - 2)});
   // On a GPU keys and values have the heads of the query by then.
-  const Sizes sizes{elements(s, query->shape),
+  const AttentionSizes sizes{elements(s, query->shape),
       on_gpu ? product(s, {heads, size_at(key, 1), size_at(key, 0)}) : elements(s, key->shape),
       product(s, {rows, size_at(key, 1)}), rows};
   if (!on_gpu && drops) {
@@ -117,7 +117,7 @@ void keep_attention_of(Keeper& keeper, const Attention& of, Dtype dtype, bool fu
   symbolic::Context& s = keeper.s;
   const Int queries = product(s, {of.batch, of.length, of.width}),
             keys = product(s, {of.batch, of.other, of.width});
-  const Sizes sizes{queries, keys, product(s, {of.batch, of.heads, of.length, of.other}),
+  const AttentionSizes sizes{queries, keys, product(s, {of.batch, of.heads, of.length, of.other}),
       product(s, {of.batch, of.heads, of.length})};
   for (const Int each : {queries, keys, keys}) keeper.extra(each, dtype, "projected");
   if (fused && !(keeper.device == Device::cpu && drops)) {
@@ -314,7 +314,7 @@ void keep_cell(Keeper& keeper) {
 namespace {
 
 // The settings of a Transformer's layer, or of a whole one.
-struct Block {
+struct TransformerBlock {
   Int width, heads, hidden, batch, length, other;  // other: of the memory that a decoder attends to
   bool drops = false, is_relu = false;
   Dtype outside = Dtype::unknown;  // of what goes from part to part: under autocast not what products have
@@ -327,7 +327,7 @@ void keep_norm(Keeper& keeper, Int numbers, Int tokens, Dtype dtype) {
 }
 
 // Each part keeps its input; what the first one gets is the layer's own.
-void keep_block(Keeper& keeper, const Block& block, bool decodes, bool is_last) {
+void keep_block(Keeper& keeper, const TransformerBlock& block, bool decodes, bool is_last) {
   symbolic::Context& s = keeper.s;
   const Int tokens = product(s, {block.batch, block.length}), numbers = product(s, {tokens, block.width}),
             inner = product(s, {tokens, block.hidden});
@@ -393,7 +393,7 @@ void keep_built(Keeper& keeper) {
     const Int added = !mask ? spread
         : padding           ? product(keeper.s, {spread, length(state)})
                             : elements(keeper.s, mask->shape);
-    return Block{size("d_model"), size("nhead"), size("dim_feedforward"), batch, length(state),
+    return TransformerBlock{size("d_model"), size("nhead"), size("dim_feedforward"), batch, length(state),
         other ? length(other) : nullptr, drops, is_relu, keeper.dtype(), added};
   };
   const auto count = [&](std::string_view name) {
@@ -407,7 +407,8 @@ void keep_built(Keeper& keeper) {
     keep_inputs(keeper, {state}, transposed && !norm_first, norm_first);
   };
   // Where batches come first, what a decoder attends to is transposed and copied in each of its layers.
-  const auto stack = [&](std::int64_t layers, const Block& each, bool decodes, const TensorState* attended) {
+  const auto stack = [&](std::int64_t layers, const TransformerBlock& each, bool decodes,
+                         const TensorState* attended) {
     for (std::int64_t i = 0; i < layers; ++i) {
       if (attended && (transposed || i == 0)) keep_inputs(keeper, {attended}, transposed);
       keep_block(keeper, each, decodes, i + 1 == layers);

@@ -29,7 +29,7 @@ struct Kept {
   std::string_view needs = {};         // of copies and counters: none without it
   std::string_view temporary_if = {};  // one more number while it steps where this argument is set
 };
-constexpr Kept table[] = {
+constexpr Kept optimizer_table[] = {
     {"SGD", 1, 0, 0, 0, {}, {}, Width::of_parameter, "momentum", "weight_decay"},
     {"Adam", 2, 1, 1, 3, "amsgrad"},
     {"AdamW", 2, 1, 1, 3, "amsgrad"},
@@ -128,8 +128,8 @@ bool is_set(const Record& record, const interpreter::OperationEvent& made, std::
 std::optional<Kept> kept_by(const Record& record, const interpreter::OperationEvent& made,
     std::string_view type, std::string_view path) {
   if (!path.starts_with(bitsandbytes)) {
-    const auto found = std::ranges::find(table, type, &Kept::type);
-    return found == std::end(table) ? std::nullopt : std::optional(*found);
+    const auto found = std::ranges::find(optimizer_table, type, &Kept::type);
+    return found == std::end(optimizer_table) ? std::nullopt : std::optional(*found);
   }
   std::string_view name = type;
   if (name.starts_with(paged)) name.remove_prefix(paged.size());

@@ -33,9 +33,9 @@ std::optional<Side> side_of(std::string_view text) {
   return inside ? std::nullopt : std::optional(std::move(made));
 }
 
-class Sizes {
+class PartSizes {
 public:
-  explicit Sizes(symbolic::Context& s) : s_(s) {}
+  explicit PartSizes(symbolic::Context& s) : s_(s) {}
   // Of the axes of a dimension the one that is not known follows from the others.
   void learn(const Side& side, const Shape& shape) {
     for (std::size_t i = 0; i < side.size() && i < shape.dims.size(); ++i) {
@@ -71,7 +71,7 @@ std::optional<std::vector<Int>> strides_of_rearranged(symbolic::Context& s, std:
   if (!given || !wanted || given->size() != from.dims.size() || wanted->size() != to.dims.size() ||
       strides.size() != from.dims.size())
     return std::nullopt;
-  Sizes sizes(s);
+  PartSizes sizes(s);
   for (int pass = 0; pass < 4; ++pass) {
     sizes.learn(*given, from);
     sizes.learn(*wanted, to);

@@ -7,7 +7,7 @@ namespace stepzero::footprint {
 
 namespace {
 
-constexpr Keeping table[] = {
+constexpr Keeping saving_table[] = {
     // Products.
     {"linear Linear NonDynamicallyQuantizableLinear LazyLinear", "rows_of_input<weight weight<input"},
     {"matmul mm bmm mv dot inner outer vdot chain_matmul multi_dot spmm tensordot kron", "operands"},
@@ -176,7 +176,7 @@ bool lists(std::string_view words, std::string_view name) {
 std::optional<std::string_view> keeping_of(std::string_view operator_name) {
   static const auto known = [] {
     std::unordered_map<std::string_view, std::string_view> made;
-    for (const Keeping& line : table)
+    for (const Keeping& line : saving_table)
       for (std::string_view rest = line.names; !rest.empty();) {
         const auto space = rest.find(' ');
         made.emplace(rest.substr(0, space), line.keeps);
@@ -211,7 +211,7 @@ std::vector<libraries::Column> columns() {
     }
   };
   libraries::Column keeps{"kept for backward", {}}, takes{"temporaries of backward", {}};
-  for (const Keeping& line : table) split(keeps, line.names);
+  for (const Keeping& line : saving_table) split(keeps, line.names);
   for (const Temporaries& line : temporaries) split(takes, line.names);
   std::vector<libraries::Column> all{keeps, takes, view_column(), flops_column()};
   for (const auto& [says, words] :

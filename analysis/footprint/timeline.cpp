@@ -25,7 +25,7 @@ bool passes_gradient(const Producer& made) {
   return name == "add" || name == "positive";
 }
 
-struct Block {
+struct StorageLife {
   Bytes bytes;
   std::int64_t number = 0;
   std::string_view what;
@@ -98,7 +98,7 @@ private:
       for (const TensorState* result : nodes[i].results) {
         if (&graph_.base(*result) != result || graph_.held(*result) || is_on_cpu(*result)) continue;
         if (!timed_[i].is_new && !read.contains(graph_.storage(*result))) continue;
-        Block& block = block_of(graph_.storage(*result));
+        StorageLife& block = block_of(graph_.storage(*result));
         block.bytes = {};
         block.bytes.add(s_, graph_.bytes(*result));
         block.what = libraries::operator_name(*nodes[i].made->row);
@@ -117,7 +117,7 @@ private:
       for (const Saved& saved : timed_[i].saving.kept) {
         if (saved.held) continue;
         const bool is_new = !blocks_.contains(saved.storage);
-        Block& block = block_of(saved.storage);
+        StorageLife& block = block_of(saved.storage);
         if (is_new) {
           block.bytes = saved.bytes;
           block.what = saved.what == "input" ? std::string_view("input")
@@ -145,14 +145,14 @@ private:
     return options_.device == Device::cuda && state.device && state.device->text == "cpu";
   }
 
-  Block& block_of(const Storage& storage) { return blocks_[storage]; }
+  StorageLife& block_of(const Storage& storage) { return blocks_[storage]; }
 
-  void make(Block& block) {
+  void make(StorageLife& block) {
     if (block.alive) return;
     block.alive = true;
     now_ += block.number;
   }
-  void drop(Block& block) {
+  void drop(StorageLife& block) {
     if (!block.alive || block.held_by_name) return;
     block.alive = false;
     now_ -= block.number;
@@ -160,16 +160,16 @@ private:
 
   void forward() {
     const auto& nodes = graph_.nodes();
-    std::map<std::size_t, std::vector<Block*>> ends;
+    std::map<std::size_t, std::vector<StorageLife*>> ends;
     for (auto& [storage, block] : blocks_)
       if (!block.savers) ends[block.last_use].push_back(&block);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       for (const Storage& storage : made_[i]) make(blocks_.at(storage));
       look("forward", nodes[i].made->born);
-      for (Block* block : ends[i]) drop(*block);
+      for (StorageLife* block : ends[i]) drop(*block);
       // A name that has a new tensor lets the old one go.
       for (const Storage& storage : made_[i])
-        if (Block& block = blocks_.at(storage); block.left) block.left = false, now_ -= block.number;
+        if (StorageLife& block = blocks_.at(storage); block.left) block.left = false, now_ -= block.number;
     }
     for (auto& [storage, block] : blocks_)
       if (block.left) block.left = false, now_ -= block.number;
@@ -209,7 +209,7 @@ private:
       accumulated_ = 0;
       for (const Saved& saved : timed_[i].saving.kept)
         if (!saved.held)
-          if (Block& block = blocks_.at(saved.storage); --block.savers == 0) drop(block);
+          if (StorageLife& block = blocks_.at(saved.storage); --block.savers == 0) drop(block);
       if (of[i] >= 0)
         if (Gradient& done = gradients_[static_cast<std::size_t>(of[i])]; --done.users == 0)
           now_ -= done.number;
@@ -321,7 +321,7 @@ private:
   const StandingMemory& standing_;
   const Options& options_;
   symbolic::Context& s_;
-  std::unordered_map<Storage, Block, StorageHash> blocks_;
+  std::unordered_map<Storage, StorageLife, StorageHash> blocks_;
   std::unordered_map<std::size_t, std::vector<Storage>> made_;  // by the operation that makes them
   std::vector<Storage> inputs_;
   std::vector<Gradient> gradients_;

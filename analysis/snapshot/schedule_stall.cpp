@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t not_buffered =
     262'144;  // elements of a message that no network takes without the receiver
 
-bool is_member(const CommEvent& comm, int rank) {
+bool takes_part(const CommEvent& comm, int rank) {
   return std::find(comm.members.begin(), comm.members.end(), rank) != comm.members.end();
 }
 
@@ -30,7 +30,7 @@ Partners::Partners(const rules::JobRun& run) : others_(run.size()), complete_(ru
     complete_[rank].resize(run[rank].comms.size(), true);
     for (std::size_t i = 0; i < run[rank].comms.size(); ++i) {
       const CommEvent& comm = run[rank].comms[i];
-      if (comm.what == CommEvent::What::collective && is_member(comm, me))
+      if (comm.what == CommEvent::What::collective && takes_part(comm, me))
         meetings[{comm.group, entered[comm.group]++}].push_back({me, i});
       if (comm.what == CommEvent::What::send)
         messages[{me, comm.peer, comm.tag, comm.group}].first.push_back({me, i});

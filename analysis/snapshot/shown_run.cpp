@@ -16,7 +16,7 @@ namespace {
 
 constexpr int most_runs_to_show = 3;
 
-using Functions = std::unordered_set<const syntax::Stmt*>;
+using FunctionSet = std::unordered_set<const syntax::Stmt*>;
 
 const DescribedShape* said_of(
     const std::map<std::string, DescribedShape, std::less<>>& shapes, std::string_view key) {
@@ -46,7 +46,7 @@ bool may_be_tensor(values::Value value) {
 
 // Functions that are `mistaken` in their words are not described.
 FoundParameters found_parameters(
-    const Record& record, const Functions& mistaken, DescribedFunctions& described) {
+    const Record& record, const FunctionSet& mistaken, DescribedFunctions& described) {
   FoundParameters found;
   for (const interpreter::Fact& fact : record.facts) {
     if (fact.role != interpreter::Fact::Role::parameter || !fact.function || !record.in_file(fact.place))
@@ -79,7 +79,7 @@ FoundParameters found_parameters(
 // functions themselves, or by all of their calls.
 //
 // Where neither tells how many dimensions there are, the function's words do, unless it is `mistaken`.
-interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, const Functions& mistaken) {
+interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, const FunctionSet& mistaken) {
   // What may be None is asked about what it is where it is not.
   const auto there = [](values::Value value) {
     while (value.is(values::Kind::choice)) {
@@ -164,8 +164,8 @@ bool same_given(const interpreter::AllGiven& a, const interpreter::AllGiven& b) 
 }
 
 // The functions that were given what their words say, and in which something fails that did not fail before.
-Functions refuted(const Record& before, const Record& shown, const interpreter::AllGiven& given) {
-  Functions wrong;
+FunctionSet refuted(const Record& before, const Record& shown, const interpreter::AllGiven& given) {
+  FunctionSet wrong;
   const auto by_words = [&](const values::Function& function) {
     return function.stmt &&
         std::ranges::any_of(function.parameters->list, [&](const syntax::Parameter& parameter) {
@@ -195,7 +195,7 @@ Functions refuted(const Record& before, const Record& shown, const interpreter::
 
 const Record* run_to_show(Run& run, const program::Sources& sources, const std::string& path,
     const interpreter::Limits& limits, const std::function<void(Run&, const interpreter::Limits&)>& begin,
-    int left, const Functions& mistaken) {
+    int left, const FunctionSet& mistaken) {
   interpreter::AllGiven given = given_by(run.record, static_cast<std::uintptr_t>(left) * 100'000, mistaken);
   if (run.given) {
     const bool more = std::any_of(given.begin(), given.end(), [&](const auto& one) {
@@ -224,7 +224,7 @@ const Record* run_to_show(Run& run, const program::Sources& sources, const std::
   }
   // What fails only as the words have it is not as they say.
   if (mistaken.empty())
-    if (const Functions wrong = refuted(run.record, shown->record, *shown->given); !wrong.empty())
+    if (const FunctionSet wrong = refuted(run.record, shown->record, *shown->given); !wrong.empty())
       return run_to_show(run, sources, path, limits, begin, left, wrong);
   const bool whole = (!shown->record.out_of_budget || run.record.out_of_budget) && !shown->record.cancelled;
   if (!whole) return run.given ? &run.record : nullptr;

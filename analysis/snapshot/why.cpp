@@ -74,17 +74,18 @@ private:
     const std::size_t before = said_.size();
     std::vector<std::string> way;
     walk(root, root.block, way);
-    const bool known = std::any_of(record_.facts.begin(), record_.facts.end(), [&](const Fact& fact) {
-      return begins_here(fact.place) && fact.root <= record_.roots.size() && fact.root > 0 &&
-          record_.roots[fact.root - 1].get() == &root;
-    });
+    const bool known = std::any_of(
+        record_.facts.begin(), record_.facts.end(), [&](const interpreter::Fact& fact) {
+          return begins_here(fact.place) && fact.root <= record_.roots.size() && fact.root > 0 &&
+              record_.roots[fact.root - 1].get() == &root;
+        });
     if (said_.size() == before && !known) return;
     reached_.push_back(&root);
     said_.insert(said_.begin() + static_cast<std::ptrdiff_t>(before),
         "The run of " + root.name + " comes to it" +
             (root.truncated ? ", and is broken off by the budget." : "."));
   }
-  void walk(const Root& root, const Block& block, std::vector<std::string>& way) {
+  void walk(const Root& root, const interpreter::Block& block, std::vector<std::string>& way) {
     for (const Event* event : block.events) {
       const bool here = begins_here(event->place);
       switch (event->kind) {
@@ -127,7 +128,7 @@ private:
         const auto& attempt = static_cast<const AttemptEvent&>(*event);
         way.push_back("in the try of " + at(event->place));
         walk(root, attempt.body, way);
-        for (const Block& handler : attempt.handlers) walk(root, handler, way);
+        for (const interpreter::Block& handler : attempt.handlers) walk(root, handler, way);
         walk(root, attempt.orelse, way);
         walk(root, attempt.finally, way);
         way.pop_back();
@@ -183,7 +184,7 @@ private:
     }
     if (!chunk) return;
     Place last{};
-    for (const Fact& fact : record_.facts)
+    for (const interpreter::Fact& fact : record_.facts)
       if (record_.in_file(fact.place) && fact.place.chunk == chunk &&
           (!function ||
               (fact.place.span.begin >= function->span.begin && fact.place.span.end <= function->span.end)) &&

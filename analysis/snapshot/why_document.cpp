@@ -38,9 +38,9 @@ std::string shown(const Word& word) {
   return "`" + text + "`";
 }
 
-class Why {
+class WhyDocument {
 public:
-  Why(const rules::DocumentInput& input, std::uint32_t line)
+  WhyDocument(const rules::DocumentInput& input, std::uint32_t line)
       : input_(input), text_(*input.document.text),
         span_{text_.line_start(line - 1), text_.line_start(line)} {}
 
@@ -141,7 +141,7 @@ private:
 
 std::vector<std::string> why_silent(
     const rules::DocumentInput& input, const std::vector<rules::Finding>& told, std::uint32_t line) {
-  return Why(input, line).tell(told);
+  return WhyDocument(input, line).tell(told);
 }
 
 }  // namespace stepzero::snapshot

@@ -39,11 +39,6 @@ bool holds(Compare op, std::int64_t a, std::int64_t b) {
   return false;
 }
 
-const char* spelling(Compare op) {
-  constexpr std::array spellings{" == ", " != ", " < ", " <= ", " > ", " >= "};
-  return spellings[static_cast<std::size_t>(op)];
-}
-
 // A comparison or the negation of one.
 Cond comparison_of(Cond a) {
   if (a->form == Context::Form::compare) return a;

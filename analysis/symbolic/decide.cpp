@@ -9,8 +9,6 @@ namespace {
 constexpr int deepest_trial = 2;
 constexpr std::size_t most_cases = 4;
 
-Answer answer(bool value) { return value ? Answer::yes : Answer::no; }
-
 Answer reversed(Answer a) {
   if (a == Answer::unknown) return a;
   return a == Answer::yes ? Answer::no : Answer::yes;

@@ -3,11 +3,6 @@
 #include "symbolic/state.hpp"
 
 namespace stepzero::symbolic {
-namespace {
-
-Answer answer(bool value) { return value ? Answer::yes : Answer::no; }
-
-}  // namespace
 
 void Context::State::rewind(std::size_t mark) {
   while (!assumptions.empty() && assumptions.back().first >= mark) assumptions.pop_back();

@@ -23,10 +23,6 @@ private:
   std::size_t count_ = 0;
 };
 
-std::uint64_t magnitude(std::int64_t value) {
-  return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-}
-
 }  // namespace
 
 bool Context::State::before(const Monomial* a, const Monomial* b) {

@@ -137,6 +137,17 @@ private:
   std::size_t count_ = 0;
 };
 
+inline Answer answer(bool value) { return value ? Answer::yes : Answer::no; }
+// Of the least number as well.
+inline std::uint64_t magnitude(std::int64_t value) {
+  return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+}
+// With a blank on either side.
+inline const char* spelling(Compare op) {
+  constexpr std::array spellings{" == ", " != ", " < ", " <= ", " > ", " >= "};
+  return spellings[static_cast<std::size_t>(op)];
+}
+
 inline std::uint32_t scramble(std::uint64_t seed, std::uint64_t value) {
   std::uint64_t x = (seed ^ value) * 0x9E3779B97F4A7C15u + value;
   x ^= x >> 29;

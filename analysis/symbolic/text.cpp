@@ -49,10 +49,6 @@ void write_atom(std::string& out, Int atom, Level level) {
   if (brackets) out += ')';
 }
 
-std::uint64_t magnitude(std::int64_t value) {
-  return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-}
-
 void write_magnitude(std::string& out, const Term& term) {
   const std::uint64_t coefficient = magnitude(term.coefficient);
   const auto factors = term.monomial->factors;
@@ -92,11 +88,6 @@ void write(std::string& out, Int a, Level level) {
 }
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-const char* spelling(Compare op) {
-  constexpr std::array spellings{" == ", " != ", " < ", " <= ", " > ", " >= "};
-  return spellings[static_cast<std::size_t>(op)];
-}
 
 enum class Around : std::uint8_t { nothing, disjunction, conjunction, negation };
 

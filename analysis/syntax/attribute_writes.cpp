@@ -9,11 +9,6 @@
 namespace stepzero::syntax {
 namespace {
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-      static_cast<unsigned char>(c) >= 0x80;
-}
-
 template <std::size_t N> bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -144,7 +139,7 @@ private:
   }
 
   void first_word(std::string_view value) {
-    const auto end = std::ranges::find_if_not(value, is_word);
+    const auto end = std::ranges::find_if_not(value, is_name_byte);
     add(value.substr(0, static_cast<std::size_t>(end - value.begin())));
   }
 
@@ -154,7 +149,7 @@ private:
         std::min<std::size_t>(span.begin, text_.size()), span.end - span.begin);
     for (std::size_t i = 0; i < broken.size();) {
       std::size_t end = i;
-      while (end < broken.size() && is_word(broken[end])) ++end;
+      while (end < broken.size() && is_name_byte(broken[end])) ++end;
       if (end > i) defined(Name(broken.substr(i, end - i)));
       i = end + 1;
     }

@@ -22,16 +22,13 @@ constexpr std::array<Class, 256> classes = make_classes();
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\f'; }
 bool is_newline(char c) { return c == '\n' || c == '\r'; }
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
-}
 
 struct KnownWord {
   std::string_view text;
   Word word;
   bool statement;  // cannot stand at the begin of a line inside brackets
 };
-constexpr KnownWord keywords[] = {
+constexpr KnownWord known_words[] = {
     {"def", Word::def, true},
     {"class", Word::class_, true},
     {"async", Word::async, false},
@@ -72,7 +69,7 @@ private:
 
   std::string_view word_at(std::size_t begin) const {
     std::size_t end = begin;
-    while (end < text_.size() && is_word(text_[end])) ++end;
+    while (end < text_.size() && is_name_byte(text_[end])) ++end;
     return text_.substr(begin, end - begin);
   }
   std::size_t skip_blanks(std::size_t at) const {
@@ -87,7 +84,7 @@ private:
   const KnownWord* keyword_at(std::size_t at) const {
     if (at >= text_.size() || text_[at] < 'a' || text_[at] > 'w') return nullptr;
     const std::string_view word = word_at(at);
-    for (const KnownWord& keyword : keywords)
+    for (const KnownWord& keyword : known_words)
       if (keyword.text == word) return &keyword;
     return nullptr;
   }
@@ -122,7 +119,7 @@ private:
     }
     if (word_at(at) == "from") {
       std::size_t module = skip_blanks(at + 4);
-      while (module < text_.size() && (is_word(text_[module]) || text_[module] == '.')) ++module;
+      while (module < text_.size() && (is_name_byte(text_[module]) || text_[module] == '.')) ++module;
       return word_at(skip_blanks(module)) == "import";
     }
     return false;

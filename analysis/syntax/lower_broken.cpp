@@ -7,10 +7,6 @@
 namespace stepzero::syntax {
 namespace {
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
-}
-
 // Where the right side of the last `=` of an assignment begins; 0 if the line has none outside brackets.
 std::size_t assignment_sign(std::string_view line) {
   std::size_t found = 0;
@@ -36,12 +32,12 @@ std::vector<Span> bound_words(std::string_view line) {
   bool next = false, all = false;
   for (std::size_t at = 0; at < line.size();) {
     if (line[at] == '"' || line[at] == '\'' || line[at] == '#') break;
-    if (!is_word(line[at])) {
+    if (!is_name_byte(line[at])) {
       ++at;
       continue;
     }
     const std::size_t begin = at;
-    while (at < line.size() && is_word(line[at])) ++at;
+    while (at < line.size() && is_name_byte(line[at])) ++at;
     const std::string_view word = line.substr(begin, at - begin);
     if (word == "def" || word == "class" || word == "as") {
       next = true;

@@ -10,6 +10,13 @@
 
 namespace stepzero::syntax {
 
+// A letter, digit or underscore of ASCII, whatever the locale.
+constexpr bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+// A byte that a name of Python may hold: a word's, or one of a longer code point.
+constexpr bool is_name_byte(char c) { return is_word(c) || (c & 0x80) != 0; }
+
 // Half-open range of bytes.
 struct Span {
   std::uint32_t begin = 0;

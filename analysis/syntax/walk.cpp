@@ -147,4 +147,10 @@ void for_each_statement(const Stmt& stmt, const std::function<void(const Stmt&)>
   });
 }
 
+std::string_view last_name(const Expr& expr) {
+  if (expr.kind == ExprKind::name) return as<NameExpr>(expr).id.text();
+  if (expr.kind == ExprKind::attribute) return as<AttributeExpr>(expr).attribute.text();
+  return {};
+}
+
 }  // namespace stepzero::syntax

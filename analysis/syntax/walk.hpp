@@ -4,6 +4,7 @@
 #include "syntax/ast.hpp"
 
 #include <functional>
+#include <string_view>
 
 namespace stepzero::syntax {
 
@@ -15,5 +16,8 @@ void for_each_statement(const Stmt& stmt, const std::function<void(const Stmt&)>
 // plain names, targets of loops and of `with`, annotations, decorators, and defaults are left out.
 void for_each_expression(const Stmt& stmt, const std::function<void(const Expr&)>& each);
 void for_each_expression(const Expr& expr, const std::function<void(const Expr&)>& each);
+
+// `c` of `c` and of `a.b.c`; empty for another expression.
+std::string_view last_name(const Expr& expr);
 
 }  // namespace stepzero::syntax

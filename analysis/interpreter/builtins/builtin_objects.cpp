@@ -190,7 +190,7 @@ Value text(const BuiltinCall& call) {
   return call.mixed();
 }
 
-Value format(const BuiltinCall& call) {
+Value formatted(const BuiltinCall& call) {
   if (call.count == 0) return {};
   const Value pattern = call.second ? call.second : call.heap().string("");
   if (const auto made = pattern.is(Kind::string) ? call.formatted(call.first, pattern.text()) : std::nullopt)
@@ -306,7 +306,7 @@ const BuiltinTable& object_functions() {
       {"vars", vars},
       {"locals globals", locals},
       {"str repr ascii", text},
-      {"format", format},
+      {"format", formatted},
       {"property", property},
       {"staticmethod classmethod", plain_method},
       {"object.__setattr__", object_setattr},

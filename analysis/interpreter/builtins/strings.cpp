@@ -86,7 +86,7 @@ Value unknown(const BuiltinCall& call) {
 }
 bool has_text(Value value) { return value.is(Kind::string) && !value.text().empty(); }
 
-Value format(const BuiltinCall& call) {
+Value format_braces(const BuiltinCall& call) {
   if (const auto made = call.format_braces(call.self.text())) return call.heap().string(*made);
   const Value made = unknown(call);
   const std::string_view pattern = call.self.text();
@@ -282,7 +282,7 @@ Value is_identifier(const BuiltinCall& call) {
 
 const BuiltinTable& methods() {
   static const BuiltinTable table{
-      {"format", format},
+      {"format", format_braces},
       {"join", join},
       {"startswith endswith", starts_or_ends},
       {"split rsplit", split_text},

@@ -15,7 +15,7 @@ using values::Kind;
 
 namespace {
 
-bool is_abstract(const values::Function& function) {
+bool does_nothing(const values::Function& function) {
   if (!function.stmt) return false;
   return std::ranges::all_of(function.stmt->body, [](const Stmt* stmt) {
     if (stmt->kind == StmtKind::pass || stmt->kind == StmtKind::raise) return true;
@@ -207,7 +207,7 @@ bool Interpreter::refuses(const values::Function& function, const Arguments& arg
                       : may_be_another(function, self, expr);
   if (another && self.is(Kind::instance) && self.as<values::Instance>()->cls) {
     const values::Class* cls = self.as<values::Instance>()->cls;
-    const bool overridden = (made ? is_abstract_class(*made) : is_abstract(function)) ||
+    const bool overridden = (made ? is_abstract_class(*made) : does_nothing(function)) ||
         std::ranges::any_of(classes_, [&](const values::Class* each) {
           return each != cls && std::ranges::find(each->order, cls) != each->order.end() &&
               find_in_order(each->order, function.name) != Value::of(Kind::function, &function);

@@ -13,7 +13,7 @@ using namespace syntax;
 using values::Kind;
 
 namespace {
-constexpr int deepest = 3;  // functions that call functions
+constexpr int deepest_callee = 3;  // functions that call functions
 }  // namespace
 
 bool Interpreter::may_communicate(const values::Function& function, int depth) {
@@ -32,7 +32,7 @@ bool Interpreter::may_communicate(const values::Function& function, int depth) {
     if (const Row* row = library_.find(std::string(library_.types().communication).append(name));
         row && (row->collective || row->message))
       found = true;
-    if (found || depth >= deepest) continue;
+    if (found || depth >= deepest_callee) continue;
     Value called;
     if (of == CalledName::Of::self && function.owner)
       called = find_in_order(function.owner->order, Name(name));
@@ -59,7 +59,7 @@ void Interpreter::note_unseen_communication(Value function, const Arguments& arg
       const auto& held = *value.as<values::Function>();
       if (may_communicate(held)) return true;
       // A wrapper calls what the function around it was given.
-      if (++depth > deepest) return --depth, false;
+      if (++depth > deepest_callee) return --depth, false;
       bool any = false;
       for (const values::Scope* scope = held.closure; scope && scope->parent && !any; scope = scope->parent)
         any = !scope->is_class && std::ranges::any_of(scope->names.entries(), [&](const auto& entry) {

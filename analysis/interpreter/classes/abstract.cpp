@@ -1,5 +1,7 @@
 #include "interpreter/classes/abstract.hpp"
 
+#include "syntax/walk.hpp"
+
 #include <algorithm>
 
 namespace stepzero::interpreter {
@@ -11,23 +13,21 @@ namespace {
 
 constexpr std::size_t most_overrides = 4;
 
-std::string_view last_name(const Expr& expr) {
-  if (expr.kind == ExprKind::call) return last_name(*as<CallExpr>(expr).function);
-  if (expr.kind == ExprKind::name) return as<NameExpr>(expr).id.text();
-  if (expr.kind == ExprKind::attribute) return as<AttributeExpr>(expr).attribute.text();
-  return {};
+// Of what is raised: a class, or a call of it.
+std::string_view name_of_class(const Expr& expr) {
+  return expr.kind == ExprKind::call ? name_of_class(*as<CallExpr>(expr).function) : last_name(expr);
 }
 
 }  // namespace
 
 bool is_abstract(const FunctionStmt& function) {
-  const bool marked = std::ranges::any_of(
-      function.decorators, [](const Expr* decorator) { return last_name(*decorator) == "abstractmethod"; });
+  const bool marked = std::ranges::any_of(function.decorators,
+      [](const Expr* decorator) { return name_of_class(*decorator) == "abstractmethod"; });
   bool raises = false;
   for (const Stmt* stmt : function.body) {
     if (stmt->kind == StmtKind::raise)
       raises = as<RaiseStmt>(*stmt).exception &&
-          last_name(*as<RaiseStmt>(*stmt).exception) == "NotImplementedError";
+          name_of_class(*as<RaiseStmt>(*stmt).exception) == "NotImplementedError";
     else if (stmt->kind != StmtKind::pass &&
         !(stmt->kind == StmtKind::expression &&
             (as<ExpressionStmt>(*stmt).value->kind == ExprKind::string ||

@@ -17,8 +17,8 @@ using namespace syntax;
 using values::Kind;
 
 namespace {
-const Name native_first{
-    values::EngineNotes::native_first};  // in a class whose first base is one of a library
+
+const Name first_base_is_native{values::EngineNotes::native_first};
 
 // Has the class a method that a decorator of which nothing is known made something of? A base that is not
 // seen may call it where it constructs an object, and have it change the fields: a validator.
@@ -89,7 +89,7 @@ Value Interpreter::make_class(const ClassStmt& stmt) {
   if (cls->is_named_tuple) finish_named_tuple(*cls);
   if (cls->is_dataclass) inherit_fields(*cls);
   if (cls->native && !bases.empty() && resolve(bases.front()).is(Kind::library))
-    heap().slot_of(body->names, native_first).value = heap().boolean(true);
+    heap().slot_of(body->names, first_base_is_native).value = heap().boolean(true);
   if (dry_runs_ == 0 && record_.chunks[chunk_].path == main_path_) classes_.push_back(cls);
   Value made = Value::of(Kind::class_, cls);
   if (const Value hook = parents.empty() ? Value{} : find_in_order(cls->order, Name("__init_subclass__"), 1);

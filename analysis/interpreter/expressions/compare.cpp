@@ -27,10 +27,10 @@ symbolic::Compare ordering(CompareOp op) {
   default: return symbolic::Compare::eq;
   }
 }
-bool is_number(Value value) { return value.is(Kind::integer) || value.is(Kind::real); }
+bool is_plain_number(Value value) { return value.is(Kind::integer) || value.is(Kind::real); }
 bool is_constant_like(Value value) {
-  return value.is(Kind::string) || value.is(Kind::none) || value.is(Kind::boolean) || is_number(value) ||
-      value.is(Kind::dtype) || value.is(Kind::device);
+  return value.is(Kind::string) || value.is(Kind::none) || value.is(Kind::boolean) ||
+      is_plain_number(value) || value.is(Kind::dtype) || value.is(Kind::device);
 }
 std::string constant_text(symbolic::Context& symbols, Value value) {
   switch (value.kind) {
@@ -135,9 +135,9 @@ Value Interpreter::Comparison::result() {
     left = number(left);
     right = number(right);
   }
-  if (is_order() && !is_number(left) && !left.is(Kind::tensor))
+  if (is_order() && !is_plain_number(left) && !left.is(Kind::tensor))
     if (const Value made = order()) return made;
-  if (is_number(left) && is_number(right)) return of_numbers();
+  if (is_plain_number(left) && is_plain_number(right)) return of_numbers();
   // Whether it is the same object is one answer, however many numbers it holds.
   if ((left.is(Kind::tensor) || right.is(Kind::tensor)) && !is_identity()) return of_tensors();
   return of_unknowns();
@@ -253,7 +253,7 @@ Value Interpreter::Comparison::equality() {
   if (left == right && (!left.is(Kind::tensor) || is_identity())) return with_itself();
   if (left.is(Kind::instance) && right.is(Kind::instance)) return of_instances();
   for (const auto& [member, other] : {std::pair{left, right}, std::pair{right, left}})
-    if (member.is(Kind::instance) && (other.is(Kind::string) || is_number(other)) &&
+    if (member.is(Kind::instance) && (other.is(Kind::string) || is_plain_number(other)) &&
         member.as<values::Instance>()->cls) {
       if (const Value plain = run.plain_member(member); !(plain == member))
         return run.compare(op, plain, other);
@@ -391,7 +391,7 @@ Value Interpreter::Comparison::of_constants() {
     }
   // Values of different kinds are not equal; numbers are compared below.
   if ((op == CompareOp::eq || op == CompareOp::ne) && left.kind != right.kind && run.known_key(left) &&
-      run.known_key(right) && !(is_number(left) && is_number(right)))
+      run.known_key(right) && !(is_plain_number(left) && is_plain_number(right)))
     return answer(run.same_key(left, right));
   if (left.is(Kind::boolean) && right.is(Kind::boolean)) {
     const Cond both = s.logical_and(left.condition(), right.condition());
@@ -543,7 +543,7 @@ Value Interpreter::Comparison::asked_of_unknown() {
                     equals = std::string(spelled(CompareOp::eq)) + constant;
   const std::string key = std::string(spelled(positive)) + constant;
   // What is known to be equal is not less.
-  if (positive != CompareOp::eq && is_order() && is_number(right)) {
+  if (positive != CompareOp::eq && is_order() && is_plain_number(right)) {
     const Cond same = run.questions_.find(unknown, equals);
     const bool equal = (same && s.decide(same) == symbolic::Answer::yes) ||
         (unknown->integer && right.is(Kind::integer) &&

@@ -10,11 +10,11 @@ using namespace syntax;
 
 namespace {
 
-constexpr int deepest = 12;  // expressions and statements within each other
+constexpr int deepest_test = 12;  // expressions and statements within each other
 
-bool mentions(const Expr& expr, Name name, int depth = 0) {
-  if (depth > deepest) return false;
-  const auto within = [&](const Expr* part) { return part && mentions(*part, name, depth + 1); };
+bool asks_name(const Expr& expr, Name name, int depth = 0) {
+  if (depth > deepest_test) return false;
+  const auto within = [&](const Expr* part) { return part && asks_name(*part, name, depth + 1); };
   switch (expr.kind) {
   case ExprKind::name: return as<NameExpr>(expr).id == name;
   case ExprKind::unary: return within(as<UnaryExpr>(expr).operand);
@@ -27,13 +27,13 @@ bool mentions(const Expr& expr, Name name, int depth = 0) {
 }
 
 bool asks_for(const Expr* test, Name number) {
-  return test && test->kind != ExprKind::name && mentions(*test, number);
+  return test && test->kind != ExprKind::name && asks_name(*test, number);
 }
 
 }  // namespace
 
 bool asks_for(syntax::Block body, Name number, int depth) {
-  if (depth > deepest) return false;
+  if (depth > deepest_test) return false;
   const auto within = [&](syntax::Block inner) { return asks_for(inner, number, depth + 1); };
   return std::ranges::any_of(body, [&](const Stmt* stmt) {
     switch (stmt->kind) {
@@ -54,7 +54,8 @@ bool takes_by(syntax::Block body, Name number) {
   bool found = false;
   for (const Stmt* stmt : body)
     for_each_expression(*stmt, [&](const Expr& each) {
-      found = found || (each.kind == ExprKind::subscript && mentions(*as<SubscriptExpr>(each).index, number));
+      found = found ||
+          (each.kind == ExprKind::subscript && asks_name(*as<SubscriptExpr>(each).index, number));
     });
   return found;
 }

@@ -8,11 +8,11 @@ using values::Kind;
 
 namespace {
 
-constexpr int deepest_part = 4;  // of a batch
+constexpr int deepest_batch_part = 4;  // of a batch
 
 // The sizes of tensors in a batch that are symbols.
 void symbols_in(const symbolic::Context& symbols, Value value, std::vector<Int>& found, int depth = 0) {
-  if (depth > deepest_part) return;
+  if (depth > deepest_batch_part) return;
   switch (value.kind) {
   case Kind::tensor:
     for (const values::Dim& dim : value.as<values::Tensor>()->now()->shape.dims)
@@ -65,7 +65,7 @@ std::optional<LastRound> last_round(Interpreter& run, Value element, Int rounds)
 }
 
 Value with_batch(values::Heap& heap, Value element, Int batch, std::int64_t size, int depth) {
-  if (depth > deepest_part) return element;
+  if (depth > deepest_batch_part) return element;
   switch (element.kind) {
   case Kind::tensor: {
     const auto* tensor = element.as<values::Tensor>();

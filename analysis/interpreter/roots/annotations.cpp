@@ -3,6 +3,7 @@
 // `# [batch, seq, hidden]` behind an assignment. Annotations tell what an unknown is, and a value that
 // contradicts one is a problem; comments only give names to sizes that have none.
 #include "interpreter/interpreter.hpp"
+#include "syntax/walk.hpp"
 #include "values/internal_rows.hpp"
 #include "values/shape_text.hpp"
 
@@ -28,12 +29,6 @@ struct Described {
   std::vector<Size> dims, tail;
   bool open = false;
 };
-
-std::string_view last_name(const Expr& expr) {
-  if (expr.kind == ExprKind::name) return as<NameExpr>(expr).id.text();
-  if (expr.kind == ExprKind::attribute) return as<AttributeExpr>(expr).attribute.text();
-  return {};
-}
 
 bool is_name(std::string_view text) {
   return !text.empty() && !(text[0] >= '0' && text[0] <= '9') &&

@@ -1,5 +1,7 @@
 #include "interpreter/roots/declared.hpp"
 
+#include "syntax/walk.hpp"
+
 #include <algorithm>
 
 namespace stepzero::interpreter {
@@ -9,15 +11,9 @@ using values::Kind;
 
 namespace {
 
-constexpr int deepest = 5;                // configurations that hold configurations
+constexpr int deepest_configuration = 5;  // configurations that hold configurations
 constexpr std::size_t most_texts = 6;     // of a Literal
 constexpr std::size_t most_fields = 400;  // of an object and all that it holds
-
-std::string_view last_name(const Expr& expr) {
-  if (expr.kind == ExprKind::name) return as<NameExpr>(expr).id.text();
-  if (expr.kind == ExprKind::attribute) return as<AttributeExpr>(expr).attribute.text();
-  return {};
-}
 
 class Declaring {
 public:
@@ -111,7 +107,7 @@ private:
   }
 
   Value named_tuple(values::Class& cls, std::string_view name, Place born, int depth) {
-    if (depth > deepest || fields_ + cls.fields.size() > most_fields) return {};
+    if (depth > deepest_configuration || fields_ + cls.fields.size() > most_fields) return {};
     fields_ += cls.fields.size();
     std::vector<Value> items;
     for (const values::ClassField& each : cls.fields) items.push_back(field(cls, each, name, born, depth));
@@ -121,7 +117,8 @@ private:
   }
 
   Value object(values::Class& cls, std::string_view name, Place born, int depth) {
-    if (!cls.is_dataclass || depth > deepest || fields_ + cls.fields.size() > most_fields) return {};
+    if (!cls.is_dataclass || depth > deepest_configuration || fields_ + cls.fields.size() > most_fields)
+      return {};
     fields_ += cls.fields.size();
     auto* made = run_.heap().make<values::Instance>();
     made->born = born;

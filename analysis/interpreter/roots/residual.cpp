@@ -9,11 +9,11 @@ using values::Kind;
 
 namespace {
 
-constexpr int deepest = 12;  // expressions within each other
+constexpr int deepest_call = 12;  // expressions within each other
 
-bool mentions(const Expr& expr, Name name, int depth = 0) {
-  if (depth > deepest) return false;
-  const auto within = [&](const Expr& part) { return mentions(part, name, depth + 1); };
+bool gives_name(const Expr& expr, Name name, int depth = 0) {
+  if (depth > deepest_call) return false;
+  const auto within = [&](const Expr& part) { return gives_name(part, name, depth + 1); };
   switch (expr.kind) {
   case ExprKind::name: return as<NameExpr>(expr).id == name;
   case ExprKind::attribute: return within(*as<AttributeExpr>(expr).object);
@@ -29,7 +29,7 @@ bool mentions(const Expr& expr, Name name, int depth = 0) {
 }
 
 bool is_call_with(const Expr& expr, Name name) {
-  if (expr.kind == ExprKind::call) return mentions(expr, name);
+  if (expr.kind == ExprKind::call) return gives_name(expr, name);
   // gate * block(x)
   if (expr.kind != ExprKind::binary || as<BinaryExpr>(expr).op != BinaryOp::mul) return false;
   return is_call_with(*as<BinaryExpr>(expr).left, name) || is_call_with(*as<BinaryExpr>(expr).right, name);

@@ -30,7 +30,7 @@ namespace {
 // Set on an object once a run has asked what functions set on it: what that run then sets itself is known.
 const Name looked_at(values::UnknownState::looked_at);
 
-bool is_plain(Value value) {
+bool is_constant(Value value) {
   return value.is(Kind::none) || value.is(Kind::boolean) || value.is(Kind::integer) || value.is(Kind::real) ||
       value.is(Kind::string);
 }
@@ -87,7 +87,7 @@ void open_attributes(values::Heap& heap, values::Instance& object, const std::ve
   for (const Name each : set)
     if (each.text().starts_with(prefix))
       if (values::Slot* slot = object.attributes.find(Name(each.text().substr(prefix.size())));
-          slot && is_plain(slot->value))
+          slot && is_constant(slot->value))
         heap.set(*slot, heap.unseen(each.text()));
 }
 }  // namespace
@@ -96,7 +96,7 @@ Value Interpreter::found_global(const values::Scope& globals, Name name, Value f
   if (!in_roots_ || !frame_) return found;
   const bool own_object = found.is(Kind::instance) && found.as<values::Instance>()->cls &&
       found.as<values::Instance>()->cls->stmt;
-  if (!is_plain(found) && !own_object) return found_outside(found);
+  if (!is_constant(found) && !own_object) return found_outside(found);
   const auto set_by_functions = [&](const values::Scope& scope) -> const std::vector<Name>& {
     const auto [it, fresh] = set_by_functions_.try_emplace(&scope);
     if (fresh) it->second = set_in_functions(scope);

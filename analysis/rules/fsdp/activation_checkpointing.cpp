@@ -29,7 +29,7 @@ bool has_policy(const CallExpr& call) {
 // One function or module: what was done to a name so far, by the order of the text.
 class Order {
 public:
-  Order(const Record& record, Report& report) : record_(record), report_(report) {}
+  explicit Order(Report& report) : report_(report) {}
 
   void see(
       const CallExpr& call, std::uint32_t chunk, const std::map<std::string_view, std::string_view>& names) {
@@ -65,7 +65,6 @@ private:
       report_.relate(*finding, other, "sharded here");
   }
 
-  const Record& record_;
   Report& report_;
   std::map<std::string_view, Place> checkpointed_, sharded_;
 };
@@ -93,13 +92,13 @@ void check(const Record& record, Report& report) {
                         alias.path.front().text() == "apply_activation_checkpointing"));
       });
   if (!any) return;
-  Order module(record, report);
+  Order module(report);
   for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
     const auto& chunk = record.chunks[i];
     if (chunk.path != record.path || !chunk.statement()) continue;
     const Stmt& stmt = *chunk.chunk->stmt;
     const bool own = stmt.kind == StmtKind::function || stmt.kind == StmtKind::class_;
-    Order inner(record, report);
+    Order inner(report);
     std::vector<const CallExpr*> calls;
     for_each_expression(stmt, [&](const Expr& expr) {
       if (expr.kind == ExprKind::call) calls.push_back(&as<CallExpr>(expr));

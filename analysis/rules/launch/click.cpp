@@ -1,6 +1,7 @@
 #include "rules/launch/click.hpp"
 
 #include "rules/launch/declarations.hpp"
+#include "syntax/walk.hpp"
 
 #include <algorithm>
 

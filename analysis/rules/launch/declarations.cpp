@@ -1,5 +1,7 @@
 #include "rules/launch/declarations.hpp"
 
+#include "syntax/walk.hpp"
+
 #include <algorithm>
 
 namespace stepzero::rules::launch {
@@ -27,11 +29,6 @@ Arity arity_named(std::string_view word) {
 
 }  // namespace
 
-std::string_view last_name(const Expr& function) {
-  if (function.kind == ExprKind::attribute) return as<AttributeExpr>(function).attribute.text();
-  if (function.kind == ExprKind::name) return as<NameExpr>(function).id.text();
-  return {};
-}
 std::string_view literal(const Expr* expr) {
   return expr && expr->kind == ExprKind::string ? as<StringExpr>(*expr).value : std::string_view();
 }

@@ -64,7 +64,6 @@ private:
 };
 
 // Small questions to the syntax that readers of parsers ask.
-std::string_view last_name(const syntax::Expr& function);
 std::string_view literal(const syntax::Expr* expr);
 const syntax::Expr* keyword(const syntax::CallExpr& call, std::string_view name);
 bool spreads(const syntax::CallExpr& call);

@@ -2,6 +2,7 @@
 
 #include "rules/launch/declarations.hpp"
 #include "rules/source.hpp"
+#include "syntax/walk.hpp"
 
 #include <algorithm>
 #include <map>

@@ -6,6 +6,7 @@
 #include "rules/launch/scripts.hpp"
 #include "rules/launch/signatures.hpp"
 #include "rules/source.hpp"
+#include "syntax/walk.hpp"
 
 #include <algorithm>
 #include <map>

@@ -3,6 +3,7 @@
 #include "rules/launch/declarations.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/source.hpp"
+#include "syntax/walk.hpp"
 
 #include <algorithm>
 #include <map>

@@ -4,6 +4,7 @@
 #include "rules/shape/operator_problem.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
+#include "syntax/walk.hpp"
 
 #include <algorithm>
 #include <map>

@@ -9,6 +9,7 @@
 #include "rules/launch/slurm.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
+#include "syntax/walk.hpp"
 
 #include <algorithm>
 #include <map>

@@ -143,7 +143,7 @@ bool returns_something(const FunctionStmt& method) {
 
 class Check {
 public:
-  Check(const Record& record, Report& report) : record_(record), report_(report) {}
+  explicit Check(Report& report) : report_(report) {}
 
   void look(const values::Function& function, const libraries::OptimizationByHand& by) {
     const values::Class& cls = *function.owner;
@@ -183,7 +183,6 @@ public:
   }
 
 private:
-  const Record& record_;
   Report& report_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> told_;
 
@@ -211,7 +210,7 @@ private:
 };
 
 void check(const Record& record, Report& report) {
-  Check rule(record, report);
+  Check rule(report);
   for (const values::Function* function : functions_that_ran(record)) {
     if (!function->owner || function->owner->open || function->stmt->body.empty() ||
         !record.in_file({function->chunk, function->stmt->name_span}))
