@@ -1,6 +1,7 @@
 #include "documents/document.hpp"
 
 #include "syntax/spelling.hpp"
+#include "syntax/text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -74,8 +75,8 @@ std::string without_placeholders(std::string_view text) {
     const std::size_t end = filled.find("}}", at);
     if (end == std::string::npos) break;
     const std::string_view inside = std::string_view(filled).substr(at + 2, end - at - 2);
-    const bool names = !inside.empty() && std::ranges::all_of(inside, [](unsigned char c) {
-      return std::isalnum(c) != 0 || c == '_' || c == '.' || c == ' ' || c == '|';
+    const bool names = !inside.empty() && std::ranges::all_of(inside, [](char c) {
+      return syntax::is_word(c) || c == '.' || c == ' ' || c == '|';
     });
     if (!names || (at > 0 && filled[at - 1] == '$')) continue;
     filled[at] = '$';

@@ -3,6 +3,8 @@
 // every place stays what it is in the file.
 #include "documents/document.hpp"
 
+#include "syntax/text.hpp"
+
 #include <algorithm>
 #include <cctype>
 
@@ -56,8 +58,7 @@ std::vector<MakeVariable> variables_of_make(std::string_view text) {
       begin = std::min(line.find_first_not_of(' ', begin + exports.size()), line.size());
     }
     std::size_t end = begin;
-    while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) || line[end] == '_'))
-      ++end;
+    while (end < line.size() && syntax::is_word(line[end])) ++end;
     std::size_t sign = std::min(line.find_first_not_of(' ', end), line.size());
     const std::string_view rest = line.substr(sign);
     const std::size_t length = rest.starts_with("=")        ? 1
@@ -350,13 +351,11 @@ void configured_launches(const Node& root, Script& into) {
   }
 }
 
-bool is_in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
 // NAME=value, where `at` stands; what follows it is left there.
 std::optional<Setting> setting_at(
     std::string_view line, std::size_t& at, std::uint32_t begin, bool to_the_end) {
   const std::size_t first = at;
-  while (at < line.size() && is_in_name(line[at])) ++at;
+  while (at < line.size() && syntax::is_word(line[at])) ++at;
   if (at == first || at >= line.size() || (line[at] != '=' && !(to_the_end && line[at] == ' ')))
     return std::nullopt;
   Setting made;

@@ -1,5 +1,7 @@
 #include "documents/expansion.hpp"
 
+#include "syntax/text.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -19,7 +21,6 @@ Chars own_path(std::size_t at) {
   return made;
 }
 
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 // Sums and products of numbers and variables, as $((…)) has them.
@@ -77,7 +78,7 @@ private:
     const bool braced = take('{');
     skip();
     std::size_t end = at_;
-    while (end < text_.size() && is_name(text_[end])) ++end;
+    while (end < text_.size() && syntax::is_word(text_[end])) ++end;
     std::string_view word = text_.substr(at_, end - at_);
     at_ = end;
     if (braced && !take('}')) return std::nullopt;
@@ -220,7 +221,7 @@ void Expansion::braced(std::size_t begin, std::size_t end, bool quoted) {
   const bool counts = at < end && text_[at] == '#';
   if (counts) ++at;
   std::size_t stop = at;
-  while (stop < end && is_name(text_[stop])) ++stop;
+  while (stop < end && syntax::is_word(text_[stop])) ++stop;
   const std::string_view name = text_.substr(at, stop - at);
   if (name.empty()) return unknown(begin, quoted);
   if (!counts && (name == "0" || name == "BASH_SOURCE") &&
@@ -350,7 +351,7 @@ std::size_t Expansion::dollar(std::size_t at, std::size_t end, bool quoted) {
   }
   if (std::isalpha(static_cast<unsigned char>(c)) || c == '_') {
     std::size_t stop = next;
-    while (stop < end && is_name(text_[stop])) ++stop;
+    while (stop < end && syntax::is_word(text_[stop])) ++stop;
     variable(text_.substr(next, stop - next), at, quoted);
     return stop;
   }

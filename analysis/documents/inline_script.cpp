@@ -1,5 +1,7 @@
 #include "documents/inline_script.hpp"
 
+#include "syntax/text.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <string_view>
@@ -70,8 +72,7 @@ private:
     }
     if (end < text_.size() && !std::isalpha(static_cast<unsigned char>(text_[end])) && text_[end] != '_')
       return end;
-    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) || text_[end] == '_'))
-      ++end;
+    while (end < text_.size() && syntax::is_word(text_[end])) ++end;
     return end - 1;
   }
 

@@ -1,6 +1,7 @@
 // What a script of the shell does next: branches, loops, calls of functions, and commands in commands.
 #include "documents/inline_script.hpp"
 #include "documents/shell_walk.hpp"
+#include "syntax/text.hpp"
 
 #include <cctype>
 #include <charconv>
@@ -256,10 +257,10 @@ std::optional<Variable> Walk::values_of(TSNode loop) {
 }
 
 bool Walk::names_variable(std::string_view text, std::string_view name) {
-  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const std::size_t end = at + name.size();
-    if ((at == 0 || !is_letter(text[at - 1])) && (end == text.size() || !is_letter(text[end]))) return true;
+    if ((at == 0 || !syntax::is_word(text[at - 1])) && (end == text.size() || !syntax::is_word(text[end])))
+      return true;
   }
   return false;
 }

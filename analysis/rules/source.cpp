@@ -1,5 +1,7 @@
 #include "rules/source.hpp"
 
+#include "syntax/text.hpp"
+
 #include <cctype>
 
 namespace stepzero::rules {
@@ -37,9 +39,7 @@ bool program_says(const interpreter::Record& record, std::string_view text) {
 
 bool program_names(const interpreter::Record& record, std::string_view word) {
   return any_text(record, [&](std::string_view all) {
-    const auto is_letter = [&](std::size_t at) {
-      return at < all.size() && (std::isalnum(static_cast<unsigned char>(all[at])) != 0 || all[at] == '_');
-    };
+    const auto is_letter = [&](std::size_t at) { return at < all.size() && syntax::is_word(all[at]); };
     for (std::size_t at = all.find(word); at != std::string_view::npos; at = all.find(word, at + 1))
       if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + word.size())) return true;
     return false;

@@ -1,6 +1,8 @@
 // What several runs of one place have in common, to be shown there.
 #include "snapshot/shown.hpp"
 
+#include "syntax/text.hpp"
+
 #include <algorithm>
 #include <cctype>
 
@@ -18,8 +20,7 @@ bool whole(const Shown& value) {
 }
 bool is_name(const Shown::Dim& dim) {
   return !dim.is_int && !dim.text.empty() && !open(dim) && !rest(dim) &&
-      std::all_of(dim.text.begin(), dim.text.end(),
-          [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
+      std::all_of(dim.text.begin(), dim.text.end(), [](char c) { return syntax::is_word(c) || c == '.'; });
 }
 
 constexpr std::size_t program = 1;  // the run of the program itself, with what it has

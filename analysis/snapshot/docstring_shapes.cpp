@@ -1,5 +1,7 @@
 #include "snapshot/docstring_shapes.hpp"
 
+#include "syntax/text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -14,10 +16,9 @@ using namespace syntax;
 constexpr std::size_t most_dimensions = 6;
 constexpr std::size_t longest_entry = 600;  // bytes of what a docstring says of one parameter
 
-bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_identifier(std::string_view text) {
   return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-      std::ranges::all_of(text, is_letter);
+      std::ranges::all_of(text, syntax::is_word);
 }
 
 std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\n\r`") {
@@ -67,7 +68,7 @@ std::optional<DescribedSize> size_of(std::string_view word) {
   for (const char c : word) {
     if (c == ' ')
       ++words;
-    else if (is_letter(c))
+    else if (syntax::is_word(c))
       any = true;
     else if (c == '*' || c == '+' || c == '-' || c == '/' || c == '.' || c == '(' || c == ')' || c == '^')
       computed = true;
@@ -211,7 +212,7 @@ std::optional<DescribedShape> in_comment(std::string_view comment, std::string_v
     return shape_in(comment, true);
   if (!comment.starts_with(name)) return std::nullopt;
   comment.remove_prefix(name.size());
-  if (comment.empty() || is_letter(comment.front())) return std::nullopt;
+  if (comment.empty() || syntax::is_word(comment.front())) return std::nullopt;
   comment = trimmed(comment, " ");
   if (comment.starts_with("shape")) comment = trimmed(comment.substr(5), " ");
   if (comment.starts_with(".shape")) comment = trimmed(comment.substr(6), " ");

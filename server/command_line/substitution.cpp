@@ -1,5 +1,7 @@
 #include "server/command_line/substitution.hpp"
 
+#include "syntax/text.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -8,7 +10,6 @@
 namespace stepzero::server {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 std::size_t behind_blanks(std::string_view text, std::size_t at) {
   while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
   return at;
@@ -25,7 +26,7 @@ std::size_t behind_number(std::string_view text, std::size_t at) {
                       more = behind_number(text, factor);
     return more == factor ? at : more;
   }
-  return end < text.size() && (text[end] == '.' || is_word(text[end])) ? at : end;
+  return end < text.size() && (text[end] == '.' || syntax::is_word(text[end])) ? at : end;
 }
 
 struct Edit {
@@ -55,7 +56,7 @@ std::optional<Edit> default_behind(std::string_view text, std::size_t at) {
       ++depth;
     else if (text[at] == ')')
       --depth;
-    else if (depth == 0 && text.compare(at, 7, "default") == 0 && !is_word(text[at - 1]))
+    else if (depth == 0 && text.compare(at, 7, "default") == 0 && !syntax::is_word(text[at - 1]))
       return number_behind(text, at + 7);
   }
   return std::nullopt;
@@ -111,7 +112,7 @@ std::optional<std::string> substituted(std::string_view text, std::string_view n
     const char before = at > 0 ? text[at - 1] : '\n',
                behind = at + name.size() < text.size() ? text[at + name.size()] : '\n';
     std::optional<Edit> edit;
-    if (here == name && !is_word(before) && before != '.' && !is_word(behind))
+    if (here == name && !syntax::is_word(before) && before != '.' && !syntax::is_word(behind))
       edit = number_behind(text, at + name.size());
     if (!edit && before == '-' && (behind == '"' || behind == '\'') && same_option(here, name))
       edit = default_behind(text, at + name.size());

@@ -5,6 +5,7 @@
 #include "server/features/schedule.hpp"
 #include "server/workspace/paths.hpp"
 #include "snapshot/documents.hpp"
+#include "syntax/text.hpp"
 
 #include <algorithm>
 #include <set>
@@ -134,13 +135,9 @@ constexpr std::string_view makes_the_job = "init_process_group";
 // The name around the offset.
 syntax::Span name_at(const syntax::Text& text, std::uint32_t offset) {
   const std::string& bytes = text.bytes();
-  const auto in_name = [](unsigned char c) {
-    return c == '_' || c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-        (c >= 'A' && c <= 'Z');
-  };
   std::uint32_t begin = std::min(offset, text.size()), end = begin;
-  while (begin > 0 && in_name(static_cast<unsigned char>(bytes[begin - 1]))) --begin;
-  while (end < bytes.size() && in_name(static_cast<unsigned char>(bytes[end]))) ++end;
+  while (begin > 0 && syntax::is_name_byte(static_cast<unsigned char>(bytes[begin - 1]))) --begin;
+  while (end < bytes.size() && syntax::is_name_byte(static_cast<unsigned char>(bytes[end]))) ++end;
   return {begin, end};
 }
 

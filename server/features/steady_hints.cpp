@@ -1,15 +1,14 @@
 #include "server/features/steady_hints.hpp"
 
+#include "syntax/text.hpp"
+
 #include <algorithm>
 #include <cctype>
 
 namespace stepzero::server {
 namespace {
 
-bool continues_a_name(const std::string& text) {
-  return !text.empty() &&
-      (std::isalnum(static_cast<unsigned char>(text[0])) || text[0] == '_' || (text[0] & 0x80));
-}
+bool continues_a_name(const std::string& text) { return !text.empty() && syntax::is_name_byte(text[0]); }
 
 bool touches(const syntax::Edit& edit, std::uint32_t at) {
   if (at < edit.span.begin || at > edit.span.end) return false;

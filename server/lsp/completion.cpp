@@ -3,19 +3,18 @@
 #include "documents/document.hpp"
 #include "protocol/lsp/completion.hpp"
 #include "snapshot/documents.hpp"
+#include "syntax/text.hpp"
 
 #include <cctype>
 
 namespace stepzero::server {
 namespace {
 
-bool is_key(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
 // The key that is begun around the place, its quotes included.
 syntax::Span begun(std::string_view text, std::uint32_t offset) {
   syntax::Span span{offset, offset};
-  while (span.begin > 0 && is_key(text[span.begin - 1])) --span.begin;
-  while (span.end < text.size() && is_key(text[span.end])) ++span.end;
+  while (span.begin > 0 && syntax::is_word(text[span.begin - 1])) --span.begin;
+  while (span.end < text.size() && syntax::is_word(text[span.end])) ++span.end;
   if (span.begin > 0 && text[span.begin - 1] == '"') {
     --span.begin;
     if (span.end < text.size() && text[span.end] == '"') ++span.end;

@@ -1,6 +1,7 @@
 #include "server/workspace/notebook.hpp"
 
 #include "rules/launch/cell_commands.hpp"
+#include "syntax/text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -29,10 +30,6 @@ const Json& member(const Json& json, std::initializer_list<const char*> names) {
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 bool is_break(char c) { return c == '\n' || c == '\r'; }
 
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0;
-}
-
 std::uint32_t count_lines(std::string_view text) {
   std::uint32_t lines = 1;
   for (std::size_t i = 0; i < text.size(); ++i)
@@ -55,7 +52,7 @@ bool runs_python(std::string_view magic) {
 // `x = !ls` and `x = %magic`, which IPython allows for one name.
 bool assigns_magic(std::string_view line) {
   std::size_t at = 0;
-  while (at < line.size() && is_word(line[at])) ++at;
+  while (at < line.size() && syntax::is_name_byte(line[at])) ++at;
   if (at == 0) return false;
   while (at < line.size() && is_blank(line[at])) ++at;
   if (at >= line.size() || line[at] != '=') return false;
@@ -67,7 +64,7 @@ bool assigns_magic(std::string_view line) {
 bool asks_for_help(std::string_view line) {
   if (!line.ends_with('?')) return false;
   return std::all_of(line.begin(), line.end(),
-      [](char c) { return is_word(c) || c == '.' || c == '?' || c == '%' || c == '*'; });
+      [](char c) { return syntax::is_name_byte(c) || c == '.' || c == '?' || c == '%' || c == '*'; });
 }
 
 // Follows Python's strings, brackets and continued lines just far enough to know where a statement may start:

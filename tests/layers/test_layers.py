@@ -29,7 +29,7 @@ def floors():
             used = []
             if "USES" in words:
                 for word in words[words.index("USES") + 1:]:
-                    if word in ("LINKS", "PRECOMPILE", "PARSED_WITH"):
+                    if word in ("LINKS", "PRECOMPILE", "PARSED_WITH", "JOINED"):
                         break
                     used.append(word)
             uses[name], folders[name] = used, ROOT / folder / name

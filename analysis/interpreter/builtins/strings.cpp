@@ -2,6 +2,7 @@
 // would need their case or class is unknown.
 #include "interpreter/builtins/builtin_call.hpp"
 #include "interpreter/calls/unseen.hpp"
+#include "syntax/text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -276,8 +277,7 @@ Value is_identifier(const BuiltinCall& call) {
   const std::string_view text = call.self.text();
   if (!ascii(text)) return {};
   return call.heap().boolean(!text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-      std::all_of(text.begin(), text.end(),
-          [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }));
+      std::all_of(text.begin(), text.end(), syntax::is_word));
 }
 
 const BuiltinTable& methods() {

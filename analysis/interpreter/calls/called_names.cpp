@@ -1,13 +1,13 @@
 #include "interpreter/calls/called_names.hpp"
 
+#include "syntax/text.hpp"
+
 #include <algorithm>
 #include <cctype>
 
 namespace stepzero::interpreter {
 
 namespace {
-
-bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 std::vector<CalledName> each_once(std::string_view text) {
   std::vector<CalledName> names = called_names(text);
@@ -24,7 +24,7 @@ std::vector<CalledName> called_names(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '(') continue;
     std::size_t begin = i;
-    while (begin > 0 && is_letter(text[begin - 1])) --begin;
+    while (begin > 0 && syntax::is_word(text[begin - 1])) --begin;
     if (begin == i) continue;
     const std::string_view before = text.substr(0, begin);
     found.push_back({text.substr(begin, i - begin),

@@ -5,6 +5,7 @@
 
 #include "interpreter/classes/abstract.hpp"
 #include "syntax/spelling.hpp"
+#include "syntax/walk.hpp"
 
 #include <algorithm>
 
@@ -24,12 +25,6 @@ bool does_nothing(const values::Function& function) {
     return kind == ExprKind::string || kind == ExprKind::ellipsis;
   });
 }
-// The last name of the expression that is called.
-std::string_view written_name(const Expr& callee) {
-  if (callee.kind == ExprKind::name) return as<NameExpr>(callee).id.text();
-  if (callee.kind == ExprKind::attribute) return as<AttributeExpr>(callee).attribute.text();
-  return {};
-}
 // Is each base of the classes one of them, or the library's nearest? A base that is not, as `property` and
 // `type`, may have a constructor.
 bool bases_known(const values::Class& cls) {
@@ -38,7 +33,7 @@ bool bases_known(const values::Class& cls) {
     if (each->open || !each->stmt) return false;
     for (const Expr* base : each->stmt->bases) {
       const Expr& named = base->kind == ExprKind::subscript ? *as<SubscriptExpr>(*base).object : *base;
-      const std::string_view name = written_name(named);
+      const std::string_view name = last_name(named);
       const bool own = std::ranges::any_of(
           cls.order, [&](const values::Class* other) { return other->name.text() == name; });
       const bool native = each->native && each->native->row && each->native->path.ends_with(name);
@@ -97,7 +92,7 @@ bool is_made_there(Value self, const CallExpr& expr) {
   if (expr.function->kind != ExprKind::call || !self.is(Kind::instance)) return false;
   const auto& object = *self.as<values::Instance>();
   return object.cls && !object.symbolic &&
-      written_name(*as<CallExpr>(*expr.function).function) == object.cls->name.text();
+      last_name(*as<CallExpr>(*expr.function).function) == object.cls->name.text();
 }
 }  // namespace
 
@@ -107,7 +102,7 @@ bool Interpreter::can_be_judged(const values::Function& function, const CallExpr
   // Of an installed library there may be another version where the program runs.
   if (function.closure && installed_.contains(function.closure->globals)) return false;
   // What a table or another call gives back may be another function than the one that is known.
-  return !written_name(*expr.function).empty() || expr.function->kind == ExprKind::call;
+  return !last_name(*expr.function).empty() || expr.function->kind == ExprKind::call;
 }
 
 // May the object be of a class that has a method of its own in the place of this one?
@@ -189,7 +184,7 @@ bool Interpreter::refuses(const values::Function& function, const Arguments& arg
   if (!can_be_judged(function, expr) || (expr.function->kind == ExprKind::call && !is_made_there(self, expr)))
     return false;
   const std::string_view callee = made ? made->name.text()
-      : function.lambda                ? written_name(*expr.function)
+      : function.lambda                ? last_name(*expr.function)
                                        : function.name.text();
   if (callee.empty()) return false;
   std::string text = misfit(function, arguments, expr, callee, static_cast<bool>(self));
@@ -202,8 +197,8 @@ bool Interpreter::refuses(const values::Function& function, const Arguments& arg
     return false;
   const std::string called(callee);
   // `cls(…)` and `type(self)(…)` may make an object of a derived class.
-  bool another = made ? written_name(*expr.function) == "cls" || written_name(*expr.function).empty() ||
-          written_name(*expr.function) == "__class__"
+  bool another = made ? last_name(*expr.function) == "cls" || last_name(*expr.function).empty() ||
+          last_name(*expr.function) == "__class__"
                       : may_be_another(function, self, expr);
   if (another && self.is(Kind::instance) && self.as<values::Instance>()->cls) {
     const values::Class* cls = self.as<values::Instance>()->cls;
@@ -277,7 +272,7 @@ bool Interpreter::refuses_all(
       (arguments.positional.empty() && arguments.keywords.empty()) ||
       (!cls.order.empty() && cls.order.back()->globals && installed_.contains(cls.order.back()->globals)))
     return false;
-  if (written_name(*expr.function) != cls.name.text()) return false;
+  if (last_name(*expr.function) != cls.name.text()) return false;
   ProblemEvent* event = problem_at(values::ProblemKind::own_call, where, &expr,
       "`" + std::string(cls.name.text()) +
           "` takes no arguments: neither it nor what it derives from has a constructor");

@@ -31,10 +31,7 @@ struct Described {
 };
 
 bool is_name(std::string_view text) {
-  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') &&
-      std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-      });
+  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') && std::ranges::all_of(text, is_word);
 }
 
 // One word of a description: a name, a number, `_`, `...`, `*batch`, `#broadcasts`, `name=4`. What is none of

@@ -7,6 +7,7 @@
 #include "interpreter/roots/hooks.hpp"
 
 #include "interpreter/classes/set_on_self.hpp"
+#include "syntax/text.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
@@ -33,7 +34,7 @@ std::unordered_map<std::string_view, int> counts(
     const std::string& text, const std::vector<std::string_view>& names) {
   static const std::array<bool, 256> letters = [] {
     std::array<bool, 256> made{};
-    for (int c = 0; c < 256; ++c) made[static_cast<std::size_t>(c)] = std::isalnum(c) || c == '_';
+    for (int c = 0; c < 256; ++c) made[static_cast<std::size_t>(c)] = syntax::is_word(static_cast<char>(c));
     return made;
   }();
   std::unordered_map<std::string_view, int> found;

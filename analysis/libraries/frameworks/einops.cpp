@@ -2,6 +2,7 @@
 #include "libraries/frameworks/einops_patterns.hpp"
 #include "libraries/torch/nn/layer.hpp"
 #include "libraries/torch/ops/views.hpp"
+#include "syntax/text.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -161,8 +162,8 @@ std::optional<std::pair<std::size_t, std::size_t>> star_of(std::string_view patt
       if (seen) return std::nullopt;
       seen = true;
       ++i;
-    } else if (is_word(pattern[i])) {
-      while (i < pattern.size() && is_word(pattern[i])) ++i;
+    } else if (syntax::is_word(pattern[i])) {
+      while (i < pattern.size() && syntax::is_word(pattern[i])) ++i;
       ++(seen ? behind : before);
     } else {
       return std::nullopt;
@@ -264,8 +265,8 @@ Value parse_shape(Op& op) {
   // `_` may come more than once: nobody asks for it.
   std::size_t anonymous = 0;
   for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == '_' && (i == 0 || !is_word(names[i - 1])) &&
-        (i + 1 == names.size() || !is_word(names[i + 1])))
+    if (names[i] == '_' && (i == 0 || !syntax::is_word(names[i - 1])) &&
+        (i + 1 == names.size() || !syntax::is_word(names[i + 1])))
       names.insert(i + 1, "_" + std::to_string(anonymous++));
   const auto side = pattern ? read_side(names, reason) : std::nullopt;
   if (!side || side->ellipsis >= 0)

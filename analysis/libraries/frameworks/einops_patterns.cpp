@@ -1,14 +1,11 @@
 #include "libraries/frameworks/einops_patterns.hpp"
 
 #include "libraries/torch/ops/views.hpp"
+#include "syntax/text.hpp"
 
 #include <algorithm>
 
 namespace stepzero::libraries::einops {
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 std::optional<Side> read_side(std::string_view text, std::string& wrong) {
   Side side;
@@ -45,7 +42,7 @@ std::optional<Side> read_side(std::string_view text, std::string& wrong) {
         side.ellipsis_inside = inside;
       } else {
         std::size_t end = i;
-        while (end < text.size() && is_word(text[end])) ++end;
+        while (end < text.size() && syntax::is_word(text[end])) ++end;
         if (end == i) {
           wrong = std::string("'") + c + "' stands for no axis";
           return std::nullopt;

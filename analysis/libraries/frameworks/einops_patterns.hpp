@@ -32,7 +32,6 @@ struct Side {
   }
 };
 
-bool is_word(char c);
 // Nullopt, with a reason in `wrong`, if the text is no side of a pattern.
 std::optional<Side> read_side(std::string_view text, std::string& wrong);
 std::string words_of(const Group& group);

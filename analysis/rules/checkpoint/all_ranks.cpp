@@ -4,6 +4,7 @@
 #include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
+#include "syntax/text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -19,8 +20,7 @@ namespace {
 // Is a function called in the text? What it answers is not said there.
 bool calls(std::string_view text) {
   for (auto at = text.find('('); at != std::string_view::npos; at = text.find('(', at + 1))
-    if (at > 0 && (std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0 || text[at - 1] == '_'))
-      return true;
+    if (at > 0 && syntax::is_word(text[at - 1])) return true;
   return false;
 }
 // A condition of which nothing is known but what the program writes there may well ask for the rank; not if

@@ -5,6 +5,7 @@
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
+#include "syntax/walk.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -70,11 +71,6 @@ bool gives_all(const values::Instance& dataset, const FunctionStmt& method) {
   return all && !other;
 }
 
-std::string_view name_of(const Expr& expr) {
-  if (expr.kind == ExprKind::attribute) return as<AttributeExpr>(expr).attribute.text();
-  return expr.kind == ExprKind::name ? as<NameExpr>(expr).id.text() : std::string_view{};
-}
-
 // Says anything in the files of the classes that it knows of workers, or draws at random?
 bool knows_workers(const Record& record, const values::Class& cls, const FunctionStmt& method) {
   bool asked = false;
@@ -82,12 +78,12 @@ bool knows_workers(const Record& record, const values::Class& cls, const Functio
     for (const ChunkOf& chunk : record.chunks)
       if (chunk.path == record.chunks[each->chunk].path && chunk.statement())
         for_each_expression(*chunk.statement(), [&](const Expr& expr) {
-          asked = asked || name_of(expr).find("worker_info") != std::string_view::npos;
+          asked = asked || last_name(expr).find("worker_info") != std::string_view::npos;
         });
   if (asked) return true;
   bool random = false;
   for_each_expression(method, [&](const Expr& each) {
-    const std::string_view name = name_of(each);
+    const std::string_view name = last_name(each);
     random = random || name.find("rand") != std::string_view::npos ||
         name.find("worker") != std::string_view::npos;
   });

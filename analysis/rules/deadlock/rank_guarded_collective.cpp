@@ -10,6 +10,7 @@
 #include "rules/ranks/module_state.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
+#include "syntax/text.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -57,7 +58,7 @@ bool by_another_name(const Record& record, const CallSite& site) {
   if (!site.function || !site.function->stmt || !record.chunk(site.place).chunk) return false;
   const std::string_view written = record.text(site.place), callee = written.substr(0, written.find('('));
   if (callee.size() == written.size() ||
-      !std::ranges::all_of(callee, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; }))
+      !std::ranges::all_of(callee, [](char c) { return syntax::is_word(c) || c == '.'; }))
     return false;
   const std::size_t point = callee.rfind('.');
   const std::string_view name = site.function->stmt->name.text();

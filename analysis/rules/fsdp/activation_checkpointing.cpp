@@ -3,6 +3,7 @@
 #include "rules/report.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
+#include "syntax/walk.hpp"
 
 #include <algorithm>
 #include <map>
@@ -13,10 +14,6 @@ namespace {
 
 using namespace syntax;
 
-std::string_view last(const Expr& function) {
-  if (function.kind == ExprKind::attribute) return as<AttributeExpr>(function).attribute.text();
-  return function.kind == ExprKind::name ? as<NameExpr>(function).id.text() : std::string_view();
-}
 std::string_view first_name(const CallExpr& call) {
   const Expr* given = call.arguments.empty() ? nullptr : call.arguments[0];
   return given && given->kind == ExprKind::name ? as<NameExpr>(*given).id.text() : std::string_view();
@@ -33,7 +30,7 @@ public:
 
   void see(
       const CallExpr& call, std::uint32_t chunk, const std::map<std::string_view, std::string_view>& names) {
-    std::string_view called = last(*call.function);
+    std::string_view called = last_name(*call.function);
     if (const auto found = names.find(called); found != names.end()) called = found->second;
     const std::string_view name = first_name(call);
     if (name.empty()) return;

@@ -2,6 +2,7 @@
 // asked for, and is the same from then on, though nothing else may be known of the shape.
 #include "interpreter/record.hpp"
 #include "libraries/torch/ops/views.hpp"
+#include "syntax/text.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -20,9 +21,7 @@ std::string size_name(Runtime& run, values::Place place, std::int64_t index) {
   const auto plain = [](std::string_view candidate) {
     if (candidate.empty() || candidate.size() > 40) return false;
     for (const char c : candidate)
-      if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-              c == '.'))
-        return false;
+      if (!syntax::is_word(c) && c != '.') return false;
     return true;
   };
   if (!plain(text)) return {};
