@@ -172,26 +172,28 @@ Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
   const auto sum = [&](Int a, Int b) { return a && b ? s.add(a, b) : nullptr; };
   const auto times = [&](Int a, std::int64_t by) { return a ? s.mul(a, s.constant(by)) : nullptr; };
   // An attention with its projections, of tensors as a layer gets them.
-  const auto attention = [&](const TensorState* query, const TensorState* key, Int width,
-                             bool batch_first) -> Int {
+  const auto attention = [&](const TensorState* query, const TensorState* key, const TensorState* value,
+                             Int width, bool batch_first) -> Int {
     const bool batched = query && query->shape.dims.size() == 3;
     const Int from = query ? elements(s, query->shape) : nullptr,
               to = key ? elements(s, key->shape) : nullptr;
     const Int keys = last_size(key, batched && !batch_first ? 2 : 1);
-    const Int projected = twice(sum(times(from, 2), times(to, 2)), width),
+    const Int projected = twice(
+                  sum(times(from, 2), sum(to, value ? elements(s, value->shape) : nullptr)), width),
               scores = times(twice(from, keys), 2);
     return sum(projected, scores);
   };
   if (product == Product::multihead)
-    return attention(first, operand(made, "key"), size(layer, "embed_dim"), flag(layer, "batch_first"));
+    return attention(first, operand(made, "key"), operand(made, "value"), size(layer, "embed_dim"),
+        flag(layer, "batch_first"));
   if (product == Product::layer || product == Product::layers) {
     const Value inner = layer ? attribute(graph.record(), *layer, values::ModuleState::layer) : Value{};
     const Instance* block = inner.is(Kind::instance) ? inner.as<Instance>() : layer;
     const Int width = size(block, "d_model"),
               layers = product == Product::layer ? s.constant(1) : size(layer, "num_layers");
     const TensorState* memory = operand(made, "memory");
-    Int each = attention(first, first, width, flag(block, "batch_first"));
-    if (memory) each = sum(each, attention(first, memory, width, flag(block, "batch_first")));
+    Int each = attention(first, first, first, width, flag(block, "batch_first"));
+    if (memory) each = sum(each, attention(first, memory, memory, width, flag(block, "batch_first")));
     each = sum(each, times(twice(elements(s, first->shape), size(block, "dim_feedforward")), 2));
     return each && layers ? s.mul(each, layers) : nullptr;
   }

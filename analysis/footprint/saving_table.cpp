@@ -126,6 +126,8 @@ constexpr Keeping saving_table[] = {
     {"binary_cross_entropy BCELoss binary_cross_entropy_with_logits BCEWithLogitsLoss", "input target"},
     {"kl_div KLDivLoss", "input target copy"},
     {"soft_margin_loss SoftMarginLoss hinge_embedding_loss HingeEmbeddingLoss", "input target"},
+    {"multi_margin_loss MultiMarginLoss", "input target"},
+    {"multilabel_margin_loss MultiLabelMarginLoss", "input target copy"},
     {"poisson_nll_loss PoissonNLLLoss", "input target copy"},
     {"ctc_loss CTCLoss", "log_probs targets copy"},
     {"cosine_similarity CosineSimilarity", "operands"},

@@ -34,6 +34,10 @@ bool fits_weights(Op& op, std::string_view input);
 // Fails where the input is known to be of integers or bool: the layer computes with floats only.
 bool takes_floats(Op& op, std::string_view input);
 
+// The tensors of the class of that path become the layer's: of one that learns its sizes from its first
+// input.
+void hold_parameters_of(Op& op, std::string_view path);
+
 // The input of a layer over `spatial` dimensions: [N, channels, …] or [channels, …]. Null channels: any.
 // Teaches an unknown input what it must be. Null after fail(), or if nothing is known of it.
 const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spatial, const Dim& channels);

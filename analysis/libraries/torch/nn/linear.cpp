@@ -54,6 +54,8 @@ Value lazy_linear(Op& op) {
   if (!op.kept("in_features"))
     if (const Dim arrives = from_right(op.shape("input"), 0); arrives.size && !op.run.guarded())
       op.keep("in_features", Value::of(arrives.size));
+  if (op.kept("in_features") && !op.kept("weight") && !op.run.guarded())
+    hold_parameters_of(op, "torch.nn.Linear");
   return linear(op);
 }
 

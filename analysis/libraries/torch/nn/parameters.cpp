@@ -170,14 +170,29 @@ void hold_cell(Op& op, std::int64_t gates) {
 }
 void hold_attention(Op& op) {
   const Dim width = setting_dim(op, "embed_dim");
-  if (!width.size || op.kept("kdim") || op.kept("vdim") ||
-      setting_flag(op, values::ModuleState::bias) == Known::unknown ||
+  const Dim of_keys = op.kept("kdim") ? setting_dim(op, "kdim") : width,
+            of_values = op.kept("vdim") ? setting_dim(op, "vdim") : width;
+  if (!width.size || !of_keys.size || !of_values.size) return;
+  const Answer keys_alike = op.equal(of_keys, width), values_alike = op.equal(of_values, width);
+  const Known bias = setting_flag(op, values::ModuleState::bias);
+  const bool apart = keys_alike == Answer::no || values_alike == Answer::no;
+  if ((!apart && (keys_alike != Answer::yes || values_alike != Answer::yes)) || bias == Known::unknown ||
       setting_flag(op, "add_bias_kv") != Known::no)
     return;
   const Dim three{op.s.mul(op.s.constant(3), width.size), width.origin, nullptr};
-  hold(op, "in_proj_weight", {true, {three, width}}, TensorRole::parameter, made_dtype(op));
-  if (setting_flag(op, values::ModuleState::bias) == Known::yes)
-    hold(op, "in_proj_bias", {true, {three}}, TensorRole::parameter, made_dtype(op));
+  const auto hold_weight = [&](std::string_view name, const Dim& rows, const Dim& columns) {
+    hold(op, name, {true, {rows, columns}}, TensorRole::parameter, made_dtype(op));
+  };
+  if (apart) {
+    // One weight for each, and none for all three.
+    hold_weight("q_proj_weight", width, width);
+    hold_weight("k_proj_weight", width, of_keys);
+    hold_weight("v_proj_weight", width, of_values);
+    op.keep("in_proj_weight", Value::none());
+  } else {
+    hold_weight("in_proj_weight", three, width);
+  }
+  if (bias == Known::yes) hold(op, "in_proj_bias", {true, {three}}, TensorRole::parameter, made_dtype(op));
   op.keep("out_proj",
       op.run.call(op.run.library_symbol("torch.nn.Linear"),
           {{op.kept("embed_dim"), op.kept("embed_dim"), op.kept(values::ModuleState::bias)}, {}, false},
@@ -361,8 +376,9 @@ void lose_devices(Runtime& run, Value module) {
   convert(run, module, anywhere, seen, false, 0);
 }
 
-void hold_parameters(Op& op) {
-  const std::string_view path = op.call.row.path;
+void hold_parameters(Op& op) { hold_parameters_of(op, op.call.row.path); }
+
+void hold_parameters_of(Op& op, std::string_view path) {
   const std::string_view name = path.substr(path.rfind('.') + 1);
   if (name == "LSTM") return hold_recurrent(op, 4);
   if (name == "GRU") return hold_recurrent(op, 3);
