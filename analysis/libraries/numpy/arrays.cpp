@@ -152,6 +152,19 @@ Value filled(Call& call) {
   const auto shape = sizes_asked(op, "shape");
   return shape ? array_of(call, *shape, dtype_asked(op, Dtype::float64)) : unknown_of(call);
 }
+// A file as an array: of the shape that is asked for, else of one dimension, as long as the file is.
+Value mapped(Call& call) {
+  Op op(call);
+  const Dtype dtype = dtype_asked(op, Dtype::uint8);
+  if (op.given("shape") && !call.run.resolve(op.argument("shape")).is(Kind::none)) {
+    const auto shape = sizes_asked(op, "shape");
+    return shape ? array_of(call, *shape, dtype) : unknown_of(call);
+  }
+  symbolic::AtomInfo length;
+  length.lower = 1;  // an empty file cannot be mapped
+  length.sharing = Sharing::uniform;
+  return array_of(call, {true, {op.dim(op.s.fresh(length))}}, dtype);
+}
 Dtype dtype_of_number(Op& op, Value value) {
   value = op.run.resolve(value);
   if (const TensorState* state = array_state(op.run, value)) return state->dtype;
@@ -510,6 +523,8 @@ std::vector<Row> array_rows() {
       row("numpy.zeros_like", function, "a, dtype=None, order=None, subok=True, shape=None", like),
       row("numpy.ones_like", function, "a, dtype=None, order=None, subok=True, shape=None", like),
       row("numpy.empty_like", function, "a, dtype=None, order=None, subok=True, shape=None", like),
+      row("numpy.memmap", function, "filename, dtype=None, mode='r+', offset=0, shape=None, order='C'",
+          mapped),
       row("numpy.eye", function, "N, M=None, k=0, dtype=None", eye),
       row("numpy.linspace", function, "start, stop, num=50, endpoint=True, **options", evenly_spaced),
       row("numpy.arange", function, "start, stop=None, step=None, dtype=None", arange),
