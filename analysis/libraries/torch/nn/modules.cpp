@@ -27,6 +27,17 @@ Value side_of(Runtime& run, Value value, bool yes) {
 
 enum class KnownParts { all, one_of_each_choice, some };
 
+// Is one of the things that it may be a module? Code that is not seen may have made one.
+bool may_be_module(Runtime& run, Value value) {
+  if (value.is(Kind::choice)) {
+    const auto* choice = value.as<values::Choice>();
+    return may_be_module(run, choice->yes) || may_be_module(run, choice->no);
+  }
+  if (value.is(Kind::unknown)) return value.as<values::Unknown>()->unseen;
+  // What it derives from may be a module.
+  if (value.is(Kind::instance) && value.as<Instance>()->cls && value.as<Instance>()->cls->open) return true;
+  return run.is_a(value, module_class);
+}
 // Calls `each` with the name and the value of every part, and with each of two modules of which one is the
 // part.
 template <class Each> KnownParts each_part(Runtime& run, const Instance& module, Each each) {
@@ -46,10 +57,9 @@ template <class Each> KnownParts each_part(Runtime& run, const Instance& module,
       each(name.text(), yes);
       each(name.text(), no);
       chosen = true;
-    } else if (value.is(Kind::choice) || (value.is(Kind::unknown) && value.as<values::Unknown>()->unseen))
+    } else if (may_be_module(run, value)) {
       complete = false;
-    else if (value.is(Kind::instance) && value.as<Instance>()->cls && value.as<Instance>()->cls->open)
-      complete = false;  // what it derives from may be a module
+    }
   }
   if (const Value list = held(items_name); list.is(Kind::list)) {
     const auto* items = values::Heap::list_state(list);
