@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t max_generators = 16;  // of one comprehension
 constexpr std::uint64_t alike_steps =
     2'000;  // of the elements of a comprehension that are made one by one though they are alike
+// … where memory is counted: what is done to single layers, by their names and shapes, has to be known there.
+constexpr std::uint64_t counted_alike_steps = 500'000;
 
 // Is an expression made of names, attributes, numbers, text and calls of those only, and does it not read the
 // target?
@@ -194,6 +196,8 @@ bool Interpreter::Comprehension::may_be_alike(std::size_t level, std::size_t cou
 void Interpreter::Comprehension::run_known(
     std::size_t level, Value iterable, const std::vector<Value>& known, bool certain) {
   const bool alike = may_be_alike(level, known.size());
+  const std::uint64_t made_each =
+      run.record_.conditions.contains(values::RecordCondition::counted) ? counted_alike_steps : alike_steps;
   for (std::size_t i = 0; i < known.size(); ++i) {
     const std::uint64_t from = run.record_.steps;
     const std::size_t events = run.block_->events.size();
@@ -201,7 +205,7 @@ void Interpreter::Comprehension::run_known(
     if (before) run.run_assign(*expr.generators[level].target, before);
     const auto mark = run.heap().mark();
     run_round(level, iterable, known[i], certain);
-    if (!before || items.size() != 1 || (run.record_.steps - from) * known.size() <= alike_steps) continue;
+    if (!before || items.size() != 1 || (run.record_.steps - from) * known.size() <= made_each) continue;
     const Value made = run.resolve(items.front());
     if (!made.is(Kind::instance) || run.block_->events.size() != events ||
         made.as<values::Instance>()->born.chunk == 0)
