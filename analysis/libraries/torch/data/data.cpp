@@ -145,8 +145,7 @@ Dim batch_of(Call& call, const Loading& loading) {
   if (length > 0 && length < size)
     return known_dim(call.run, loading.length, call.self.object()->born, "length of the data");
   // Who counts what a step takes asks for the largest.
-  if (loading.size && loading.length && length > size && size > 0 &&
-      call.run.record().conditions.contains(values::RecordCondition::counted))
+  if (loading.size && size > 0 && call.run.record().conditions.contains(values::RecordCondition::counted))
     return known_dim(call.run, loading.size, call.self.object()->born, "batch_size");
   // One symbol for all that it gives: what is kept of one round meets what is kept of the next.
   values::Slot& any = call.run.heap().slot_of(object(call).attributes, Name(values::LoaderState::any_batch));

@@ -223,6 +223,14 @@ Value seeded(Call& call) {
   return Value::none();
 }
 Value available(Call& call) { return Value::of(call.run.named_condition(call.row.path, Sharing::uniform)); }
+// Where it is said whether there is a GPU, that; else nobody knows.
+Value current_accelerator(Call& call) {
+  const auto& asked = call.run.record().conditions;
+  const auto there = asked.find("torch.accelerator.is_available");
+  const Answer answer = there == asked.end() ? Answer::unknown : call.run.symbols().decide(there->second);
+  if (answer == Answer::yes) return call.run.heap().device("cuda");
+  return answer == Answer::no ? Value::none() : call.run.heap().unseen("", call.place);
+}
 Value own_device(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
 Value device_count(Call& call) {
   return call.run.heap().unknown("device_count", Sharing::uniform, call.place);
@@ -326,6 +334,7 @@ std::vector<Row> training_rows() {
       row("torch.cuda.is_available", function, "", available),
       row("torch.backends.mps.is_available", function, "", available),
       row("torch.accelerator.is_available", function, "", available),
+      row("torch.accelerator.current_accelerator", function, "check_available=False", current_accelerator),
       row("torch.cuda.is_bf16_supported", function, "", available),
       row("torch.cuda.device_count", function, "", device_count),
       // Each process has its own device, and not all of a job are of one kind.
