@@ -95,7 +95,7 @@ Account::Account(const Record& record, const Options& options, const Record* nam
     for (const Module& module : model.tree.modules)
       for (const Held& held : module.own)
         if (held.tensor && held.local) locals.emplace(held.tensor, *held.local);
-  for (const Backward& backward : backwards_) add_graph(*backward.event, backward.loop);
+  for (const Backward& backward : backwards_) add_graph(*backward.event, backward.loop, backward.stepped);
   find_reach();
   for (ModelAccount& model : models_) count_gradients(model);
   for (const OperationEvent* event : made_)
@@ -139,15 +139,18 @@ void Account::look(const OperationEvent& event, const LoopEvent* loop, bool alwa
   // With set_to_none=False they are zeros then, and there.
   if (event.row->operation == Operation::zero_grad && always && !is_given_off(record_, event, "set_to_none"))
     zero_grads_.push_back(&event);
+  if (event.row->operation == Operation::optimizer_step || event.row->operation == Operation::scaler_step)
+    for (Backward& backward : backwards_)
+      if (!backward.stepped) backward.stepped = &event;
   if (event.row->operation != Operation::backward || !event.self_state()) return;
   // Of one line, what the last round leaves.
   const auto same = std::ranges::find_if(backwards_, [&](const Backward& other) {
     return other.event->place == event.place && same_way(other.event->calls, event.calls);
   });
   if (same != backwards_.end())
-    *same = {&event, loop};
+    *same = {&event, loop, nullptr};
   else
-    backwards_.push_back({&event, loop});
+    backwards_.push_back({&event, loop, nullptr});
 }
 
 void Account::add_model(const Instance& model) {
@@ -199,11 +202,13 @@ void Account::count_gradients(ModelAccount& model) {
   model.own_gradients.miss();
 }
 
-void Account::add_graph(const OperationEvent& backward, const LoopEvent* loop) {
+void Account::add_graph(
+    const OperationEvent& backward, const LoopEvent* loop, const OperationEvent* stepped) {
   symbolic::Context& s = record_.symbols;
   StepAccount step;
   step.backward = &backward;
   step.loop = loop;
+  step.stepped = stepped;
   step.graph = std::make_unique<Graph>(record_, *backward.self_state(), held_, options_.device);
   const Graph& graph = *step.graph;
   step.complete = graph.complete();
@@ -253,6 +258,8 @@ void Account::add_peak(StepAccount& step) {
     all.sort_by(statements);
   }
   step.peak = peak_of(all, timed_nodes(all, step), step.standing, options_);
+  if (!step.peak.place && step.peak.moment == "optimizer" && step.stepped)
+    step.peak.place = step.stepped->place;
   // The peak may be another where what is kept is more, or where a backward of the program's own makes what
   // is not seen.
   if (!step.complete || step.saved.at_least() ||
@@ -260,10 +267,20 @@ void Account::add_peak(StepAccount& step) {
     step.peak.bytes.miss();
 }
 
+// Is all known that runs again in checkpointed regions, too?
+bool Account::is_all_reached(const StepAccount& step) const {
+  const auto look = [&](const auto& self, const std::vector<Node>& nodes) -> void {
+    for (const Node& node : nodes)
+      if (is_checkpoint(*node.made)) self(self, step.graph->region(node));
+  };
+  look(look, step.graph->nodes());
+  return step.graph->complete();
+}
+
 void Account::find_reach() {
   const auto is_divided = [](const ModelAccount& model) { return model.division.has_value(); };
   if (steps_.empty() || std::ranges::any_of(models_, is_divided) ||
-      !std::ranges::all_of(steps_, [](const StepAccount& step) { return step.graph->complete(); }))
+      !std::ranges::all_of(steps_, [&](const StepAccount& step) { return is_all_reached(step); }))
     return;
   Reach found;
   for (const StepAccount& step : steps_)

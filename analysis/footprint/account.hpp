@@ -25,7 +25,8 @@ struct ModelAccount {
 
 struct StepAccount {
   const interpreter::OperationEvent* backward = nullptr;
-  const interpreter::LoopEvent* loop = nullptr;  // the innermost around it
+  const interpreter::LoopEvent* loop = nullptr;          // the innermost around it
+  const interpreter::OperationEvent* stepped = nullptr;  // of an optimizer, the first behind it
   std::unique_ptr<Graph> graph;
   std::vector<Saving> savings;    // of each of its nodes
   std::set<std::string> unknown;  // operators of which nothing is known
@@ -55,9 +56,11 @@ public:
 private:
   void look(const interpreter::OperationEvent& event, const interpreter::LoopEvent* loop, bool always);
   void add_model(const Instance& model);
-  void add_graph(const interpreter::OperationEvent& backward, const interpreter::LoopEvent* loop);
+  void add_graph(const interpreter::OperationEvent& backward, const interpreter::LoopEvent* loop,
+      const interpreter::OperationEvent* stepped);
   void mark_trained(const Graph& graph);
   void find_reach();
+  bool is_all_reached(const StepAccount& step) const;
   void add_lengths(Optimizer& optimizer);
   void count_gradients(ModelAccount& model);
   void add_peak(StepAccount& step);
@@ -73,6 +76,7 @@ private:
   struct Backward {
     const interpreter::OperationEvent* event = nullptr;
     const interpreter::LoopEvent* loop = nullptr;
+    const interpreter::OperationEvent* stepped = nullptr;
   };
   std::vector<const interpreter::OperationEvent*> made_;
   std::vector<const interpreter::OperationEvent*> zero_grads_;  // those that no condition leaves out

@@ -60,7 +60,11 @@ private:
 
   // A loss, an activation, a transform: a module without tensors is no model.
   bool is_empty(const ModelAccount& model) const {
-    return model.tree.complete && account_.number(model.parameters) == 0 &&
+    // What of a library is not seen to hold anything is a model only where something trains it.
+    const auto trains = [&](const Optimizer& optimizer) { return has_some(model.tree, optimizer); };
+    const bool is_idle = model.tree.modules.size() == 1 && !model.trained && !account_.steps().empty() &&
+        !std::ranges::any_of(account_.optimizers(), trains);
+    return (model.tree.complete || is_idle) && account_.number(model.parameters) == 0 &&
         account_.number(model.buffers) == 0 && !model.parameters.open() && !model.buffers.open();
   }
 
