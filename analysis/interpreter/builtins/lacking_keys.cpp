@@ -12,6 +12,27 @@ namespace {
 constexpr std::size_t most_named = 6;  // keys that a message lists
 }
 
+namespace {
+// The object as it is written before the brackets, or other words for it.
+std::string owner_of(Interpreter& run, const syntax::Expr& node, Place where, std::string_view otherwise) {
+  const std::string_view owner = run.record().text(
+      {where.chunk, syntax::as<syntax::SubscriptExpr>(node).object->span});
+  const bool short_enough = !owner.empty() && owner.size() <= 40 &&
+      owner.find('\n') == std::string_view::npos;
+  return short_enough ? "`" + std::string(owner) + "`" : std::string(otherwise);
+}
+}  // namespace
+
+void judge_beyond_end(Interpreter& run, Value sequence, std::int64_t size, std::int64_t index,
+    const syntax::Expr& node, Place where) {
+  if (node.kind != syntax::ExprKind::subscript || run.assumption() || size == 0) return;
+  const bool tuple = sequence.is(Kind::tuple);
+  run.problem_at(values::ProblemKind::index, where, &node,
+      owner_of(run, node, where, tuple ? "This tuple" : "This list") + " has " + std::to_string(size) +
+          (size == 1 ? " item" : " items") + ": reading index " + std::to_string(index) +
+          " raises IndexError");
+}
+
 void judge_lacking_key(Interpreter& run, Value dict, Value key, const syntax::Expr& node, Place where) {
   if (!key.is(Kind::string) || node.kind != syntax::ExprKind::subscript || run.assumption()) return;
   const auto& object = *dict.as<values::Dict>();
@@ -30,14 +51,10 @@ void judge_lacking_key(Interpreter& run, Value dict, Value key, const syntax::Ex
     }
   }
   if (named == 0) return;
-  const std::string_view owner = run.record().text(
-      {where.chunk, syntax::as<syntax::SubscriptExpr>(node).object->span});
-  const bool short_enough = !owner.empty() && owner.size() <= 40 &&
-      owner.find('\n') == std::string_view::npos;
   ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, &node,
-      (short_enough ? "`" + std::string(owner) + "`" : std::string("This dict")) + " has no key '" +
-          std::string(key.text()) + "': reading it raises KeyError. It has " + names +
-          (named > most_named ? "…" : "") + (meant.empty() ? "" : ". Did you mean '" + meant + "'?"));
+      owner_of(run, node, where, "This dict") + " has no key '" + std::string(key.text()) +
+          "': reading it raises KeyError. It has " + names + (named > most_named ? "…" : "") +
+          (meant.empty() ? "" : ". Did you mean '" + meant + "'?"));
   const syntax::Expr& index = *syntax::as<syntax::SubscriptExpr>(node).index;
   if (!meant.empty() && index.kind == syntax::ExprKind::string) {
     const std::string_view written = run.record().text({where.chunk, index.span});

@@ -131,6 +131,8 @@ Value Interpreter::Subscript::of_sequence() {
     // A size that a tensor's shape does not have: the library says so.
     if (object.is(Kind::tuple) && object.as<values::Tuple>()->shape_of)
       run.library_.part_of_shape(run, object.as<values::Tuple>()->shape_of, index, where);
+    else if (run.catching_ == 0 && !run.handling_)
+      judge_beyond_end(run, object, size, *at, node, where);
     return run.raise_builtin("IndexError", where);
   }
   return chosen_by(run, run.element(object, where), index, where);
