@@ -43,6 +43,21 @@ const Content* held(const Op& op, const TensorState& state) {
 }
 Among among(const Op& op, const TensorState& state, int depth);
 
+// A subscript that takes every element: `x[None, :]`, `x[..., None]`.
+bool takes_all(const Op& op, const values::Producer& made) {
+  if (!made.row->path.ends_with("__getitem__") || made.arguments.size() < 2) return false;
+  const Value index = op.run.resolve(made.arguments[1]);
+  const auto all = [&](Value each) {
+    each = op.run.resolve(each);
+    if (each.is(Kind::none) || each.is(Kind::ellipsis)) return true;
+    if (!each.is(Kind::slice)) return false;
+    const auto& slice = *each.as<values::SliceObject>();
+    return std::ranges::all_of(std::initializer_list<Value>{slice.lower, slice.upper, slice.step},
+        [&](Value bound) { return !bound || op.run.resolve(bound).is(Kind::none); });
+  };
+  return index.is(Kind::tuple) ? std::ranges::all_of(index.as<values::Tuple>()->items, all) : all(index);
+}
+
 // Rows and columns that a subscript of slices picks.
 Among picked_of(const Op& op, const values::Producer& made, int depth) {
   Among found = among(op, *made.states[0], depth + 1);
@@ -138,6 +153,11 @@ Among among(const Op& op, const TensorState& state, int depth) {
     if (made->states.empty() || !made->states[0] || made->states.size() > 2 ||
         !made->row->path.ends_with("__getitem__"))
       return {};
+    if (takes_all(op, *made)) {
+      Among found = among(op, *made->states[0], depth + 1);
+      found.in_order = false;
+      return found;
+    }
     return picked_of(op, *made, depth);
   default: return {};
   }
@@ -178,7 +198,7 @@ const values::Extent* extent_among(Op& op, Value value) {
         made->states[0]->dtype != state->dtype)
       return nullptr;
     const OpSemantics semantics = semantics_of(*made->row);
-    some = some || semantics == OpSemantics::picked;
+    some = some || (semantics == OpSemantics::picked && !takes_all(op, *made));
     if (semantics != OpSemantics::same && semantics != OpSemantics::rearranged &&
         semantics != OpSemantics::reordered && semantics != OpSemantics::repeated &&
         semantics != OpSemantics::picked)
@@ -186,6 +206,37 @@ const values::Extent* extent_among(Op& op, Value value) {
     state = made->states[0];
   }
   return nullptr;
+}
+
+std::optional<Bounds> bounds_of(Op& op, Value value) {
+  value = op.run.resolve(value);
+  if (value.is(Kind::integer)) return Bounds{value.integer(), value.integer(), true, {}};
+  if (const values::Extent* extent = extent_among(op, value))
+    return Bounds{extent->low, extent->high, extent->met, extent->what};
+  // Of a few numbers all are known.
+  const TensorState* state = op.tensor(value);
+  constexpr int most_steps = 8;
+  for (int i = 0; i < most_steps && state && is_integral(state->dtype); ++i) {
+    if (const Content* content = held(op, *state)) {
+      Bounds found{nullptr, nullptr, true, {}};
+      for (const Number& number : content->numbers) {
+        if (!number.integer || !op.s.value(number.integer)) return std::nullopt;
+        if (!found.low || op.s.value(number.integer) < op.s.value(found.low)) found.low = number.integer;
+        if (!found.high || op.s.value(number.integer) > op.s.value(found.high)) found.high = number.integer;
+      }
+      return found.low ? std::optional(found) : std::nullopt;
+    }
+    const values::Producer* made = state->made;
+    if (!made || !made->row || made->states.empty() || !made->states[0] ||
+        made->states[0]->dtype != state->dtype)
+      return std::nullopt;
+    const OpSemantics semantics = semantics_of(*made->row);
+    if (semantics != OpSemantics::same && semantics != OpSemantics::rearranged &&
+        semantics != OpSemantics::reordered && semantics != OpSemantics::repeated && !takes_all(op, *made))
+      return std::nullopt;
+    state = made->states[0];
+  }
+  return std::nullopt;
 }
 
 bool refuses_drawn(Op& op, Value indices, const Dim& size,

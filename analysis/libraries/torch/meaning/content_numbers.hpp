@@ -31,6 +31,10 @@ std::optional<Numbers> numbers_of(const Op& op, Value value, Dtype dtype);
 
 // What the operator computes element by element, or along its elements; null if it does not.
 ContentRule arithmetic_rule_of(std::string_view operator_name);
+// Of many integers the bounds: of sums, differences and what is clamped. Where the result is known element by
+// element that says more.
+void hold_bounds_of_sum(Op& op, Value made, bool subtracts, std::string_view left, std::string_view right);
+void hold_bounds_of_clamped(Op& op, Value made);
 void hold_greatest(Op& op, Value made);
 void hold_least(Op& op, Value made);
 

@@ -17,6 +17,15 @@ std::vector<values::Number> elements_among(Op& op, Value tensor);
 // `except`; null if none is known.
 Int number_outside(Op& op, Value indices, Int low, Int high, std::optional<std::int64_t> except = {});
 
+// The least and the greatest of a tensor's integers; where they are `met`, both are among its elements.
+struct Bounds {
+  Int low = nullptr, high = nullptr;
+  bool met = false;
+  std::string_view what;  // what made them: "arange"
+};
+// Those of a tensor or of one integer, as far as they are known; through what only arranges the elements.
+std::optional<Bounds> bounds_of(Op& op, Value value);
+
 // What is known of the bounds of the tensor's integers, through what only arranges them; null: nothing.
 const values::Extent* extent_among(Op& op, Value tensor);
 // Indices that were drawn between two bounds reach beyond the size: told as `text` with the greatest of them;

@@ -306,14 +306,31 @@ void picked(Op& op, Value made) {
   op.hold_numbers(made, std::move(numbers));
 }
 
+void added(Op& op, Value made) {
+  both<arithmetic<0>>(op, made);
+  hold_bounds_of_sum(op, made, false, "input", "other");
+}
+void subtracted(Op& op, Value made) {
+  both<arithmetic<1>>(op, made);
+  hold_bounds_of_sum(op, made, true, "input", "other");
+}
+void subtracted_from(Op& op, Value made) {
+  both<reversed_difference>(op, made);
+  hold_bounds_of_sum(op, made, true, "other", "input");
+}
+void clamped_within(Op& op, Value made) {
+  clamped(op, made);
+  hold_bounds_of_clamped(op, made);
+}
+
 struct NamedRule {
   std::string_view name;
   ContentRule rule;
 };
 constexpr NamedRule rules[] = {
-    {"add", both<arithmetic<0>>},
-    {"sub", both<arithmetic<1>>},
-    {"rsub", both<reversed_difference>},
+    {"add", added},
+    {"sub", subtracted},
+    {"rsub", subtracted_from},
     {"mul", both<arithmetic<2>>},
     {"div", both<quotient, true>},
     {"floor_divide", both<floor_quotient>},
@@ -321,9 +338,9 @@ constexpr NamedRule rules[] = {
     {"pow", both<power>},
     {"maximum", both<extreme_of<true>>},
     {"minimum", both<extreme_of<false>>},
-    {"clamp", clamped},
-    {"clamp_min", clamped},
-    {"clamp_max", clamped},
+    {"clamp", clamped_within},
+    {"clamp_min", clamped_within},
+    {"clamp_max", clamped_within},
     {"eq", both<comparison<Compare::eq>>},
     {"ne", both<comparison<Compare::ne>>},
     {"lt", both<comparison<Compare::lt>>},
