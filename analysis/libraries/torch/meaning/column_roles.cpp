@@ -5,6 +5,7 @@
 #include "libraries/torch/meaning/op_semantics.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace stepzero::libraries {
 
@@ -13,6 +14,7 @@ namespace {
 struct Mark : values::Object {
   const interpreter::CallSite* calls = nullptr;
   interpreter::ProblemEvent problem;
+  bool if_trained = false;  // told only where what is trained meets it later
 };
 
 // A size of 1 meets another in one dimension, and the other way round in another, and both others are equal:
@@ -31,10 +33,6 @@ bool is_crossing(const Op& op, const TensorState& wide, const TensorState& other
   return true;
 }
 
-// A prediction: computed with what is trained, though its gradient may have been left behind.
-bool is_predicted(const Op& op, const TensorState& state) {
-  return op.run.heap().requires_grad(state) == Known::yes || state.cut;
-}
 bool is_trained(const TensorState& state) { return state.requires_grad == Known::yes; }
 
 const TensorState* given_to(const TensorState& state) {
@@ -44,6 +42,32 @@ bool only_arranges(OpSemantics semantics) {
   return semantics == OpSemantics::same || semantics == OpSemantics::rearranged;
 }
 constexpr int longest_way = 12;
+
+// A layer whose weights are trained.
+bool is_trained_layer(const Op& op, Value value) {
+  value = op.run.resolve(value);
+  if (!value.is(Kind::instance)) return false;
+  const auto& entries = value.as<Instance>()->attributes.entries();
+  return std::ranges::any_of(entries, [&](const auto& entry) {
+    const Value held = op.run.resolve(entry.second->value);
+    return held.is(Kind::tensor) && held.as<Tensor>()->role == values::TensorRole::parameter &&
+        is_trained(*held.as<Tensor>()->now());
+  });
+}
+// A prediction: computed with what is trained, though its gradient may have been left behind, or never
+// recorded.
+bool is_predicted(const Op& op, const TensorState& state) {
+  const TensorState* at = &state;
+  for (int way = 0; at && way < longest_way; ++way, at = given_to(*at)) {
+    if (op.run.heap().requires_grad(*at) == Known::yes || at->cut) return true;
+    if (!at->made) return false;
+    const auto& given = at->made->states;
+    if (is_trained_layer(op, at->made->self) ||
+        std::ranges::any_of(given, [](const TensorState* each) { return each && is_trained(*each); }))
+      return true;
+  }
+  return false;
+}
 
 // A choice that was read off scores: the places of the largest, or where they exceed a limit.
 bool is_chosen(const TensorState& state) {
@@ -76,6 +100,21 @@ bool is_left_over(const Op& op, const TensorState& wide) {
     return dims.size() == wide.shape.dims.size() &&
         (by == OpSemantics::mean || by == OpSemantics::sum || by == OpSemantics::largest ||
             by == OpSemantics::norm);
+  }
+  return false;
+}
+
+// A dimension was put into the tensor, or into what it was computed from number by number: each was to meet
+// each.
+bool is_set_apart(const TensorState& wide) {
+  const TensorState* at = &wide;
+  for (int way = 0; at && at->made && way < longest_way; ++way) {
+    const TensorState* before = given_to(*at);
+    if (!before || !before->shape.ndim_known) return false;
+    const auto given = std::ranges::count_if(
+        at->made->states, [](const TensorState* each) { return each != nullptr; });
+    if (given == 1 && before->shape.dims.size() < at->shape.dims.size()) return true;
+    at = before;
   }
   return false;
 }
@@ -200,7 +239,13 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
   }
   case ColumnRole::begins: {
     const auto operands = crossed_operands(op);
-    if (const auto by_chance = operands ? std::nullopt : met_by_chance(op)) {
+    // Of what is one with all of the other already, that is told.
+    const bool is_crossed = std::ranges::any_of(
+        op.call.row.parameters | std::views::take(2), [&](syntax::Name each) {
+          const TensorState* state = op.tensor(each.text());
+          return state && state->crossed;
+        });
+    if (const auto by_chance = operands || is_crossed ? std::nullopt : met_by_chance(op)) {
       const auto [wide, row] = *by_chance;
       const Dim &samples = op.shape(row).dims[0], &last = op.shape(wide).dims.back();
       op.warn(ProblemKind::suspicious_broadcast,
@@ -233,8 +278,12 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
     const bool told = is_trained(*a) != is_trained(*b) || (!compares && is_loss(*a) != is_loss(*b)) ||
         (is_difference && !is_trained(*a) && is_predicted(op, *a) != is_predicted(op, *b)) ||
         (compares && is_chosen(*a) != is_chosen(*b));
-    if (!told) return;
+    // A target that is computed from predictions, which the loss compares with what is trained.
+    const bool of_target = !told && !compares && !is_trained(*a) && !is_trained(*b) &&
+        is_predicted(op, *a) != is_predicted(op, *b) && !is_set_apart(*a);
+    if (!told && !of_target) return;
     auto* kept = op.run.heap().make<Mark>();
+    kept->if_trained = of_target;
     kept->problem.text = crossing_text(op, column, row);
     kept->problem.place = op.call.place;
     kept->problem.calls = op.run.site();
@@ -255,7 +304,8 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
   case ColumnRole::ends: {
     const TensorState *from = op.tensor(op.call.row.parameters[0].text()), *to = op.tensor(made);
     if (!from || !from->crossed || !to || !to->shape.ndim_known || !to->shape.dims.empty()) return;
-    op.suspect(static_cast<const Mark*>(from->crossed)->problem);
+    const auto& kept = *static_cast<const Mark*>(from->crossed);
+    if (!kept.if_trained || op.run.heap().requires_grad(*to) == Known::yes) op.suspect(kept.problem);
     return;
   }
   }
