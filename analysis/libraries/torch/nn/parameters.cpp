@@ -223,6 +223,9 @@ void adopt_tensors(Runtime& run, Instance& module) {
     run.heap().set(run.heap().slot_of(module.attributes, name), own);
   }
 }
+bool is_collection(Value value) {
+  return value.is(Kind::list) || value.is(Kind::tuple) || value.is(Kind::dict);
+}
 void convert(Runtime& run, Value value, Conversion& wanted, std::unordered_set<const values::Object*>& seen,
     bool certain, int depth) {
   value = run.resolve(value);
@@ -237,10 +240,19 @@ void convert(Runtime& run, Value value, Conversion& wanted, std::unordered_set<c
           Value::of(certain ? wanted.dtype : Dtype::unknown));
     if (!module.cls && wanted.changes_device) adopt_tensors(run, module);
     const auto entries = module.attributes.entries();
-    for (const auto& [name, slot] : entries)
-      if (slot->value && name.text() != values::ModuleState::layer &&
-          name.text() != values::OptimizerState::of)
-        convert(run, slot->value, wanted, seen, certain, depth + 1);
+    // What the program keeps in a list of its own is no part of the module, unless it may be registered as
+    // well.
+    const bool all_registered = module.cls && parts_of(run, module).complete &&
+        !run.find_in_order(module.cls->order, Name("_apply")).is(Kind::function);
+    for (const auto& [name, slot] : entries) {
+      if (!slot->value || name.text() == values::ModuleState::layer ||
+          name.text() == values::OptimizerState::of)
+        continue;
+      const bool own_list = module.cls && !values::is_kept(name.text()) &&
+          is_collection(run.resolve(slot->value));
+      if (own_list && all_registered) continue;
+      convert(run, slot->value, wanted, seen, certain && !own_list, depth + 1);
+    }
     if (const values::Slot* layer = module.attributes.find(Name(values::ModuleState::layer));
         layer && layer->value)
       convert(run, layer->value, wanted, seen, false, depth + 1);
@@ -262,7 +274,6 @@ void convert(Runtime& run, Value value, Conversion& wanted, std::unordered_set<c
     return;
   }
   case Kind::list: {
-    // A list of the program's own is no part of the module.
     const auto* state = values::Heap::list_state(value);
     for (const Value& item : std::vector(state->items)) convert(run, item, wanted, seen, certain, depth + 1);
     if (state->open && state->rest) convert(run, state->rest, wanted, seen, false, depth + 1);
