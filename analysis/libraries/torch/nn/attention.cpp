@@ -27,6 +27,7 @@ bool last_is(Op& op, std::string_view name, const Dim& wanted) {
   return true;
 }
 bool in_heads(Op& op, std::string_view width_name, std::string_view heads_name) {
+  if (!are_positive(op, {width_name, heads_name})) return false;
   const Dim width = setting_dim(op, width_name), heads = setting_dim(op, heads_name);
   if (!width.size || !heads.size || op.s.divides(heads.size, width.size) != Answer::no) return true;
   op.fail(ProblemKind::argument,
@@ -61,6 +62,14 @@ bool sequence_rank(Op& op, std::string_view name) {
     take_usual(op, name, setting_flag(op, "batch_first") == Known::yes ? batch_first : length_first);
   return !op.argument(name) || ranked_input(op, name, ranks) || !op.failed();
 }
+
+std::string different_text(const Op& op, std::string_view what, std::string_view left, std::string_view right,
+    const Dim& a, const Dim& b) {
+  return op.name(left) + " " + op.words(op.shape(left)) + " and " + op.name(right) + " " +
+      op.words(op.shape(right)) + " differ in " + std::string(what) + ": " + op.words(a) + " and " +
+      op.words(b);
+}
+
 // A mask has to be of these sizes; null ones are not looked at.
 bool mask_fits(Op& op, std::string_view name, std::initializer_list<Dim> wanted) {
   const TensorState* mask = op.tensor(name);
@@ -80,20 +89,41 @@ bool mask_fits(Op& op, std::string_view name, std::initializer_list<Dim> wanted)
 
 // ---------------------------------------------------------------- the function
 
-// A mask beside is_causal=True. As PyTorch 2.13 answers, the CPU's flash attention takes both, for inputs of
-// four dimensions and without dropout; every other kernel refuses. True if it fails on every run.
-bool both_masks(Op& op, const Shape& query) {
-  const TensorState* state = op.tensor("query");
+// The flash attention of the CPU, for inputs of four dimensions and without dropout, checks less than every
+// other kernel. True if the call may come to it.
+bool may_be_unchecked(Op& op, const Shape& query) {
   const auto dropout = op.argument("dropout_p") ? op.real("dropout_p") : std::optional(0.0);
-  const bool elsewhere = values::is_accelerator(state->device);
+  return !values::is_accelerator(op.tensor("query")->device) && !(dropout && *dropout > 0) &&
+      !(query.ndim_known && query.dims.size() != 4);
+}
+symbolic::Cond elsewhere(Op& op) {
+  return op.run.named_condition("the query is not on the CPU", Sharing::uniform);
+}
+
+// A mask beside is_causal=True, which only that kernel takes. True if it fails on every run.
+bool both_masks(Op& op, const Shape& query) {
   const std::string text = "`scaled_dot_product_attention` takes `attn_mask` or `is_causal=True`, not both";
-  if (elsewhere || (dropout && *dropout > 0) || (query.ndim_known && query.dims.size() != 4)) {
+  if (!may_be_unchecked(op, query)) {
     (void)op.fail(ProblemKind::argument, text);
     return true;
   }
-  op.fail_when(
-      op.run.named_condition("the query is not on the CPU", Sharing::uniform), ProblemKind::argument, text);
+  op.fail_when(elsewhere(op), ProblemKind::argument, text);
   return false;
+}
+
+// Another number of values than keys: that kernel takes the first, or reads beyond the last. Without a single
+// value the others answer, too. False if it fails on every run.
+bool values_reach(Op& op, const Shape& query, const Dim& keys, const Dim& values) {
+  if (op.equal(keys, values) != Answer::no || op.value(values) == 0) return true;
+  constexpr std::string_view what = "their length";
+  const TensorState* mask = op.tensor("attn_mask");
+  if (!may_be_unchecked(op, query) || (mask && op.equal(from_right(mask->shape, 0), 1) == Answer::no)) {
+    fail_as_different(op, what, "key", "value", keys, values);
+    return false;
+  }
+  op.fail_when(elsewhere(op), ProblemKind::layer_input,
+      different_text(op, what, "key", "value", keys, values), {keys, values});
+  return true;
 }
 
 Value attend(Op& op) {
@@ -117,10 +147,11 @@ Value attend(Op& op) {
     return false;
   };
   if (!both(from_right(q, 0), from_right(k, 0), "their last dimension", "query", "key") ||
-      !both(from_right(k, 1), from_right(v, 1), "their length", "key", "value"))
+      !values_reach(op, q, from_right(k, 1), from_right(v, 1)))
     return op.unknown();
   op.must_equal(from_right(q, 0), from_right(k, 0));
-  op.must_equal(from_right(k, 1), from_right(v, 1));
+  if (op.equal(from_right(k, 1), from_right(v, 1)) != Answer::no)
+    op.must_equal(from_right(k, 1), from_right(v, 1));
   if (!in_autocast(op) && query->dtype != Dtype::unknown &&
       ((key->dtype != Dtype::unknown && key->dtype != query->dtype) ||
           (value->dtype != Dtype::unknown && value->dtype != query->dtype)))
@@ -410,11 +441,7 @@ constexpr Operator operators[] = {
 
 void fail_as_different(Op& op, std::string_view what, std::string_view left, std::string_view right,
     const Dim& a, const Dim& b) {
-  op.fail(ProblemKind::layer_input,
-      op.name(left) + " " + op.words(op.shape(left)) + " and " + op.name(right) + " " +
-          op.words(op.shape(right)) + " differ in " + std::string(what) + ": " + op.words(a) + " and " +
-          op.words(b),
-      {a, b});
+  op.fail(ProblemKind::layer_input, different_text(op, what, left, right, a, b), {a, b});
 }
 
 bool heads_are_shared(Op& op, const Dim& heads, const Dim& shared) {

@@ -12,6 +12,7 @@ template <std::size_t spatial, bool transposed> void make(Op& op) {
             groups = setting_dim(op, "groups");
   const std::string name = "Conv" + std::string(transposed ? "Transpose" : "") + std::to_string(spatial) +
       "d";
+  if (!are_positive(op, {"groups"})) return;
   const auto groups_known = op.value(groups);
   if (groups_known && *groups_known > 0)
     for (const auto& [dim, what] : {std::pair{in, "in_channels"}, std::pair{out, "out_channels"}})
@@ -85,8 +86,8 @@ Dim slide_back(Op& op, const Dim& size, const Window& w, std::size_t axis) {
   out = s.sub(out, s.mul(s.constant(2), (*w.padding)[axis]));
   out = s.add(out, s.mul((*w.dilation)[axis], s.sub((*w.kernel)[axis], s.constant(1))));
   out = s.add(s.add(out, more), s.constant(1));
-  // In three dimensions an empty result is one, too.
-  if (less_than(op, out, w.kernel->size() == 3 ? 0 : 1)) {
+  // An empty result is one, too.
+  if (less_than(op, out, 0)) {
     op.fail(ProblemKind::layer_input,
         called(op) + " would make a size of " + op.words(op.dim(out)) + ": " + op.name("input") +
             " has shape " + op.words(op.shape("input")),
@@ -115,7 +116,8 @@ Value convolve(Op& op, std::size_t spatial, bool transposed, const Dim& in, cons
     std::string_view name;
   };
   for (const auto& [values, least, name] :
-      {Setting{w.stride, 1, "stride"}, Setting{w.dilation, 1, "dilation"}, Setting{w.padding, 0, "padding"}})
+      {Setting{w.kernel, 1, "kernel_size"}, Setting{w.stride, 1, "stride"},
+          Setting{w.dilation, 1, "dilation"}, Setting{w.padding, 0, "padding"}})
     for (std::size_t axis = 0; values && axis < spatial; ++axis)
       if (op.s.compare(Compare::lt, (*values)[axis], op.s.constant(least)) == Answer::yes)
         return op.fail(ProblemKind::argument,
@@ -126,6 +128,9 @@ Value convolve(Op& op, std::size_t spatial, bool transposed, const Dim& in, cons
       return op.fail(ProblemKind::argument,
           called(op) + " has padding='same', which PyTorch takes only with a stride of 1, and a stride of " +
               op.words(op.dim((*w.stride)[axis])));
+  if (op.value(out) == 0)
+    return op.fail(ProblemKind::argument,
+        called(op) + " makes 0 channels, which PyTorch refuses when it is called", {out});
   std::vector<Dim> last{out};
   for (std::size_t axis = 0; axis < spatial; ++axis) {
     const Dim size = from_right(shape, spatial - 1 - axis);

@@ -68,6 +68,16 @@ bool less_than(const Op& op, Int a, std::int64_t b) { return less(op, a, op.s.co
 
 // ---------------------------------------------------------------- dtypes
 
+bool are_positive(Op& op, std::initializer_list<std::string_view> settings) {
+  for (const std::string_view name : settings)
+    if (const Dim number = setting_dim(op, name); number.size && less_than(op, number.size, 1)) {
+      op.fail(ProblemKind::argument,
+          "`" + std::string(name) + "` is " + op.words(number) + "; it has to be at least 1", {number});
+      return false;
+    }
+  return true;
+}
+
 bool in_autocast(const Op& op) { return op.run.casting(); }
 
 namespace {

@@ -23,6 +23,8 @@ std::string called(const Op& op);
 // Is the size known to be smaller, for all values of its symbols?
 bool less(const Op& op, Int a, Int b);
 bool less_than(const Op& op, Int a, std::int64_t b);
+// Fails where one of the settings is 0 or less, for all values of its symbols: no heads, no layers.
+bool are_positive(Op& op, std::initializer_list<std::string_view> settings);
 
 // The dtype of the layer's weights: what a conversion of the module made it; unknown if that is not certain.
 Dtype weights_dtype(const Op& op);

@@ -319,8 +319,12 @@ Value pixels(Op& op, std::string_view parameter, bool back) {
   }
   return op.result(with_last(shape, last));
 }
-Value pixel_shuffle(Op& op) { return pixels(op, "upscale_factor", false); }
-Value pixel_unshuffle(Op& op) { return pixels(op, "downscale_factor", true); }
+Value pixel_shuffle(Op& op) {
+  return are_positive(op, {"upscale_factor"}) ? pixels(op, "upscale_factor", false) : op.unknown();
+}
+Value pixel_unshuffle(Op& op) {
+  return are_positive(op, {"downscale_factor"}) ? pixels(op, "downscale_factor", true) : op.unknown();
+}
 
 Value channel_shuffle(Op& op) {
   const TensorState* input = op.expect("input");

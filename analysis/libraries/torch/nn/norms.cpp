@@ -167,6 +167,7 @@ bool divides(Op& op, const Dim& channels, const Dim& groups, ProblemKind kind) {
   return false;
 }
 void make_group_norm(Op& op) {
+  if (!are_positive(op, {"num_groups"})) return;
   divides(op, setting_dim(op, "num_channels"), setting_dim(op, "num_groups"), ProblemKind::argument);
 }
 Value group_norm(Op& op) {

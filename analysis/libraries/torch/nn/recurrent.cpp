@@ -162,6 +162,7 @@ template <bool is_lstm> Value recurrent(Op& op) {
 
 void make(Op& op) {
   op.keep("bias", op.kept(values::ModuleState::bias));
+  if (!are_positive(op, {"input_size", "hidden_size", "num_layers"})) return;
   const Dim projected = setting_dim(op, "proj_size"), hidden = setting_dim(op, "hidden_size");
   if (op.kept("proj_size") && projected.size && hidden.size &&
       op.s.compare(Compare::ge, projected.size, hidden.size) == Answer::yes)

@@ -78,6 +78,11 @@ Value full(Op& op) {
 Value randint(Op& op) {
   // Without a third argument the second is the size, known or not.
   const bool two = !op.given("size") && op.call.given[1];
+  const Int from = two ? op.s.constant(0) : op.size("low"), to = op.size(two ? "low" : "high");
+  if (from && to && op.s.compare(Compare::ge, from, to) == Answer::yes)
+    return op.fail(ProblemKind::argument,
+        "`randint` draws from " + op.words(op.dim(from)) + " up to " + op.words(op.dim(to)) +
+            ", which it leaves out: there is no number between them");
   return made(op, shape_asked(op, two ? "high" : "size"), Dtype::int64, true);
 }
 Value one_size(Op& op) {

@@ -198,8 +198,10 @@ Value index_write(Op& op) {
   if (!input->shape.ndim_known) return same_as_input(op, input);
   const auto at = op.axis("dim", input->shape.dims.size());
   if (op.failed()) return op.unknown();
-  // index_fill alone counts from the end.
-  if (at && !input->shape.dims.empty()) {
+  // Nothing is added to nothing, whatever the index is. index_fill alone counts from the end.
+  const bool nothing = op.title().starts_with("index_add") &&
+      std::ranges::any_of(input->shape.dims, [&](const Dim& dim) { return op.value(dim) == 0; });
+  if (at && !input->shape.dims.empty() && !nothing) {
     const Dim& along = input->shape.dims[*at];
     const bool fills = op.title().starts_with("index_fill");
     if (!indices_exist(op, "index", along, fills && along.size ? op.s.negate(along.size) : op.s.constant(0),
