@@ -1,4 +1,5 @@
 // Values as text: str(), repr(), f-strings, str.format and the % operator, where every part is known.
+#include "interpreter/builtins/real_text.hpp"
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/interpreter.hpp"
 #include "values/kept.hpp"
@@ -12,12 +13,7 @@ namespace stepzero::interpreter {
 using namespace syntax;
 using values::Kind;
 
-namespace {
-
-constexpr int deepest_text = 6;
-
-// The shortest text that reads back as the same number, laid out as Python does.
-std::string real_text(double value) {
+std::string text_of_real(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   char buffer[64];
@@ -43,6 +39,10 @@ std::string real_text(double value) {
   }
   return (negative ? "-" : "") + plain;
 }
+
+namespace {
+
+constexpr int deepest_text = 6;
 
 std::string quoted(std::string_view text) {
   const char quote =
@@ -174,7 +174,7 @@ std::optional<std::string> real_text(double value, const Spec& spec) {
   switch (spec.type) {
   case 0:
     if (spec.precision < 0)
-      digits = real_text(magnitude);
+      digits = text_of_real(magnitude);
     else {
       // Like g, but always with a digit past the point.
       std::snprintf(buffer, sizeof buffer, "%.*g", spec.precision ? spec.precision : 1, magnitude);
@@ -228,7 +228,7 @@ std::optional<std::string> Interpreter::text_of(Value value, bool as_repr, int d
   case Kind::string: return as_repr ? quoted(value.text()) : std::string(value.text());
   case Kind::none: return "None";
   case Kind::ellipsis: return "Ellipsis";
-  case Kind::real: return real_text(value.real());
+  case Kind::real: return text_of_real(value.real());
   case Kind::integer:
     if (const auto constant = symbols().value(value.integer())) return std::to_string(*constant);
     return std::nullopt;

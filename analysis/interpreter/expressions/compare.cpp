@@ -1,5 +1,6 @@
 // What a comparison of two values says: of what is presumed, `in`, `==` and `is`, orders.
 #include "interpreter/builtins/keys_view.hpp"
+#include "interpreter/builtins/real_text.hpp"
 #include "interpreter/calls/noted_at.hpp"
 #include "interpreter/classes/set_on_self.hpp"
 #include "interpreter/expressions/rank_questions.hpp"
@@ -36,7 +37,7 @@ std::string constant_text(symbolic::Context& symbols, Value value) {
   switch (value.kind) {
   case Kind::string: return "'" + std::string(value.text()) + "'";
   case Kind::integer: return symbols.text(value.integer());
-  case Kind::real: return std::to_string(value.real());
+  case Kind::real: return text_of_real(value.real());
   case Kind::boolean: return symbols.text(value.condition());
   case Kind::dtype: return std::string(values::name(value.dtype()));
   case Kind::device: return "device " + std::string(value.as<values::Device>()->text);

@@ -93,8 +93,10 @@ template <bool with_end> Value random_integer(Call& call) {
   }
   return Value::of(drawn);
 }
+// Named by its call, so that what fails for some of the numbers can say for which.
 Value random_real(Call& call) {
-  const Value made = call.run.heap().unknown("", call.run.drawn_sharing(Runtime::Stream::python), call.place);
+  const Value made = call.run.heap().unknown(
+      std::string(call.row.path) + "()", call.run.drawn_sharing(Runtime::Stream::python), call.place);
   made.as<values::Unknown>()->is_real = true;
   return made;
 }

@@ -94,9 +94,10 @@ bool makes_one(const syntax::Stmt& root, syntax::Span span) {
 }
 
 // Edits the argument of the constructor call that made the layer. Preferred where a number stands there and
-// `sure`.
+// `sure`. Of what fails on some ways alone nothing is offered: the others may need it as it is.
 std::optional<Fix> edit_constructor(const Record& record, const ProblemEvent& problem,
     std::string_view parameter, const std::string& text, std::string title, bool sure) {
+  if (problem.assumption) return std::nullopt;
   if (!problem.self.is(Kind::instance)) return std::nullopt;
   const values::Place made = problem.self.object()->born;
   if (!record.in_file(made)) return std::nullopt;
