@@ -99,18 +99,37 @@ const LoopEvent* steps_per_epoch(
   return any(batches) && !any(steps) ? inner : nullptr;
 }
 
-// Made for the batches of one epoch, and stepped behind those of all.
-const LoopEvent* ends_with_first_epoch(
-    const Record& record, const TrainingRoot& training_root, const Steps& scheduler, const Marks& marks) {
+// The window of an accumulation in which the scheduler steps with its optimizer; null: none is known.
+const Window* window_of(const std::vector<Window>& all, const Steps& scheduler, const TrainingEvent& step) {
+  const auto found = std::ranges::find_if(all, [&](const Window& window) {
+    return !window.steps_always && window.size_known && window.size > 1 &&
+        window.optimizer.object() == scheduler.optimizer.object() &&
+        window.loop->stmt == step.loops.back()->stmt &&
+        (window.loop->unrolled || step.turns.size() == window.step->turns.size());
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+// Made for the batches of one epoch, and stepped behind those of all; or for the steps that an accumulation
+// makes of them.
+const LoopEvent* ends_with_first_epoch(const Record& record, const TrainingRoot& training_root,
+    const std::vector<Window>& all, const Steps& scheduler, const Marks& marks) {
   if (!marks.ends || marks.at.size() != 1) return nullptr;
   const LoopEvent *batches = nullptr, *epochs = nullptr;
   for (const TrainingEvent* step : scheduler.steps) {
-    if (step->loops.size() < 2 || !step->turns.empty() || step->in_handler) return nullptr;
+    if (step->loops.size() < 2 || step->in_handler) return nullptr;
+    const Window* window = window_of(all, scheduler, *step);
+    if (!step->turns.empty() && !window) return nullptr;
     batches = step->loops.back();
     epochs = step->loops[step->loops.size() - 2];
-    const auto length = length_of(record, *batches);
-    if (!length || record.symbols.value(length) == 1 || !same_size(record, length, marks.at.front()))
-      return nullptr;
+    auto& s = record.symbols;
+    auto length = length_of(record, *batches);
+    if (length && window) {
+      const auto size = s.constant(window->size);
+      const auto whole = s.floordiv(length, size), begun = s.negate(s.floordiv(s.negate(length), size));
+      length = same_size(record, begun, marks.at.front()) ? begun : whole;
+    }
+    if (!length || s.value(length) == 1 || !same_size(record, length, marks.at.front())) return nullptr;
     // Whoever makes one anew for each epoch means that.
     if (scheduler.made->in(epochs) || !repeats(*epochs)) return nullptr;
   }
@@ -331,7 +350,7 @@ void judge(const Record& record, const TrainingRoot& training_root, const Steps&
     report.relate(*finding, epochs->place, "the loop over the epochs");
     return;
   }
-  if (const LoopEvent* epochs = ends_with_first_epoch(record, training_root, scheduler, marks)) {
+  if (const LoopEvent* epochs = ends_with_first_epoch(record, training_root, all, scheduler, marks)) {
     if (!once(event.place)) return;
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
         code(name) + " is built for the batches of one epoch, but steps after those of every epoch: " +

@@ -6,6 +6,7 @@
 #include "rules/training/methods.hpp"
 #include "rules/training/optimized.hpp"
 #include "rules/training/parts.hpp"
+#include "rules/training/rounds.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
@@ -427,6 +428,49 @@ void look_for_others(
   }
 }
 
+// An optimizer all of whose parameters were frozen before its loop: its steps change nothing, and what the
+// loss trains is nobody's.
+void look_for_frozen(const Record& record, const TrainingRoot& training_root, Report& report, Once& once) {
+  if (training_root.by_caller || training_root.handed_over || training_root.root->truncated) return;
+  const auto taken = all_taken(training_root);
+  if (!taken) return;
+  for (const TrainingEvent& made : training_root.all) {
+    if (made.event->row->operation != Operation::optimizer_made || !made.event->self.is(Kind::instance))
+      continue;
+    const Value tensors = attribute(made.event->self, values::LoaderState::tensors);
+    if (!tensors.is(Kind::tuple) || tensors.as<values::Tuple>()->items.empty() ||
+        !std::ranges::all_of(tensors.as<values::Tuple>()->items, [](const Value& each) {
+          return each.is(Kind::tensor) &&
+              each.as<values::Tensor>()->now()->requires_grad == values::Known::no;
+        }))
+      continue;
+    const TrainingEvent *step = nullptr, *backward = nullptr;
+    for (const TrainingEvent& each : training_root.all) {
+      if (each.loops.empty() || !repeats(*each.loops.back())) continue;
+      if (stepped_optimizer(*each.event).object() == made.event->self.object()) step = &each;
+      if (trained_loss(each)) backward = &each;
+    }
+    if (!step || !backward || !backward->in(step->loops.back())) continue;
+    // Who thaws or freezes them from round to round trains them in some.
+    const bool changes = std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
+      return each.event->row->operation == Operation::trained_from_here &&
+          (each.in(step->loops.front()) || each.event->arguments.empty() ||
+              truth(record, each.event->arguments.back()) != Answer::no);
+    });
+    const auto unowned = layers_of_none(training_root, *backward->event);
+    if (changes || unowned.empty() || !once(made.event->place)) continue;
+    Finding* finding = report.add(at_most(Severity::warning, training_root), made.event->place,
+        made.event->calls,
+        "All parameters of this optimizer are frozen, so its steps change nothing, and what " +
+            code(object_text(record, *backward->event, "loss") + ".backward()") +
+            " computes gradients for belongs to no optimizer. Create it from the parameters that are trained.");
+    if (!finding) continue;
+    report.relate(
+        *finding, unowned.front()->born, "the " + class_of(*unowned.front()) + " that no optimizer steps");
+    report.relate(*finding, step->event->place, "the step");
+  }
+}
+
 // Parameters that the optimizer has and that no loss goes through; nothing where it is not known what a loss
 // was computed from.
 std::optional<std::vector<const values::Tensor*>> taken_without_loss(const TrainingRoot& training_root) {
@@ -512,6 +556,7 @@ void check(const Record& record, Report& report) {
     look_for_replaced_in_unseen(record, training_root, report, once);
     look_for_unfrozen(record, training_root, report, once);
     look_for_doubles(record, training_root, report, once);
+    look_for_frozen(record, training_root, report, once);
   }
   look_for_others(record, training.training_roots(), report, once);
   look_for_others(record, StepMethods::of(record).training_roots(), report, once);
@@ -540,7 +585,7 @@ extern constexpr Rule wrong_parameters = complete({
              "    loss_fn(model(x), y).backward()\n"
              "    optimizer.step()\n",
     .silent =
-        "Inputs that are trained (`Adam([image])`); parts of a model; a frozen network that the loss goes through; losses of which it is not "
+        "Inputs that are trained (`Adam([image])`); parts of a model; a frozen network that the loss goes through, and an optimizer that has others beside frozen ones; losses of which it is not "
         "known what they were computed from.",
     .fix = "None: which parameters are meant is to be decided.",
     .fix_kind = FixKind::none,

@@ -56,24 +56,52 @@ void collect(Value value, std::set<const Object*>& found, int depth = 0) {
   }
 }
 
+bool calls(const syntax::Expr& expr, std::string_view name) {
+  if (expr.kind != syntax::ExprKind::call) return false;
+  const auto& call = syntax::as<syntax::CallExpr>(expr);
+  return call.function->kind == syntax::ExprKind::name &&
+      syntax::as<syntax::NameExpr>(*call.function).id.text() == name && call.arguments.size() == 1;
+}
+
+// Is an iterator that the statement gives a name to asked once, and not in a loop of its own: `it =
+// iter(loader)` and `next(it)`?
+bool is_asked_once(const syntax::Stmt& around, const syntax::Stmt& named) {
+  if (named.kind != syntax::StmtKind::assign) return false;
+  const auto& targets = syntax::as<syntax::AssignStmt>(named).targets;
+  if (targets.size() != 1 || targets[0]->kind != syntax::ExprKind::name) return false;
+  const syntax::Name name = syntax::as<syntax::NameExpr>(*targets[0]).id;
+  int reads = 0;
+  const syntax::Expr* asked = nullptr;
+  std::vector<syntax::Span> comprehensions;
+  for_each_expression(around, [&](const syntax::Expr& expr) {
+    if (expr.kind == syntax::ExprKind::comprehension) comprehensions.push_back(expr.span);
+    if (expr.kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(expr).id == name) ++reads;
+    if (!calls(expr, "next")) return;
+    const syntax::Expr& of = *syntax::as<syntax::CallExpr>(expr).arguments[0];
+    if (of.kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(of).id == name) asked = &expr;
+  });
+  if (reads != 1 || !asked) return false;
+  bool repeated = std::ranges::any_of(
+      comprehensions, [&](const syntax::Span& span) { return span.holds(asked->span); });
+  for_each_statement(around, [&](const syntax::Stmt& stmt) {
+    if (stmt.kind == syntax::StmtKind::for_ || stmt.kind == syntax::StmtKind::while_)
+      repeated = repeated || (stmt.span.holds(asked->span) && !stmt.span.holds(named.span));
+  });
+  return !repeated;
+}
+
 // Is the first batch all that is taken of the reading: `next(iter(loader))`?
 bool takes_first(const Record& record, const OperationEvent& read) {
   if (!record.chunk(read.place).chunk) return false;
   const auto path = enclosing(*record.chunk(read.place).chunk->stmt, read.place.span);
   if (path.empty()) return false;
-  const auto calls = [](const syntax::Expr& expr, std::string_view name) {
-    if (expr.kind != syntax::ExprKind::call) return false;
-    const auto& call = syntax::as<syntax::CallExpr>(expr);
-    return call.function->kind == syntax::ExprKind::name &&
-        syntax::as<syntax::NameExpr>(*call.function).id.text() == name && call.arguments.size() == 1;
-  };
   bool found = false;
   for_each_expression(*path.back().stmt, [&](const syntax::Expr& expr) {
     if (!calls(expr, "next")) return;
     const syntax::Expr& inner = *syntax::as<syntax::CallExpr>(expr).arguments[0];
     found = found || (calls(inner, "iter") && inner.span.holds(read.place.span));
   });
-  return found;
+  return found || is_asked_once(*record.chunk(read.place).chunk->stmt, *path.back().stmt);
 }
 
 void look_for_first_batches(const Record& record, const std::vector<TrainingLoop>& loops, Report& report) {
