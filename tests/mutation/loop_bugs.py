@@ -198,6 +198,11 @@ def no_grad(source):
         seen_to = [n for n, *_ in without_gradients(source) if n is not node]
         if any(n in seen_to for n in source.up(node)):
             continue
+        # Nor is what is called from such a block alone.
+        name = getattr(source.function(node) if isinstance(node, ast.With) else node, "name", None)
+        callers = [c for c in source.calls if source.called(c) == name and source.function(c) is not source.function(node)]
+        if callers and all(any(n is not node and (n in source.up(c)) for n, *_ in without_gradients(source)) for c in callers):
+            continue
         asked = [n for n in ast.walk(node) if isinstance(n, ast.Call) and source.said(n.func) in known and not any(n in set(ast.walk(other)) for other in seen_to if other in set(ast.walk(node)))]
         if looped and asked and not trained:
             yield Mutant("no_grad dropped", item.lineno, ("" if isinstance(node, ast.With) else "@") + source.said(item), edits,
@@ -225,13 +230,56 @@ def pretrained(source, call):
     return bool(made) and not source.methods("backward") and not source.methods("train")
 
 
+DROPPED = re.compile(r"""drop\w*["']?\s*[:=]\s*([\d.]+)""", re.I)
+
+
+def without_dropout(source):
+    """Does the file set each rate of dropout to 0, and name no norm of a batch?"""
+    rates = [float(rate) for rate in DROPPED.findall(source.text) if re.fullmatch(r"\d+(\.\d*)?|\.\d+", rate)]
+    return bool(rates) and not any(rates) and "BatchNorm" not in source.text
+
+
+def sets(source, mode, receiver, function):
+    return any(source.receiver(call) == receiver and not call.args for call in source.methods(mode, function))
+
+
+def trained_frozen(source, call):
+    """Is it what a training sets to evaluation as well, a backbone whose features are used, or what nobody here ever sets to training
+    and another function sets to evaluation before?"""
+    function = source.function(call)
+    given = source.receiver(call) in {arg.arg for arg in function.args.args}
+    if given and not any(source.receiver(c) == source.receiver(call) for c in source.methods("train")):
+        if any(source.receiver(c) == source.receiver(call) and source.function(c) is not function for c in source.methods("eval")):
+            return True
+    return any(sets(source, "eval", source.receiver(call), function) and source.methods("backward", function)
+               and not sets(source, "train", source.receiver(call), function)
+               for function in ast.walk(source.tree) if isinstance(function, ast.FunctionDef) and function is not source.function(call))
+
+
+def left_evaluating(source, call):
+    """Does every caller call another function just before which sets the mode and leaves it so?"""
+    function = source.function(call)
+    leave = {f.name for f in ast.walk(source.tree) if isinstance(f, ast.FunctionDef) and f is not function
+             and sets(source, "eval", source.receiver(call), f) and not sets(source, "train", source.receiver(call), f)}
+    calls = [c for c in source.calls if isinstance(c.func, ast.Name) and c.func.id == function.name]
+    for each in calls:
+        statement = next((n for n in [each, *source.up(each)] if isinstance(n, ast.stmt)), None)
+        body, index = source.block(statement)
+        before = body[index - 1] if body and index else None
+        if not before or not any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in leave for n in ast.walk(before)):
+            return False
+    return bool(calls)
+
+
 def eval_mode(source):
     """model.eval() before an evaluation that is made of a loop in the same function, which also trains or is trained from."""
+    if without_dropout(source):
+        return
     for call in source.methods("eval"):
         function = source.function(call)
         if call.args or not source.alone(call) or function is source.tree or not any(isinstance(n, ast.For) for n in ast.walk(function)):
             continue
-        if pretrained(source, call):
+        if pretrained(source, call) or trained_frozen(source, call) or left_evaluating(source, call):
             continue
         # Only a model that is asked there afterwards, without gradients, or handed to who asks it, is worse off.
         asks = [n for n in ast.walk(function) if isinstance(n, ast.Call) and n.lineno > call.lineno and source.called(n) != "append" and
@@ -338,12 +386,37 @@ def lies_anywhere(source, call):
     return bool(call.args) and "meta" in source.said(call.args[0])
 
 
+def moves_inputs(source, call):
+    """DataParallel, and DistributedDataParallel that is given its device."""
+    called = source.called(call)
+    return called == "DataParallel" or called in ("DistributedDataParallel", "DDP") and any(k.arg == "device_ids" and source.said(k.value) != "None" for k in call.keywords)
+
+
+def moved_by_wrapper(source, call):
+    """Is it used as an input of a wrapper alone that moves what it is given?"""
+    parent = source.parents.get(call)
+    if not isinstance(parent, ast.Assign) or len(parent.targets) != 1 or not isinstance(parent.targets[0], ast.Name):
+        return False
+    wrapped = {source.said(n.targets[0]) for n in ast.walk(source.tree)
+               if isinstance(n, ast.Assign) and any(isinstance(c, ast.Call) and moves_inputs(source, c) for c in ast.walk(n.value))}
+    name, given = parent.targets[0].id, False
+    for use in ast.walk(source.function(call)):
+        if not (isinstance(use, ast.Name) and use.id == name and isinstance(use.ctx, ast.Load) and use.lineno > call.lineno):
+            continue
+        around = source.parents.get(use)
+        if isinstance(around, ast.Call) and use in around.args and source.said(around.func) in wrapped:
+            given = True
+        elif not (isinstance(around, ast.Attribute) and around.attr in ("size", "shape")):
+            return False
+    return given
+
+
 def not_moved(source):
     """A model, a batch or a tensor that stays where it was made. Where it is used then names the mistake."""
     for call in source.methods("to") + source.methods("cuda"):
         if call.func.attr == "to" and not (len(call.args) == 1 and not call.keywords and DEVICE.search(source.said(call.args[0]))):
             continue
-        if lies_anywhere(source, call):
+        if lies_anywhere(source, call) or moved_by_wrapper(source, call):
             continue
         parent = source.parents.get(call)
         named = {node.id for target in getattr(parent, "targets", []) for node in ast.walk(target) if isinstance(node, ast.Name)}
