@@ -1,4 +1,5 @@
 // amp/missing-update: steps are made through a GradScaler that is never updated.
+#include "rules/amp/gated_call.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/handed.hpp"
@@ -117,9 +118,32 @@ void look_for_late(const Record& record, const TrainingRoot& training_root, Repo
   }
 }
 
+// Two steps on one way, as of two methods of a trainer of which one forgets the update.
+void look_for_steps_in_a_row(const Record& record, const Training& training, Report& report, Once& once) {
+  for (const OrderViolation& mistake : training.mistakes()) {
+    if (mistake.slip != ViolationKind::step_twice) continue;
+    const auto weight = severity_under(record, mistake, *mistake.event);
+    if (!weight || !once(mistake.event->place)) continue;
+    const std::string text = object_text(record, *mistake.event, "the scaler");
+    Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
+        code(record_call(record, *mistake.event)) +
+            " follows another step without an update in between: it raises" + weight->when +
+            " \"step() has already been called since the last update().\" Call " + code(text + ".update()") +
+            " after each step.");
+    if (!finding) continue;
+    report.relate(*finding, mistake.before->place, "the step before, after which the update is missing");
+    Fix fix;
+    fix.title = "Add " + text + ".update()";
+    fix.preferred = true;
+    if (insert_after(record, *mistake.before, text + ".update()", fix))
+      finding->fixes.push_back(std::move(fix));
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
+  look_for_steps_in_a_row(record, training, report, once);
   for (const TrainingRoot& training_root : training.training_roots()) {
     if (training_root.handed_over || training_root.root->truncated) continue;
     std::map<const Object*, Use> uses;

@@ -195,7 +195,15 @@ void GradientTypestate::stepped(const OperationEvent& event, Value optimizer, co
     wrong(ViolationKind::clipped_early, *state.clip_on_nothing, state, state.fresh, &event, nullptr);
   if (scaler) {
     OfScaler& entry = scalers_[{scaler, optimizer.object()}];
-    if (entry.stepped) reported_scalers_.insert(scaler);  // amp/missing-update tells of it
+    // Of a scaler that is never updated amp/missing-update tells once; what stands for several optimizers may
+    // be another each time.
+    const bool one = !training_root_.presumed.contains(optimizer.object()) &&
+        std::ranges::none_of(training_root_.stand_in,
+            [&](const auto& each) { return each.first != each.second && each.second == optimizer.object(); });
+    if (entry.stepped && one && updates_.contains(scaler) && !(entry.stepped->place == event.place))
+      wrong(ViolationKind::step_twice, event, state, entry.stepped, nullptr, scaler);
+    else if (entry.stepped)
+      reported_scalers_.insert(scaler);
     if (state.updated && state.scaled_by == scaler)
       wrong(ViolationKind::update_before_step, *state.updated, state, state.fresh, &event, scaler);
     if (state.plain && !state.stepped && !entry.unscaled && (state.fresh == state.plain || state.scaled))

@@ -64,6 +64,7 @@ enum class ViolationKind : std::uint8_t {
   read_scaled,       // their size is read while they are
   unscale_twice,
   unscale_after_step,
+  step_twice,  // through the scaler, without an update in between
   update_before_step,
   update_without_step,
   cleared_before_step,
