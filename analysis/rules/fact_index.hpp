@@ -9,6 +9,7 @@ namespace stepzero::rules {
 
 struct FactIndex {
   std::vector<const interpreter::Fact*> dictionaries;
+  std::vector<const interpreter::Fact*> displays;    // `{…}` wherever it stands
   std::vector<const interpreter::Fact*> conditions;  // booleans, and what is one thing or another
   std::vector<const interpreter::Fact*> gradients;   // that are not known to be tensors
 

@@ -5,6 +5,7 @@
 #include "values/internal_rows.hpp"
 
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 
 namespace stepzero::rules {
@@ -45,12 +46,23 @@ std::string says(const Setting& setting) {
 
 void each_settings(const Record& record,
     const std::function<void(const Settings&, Place, const interpreter::CallSite*)>& look) {
-  std::unordered_set<const values::DictState*> seen;  // by another name
+  std::unordered_set<const values::DictState*> seen;        // by another name
+  std::set<std::pair<std::uint32_t, std::uint32_t>> named;  // where those that have a name are written
+  const auto written_at = [](const interpreter::Fact& fact) {
+    const Place born = fact.value.object()->born;
+    return std::pair{born.chunk, born.span.begin};
+  };
+  const auto look_at = [&](const interpreter::Fact& fact) {
+    const auto* dict = values::Heap::dict_state(fact.value);
+    if (record.in_file(fact.place) && seen.insert(dict).second)
+      look(Settings(record, *dict, nullptr), fact.place, nullptr);
+  };
   for (const interpreter::Fact* fact : FactIndex::of(record).dictionaries) {
-    if (!record.in_file(fact->place)) continue;
-    const auto* dict = values::Heap::dict_state(fact->value);
-    if (seen.insert(dict).second) look(Settings(record, *dict, nullptr), fact->place, nullptr);
+    named.insert(written_at(*fact));
+    look_at(*fact);
   }
+  for (const interpreter::Fact* fact : FactIndex::of(record).displays)
+    if (!named.contains(written_at(*fact))) look_at(*fact);
   visit_roots(record, [&](const Event& event) {
     if (event.kind != interpreter::EventKind::operation) return;
     const auto& made = static_cast<const OperationEvent&>(event);

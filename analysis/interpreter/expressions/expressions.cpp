@@ -116,6 +116,7 @@ Value Interpreter::evaluate(const Expr& expr) {
   case ExprKind::attribute:
   case ExprKind::call:
   case ExprKind::subscript:
+  case ExprKind::dict:
   case ExprKind::binary: note(Fact::Role::expression, here(expr), value); break;
   default: break;
   }
