@@ -292,7 +292,8 @@ struct UnknownState {
   static constexpr KeptKey made_of{"$made_of"};  // the unknown of which an operator made it
   // The CPU: parts of it were moved from there one by one, so others that were not still lie there.
   static constexpr KeptKey others_lie_on{"$others_lie_on"};
-  static constexpr KeptKey batch{"$batch"};                  // present: a loader gave it
+  static constexpr KeptKey others_moved_to{"$others_moved_to"};  // where those parts were moved last
+  static constexpr KeptKey batch{"$batch"};                      // present: a loader gave it
   static constexpr KeptKey part_of_batch{"$part_of_batch"};  // present: it is a part of what a loader gave
   static constexpr KeptKey stored{"$stored"};  // present: something was stored under one of its keys
   static constexpr KeyPrefix unpacked{

@@ -82,13 +82,15 @@ const values::Device* lies_on(const Unknown& value) {
   return nullptr;
 }
 
-const values::Device* left_on(const Unknown& value) {
+namespace {
+// What its batch says of a part that was not moved.
+const values::Device* by_other_parts(const Unknown& value, values::KeptKey key) {
   const Unknown* at = &value;
   for (int depth = 0; at && depth < deepest_part; ++depth) {
     if (kept(*at, moved_kept)) return nullptr;
     if (const Value whole = kept(*at, values::UnknownState::whole); whole.is(Kind::unknown)) {
       const auto& batch = *whole.as<Unknown>();
-      const Value device = kept(batch, values::UnknownState::others_lie_on);
+      const Value device = kept(batch, key);
       const bool changed = batch.attributes.find(Name(values::UnknownState::stored)) != nullptr;
       return device.is(Kind::device) && !changed ? device.as<values::Device>() : nullptr;
     }
@@ -96,6 +98,14 @@ const values::Device* left_on(const Unknown& value) {
     at = source.is(Kind::unknown) ? source.as<Unknown>() : nullptr;
   }
   return nullptr;
+}
+}  // namespace
+
+const values::Device* left_on(const Unknown& value) {
+  return by_other_parts(value, values::UnknownState::others_lie_on);
+}
+const values::Device* left_by(const Unknown& value) {
+  return by_other_parts(value, values::UnknownState::others_moved_to);
 }
 
 const values::Device* computed_on(const Unknown& value) {
@@ -125,10 +135,14 @@ const values::Device* presumed_device(Runtime& run, Value value) {
 }
 
 namespace {
+bool is_used_as_model(Runtime& run, const Unknown& object);
+
 // What was moved to a device and is called is a module, and so is what programs call their models:
 // `self.teacher_model` by its last word.
 bool is_model(Runtime& run, Value function, std::string_view name) {
-  if (function.is(Kind::unknown) && kept(*function.as<Unknown>(), moved_to_kept)) return true;
+  if (function.is(Kind::unknown) &&
+      (kept(*function.as<Unknown>(), moved_to_kept) || is_used_as_model(run, *function.as<Unknown>())))
+    return true;
   const std::string_view word = name.substr(name.find_last_of("._") + 1);
   return run.library().find(values::InternalRow::model + std::string(word)) != nullptr;
 }
@@ -173,9 +187,13 @@ void note_moved(
   const Value batch = kept(object, values::UnknownState::whole);
   if (!batch.is(Kind::unknown)) return;
   if (const values::Device* host = values::default_device(
-          heap, run.named_condition(values::DeviceCondition::samples_on_cpu, Sharing::uniform)))
-    heap.set(heap.slot_of(batch.as<Unknown>()->attributes, Name(values::UnknownState::others_lie_on)),
-        Value::of(Kind::device, host));
+          heap, run.named_condition(values::DeviceCondition::samples_on_cpu, Sharing::uniform))) {
+    auto& attributes = batch.as<Unknown>()->attributes;
+    heap.set(
+        heap.slot_of(attributes, Name(values::UnknownState::others_lie_on)), Value::of(Kind::device, host));
+    heap.set(heap.slot_of(attributes, Name(values::UnknownState::others_moved_to)),
+        Value::of(Kind::device, device));
+  }
 }
 }  // namespace
 

@@ -22,6 +22,7 @@ void forget_device(values::Heap& heap, Value value);
 const values::Device* lies_on(const values::Unknown& value);  // null: not known
 // Where it lies if other parts of the same batch were moved from there one by one, and it was not.
 const values::Device* left_on(const values::Unknown& value);  // null: not known
+const values::Device* left_by(const values::Unknown& value);  // the same: where those parts were moved
 // Where a model that is not seen computed it, or what it is a part of; where it was moved to. Null: not
 // known.
 const values::Device* computed_on(const values::Unknown& value);

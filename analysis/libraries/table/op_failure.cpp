@@ -107,8 +107,10 @@ bool Op::on_one_device() {
     if (!device && value.is(Kind::unknown)) {
       const auto& unknown = *value.as<values::Unknown>();
       device = interpreter::lies_on(unknown);
-      // The operand of a sign may as well be a number.
-      if (!device && call.expr) device = interpreter::left_on(unknown);
+      // The operand of a sign may as well be a number, but who compares predictions asks for a part of a
+      // batch.
+      if (!device && (call.expr || semantics_of(call.row) == OpSemantics::equals))
+        device = interpreter::left_on(unknown);
     }
     // One without dimensions goes with any device, but not into one tensor with others.
     if (!device ||

@@ -32,6 +32,41 @@ Value compared_by_unseen(Call& call) {
   return Value::none();
 }
 
+// What is said of input `i` that lies apart from where the model was moved, or other parts of its batch; the
+// model may move it itself.
+static bool tell_left(Call& call, std::size_t i, const values::Device& other, bool of_model) {
+  const values::Device* left = place_of(call.run, call.rest[i]);
+  if (!left) return false;
+  Op op(call);
+  const Op::Apart apart = op.devices_apart(other, *left);
+  if (apart.one.empty()) return false;
+  const symbolic::Cond stay = call.run.named_condition(
+      values::DeviceCondition::inputs_stay, Sharing::uniform);
+  op.fail_when(apart.when ? call.run.symbols().logical_and(apart.when, stay) : stay, ProblemKind::device,
+      of_model ? "This model was moved to " + code(apart.one) + " and its input " + std::to_string(i + 1) +
+              " is on " + code(apart.other)
+               : "Input " + std::to_string(i + 1) + " of this model is on " + code(apart.other) +
+              ", and other parts of its batch were moved to " + code(apart.one));
+  return true;
+}
+// None of what it is given was moved: the model was, or other parts of the batch were.
+static bool left_to_unseen(Call& call) {
+  const values::Device* model =
+      call.self.is(Kind::unknown) ? interpreter::lies_on(*call.self.as<values::Unknown>()) : nullptr;
+  if (model)
+    for (const Value& input : call.rest) {
+      const values::Device* device = place_of(call.run, input);
+      if (device && Op(call).devices_apart(*model, *device).one.empty()) return false;
+    }
+  for (std::size_t i = 0; i < call.rest.size(); ++i) {
+    const Value value = call.run.resolve(call.rest[i]);
+    const values::Device* other =
+        model || !value.is(Kind::unknown) ? model : interpreter::left_by(*value.as<values::Unknown>());
+    if (other && tell_left(call, i, *other, model)) return true;
+  }
+  return false;
+}
+
 // A model that is not seen is given parts of a batch of which some were moved and one was not. It may move
 // them itself, or want it so: lengths stay on the CPU.
 Value given_to_unseen(Call& call) {
@@ -41,10 +76,16 @@ Value given_to_unseen(Call& call) {
       return state->device;
     return value.is(Kind::unknown) ? interpreter::lies_on(*value.as<values::Unknown>()) : nullptr;
   };
+  const bool model_moved = call.self.is(Kind::unknown) &&
+      interpreter::lies_on(*call.self.as<values::Unknown>());
+  if (model_moved && left_to_unseen(call)) return Value::none();
   std::size_t there = call.rest.size();
   for (std::size_t i = call.rest.size(); i-- > 0;)
     if (const values::Device* device = moved_to(call.rest[i]); device && !values::is_cpu(device)) there = i;
-  if (there == call.rest.size()) return Value::none();
+  if (there == call.rest.size()) {
+    if (!model_moved) left_to_unseen(call);
+    return Value::none();
+  }
   for (std::size_t i = 0; i < call.rest.size(); ++i) {
     const Value value = call.run.resolve(call.rest[i]);
     if (moved_to(value) || !value.is(Kind::unknown)) continue;
