@@ -261,6 +261,17 @@ bool is_read(const TrainingEvent& each) {
   return each.event->row->operation == Operation::loader_made &&
       each.event->row->kind == values::RowKind::method;
 }
+// `except StopIteration: self.batches = iter(self.loader)`: the loader begins again whenever it has ended.
+bool begins_again(const Record& record, const TrainingEvent& read) {
+  return read.in_handler && record.text(read.event->place).starts_with("iter(");
+}
+// The call of the function that reads it: where an object that is made keeps `iter(loader)`, who makes the
+// object.
+const CallSite* begun_for(const Record& record, const OperationEvent& read) {
+  const bool kept = read.calls && read.calls->function && read.calls->function->name.text() == "__init__" &&
+      record.text(read.place).starts_with("iter(");
+  return kept ? read.calls->outer : read.calls;
+}
 // Is a backward made in the loop that reads it? One whose header does not say what it reads is over what its
 // own function has begun to read: `batches = iter(loader)`, `with tqdm(batches) as bar: for batch in bar`.
 bool trains_on(const Record& record, const TrainingRoot& training_root, const TrainingEvent& read,
@@ -271,13 +282,14 @@ bool trains_on(const Record& record, const TrainingRoot& training_root, const Tr
           (heads(record, loop, *other.event) || other.event->calls == loop.calls);
     });
   };
+  const CallSite* begun_in = begun_for(record, *read.event);
   return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
     if (each.event->row->operation != Operation::backward || !each.in(&epochs)) return false;
-    if (takes_from(record, epochs, *read.event)) return true;
+    if (takes_from(record, epochs, *read.event) || begins_again(record, read)) return true;
     if (!read.loops.empty() && read.loops.back() != &epochs && each.in(read.loops.back())) return true;
     for (auto it = each.loops.rbegin(); it != each.loops.rend() && *it != &epochs; ++it)
       if (heads(record, **it, *read.event) ||
-          ((*it)->calls && (*it)->calls == read.event->calls && !reads_another(**it)))
+          ((*it)->calls && (*it)->calls == begun_in && !reads_another(**it)))
         return true;
     return false;
   });
