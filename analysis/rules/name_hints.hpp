@@ -13,6 +13,7 @@ enum class Says : std::uint8_t {
   training_data,
   prediction,  // what a loss compares
   target,
+  compared,    // … by the name that PyTorch gives the parameter of its losses; elsewhere it is anything
   one_rank,    // the number of a process, or the first of them: `is_main_process`
   many_ranks,  // whether there are several: `args.distributed`
   balance,     // a term that keeps experts busy

@@ -87,7 +87,8 @@ Written written(const Record& record, std::uint32_t chunk, const syntax::Expr& a
 enum class Named : std::uint8_t { neither, prediction, target };
 // What a variable holds, by its name; a name with words of both says nothing.
 Named named(std::string_view variable) {
-  const bool prediction = says(variable, Says::prediction), target = says(variable, Says::target);
+  const bool prediction = says(variable, Says::prediction) || says(variable, Says::compared),
+             target = says(variable, Says::target);
   return prediction == target ? Named::neither : prediction ? Named::prediction : Named::target;
 }
 Named named(const Written& written) {
