@@ -297,6 +297,21 @@ void tell_unset(const Record& record, const Evaluation& evaluation, const ModeCa
   offer_modes(record, evaluation, name, *finding, false, trained.function == function_of(evaluation)->stmt);
 }
 
+// Each epoch but the first begins in the mode that the training of the last one has left.
+void tell_repeated(
+    const Record& record, const Evaluation& evaluation, const OperationEvent& trained, Report& report) {
+  const OperationEvent& forward = *evaluation.forward->event;
+  const std::string name = called_text(record, forward);
+  if (name.empty()) return;
+  Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
+      code(name) +
+          " is evaluated in training mode, in which it is made and in which each epoch leaves it: dropout and batch norms in it do what they do in training. Call " +
+          code(name + ".eval()") + " first.");
+  if (!finding) return;
+  report.relate(*finding, trained.place, "training mode is set here");
+  offer_modes(record, evaluation, name, *finding, false, true);
+}
+
 // A model is made, its weights are loaded, and it is asked as it was made: in training mode.
 void tell_loaded(const Record& record, const Evaluation& evaluation, Place loaded, Report& report) {
   const OperationEvent& forward = *evaluation.forward->event;
@@ -325,20 +340,59 @@ void tell_by_layer(const Record& record, const Evaluation& evaluation, const Ins
   offer_modes(record, evaluation, name, *finding);
 }
 
+// Are its rounds those over data? A plain count of them draws again and again, which dropout may be meant
+// for.
+bool is_over_data(const Record& record, const LoopEvent& loop) {
+  if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_) return false;
+  if (generates(record, loop)) return true;
+  const std::string_view text = record.text(
+      {loop.place.chunk, syntax::as<syntax::ForStmt>(*loop.stmt).iterable->span});
+  return text.find("range(") == std::string_view::npos || text.find("len(") != std::string_view::npos;
+}
+
 // A model whose layers are known was made, never put into evaluation mode, and is asked batch by batch.
 const Instance* never_evaluates(const Record& record, const UnsetModes& modes, const Evaluation& evaluation) {
   const OperationEvent& forward = *evaluation.forward->event;
   const values::Function* function = function_of(evaluation);
-  if (evaluation.mode || !evaluation.is_seen() || !takes_numbers(record, evaluation) ||
-      has_own_modes(forward.self.object()))
+  if (evaluation.mode || !evaluation.is_seen() || !function || has_own_modes(forward.self.object()))
     return nullptr;
   if (forward.self.as<Instance>()->symbolic || (function->owner && function->owner->native)) return nullptr;
-  const LoopEvent& loop = *evaluation.loop;
-  if (loop.stmt->kind != syntax::StmtKind::for_ ||
-      record.text({loop.place.chunk, syntax::as<syntax::ForStmt>(*loop.stmt).iterable->span})
-              .find("range(") != std::string_view::npos)
-    return nullptr;
+  if (!is_over_data(record, *evaluation.loop)) return nullptr;
   return modes.ever_evaluates(forward.self.object()) ? nullptr : by_mode(forward.self.object());
+}
+
+// Does the backward train the model, by its loss or by the optimizer that has its parameters?
+bool feeds_model(const TrainingRoot& training_root, const OperationEvent& backward, Value model) {
+  return is_trained_by(training_root, backward, model) ||
+      std::ranges::any_of(training_root.optimizers, [&](const Object* optimizer) {
+        return feeds(training_root, backward, as_value(optimizer)) == Answer::yes &&
+            shares_parameters(training_root, model, as_value(optimizer)) == Answer::yes;
+      });
+}
+
+// A loop over epochs evaluates the model before it trains it, and no mode is ever set but that of training:
+// null if this is not so.
+const OperationEvent* trained_behind_in_loop(
+    const Record& record, const UnsetModes& modes, const Evaluation& evaluation) {
+  const TrainingRoot& training_root = *evaluation.training_root;
+  const TrainingEvent& forward = *evaluation.forward;
+  const Object* model = forward.event->self.object();
+  if (evaluation.mode || !without_gradients(*forward.event) || modes.ever_evaluates(model) ||
+      has_own_modes(model) || !is_over_data(record, *evaluation.loop))
+    return nullptr;
+  const OperationEvent* mode = nullptr;
+  for (auto it = std::ranges::find(training_root.all, forward.event, &TrainingEvent::event);
+      it != training_root.all.end(); ++it) {
+    const bool again = std::ranges::any_of(forward.loops,
+        [&](const LoopEvent* loop) { return loop != evaluation.loop && it->in(loop) && repeats(*loop); });
+    if (!again || it->in_handler) continue;
+    if (sets_mode(*it->event) && it->event->self.object() == model)
+      mode = trains_from_here(record, *it->event) ? it->event : nullptr;
+    if (mode && it->event->row->operation == Operation::backward &&
+        feeds_model(training_root, *it->event, forward.event->self))
+      return mode;
+  }
+  return nullptr;
 }
 
 // A model that is trained is evaluated as if it were trained.
@@ -401,6 +455,10 @@ void look_for_missing(const Record& record, const Training& training, Report& re
       }
       if (const ModeCall* left = unset.trained_elsewhere(evaluation)) {
         if (once(forward.place)) tell_unset(record, evaluation, *left, report);
+        continue;
+      }
+      if (const OperationEvent* behind = trained_behind_in_loop(record, unset, evaluation)) {
+        if (once(forward.place)) tell_repeated(record, evaluation, *behind, report);
         continue;
       }
       if (const Instance* layer = never_evaluates(record, unset, evaluation); layer && once(forward.place)) {

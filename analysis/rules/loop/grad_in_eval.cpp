@@ -87,6 +87,18 @@ Known recorded(Value value, int depth = 0) {
   }
 }
 
+// Does it have parameters, none of them frozen?
+bool is_trained(const Parts& parts) {
+  bool any = false;
+  for (const Object* part : parts.found) {
+    const auto* tensor = dynamic_cast<const values::Tensor*>(part);
+    if (!tensor || tensor->role != values::TensorRole::parameter) continue;
+    if (tensor->now()->requires_grad != Known::yes) return false;
+    any = true;
+  }
+  return any;
+}
+
 // Is some of the forward recorded? What comes out has a history, as far as it is one tensor; of a model that
 // is not seen none of it may be frozen.
 bool is_recorded(const Record& record, const Evaluation& evaluation) {
@@ -96,7 +108,7 @@ bool is_recorded(const Record& record, const Evaluation& evaluation) {
     // A wrapper of a module that is not seen.
     Parts parts;
     parts.add(evaluation.forward->event->self);
-    if (parts.complete) return false;
+    if (parts.complete && !is_trained(parts)) return false;
   }
   const LoopEvent& loop = *evaluation.loop;
   // A loader is iterated, or asked for the next batch; else numbers alone are taken of what comes out.
@@ -115,7 +127,7 @@ bool is_recorded(const Record& record, const Evaluation& evaluation) {
   const bool asks = std::ranges::any_of(evaluation.forward->turns, [&](const Turn& turn) {
     return record.text(turn.branch->place).find("training") != std::string_view::npos;
   });
-  return (reads_data || takes_numbers(record, evaluation)) && !freezes && !asks &&
+  return (reads_data || takes_numbers(record, evaluation) || generates(record, loop)) && !freezes && !asks &&
       !may_be_called_without_gradients(record, *evaluation.training_root->root);
 }
 
@@ -124,8 +136,9 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const Evaluation& evaluation : evaluations(record, training)) {
     const OperationEvent& forward = *evaluation.forward->event;
-    const bool by_name = !evaluation.mode && is_named_evaluation(evaluation) &&
-        takes_numbers(record, evaluation);
+    const bool by_name = !evaluation.mode &&
+        ((is_named_evaluation(evaluation) && takes_numbers(record, evaluation)) ||
+            generates(record, *evaluation.loop));
     if (!(evaluation.evaluates || by_name) || (forward.around && forward.around->gradients != Known::yes))
       continue;
     if (!is_recorded(record, evaluation) || !once(forward.place)) continue;

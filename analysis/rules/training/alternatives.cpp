@@ -34,7 +34,8 @@ bool clears(const OperationEvent& event) {
   return event.row->operation == Operation::zero_grad || clears_gradient(event);
 }
 bool uses_gradients(const OperationEvent& event) {
-  // `p.grad.detach_()` beside clearing it belongs to it, and what only takes less of it is still to be stepped.
+  // `p.grad.detach_()` beside clearing it belongs to it, and what only takes less of it is still to be
+  // stepped.
   if (event.row->operation == Operation::gradient_written)
     return !clears(event) &&
         !(event.by && libraries::gradient_write_of(*event.by) != libraries::GradientWrite::other);

@@ -120,6 +120,15 @@ std::string_view called_name(const syntax::CallExpr& call) {
       : std::string_view{};
 }
 
+// `model.eval()` is no call of a method `eval` of the program's own.
+bool is_of_another(const Record& record, std::uint32_t chunk, const syntax::CallExpr& call) {
+  if (call.function->kind != syntax::ExprKind::attribute || !call.arguments.empty() || !call.keywords.empty())
+    return false;
+  const auto& method = syntax::as<syntax::AttributeExpr>(*call.function);
+  const std::string_view name = method.attribute.text();
+  return (name == "eval" || name == "train") && record.text({chunk, method.object->span}) != "self";
+}
+
 }  // namespace
 
 std::string called_text(const Record& record, const OperationEvent& forward) {
@@ -155,6 +164,13 @@ bool takes_numbers(const Record& record, const LoopEvent& loop, const syntax::St
       [&](std::string_view read) { return text.find(read) != std::string_view::npos; });
 }
 
+bool generates(const Record& record, const LoopEvent& loop) {
+  if (!loop.stmt) return false;
+  const std::string_view text = record.text({loop.place.chunk, loop.stmt->span});
+  const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
+  return (has("argmax(") || has("multinomial(")) && has("cat(") && !has("log_prob");
+}
+
 bool is_named_evaluation(const Evaluation& evaluation) {
   const values::Function* function = function_of(evaluation);
   return function && says(function->name.text(), Says::evaluation);
@@ -169,7 +185,8 @@ bool may_be_called_without_gradients(const Record& record, const Root& root) {
     bool found = false;
     for_each_expression(*chunk.chunk->stmt, [&](const syntax::Expr& expr) {
       if (found || expr.kind != syntax::ExprKind::call ||
-          called_name(syntax::as<syntax::CallExpr>(expr)) != name)
+          called_name(syntax::as<syntax::CallExpr>(expr)) != name ||
+          is_of_another(record, i, syntax::as<syntax::CallExpr>(expr)))
         return;
       for (const Enclosing& each : enclosing(*chunk.chunk->stmt, expr.span))
         found = found || is_without_gradients(record, i, *each.stmt);

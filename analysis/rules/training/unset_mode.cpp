@@ -13,7 +13,7 @@ using namespace syntax;
 
 namespace {
 
-// train(), train(True), eval(), train(False); of anything else it is not known which mode it sets.
+// train(), train(True), eval(), train(False); train(flag) may set either.
 ModeCall mode_of(const CallExpr& call) {
   ModeCall mode;
   if (call.function->kind != ExprKind::attribute) return mode;
@@ -22,10 +22,11 @@ ModeCall mode_of(const CallExpr& call) {
   // `evaluator.eval(results)` is another method.
   if (name == "eval") mode.evaluates = plain;
   if (name != "train") return mode;
-  const bool given = call.arguments.size() == 1 && call.arguments[0]->kind == ExprKind::boolean &&
-      as<BooleanExpr>(*call.arguments[0]).value;
-  mode.trains = plain || given;
-  mode.evaluates = !mode.trains;
+  const bool one = call.arguments.size() == 1 && call.keywords.empty();
+  const bool known = one && call.arguments[0]->kind == ExprKind::boolean;
+  const bool open = one && call.arguments[0]->kind == ExprKind::name;
+  mode.trains = plain || open || (known && as<BooleanExpr>(*call.arguments[0]).value);
+  mode.evaluates = !mode.trains || open;
   return mode;
 }
 
@@ -68,11 +69,13 @@ UnsetModes::UnsetModes(const Record& record) : record_(record) {
       if (call.function->kind == ExprKind::name)
         called_.emplace_back(as<NameExpr>(*call.function).id.text(), function);
       if (call.function->kind != ExprKind::attribute) return;
-      called_.emplace_back(as<AttributeExpr>(*call.function).attribute.text(), function);
       ModeCall mode = mode_of(call);
+      mode.object = record.text({i, as<AttributeExpr>(*call.function).object->span});
+      // `model.eval()` is no call of a method `eval` beside it.
+      if ((!mode.trains && !mode.evaluates) || mode.object == "self")
+        called_.emplace_back(as<AttributeExpr>(*call.function).attribute.text(), function);
       if (!mode.trains && !mode.evaluates) return;
       mode.place = {i, expr.span};
-      mode.object = record.text({i, as<AttributeExpr>(*call.function).object->span});
       mode.function = function;
       calls_.push_back(mode);
     });
