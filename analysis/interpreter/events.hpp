@@ -119,7 +119,10 @@ struct BranchEvent : Event {
   BranchEvent() : Event(EventKind::branch) {}
   Cond condition = nullptr;
   Block yes, no;
-  const syntax::Stmt* stmt = nullptr;  // the if, where it is one
+  const syntax::Stmt* stmt = nullptr;  // the if or the assert, where it is one
+  // Of an assert that is about the rank: who takes the other side ends there, though that side is empty, as
+  // no program is written for it.
+  bool is_assertion() const { return stmt && stmt->kind == syntax::StmtKind::assert_; }
 };
 
 // How many rounds a loop has by sizes that the program does not tell: "len(files)".

@@ -171,6 +171,7 @@ private:
 
   // assertions.cpp
   Flow run_assert(const syntax::AssertStmt& stmt);
+  void record_open_assertion(const syntax::AssertStmt& stmt, Cond holds);
   // An assertion on sizes that never holds becomes a problem.
   void judge_assertion(
       const syntax::AssertStmt& stmt, const std::vector<std::pair<const syntax::Expr*, Value>>& values);
@@ -502,7 +503,7 @@ private:
   void run_defaults(const std::function<void()>& again);
   // Models that the program makes and does not call are run on symbols, as they were made.
   void note_built(values::Instance& object);
-  void run_built(std::size_t from);
+  void run_built(std::size_t from, bool by_function = false);
   Value made_by_default(values::Class& cls, Place born);
   // The numbers that such an object holds, as an object of its own. Nothing of its constructor has happened.
   Value numbers_by_default(values::Class& cls, Place born);

@@ -448,7 +448,7 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
   expected_ -= fails;
   killed_ = false;
   path_.clear();
-  run_built(built_before);
+  run_built(built_before, true);
   root_run.keep_new_objects();
   block_ = nullptr;
 }
@@ -460,7 +460,7 @@ void Interpreter::note_built(values::Instance& object) {
   if (is_a(Value::of(Kind::instance, &object), library_.types().module)) built_.push_back(&object);
 }
 
-void Interpreter::run_built(std::size_t from) {
+void Interpreter::run_built(std::size_t from, bool by_function) {
   std::vector<values::Instance*> built(built_.begin() + static_cast<std::ptrdiff_t>(from), built_.end());
   built_.resize(from);
   if (unit_ && !built.empty()) unit_->built = true;
@@ -493,6 +493,10 @@ void Interpreter::run_built(std::size_t from) {
         ran_.contains(forward.as<values::Function>()->stmt))
       continue;
     ++built_runs_;
+    // Who calls the function that made it has it, and may give it attributes.
+    if (by_function)
+      heap().set(
+          heap().slot_of(object->attributes, Name(values::ModuleState::in_hands)), heap().boolean(true));
     run_root(*forward.as<values::Function>(), Value::of(Kind::instance, object), object->cls);
   }
 }

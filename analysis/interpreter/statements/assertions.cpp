@@ -4,6 +4,7 @@
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/roots/required_ndims.hpp"
+#include "values/internal_rows.hpp"
 
 #include <algorithm>
 
@@ -196,6 +197,22 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
   }
 }
 
+// What the ranks hold against each other: `assert rank < num_gpus` ends rank 1 where rank 0 goes on with one
+// process.
+void Interpreter::record_open_assertion(const AssertStmt& stmt, Cond holds) {
+  if (!limits_.as_rank && symbols().sharing(holds) != symbolic::Sharing::divergent) return;
+  auto* event = record_.event<BranchEvent>();
+  event->place = {chunk_, stmt.span};
+  event->calls = site_;
+  event->condition = holds;
+  event->stmt = &stmt;
+  append(event);
+  if (catching_ == 0) return;
+  if (OperationEvent* raised = record_implied(
+          values::InternalRow::raised, {}, {library_symbol("builtins.AssertionError")}, {}, event->place))
+    event->no.events.push_back(raised);
+}
+
 Flow Interpreter::run_assert(const AssertStmt& stmt) {
   Values values;
   auto* const outer = traced_;
@@ -217,6 +234,7 @@ Flow Interpreter::run_assert(const AssertStmt& stmt) {
   case Answer::yes: return Flow::normal;
   case Answer::unknown: symbols().doubt(holds); break;
   }
+  record_open_assertion(stmt, holds);
   if (!symbols().assume(holds)) return leave(ExitKind::raise, stmt, raised_);
   learn_ndims(*this, frame_->scope->names, holds);
   path_.push_back(holds);

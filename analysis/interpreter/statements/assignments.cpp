@@ -288,7 +288,13 @@ void Interpreter::store_subscript(Value object, Value index, Value value, const 
     dict_set(object, index, value);
   else if (object.is(Kind::unknown) && !object.as<values::Unknown>()->state.value) {
     step(1 + object.as<values::Unknown>()->items.size());  // each of them is compared, and may be made anew
-    store_item(*this, *object.as<values::Unknown>(), index, value);
+    // A table of a library that is not seen makes a column of its own of a list.
+    const Value stored = resolve(value);
+    const bool becomes_column = object.as<values::Unknown>()->unseen &&
+        (stored.is(Kind::list) || stored.is(Kind::tuple));
+    if (becomes_column) escape(stored);
+    store_item(*this, *object.as<values::Unknown>(), index,
+        becomes_column ? heap().unknown_from({stored}, here(target)) : value);
   } else if (object.is(Kind::tensor))
     library_.store(*this, object, index, value, target, here(target));
   else if (object.is(Kind::list)) {

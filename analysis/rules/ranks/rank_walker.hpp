@@ -71,8 +71,8 @@ private:
   // Does the process stay in the message that it came to last, as nobody sends it?
   bool waits_in(const interpreter::ExitEvent& exit) const;
 
-  // `raise SystemExit(main())`: a status that is not said to be a failure.
-  bool raises_success(const interpreter::ExitEvent& exit) const;
+  // `raise SystemExit(main())`: a status that is not said to be a failure. Nothing: it is no such statement.
+  std::optional<bool> raises_success(const interpreter::ExitEvent& exit) const;
 
   Left leave(const interpreter::ExitEvent& exit);
 

@@ -166,7 +166,8 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
       const bool yes = note(branch.yes, by_rank), no = note(branch.no, by_rank);
       here = yes || no;
       if (!event->place) break;
-      if (here || leaves_by_rank(branch.yes, by_rank) || leaves_by_rank(branch.no, by_rank))
+      if (here || (by_rank && branch.is_assertion()) || leaves_by_rank(branch.yes, by_rank) ||
+          leaves_by_rank(branch.no, by_rank))
         branches_.insert(spot(event->place));
       // Of what compares numbers that follow from the rank's own the runs of the ranks know all that can be
       // known.

@@ -215,7 +215,15 @@ Left RankWalker::walk_branch(const BranchEvent& branch) {
   if (answer == Answer::unknown) return Left::process;
   missing = nullptr;
   push_decision(branch, answer == Answer::yes, site, locally_);
-  const Left left = walk(answer == Answer::yes ? branch.yes : branch.no);
+  Left left = walk(answer == Answer::yes ? branch.yes : branch.no);
+  if (branch.is_assertion() && answer == Answer::no && left == Left::no) {
+    ExitEvent exit;
+    exit.place = branch.place;
+    exit.calls = branch.calls;
+    exit.exit = ExitKind::raise;
+    exit.fails = true;
+    left = leave(exit);
+  }
   turns_.pop_back();
   return left;
 }
@@ -380,14 +388,14 @@ bool RankWalker::waits_in(const ExitEvent& exit) const {
       last.span.end <= exit.place.span.end;
 }
 
-bool RankWalker::raises_success(const ExitEvent& exit) const {
-  if (exit.fails) return false;
+std::optional<bool> RankWalker::raises_success(const ExitEvent& exit) const {
+  if (exit.fails) return std::nullopt;
   const auto path = enclosing(*record_.chunk(exit.place).chunk->stmt, exit.place.span);
-  if (path.empty() || path.back().stmt->kind != syntax::StmtKind::raise) return false;
+  if (path.empty() || path.back().stmt->kind != syntax::StmtKind::raise) return std::nullopt;
   const syntax::Expr* raised = syntax::as<syntax::RaiseStmt>(*path.back().stmt).exception;
   if (!raised || raised->kind != syntax::ExprKind::call ||
       syntax::as<syntax::CallExpr>(*raised).arguments.empty())
-    return raised != nullptr;
+    return raised ? std::optional(true) : std::nullopt;
   const syntax::Expr& status = *syntax::as<syntax::CallExpr>(*raised).arguments.front();
   return status.kind != syntax::ExprKind::string && status.kind != syntax::ExprKind::format &&
       (status.kind != syntax::ExprKind::integer || record_.text({exit.place.chunk, status.span}) == "0");
@@ -403,8 +411,9 @@ Left RankWalker::leave(const ExitEvent& exit) {
   leaving.rounds = rounds_;
   leaving.at = trace_.comms.size();
   const auto well = exit.exit == ExitKind::raise ? std::exchange(ends_well_, std::nullopt) : std::nullopt;
-  leaving.fails = exit.fails || well == false;
-  ended_well_ = exit.exit == ExitKind::raise && (well == true || raises_success(exit));
+  const auto success = exit.exit == ExitKind::raise ? raises_success(exit) : std::nullopt;
+  leaving.fails = exit.fails || well == false || success == false;
+  ended_well_ = exit.exit == ExitKind::raise && (well == true || success == true);
   if (exit.exit == ExitKind::raise && waits_in(exit)) waits_ = true;
   trace_.exits.push_back(std::move(leaving));
   switch (exit.exit) {
