@@ -35,6 +35,7 @@ struct PreparedState {
 // Lightning's Trainer, and that of transformers with its arguments: what they were given.
 struct TrainerState {
   static constexpr KeptKey precision{"$precision"};
+  static constexpr KeptKey alone{"$trains_alone"};  // present: it trains in one process
   static constexpr KeptKey model{"$trained_model"};
   static constexpr KeptKey arguments{"$training_arguments"};
   static constexpr KeptKey data{"$training_data"};

@@ -31,6 +31,25 @@ LightningSetting setting(Call& call, std::string_view name, Value value) {
       made.kind = Kind_::truth, made.truth = known == symbolic::Answer::yes;
   return made;
 }
+// One device of one node: whatever other processes there are, such a trainer has nothing to do with them.
+bool trains_alone(Call& call) {
+  const auto is_one = [&](Value value) {
+    value = call.run.resolve(value);
+    if (value.is(Kind::list)) {
+      const auto* devices = values::Heap::list_state(value);
+      return !devices->open && devices->items.size() == 1;
+    }
+    return value.is(Kind::string) ? value.text() == "1" : call.run.to_constant(value) == 1;
+  };
+  bool one_node = true, one_device = false;
+  for (std::size_t i = 0; i < call.row.parameters.size(); ++i) {
+    const std::string_view name = call.row.parameters[i].text();
+    if (name == "devices") one_device = is_one(call.at(i));
+    if (name == "num_nodes") one_node = is_one(call.at(i));
+  }
+  if (const Value gpus = option(call, "gpus")) one_device = one_device || is_one(gpus);
+  return one_device && one_node && !call.spread;
+}
 // Trainer(max_epochs=3): names and values that it refuses, told where they are written.
 Value trainer_made(Call& call) {
   std::vector<LightningSetting> settings;
@@ -41,6 +60,7 @@ Value trainer_made(Call& call) {
   found.tell(call);
   if (const Value precision = option(call, "precision"))
     keep(call, values::TrainerState::precision, precision);
+  if (trains_alone(call)) keep(call, values::TrainerState::alone, call.run.heap().boolean(true));
   return {};
 }
 Value fits(Call& call) {

@@ -4,6 +4,7 @@
 #include "rules/ranks/module_state.hpp"
 #include "rules/report.hpp"
 #include "values/kept.hpp"
+#include "values/kept_by_packages.hpp"
 
 #include <algorithm>
 
@@ -21,8 +22,15 @@ Value argument_at(const OperationEvent& event, int index) {
 
 namespace {
 
+// Is it asked of what works in one process alone?
+bool is_alone(const OperationEvent& event) {
+  return event.self.is(Kind::instance) &&
+      event.self.as<values::Instance>()->attributes.find(syntax::Name(values::TrainerState::alone));
+}
+
 // Does the call communicate at all?
 bool happens(const OperationEvent& event, const values::CollectiveInfo& info) {
+  if (is_alone(event)) return false;
   if (info.joins && joined_by(event)) return false;
   if (info.only_if >= 0) {
     const Value asked = argument_at(event, info.only_if);
@@ -148,7 +156,7 @@ bool is_open(const OperationEvent& event) {
 }
 
 bool on_all_ranks(const OperationEvent& event) {
-  if (event.expected) return false;
+  if (event.expected || is_alone(event)) return false;
   if (event.row->operation == Operation::parallel_forward) return true;
   // A backward communicates by the wrapper of its model, which says who takes part.
   if (!event.row->collective) return false;
