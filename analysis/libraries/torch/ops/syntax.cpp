@@ -28,10 +28,11 @@ bool is_operand(Runtime& run, Value value) {
       value.is(Kind::boolean) || value.is(Kind::unknown);
 }
 
-// Arrays go through Python's operators as tensors do, and give arrays.
-template <class Compute>
-Value as_before(Runtime& run, std::initializer_list<Value> operands, const Compute& compute) {
-  bool perhaps = false, sure = false;
+// Arrays go through Python's operators as tensors do, and give arrays. `perhaps`: the operands may be some
+// though nothing else says so.
+template <class Compute> Value as_before(
+    Runtime& run, std::initializer_list<Value> operands, const Compute& compute, bool perhaps = false) {
+  bool sure = false;
   for (const Value& operand : operands)
     if (const TensorState* state = tensor_state(run, operand)) (state->maybe_array ? perhaps : sure) = true;
   const Value made = compute();
@@ -113,8 +114,12 @@ Value Table::binary(Runtime& run, syntax::BinaryOp op, Value left, Value right, 
     judge_operands(run, signs[static_cast<int>(op)], left, right, node, place);
     return run.heap().unseen("", place);
   }
-  return as_before(run, {left, right},
-      [&] { return call_operator(run, "torch." + std::string(name), {left, right}, &node, place); });
+  // `x @ w` of two values of which nothing is known: both libraries have it.
+  const bool may_be_arrays = !tensor_state(run, left) && !tensor_state(run, right);
+  return as_before(
+      run, {left, right},
+      [&] { return call_operator(run, "torch." + std::string(name), {left, right}, &node, place); },
+      may_be_arrays);
 }
 
 Value Table::unary(
