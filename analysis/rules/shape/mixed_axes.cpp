@@ -33,8 +33,21 @@ bool may_be_renamed(const Record& record, const Shape& from, const Shape& to) {
     record.symbols.atoms(size, [&](Int atom) { one = one || atom == size; });
     return one;
   };
+  const auto named_in = [&](const Shape& shape, Int atom) {
+    return std::ranges::any_of(shape.dims, [&](const Dim& dim) {
+      bool named = false;
+      record.symbols.atoms(dim.size, [&](Int each) { named = named || each == atom; });
+      return named;
+    });
+  };
   for (std::size_t i = 0; i < to.dims.size(); ++i) {
     const Int own = to.dims[i].size;
+    // A product of sizes that are all another tensor's, as its batch and its heads.
+    if (!is_atom(own)) {
+      int foreign = 0, shared = 0;
+      record.symbols.atoms(own, [&](Int atom) { ++(named_in(from, atom) ? shared : foreign); });
+      if (foreign > 1 && shared == 0) return true;
+    }
     if (!is_atom(own) || has(from, own)) continue;
     const auto* info = record.symbols.atom_info(own);
     if (!info || info->name.empty()) return true;
