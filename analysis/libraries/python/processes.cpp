@@ -69,6 +69,11 @@ bool is_no_rank(Runtime& run, Value value) {
 
 Value set_variable(Call& call) {
   const Value key = call.run.resolve(call.at(0));
+  // `for key in names: os.environ[key] = str(values[key])` copies what it finds: of one of them by itself
+  // nothing is known.
+  if (const Value value = call.run.resolve(call.at(1)); key.is(Kind::string) && value.is(Kind::unknown) &&
+      call.run.record().text(call.place).find(key.text()) == std::string_view::npos)
+    return Value::none();
   judge_variable(call, key.is(Kind::string) ? key.text() : std::string_view(), call.at(1));
   return Value::none();
 }
