@@ -261,6 +261,8 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
         *library_symbol(init_row->path).as<values::LibrarySymbol>(), self, std::move(arguments), where, expr);
   } else {
     if (judged && refuses_all(cls, arguments, where, *expr)) return refused();
+    // `Settings(**read())`: the defaults that the class holds are those of who is given nothing.
+    if (cls.open && arguments.spread) lose_fields(*this, *object);
     for (const auto& [name, value] : arguments.keywords)
       heap().set(heap().slot_of(object->attributes, name), value);
     if (cls.open && is_completed_by_others(cls)) lose_fields(*this, *object);
