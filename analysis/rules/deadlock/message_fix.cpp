@@ -41,7 +41,11 @@ public:
     std::vector<Fix> fixes;
     // Both at once need a buffer each.
     if (first_.tensor != second_.tensor) fixes.push_back(in_one_batch());
-    if (first_.peer == second_.peer) fixes.push_back(lower_rank_first());
+    // What is received first may be no answer to what is then sent.
+    const bool overwrites = first_.event->row->message->sends && first_.tensor == second_.tensor;
+    const auto& wait = *mismatch_.as<MessageWait>();
+    if (wait.apart && !overwrites) fixes.push_back(turned_around(wait.first));
+    if (!wait.apart && first_.peer == second_.peer && !overwrites) fixes.push_back(lower_rank_first());
     return fixes;
   }
 
@@ -101,6 +105,15 @@ private:
         indent_ + list + " = [" + operation(first_) + ", " + operation(second_) + "]" + end + indent_ +
             "for " + name + " in " + dist + ".batch_isend_irecv(" + list + "):" + end + indent_ + step_ +
             name + ".wait()" + end});
+    return fix;
+  }
+  // The others do it in the order that stands there now.
+  Fix turned_around(int rank) const {
+    const std::string end = source_.line_ending();
+    Fix fix;
+    fix.title = "Let rank " + std::to_string(rank) +
+        (first_.event->row->message->sends ? " receive first" : " send first");
+    fix.edits.push_back({{source_.path(), lines_}, indent_ + texts_[1] + end + indent_ + texts_[0] + end});
     return fix;
   }
   Fix lower_rank_first() const {

@@ -150,6 +150,12 @@ void Comparer::play(const JobRun& world, std::vector<Mismatch>& here) {
   const Stop strictly = strict.play();
   if (strictly.kind == Stop::Kind::blocked && explain_messages(view, strict, strictly, mismatch)) {
     mismatch.certain = false;
+    // As long as messages are buffered all else is got past.
+    const bool was_fine = fine_.contains(mismatch.key),
+               was_fine_here = fine_in_[world_].contains(mismatch.key);
+    passed(world);
+    if (!was_fine) fine_.erase(mismatch.key);
+    if (!was_fine_here) fine_in_[world_].erase(mismatch.key);
     if (!parted) here.push_back(std::move(mismatch));
     return;
   }

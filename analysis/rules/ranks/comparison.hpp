@@ -50,6 +50,8 @@ struct MessageWait {
   int peer = -1;          // the rank that is waited for
   bool nowhere = false;   // there never is such a rank
   bool exchange = false;  // two ranks both send first, or both receive first
+  bool apart = false;     // … at two places of the program
+  int first = -1;         // the rank that does so at the place
 };
 
 // Something that goes wrong in every run that gets there. Places are those of the file's own record.

@@ -102,7 +102,10 @@ bool explain_messages(
       theirs < view.trace(first->peer).comms.size() ? &view.trace(first->peer).comms[theirs] : nullptr;
   const CommEvent* other_message = other ? simulator.message_of(first->peer, theirs) : nullptr;
   if (other_message && other_message->what == first->what) {
-    mismatch.make<MessageWait>().exchange = true;
+    auto& wait = mismatch.make<MessageWait>();
+    wait.exchange = true;
+    wait.apart = !(other_message->place == first->place);
+    wait.first = who;
     mismatch.text = std::string("Rank ") + std::to_string(who) + " and rank " + std::to_string(first->peer) +
         " both " + (sends ? "send" : "receive") + " first" +
         (other_message->place == first->place ? "" : view.at_line(other_message->place)) +
