@@ -221,6 +221,31 @@ Meeting::Verdict Meeting::tell_joined() {
           std::to_string(*comm->elements) + " each make " + std::to_string(*comm->elements * ranks) + ".");
 }
 
+// What one rank has for another is not what that makes room for.
+bool parts_differ(const JobView& view, const std::map<int, const CommEvent*>& meeting, Mismatch& mismatch) {
+  const std::vector<int>& members = meeting.begin()->second->members;
+  if (meeting.size() != members.size()) return false;
+  const auto part = [&](const std::vector<std::int64_t>& parts, std::size_t at) {
+    return parts.size() == members.size() ? std::optional(parts[at]) : std::nullopt;
+  };
+  for (std::size_t from = 0; from < members.size(); ++from)
+    for (std::size_t to = 0; to < members.size(); ++to) {
+      const auto one = meeting.find(members[from]), other = meeting.find(members[to]);
+      if (one == meeting.end() || other == meeting.end()) return false;
+      const auto given = part(one->second->gives, to), taken = part(other->second->takes, from);
+      if (from == to || !given || !taken || *given == *taken) continue;
+      view.place(mismatch, *one->second);
+      mismatch.cause = Cause::size;
+      mismatch.text = "The parts of this " + call_text(mismatch.name) + " do not fit: rank " +
+          std::to_string(members[from]) + " has " + std::to_string(*given) + " row" +
+          plural(static_cast<std::size_t>(*given)) + " for rank " + std::to_string(members[to]) +
+          ", which takes " + std::to_string(*taken) +
+          ". Tell the sizes with an `all_to_all_single` of their own first.";
+      return true;
+    }
+  return false;
+}
+
 }  // namespace
 
 bool unequal(const JobView& view, Mismatch& mismatch, bool stops) {
@@ -246,6 +271,7 @@ bool unequal(const JobView& view, Mismatch& mismatch, bool stops) {
     for (const auto& [rank, comm] : meeting)
       if (const Meeting::Verdict verdict = judged.judge(rank, *comm); verdict != Meeting::Verdict::fits)
         return verdict == Meeting::Verdict::told;
+    if (parts_differ(view, meeting, mismatch)) return true;
   }
   return false;
 }

@@ -155,6 +155,11 @@ void CommRecorder::collective(
   if (made.root && (*made.root < 0 || *made.root >= world_)) trace_.impossible = true;
   if (info.tensor >= 0) describe(made, event.argument_state(static_cast<std::size_t>(info.tensor)));
   list_of(event, info, made);
+  made.gives = parts_of(event, "input_split_sizes", "input");
+  made.takes = parts_of(event, "output_split_sizes", "output");
+  // Made for a job of another size.
+  for (const auto* parts : {&made.gives, &made.takes})
+    if (!parts->empty() && parts->size() != made.members.size()) trace_.impossible = true;
   for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i)
     if (event.row->parameters[i].text() == "object_list" &&
         argument_at(event, static_cast<int>(i)).is(Kind::list))
@@ -203,6 +208,31 @@ void CommRecorder::note_limit(const OperationEvent& event, const std::string& gr
     if (event.row->parameters[i].text() == "timeout")
       if (const Value limit = argument_at(event, static_cast<int>(i)); limit && !limit.is(Kind::none))
         trace_.limits[group] = seconds(limit);
+}
+
+// How many rows of the tensor are for each rank, if that is given as a list and known; none where they are
+// not all of its rows, which fails on that rank alone.
+std::vector<std::int64_t> CommRecorder::parts_of(
+    const OperationEvent& event, std::string_view parameter, std::string_view tensor) const {
+  std::vector<std::int64_t> parts;
+  std::optional<std::int64_t> rows;
+  std::int64_t all = 0;
+  for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i) {
+    const std::string_view name = event.row->parameters[i].text();
+    if (const auto* whole = name == tensor ? event.argument_state(i) : nullptr;
+        whole && whole->shape.ndim_known && !whole->shape.dims.empty() && whole->shape.dims[0].size)
+      rows = symbols_.value(whole->shape.dims[0].size);
+    if (name != parameter) continue;
+    const auto* state = event.arguments[i].is(Kind::list) ? event.list_state(i) : nullptr;
+    if (!state || state->open) return {};
+    for (const Value& item : state->items) {
+      const auto part = number(item);
+      if (!part) return {};
+      parts.push_back(*part);
+      all += *part;
+    }
+  }
+  return rows && *rows != all ? std::vector<std::int64_t>{} : parts;
 }
 
 // Lists whose tensors a collective writes.

@@ -71,7 +71,9 @@ struct CommEvent {
   std::vector<int> made;   // the members of the group that it makes
   bool makes_group = false;
   std::optional<std::int64_t> list_length;
-  std::optional<std::int64_t> joined;   // elements of the one tensor that has a part for each rank
+  std::optional<std::int64_t> joined;  // elements of the one tensor that has a part for each rank
+  // Rows for each rank of the group, and from each, where these are given one by one.
+  std::vector<std::int64_t> gives, takes;
   bool one_for_all = false;             // one tensor stands at every place of the list that is received into
   std::optional<std::int64_t> objects;  // of what carries any objects, how many: as many on each rank
   bool list_even = true;                // its tensors are known to be equally large, or there is none
