@@ -74,6 +74,74 @@ void each_block(const Block& block, const std::function<void(const Block&)>& see
     for (const Block* inner : blocks_of(*event)) each_block(*inner, see);
 }
 
+// Does the rank's run make a backward pass? Nothing where not all of it is known.
+std::optional<bool> makes_backward(const Record& own) {
+  if (own.out_of_budget || own.cancelled) return std::nullopt;
+  bool any = false, open = false;
+  visit_roots(own, [&](const Event& event) {
+    if (event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    any = any || operation.row->operation == Operation::backward;
+    // Who prepares or runs the model may do so out of sight.
+    open = open || operation.row->operation == Operation::framework ||
+        operation.row->operation == Operation::unseen_communication;
+  });
+  return open ? std::nullopt : std::optional(any);
+}
+
+// May the program itself give a parameter its gradient?
+bool sets_gradients(const Record& record) {
+  for (std::size_t i = 1; i < record.chunks.size(); ++i)
+    if (const auto& of = record.chunks[i]; of.statement() && of.path == record.path)
+      if (const auto& writes = of.chunk->attribute_writes(of.text());
+          writes.names("grad") || writes.computes())
+        return true;
+  return false;
+}
+
+// A collective of a gradient that is there without asking whether there is one.
+const OperationEvent* reduces_unasked(const Record& record) {
+  const OperationEvent* found = nullptr;
+  for (const auto& root : record.roots)
+    if (!root->function)
+      visit(root->block, [&](const Event& event) {
+        if (found || event.kind != EventKind::operation) return;
+        const auto& operation = static_cast<const OperationEvent&>(event);
+        const int tensor = operation.row->operation == Operation::collective && operation.row->collective
+            ? operation.row->collective->tensor
+            : -1;
+        if (tensor < 0 || static_cast<std::size_t>(tensor) >= operation.arguments.size()) return;
+        const Value sent = operation.arguments[static_cast<std::size_t>(tensor)];
+        const values::TensorState* state = operation.argument_state(static_cast<std::size_t>(tensor));
+        if ((state && state->is_gradient && !state->made) ||
+            (sent.is(Kind::unknown) && sent.as<values::Unknown>()->is_gradient))
+          found = &operation;
+      });
+  return found;
+}
+
+// A rank that makes no backward pass has no gradients to send.
+std::optional<Mismatch> never_backward(const Record& record, JobExplorer& worlds) {
+  const OperationEvent* const reduced = reduces_unasked(record);
+  if (!reduced || sets_gradients(record)) return std::nullopt;
+  const auto first = makes_backward(worlds.of(0, 2));
+  const auto second = first ? makes_backward(worlds.of(1, 2)) : std::nullopt;
+  if (!first || !second || *first == *second) return std::nullopt;
+  const int without = *first ? 1 : 0;
+  Mismatch made;
+  made.cause = Cause::guard;
+  made.certain = false;
+  made.world = 2;
+  made.name = std::string(reduced->row->collective->name);
+  made.place = reduced->place;
+  made.calls = reduced->calls;
+  made.text = "Rank " + std::to_string(without) +
+      " makes no backward pass: its gradients are None, and this " + call_text(made.name) +
+      " raises TypeError there, while rank " + std::to_string(1 - without) +
+      " waits in it. Give every rank a gradient, zeros where there is none.";
+  return made;
+}
+
 }  // namespace
 
 std::vector<Mismatch> missing_gradients(const Record& record, JobExplorer& worlds) {
@@ -101,7 +169,10 @@ std::vector<Mismatch> missing_gradients(const Record& record, JobExplorer& world
   };
   if (!gradients.empty())
     for (const auto& root : record.roots) each_block(root->block, look);
-  if (reduced.empty()) return {};
+  if (reduced.empty()) {
+    auto found = gradients.empty() ? std::nullopt : never_backward(record, worlds);
+    return found ? std::vector{std::move(*found)} : std::vector<Mismatch>{};
+  }
   const auto first = sources_of_losses(worlds.of(0, 2)),
              second = first ? sources_of_losses(worlds.of(1, 2)) : std::nullopt;
   if (!first || !second || *first == *second) return {};
