@@ -92,6 +92,7 @@ private:
   void run_any(std::size_t level, Value iterable);
   void leave_read(Value iterator);
   void add_element(bool certain);
+  bool takes_its_own(Value item, Cond condition) const;
   bool may_be_alike(std::size_t level, std::size_t count) const;
   Value as_dict();
   Value as_list();
@@ -159,6 +160,27 @@ void Interpreter::Comprehension::leave_read(Value iterator) {
   run.heap().set_list(iterator, std::move(left));
 }
 
+// `int(path.stem) % world == rank`: what is the rank's own it sees from what there is, and how many these are
+// is a number of each rank. Of indices it is known.
+bool Interpreter::Comprehension::takes_its_own(Value item, Cond condition) const {
+  if (run.symbols().sharing(condition) == Sharing::uniform) return false;
+  if (item.is(Kind::tuple) && !item.as<values::Tuple>()->items.empty())
+    item = run.resolve(item.as<values::Tuple>()->items.front());
+  if (!item.is(Kind::unknown) && !item.is(Kind::instance)) return false;
+  bool asks_it = false, asks_rank = false;
+  run.symbols().parts(
+      condition,
+      [&](Int atom) {
+        const auto* info = run.symbols().atom_info(atom);
+        if (!info) return;
+        asks_it = asks_it || info->role == symbolic::Role::none;
+        asks_rank = asks_rank || info->role == symbolic::Role::rank ||
+            info->role == symbolic::Role::local_rank;
+      },
+      [](Cond) {});
+  return asks_it && asks_rank;
+}
+
 void Interpreter::Comprehension::run_round(std::size_t level, Value iterable, Value item, bool certain) {
   const Generator& generator = expr.generators[level];
   run.run_assign(*generator.target, item);
@@ -171,7 +193,7 @@ void Interpreter::Comprehension::run_round(std::size_t level, Value iterable, Va
   const auto answer = s.decide(all);
   if (answer == symbolic::Answer::no) return;
   if (answer == symbolic::Answer::unknown) {
-    filtered = symbolic::mix(filtered, s.sharing(all));
+    filtered = symbolic::mix(filtered, takes_its_own(item, all) ? Sharing::local : s.sharing(all));
     if (level == 0 && !certain && has_one_generator() && run.limits_.as_rank) {
       const Value numbered = item.is(Kind::tuple) && !item.as<values::Tuple>()->items.empty()
           ? run.resolve(item.as<values::Tuple>()->items.front())

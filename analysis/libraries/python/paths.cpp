@@ -28,7 +28,11 @@ Value is_there(Call& call) {
 
 // The files of a folder, or those of a pattern.
 Value listed(Call& call) {
-  const auto own = of_rank(call);
+  auto own = of_rank(call);
+  if (const Value pattern = call.self.is(Kind::instance) ? call.run.resolve(call.at(0)) : Value{}; !own &&
+      pattern && !call.run.heap().is_unseen(pattern) &&
+      call.run.heap().sharing(pattern) == Sharing::divergent)
+    own = Sharing::local;
   if (!own) return call.run.heap().unseen("", call.place);
   const auto length = call.run.symbols().fresh({.name = {}, .lower = 0, .upper = {}, .sharing = *own});
   return call.run.heap().open_list(call.run.heap().unknown("", *own, call.place), length);
