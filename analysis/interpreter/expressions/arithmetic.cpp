@@ -177,14 +177,17 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
     return over_choices(left, [&](Value side) { return binary(op, side, right, node); }, here(node));
   if (right.is(Kind::choice))
     return over_choices(right, [&](Value side) { return binary(op, left, side, node); }, here(node));
-  // By a number of each rank's own: where it is 0, somebody may catch that.
-  if (catching_ > 0 && (op == BinaryOp::div || op == BinaryOp::floordiv || op == BinaryOp::mod) &&
-      !left.is(Kind::string) && !left.is(Kind::tensor) && may_be_zero(*this, right, !frame_->tries.empty()))
+  // By a number of each rank's own: where it is 0, somebody may catch that, or the rank ends there.
+  const bool ends_rank = limits_.as_rank && catching_ == 0 &&
+      (left.is(Kind::integer) || left.is(Kind::real)) && to_constant(right) == 0;
+  if ((op == BinaryOp::div || op == BinaryOp::floordiv || op == BinaryOp::mod) && !left.is(Kind::string) &&
+      !left.is(Kind::tensor) &&
+      (ends_rank || (catching_ > 0 && may_be_zero(*this, right, !frame_->tries.empty()))))
     if (const Cond is_zero = truth(compare(CompareOp::eq, right, heap().integer(0)));
         symbols().decide(is_zero) != symbolic::Answer::no) {
       const auto fail = [&] {
         (void)raise_builtin("ZeroDivisionError", here(node));
-        const Stmt statement{StmtKind::expression, node.span};
+        const Stmt statement{ends_rank ? StmtKind::raise : StmtKind::expression, node.span};
         killed_ = false;
         (void)leave(ExitKind::raise, statement, raised_);
         killed_ = true;
