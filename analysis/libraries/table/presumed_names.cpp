@@ -295,6 +295,9 @@ std::optional<interpreter::Presumption> Table::presume(std::string_view name) co
     if (known.name == name) return known.meaning;
   if (name == "scaler" || name == "grad_scaler")
     return interpreter::Presumption{Role::none, false, "torch.amp.GradScaler"};
+  // `scheduler_inner_optimizer` is the scheduler of one.
+  const bool is_scheduler = name.find("sched") != std::string_view::npos;
+  if (is_scheduler) return std::nullopt;
   if (name == "optimizer" || name == "optim" || name == "opt" || name.ends_with("_optimizer") ||
       name.ends_with("_optim") || name.starts_with("optimizer_") || name.starts_with("optim_") ||
       name.starts_with("opt_"))

@@ -130,6 +130,8 @@ void check(const Record& record, Report& report) {
       if (apart(each.event->place)) reads.push_back(each.event);
     }
     if (reads.empty() || !once(loop.loop->place) || !once(reads[0]->place)) continue;
+    // Who calls `trainer.train()` of another file has nothing to mend: it is told there.
+    if (!record.in_file(loop.loop->place) && !record.in_file(reads[0]->place)) continue;
     const std::string text = shown(record, reads[0]->place);
     Finding* finding = report.add(Severity::information, reads[0]->place, reads[0]->calls,
         (text.empty() ? std::string("This") : code(text)) +
