@@ -26,6 +26,12 @@ bool measures(const symbolic::Context& symbols, values::Cond condition) {
   return any;
 }
 
+// An assertion about the rank and what has a name. One of what was computed tells nothing of the ranks: its
+// answers would only be more ways to follow.
+bool tells_of_ranks(const symbolic::Context& symbols, const BranchEvent& branch) {
+  return branch.is_assertion() && symbols.text(branch.condition).find_first_of("?(") == std::string::npos;
+}
+
 // Does an operation fail on one side, as a division by how many of the rank's parts there are?
 bool is_failure(const BranchEvent& branch) {
   return !branch.stmt && !branch.yes.events.empty() && branch.yes.events.back()->kind == EventKind::exit &&
@@ -166,7 +172,7 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
       const bool yes = note(branch.yes, by_rank), no = note(branch.no, by_rank);
       here = yes || no;
       if (!event->place) break;
-      if (here || (by_rank && branch.is_assertion()) || leaves_by_rank(branch.yes, by_rank) ||
+      if (here || (by_rank && tells_of_ranks(main_.symbols, branch)) || leaves_by_rank(branch.yes, by_rank) ||
           leaves_by_rank(branch.no, by_rank))
         branches_.insert(spot(event->place));
       // Of what compares numbers that follow from the rank's own the runs of the ranks know all that can be
