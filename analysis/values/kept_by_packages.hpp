@@ -1,5 +1,5 @@
-// What is kept under names that no program writes, as in kept.hpp: of layers whose weight is computed, and of
-// objects of packages besides PyTorch's own.
+// What is kept under names that no program writes, as in kept.hpp: of layers whose weight is computed, of
+// addresses, and of objects of packages besides PyTorch's own.
 #pragma once
 
 #include "values/kept.hpp"
@@ -14,6 +14,11 @@ struct ReparametrizedState {
   // An integer: the dimension of the rows of the matrix whose largest singular value it is divided by.
   static constexpr KeptKey by_spectrum{"$by_spectrum"};
   static constexpr KeptKey otherwise{"$computed_otherwise"};  // present: in a way that is not known
+};
+
+// A number by which code that is not seen finds the memory of a tensor.
+struct AddressState {
+  static constexpr KeptKey memory_of{"$memory_of"};
 };
 
 // A picture: a tuple of its channels, rows and columns, None where one is not known. Of a data set of

@@ -6,6 +6,7 @@
 #include "interpreter/roots/required_ndims.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
+#include "values/kept_by_packages.hpp"
 
 #include <algorithm>
 
@@ -222,6 +223,9 @@ void Interpreter::Escape::of(Value value) {
     if (const Value functions = value.as<values::Unknown>()->attributes.value(
             Name(values::UnknownState::one_of)))
       run.escape(functions, depth);
+    if (const Value tensor = value.as<values::Unknown>()->attributes.value(
+            Name(values::AddressState::memory_of)))
+      run.escape(tensor, depth);
     return;
   case Kind::instance: return of_instance(value);
   case Kind::bound: return of_bound(*value.as<values::Bound>());
