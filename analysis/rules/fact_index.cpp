@@ -13,8 +13,7 @@ const FactIndex& FactIndex::of(const interpreter::Record& record) {
     auto made = std::make_shared<FactIndex>();
     for (const interpreter::Fact& fact : record.facts) {
       if (fact.value.is(Kind::dict))
-        (fact.role == interpreter::Fact::Role::expression ? made->displays : made->dictionaries)
-            .push_back(&fact);
+        (fact.place == fact.value.object()->born ? made->displays : made->dictionaries).push_back(&fact);
       else if (fact.value.is(Kind::boolean) || fact.value.is(Kind::choice))
         made->conditions.push_back(&fact);
       else if (!fact.tensor && fact.value.is(Kind::unknown) && fact.value.as<values::Unknown>()->is_gradient)
