@@ -16,7 +16,7 @@ function(stepzero_floor name)
   file(GLOB sources CONFIGURE_DEPENDS ${name}/*.cpp ${name}/*/*.cpp ${name}/*/*/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")  # a program's entry belongs to no library
   add_library(stepzero_${name} STATIC ${sources})
-  if(ARG_JOINED)
+  if(ARG_JOINED AND STEPZERO_JOINED)
     set_target_properties(stepzero_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   else()
     target_compile_options(stepzero_${name} PRIVATE -Wshadow)  # a joined file's locals may hide what a neighbor calls its own
