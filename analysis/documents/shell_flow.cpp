@@ -3,7 +3,6 @@
 #include "documents/shell_walk.hpp"
 #include "syntax/text.hpp"
 
-#include <cctype>
 #include <charconv>
 #include <iterator>
 

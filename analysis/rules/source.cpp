@@ -2,8 +2,6 @@
 
 #include "syntax/text.hpp"
 
-#include <cctype>
-
 namespace stepzero::rules {
 
 using namespace syntax;

@@ -4,7 +4,6 @@
 #include "syntax/text.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace stepzero::snapshot {
 

@@ -5,8 +5,6 @@
 #include "snapshot/documents.hpp"
 #include "syntax/text.hpp"
 
-#include <cctype>
-
 namespace stepzero::server {
 namespace {
 

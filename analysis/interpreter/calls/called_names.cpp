@@ -3,7 +3,6 @@
 #include "syntax/text.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace stepzero::interpreter {
 

@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
-#include <cctype>
 
 namespace stepzero::interpreter {
 

@@ -7,7 +7,6 @@
 #include "syntax/text.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace stepzero::rules {
 

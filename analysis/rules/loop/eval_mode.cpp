@@ -269,15 +269,19 @@ void offer_training(const Record& record, const TrainingRoot& training_root, con
   }
 }
 
-// Who sets training mode after an evaluation means to leave evaluation mode, which nothing has set.
-void tell_unset(
-    const Record& record, const Evaluation& evaluation, const OperationEvent& trained, Report& report) {
+constexpr std::string_view only_again = "which is only set again afterwards",
+                           each_epoch = "in which it is made and in which each epoch leaves it";
+
+// Nothing sets evaluation mode; `how` says how the model comes to be in training mode, which `trained` sets.
+void tell_unset(const Record& record, const Evaluation& evaluation, const OperationEvent& trained,
+    std::string_view how, Report& report) {
   const OperationEvent& forward = *evaluation.forward->event;
   const std::string name = called_text(record, forward);
+  if (name.empty()) return;
   Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
-      code(name) +
-          " is evaluated in training mode, which is only set again afterwards: dropout and batch norms in it do what they do in training. Call " +
-          code(name + ".eval()") + " first.");
+      code(name) + " is evaluated in training mode, " + std::string(how) +
+          ": dropout and batch norms in it do what they do in training. Call " + code(name + ".eval()") +
+          " first.");
   if (!finding) return;
   report.relate(*finding, trained.place, "training mode is set here");
   offer_modes(record, evaluation, name, *finding, false, true);
@@ -295,21 +299,6 @@ void tell_unset(const Record& record, const Evaluation& evaluation, const ModeCa
   if (!finding) return;
   report.relate(*finding, trained.place, "training mode is set here");
   offer_modes(record, evaluation, name, *finding, false, trained.function == function_of(evaluation)->stmt);
-}
-
-// Each epoch but the first begins in the mode that the training of the last one has left.
-void tell_repeated(
-    const Record& record, const Evaluation& evaluation, const OperationEvent& trained, Report& report) {
-  const OperationEvent& forward = *evaluation.forward->event;
-  const std::string name = called_text(record, forward);
-  if (name.empty()) return;
-  Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
-      code(name) +
-          " is evaluated in training mode, in which it is made and in which each epoch leaves it: dropout and batch norms in it do what they do in training. Call " +
-          code(name + ".eval()") + " first.");
-  if (!finding) return;
-  report.relate(*finding, trained.place, "training mode is set here");
-  offer_modes(record, evaluation, name, *finding, false, true);
 }
 
 // A model is made, its weights are loaded, and it is asked as it was made: in training mode.
@@ -450,7 +439,7 @@ void look_for_missing(const Record& record, const Training& training, Report& re
     }
     if (!evaluation.mode && !backward && !set.contains({forward.place.chunk, forward.place.span.begin})) {
       if (const OperationEvent* behind = may_be_known(model) ? nullptr : unset.trained_behind(evaluation)) {
-        if (once(forward.place)) tell_unset(record, evaluation, *behind, report);
+        if (once(forward.place)) tell_unset(record, evaluation, *behind, only_again, report);
         continue;
       }
       if (const ModeCall* left = unset.trained_elsewhere(evaluation)) {
@@ -458,7 +447,7 @@ void look_for_missing(const Record& record, const Training& training, Report& re
         continue;
       }
       if (const OperationEvent* behind = trained_behind_in_loop(record, unset, evaluation)) {
-        if (once(forward.place)) tell_repeated(record, evaluation, *behind, report);
+        if (once(forward.place)) tell_unset(record, evaluation, *behind, each_epoch, report);
         continue;
       }
       if (const Instance* layer = never_evaluates(record, unset, evaluation); layer && once(forward.place)) {

@@ -6,7 +6,6 @@
 #include "rules/training/training.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <unordered_set>
 
 namespace stepzero::rules {

@@ -240,7 +240,7 @@ bool parts_differ(const JobView& view, const std::map<int, const CommEvent*>& me
           std::to_string(members[from]) + " has " + std::to_string(*given) + " row" +
           plural(static_cast<std::size_t>(*given)) + " for rank " + std::to_string(members[to]) +
           ", which takes " + std::to_string(*taken) +
-          ". Tell the sizes with an `all_to_all_single` of their own first.";
+          ". Exchange the sizes in another `all_to_all_single` first.";
       return true;
     }
   return false;

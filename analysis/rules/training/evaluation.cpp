@@ -8,7 +8,6 @@
 #include "values/internal_rows.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace stepzero::rules {
 

@@ -1,7 +1,8 @@
 // Operators that move a tensor's elements about: turned, rolled, along diagonals, in windows and between
-// channels and pixels.
+// channels and pixels; and where the elements lie.
 #include "libraries/torch/ops/operators.hpp"
 #include "libraries/torch/ops/views.hpp"
+#include "values/kept_by_packages.hpp"
 
 #include <algorithm>
 
@@ -229,7 +230,18 @@ Value set(Op& op) {
   return op.result(source->shape, source->dtype);
 }
 
+// A number by which others find the memory: who is given it may write what lies there.
+Value address(Op& op) {
+  const Value tensor = op.argument("input"),
+              made = op.run.heap().unknown("", op.run.heap().sharing(tensor), op.call.place);
+  op.run.heap().set(
+      op.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::AddressState::memory_of)),
+      tensor);
+  return made;
+}
+
 constexpr Operator operators[] = {
+    {"data_ptr", "input", "method", address, Type::own},
     {"contiguous", "input, memory_format=None", "method", contiguous, Type::input},
     {"flip", "input, dims, *more", "torch method", flip, Type::input},
     {"fliplr", "input", "torch method", flip_sides, Type::input},

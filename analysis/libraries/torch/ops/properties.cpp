@@ -10,7 +10,6 @@
 #include "libraries/torch/ops/operators.hpp"
 #include "values/devices.hpp"
 #include "values/kept.hpp"
-#include "values/kept_by_packages.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -69,15 +68,6 @@ Value element_size(Op& op) {
                                                  : unknown_of(op, Sharing::uniform);
 }
 Value something(Op& op) { return unknown_of(op, sharing_of(op)); }
-// Who is given it may write what lies there.
-Value address(Op& op) {
-  const Value made = something(op);
-  if (made.is(Kind::unknown))
-    op.run.heap().set(
-        op.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::AddressState::memory_of)),
-        self(op));
-  return made;
-}
 Value item(Op& op) {
   const TensorState* state = op.tensor(self(op));
   if (state && state->shape.ndim_known) {
@@ -446,7 +436,6 @@ constexpr Operator operators[] = {
     {"is_contiguous", "input, memory_format=None", "method", something, Type::own},
     {"stride", "input, dim=None", "method", something, Type::own},
     {"storage_offset", "input", "method", something, Type::own},
-    {"data_ptr", "input", "method", address, Type::own},
     {"tolist", "input", "method", to_list, Type::own},
     {"item", "input", "method", item, Type::own},
     {"numpy", "input, *, force=False", "method", array_of_tensor, Type::own},
