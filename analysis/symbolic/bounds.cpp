@@ -238,8 +238,20 @@ bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
 }
 
 std::int64_t Context::State::best_upper(Int a, std::int64_t goal, Use use) {
+  if (a->constant()) return a->bounds.high;
+  // By the form alone the same is true on every path.
+  const std::uint64_t known_by = use == Use::form ? 0 : now;
+  const std::uint64_t key = named(named(known_by, std::uint64_t{a->index} << 1 | (rewriting ? 1u : 0u)),
+      static_cast<std::uint64_t>(goal));
+  if (const std::int64_t* found = uppers.find(key)) return *found;
+  const std::int64_t upper = find_upper(a, goal, use);
+  uppers.put(key, upper);
+  return upper;
+}
+
+std::int64_t Context::State::find_upper(Int a, std::int64_t goal, Use use) {
   const std::int64_t simple = bounds(a, use).high;
-  if (simple <= goal || a->constant()) return simple;
+  if (simple <= goal) return simple;
   // Nothing proves what a number refutes. Who asks with a goal wants to know of it; among the facts, also of
   // 0.
   if (goal != Interval::unbounded_below && (a->depth > 0 || (use == Use::facts && !inequalities.empty())) &&

@@ -204,6 +204,18 @@ bool Context::State::implies(Cond a, Cond b) {
   return false;
 }
 
+Cond Context::State::pair(Form form, Cond a, Cond b) {
+  if (a->form == Form::constant || b->form == Form::constant) return combined(form, std::array{a, b});
+  const std::uint64_t key = named(
+      form == Form::conjunction ? 1 : 2, std::uint64_t{a->index} << 32 | b->index);
+  if (const Cond* found = pairs.find(key)) return *found;
+  const std::uint32_t made = made_conds;
+  const Cond result = combined(form, std::array{a, b});
+  // What has grown too large is another unknown condition each time.
+  if (result->form != Form::opaque || result->index < made) pairs.put(key, result);
+  return result;
+}
+
 Cond Context::State::combined(Form form, std::span<const Cond> operands) {
   const bool all = form == Form::conjunction;
   std::vector<Cond> flat;

@@ -286,12 +286,12 @@ Cond Context::logical_not(Cond a) { return a ? state_->negation(a) : nullptr; }
 
 Cond Context::logical_and(Cond a, Cond b) {
   if (!a || !b) return nullptr;
-  return state_->combined(Form::conjunction, std::array{a, b});
+  return state_->pair(Form::conjunction, a, b);
 }
 
 Cond Context::logical_or(Cond a, Cond b) {
   if (!a || !b) return nullptr;
-  return state_->combined(Form::disjunction, std::array{a, b});
+  return state_->pair(Form::disjunction, a, b);
 }
 
 Answer Context::decide(Cond a) const {

@@ -35,40 +35,29 @@ Answer Context::State::decide(Cond a) {
   const std::uint64_t near = nesting == 0 && !clauses.empty() ? named(known_near(a->mentions), question) : 0;
   if (const Decision* made = near ? made_before(near) : nullptr) {
     const Decision same = *made;
-    remember(key, same);
+    decisions.put(key, same);
     return charge(same);
   }
   const int budget = effort;
   const bool outer = std::exchange(exhausted, false);
   const Answer found = decide_now(a);
   const Decision made{
-      0, static_cast<std::int8_t>(budget), static_cast<std::int8_t>(budget - effort), exhausted, found};
-  remember(key, made);
-  if (near) remember(near, made);
+      static_cast<std::int8_t>(budget), static_cast<std::int8_t>(budget - effort), exhausted, found};
+  decisions.put(key, made);
+  if (near) decisions.put(near, made);
   exhausted = exhausted || outer;
   return found;
 }
 
 const Context::State::Decision* Context::State::made_before(std::uint64_t key) const {
-  if (decisions.empty()) return nullptr;
-  const Decision& made = decisions[key & (decisions.size() - 1)];
-  return made.key == key && (made.exhausted ? made.budget == effort : made.cost <= effort) ? &made : nullptr;
+  const Decision* made = decisions.find(key);
+  return made && (made->exhausted ? made->budget == effort : made->cost <= effort) ? made : nullptr;
 }
 
 Answer Context::State::charge(const Decision& made) {
   effort -= made.cost;
   exhausted = exhausted || made.exhausted;
   return made.found;
-}
-
-void Context::State::remember(std::uint64_t key, Decision made) {
-  if (decisions.empty()) decisions.resize(first_decisions);
-  if (++decided > decisions.size() && decisions.size() < most_decisions) {
-    decided = 0;
-    decisions.assign(decisions.size() * 2, {});
-  }
-  made.key = key;
-  decisions[key & (decisions.size() - 1)] = made;
 }
 
 std::uint64_t Context::State::known_near(const Mentions& mentions) const {

@@ -38,7 +38,12 @@ constexpr Wide clip(Wide a) { return infinite(a) || fits(a) ? a : a < 0 ? -infin
 // b > 0. Towards an infinite divisor the quotient is 0, or -1 from below.
 constexpr Wide over(Wide a, Wide b) {
   if (infinite(b)) return a < 0 ? -1 : 0;
-  return infinite(a) ? a : floor_divide(a, b);
+  if (infinite(a)) return a;
+  // The processor divides 64 bits, a library 128.
+  constexpr auto least = std::numeric_limits<std::int64_t>::min();
+  if (fits(a) && fits(b) && a != least)
+    return floor_divide(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b));
+  return floor_divide(a, b);
 }
 
 struct Corners {

@@ -13,10 +13,13 @@ constexpr int most_rounds = 6;
 
 Int Context::State::rewrite(Int a) {
   if (log.empty() || rewriting) return a;
+  const std::uint64_t key = restating ? 0 : named(now, a->index);
+  if (const Int* found = key ? rewritten.find(key) : nullptr) return *found;
   rewriting = true;
   int fuel = fuel_of_a_question;
   Int result = rewrite(a, fuel);
   rewriting = false;
+  if (key) rewritten.put(key, result);
   return result;
 }
 
@@ -112,9 +115,9 @@ bool Context::State::add_equation(Int zero, int depth, bool quotient_of_itself) 
     left = left ? scale(left, rules[i].coefficient) : nullptr;
     Int equation = left ? sub(left, rules[i].rest) : nullptr;
     if (!equation) continue;
-    rules[i].active = true;
+    rules[i].active = restating = true;
     Int restated = rewrite(equation);
-    rules[i].active = false;
+    rules[i].active = restating = false;
     if (restated != equation && !add_equation(restated, depth + 1, false)) return false;
   }
   return true;

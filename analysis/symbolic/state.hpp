@@ -163,6 +163,36 @@ inline std::uint64_t named(std::uint64_t seed, std::uint64_t value) {
   return x ^ x >> 31;
 }
 
+// What was found before, by the name of the question: a table in which an answer takes the place of another.
+// It doubles when as many were put in as it has places: most files ask little, and those stay in the nearest
+// cache.
+template <class Found> class Memo {
+public:
+  explicit Memo(std::size_t most) : most_(most) {}
+  const Found* find(std::uint64_t key) const {
+    if (places_.empty()) return nullptr;
+    const Place& place = places_[key & (places_.size() - 1)];
+    return place.key == key ? &place.found : nullptr;
+  }
+  void put(std::uint64_t key, Found found) {
+    if (places_.empty()) places_.resize(first);
+    if (++put_ > places_.size() && places_.size() < most_) {
+      put_ = 0;
+      places_.assign(places_.size() * 2, {});
+    }
+    places_[key & (places_.size() - 1)] = {key, found};
+  }
+
+private:
+  static constexpr std::size_t first = 1 << 8;
+  struct Place {
+    std::uint64_t key = 0;
+    Found found{};
+  };
+  std::vector<Place> places_;
+  std::size_t most_, put_ = 0;
+};
+
 // May a simplification look at the facts of the path?
 enum class Use : std::uint8_t { form, facts };
 
@@ -263,6 +293,8 @@ struct Context::State {
   static Interval operation_bounds(Kind kind, std::span<const Interval> operands);
   // An upper bound of a, found by adding inequalities that hold; stops at the first that is <= goal.
   std::int64_t best_upper(Int a, std::int64_t goal, Use use);
+  std::int64_t find_upper(Int a, std::int64_t goal, Use use);  // the same, not remembered
+  Memo<std::int64_t> uppers{1 << 13};
   // Was a number above the limit found that it may be, by all that the search looks at? No: nothing is known.
   bool exceeds(Int a, std::int64_t limit, Use use);
   std::vector<Int> sampled_atoms;          // of exceeds()
@@ -291,21 +323,15 @@ struct Context::State {
   int effort = most_effort;
   bool exhausted = false;  // was a question left open for want of effort?
   // What was found before, and what it took: who finds it here is charged the same, so that an answer does
-  // not depend on what was asked before it.
+  // not depend on what was asked before it. By the question, the state of the facts and the depth.
   struct Decision {
-    std::uint64_t key = 0;  // of the question, the state of the facts and the depth
     std::int8_t budget = 0, cost = 0;
     bool exhausted = false;  // then it holds for the same budget only
     Answer found = Answer::unknown;
   };
-  // A table in which a decision takes the place of another. It doubles when as many were put in as it has
-  // places: most files ask little, and those stay in the nearest cache.
-  static constexpr std::size_t first_decisions = 1 << 8, most_decisions = 1 << 13;
-  std::vector<Decision> decisions;
-  std::size_t decided = 0;
+  Memo<Decision> decisions{1 << 13};
   const Decision* made_before(std::uint64_t key) const;  // null if it was not, or with other means
   Answer charge(const Decision& made);
-  void remember(std::uint64_t key, Decision made);
   // Names all that is known and has to do with what is mentioned: an answer depends on nothing else.
   std::uint64_t known_near(const Mentions& mentions) const;
 
@@ -340,6 +366,8 @@ struct Context::State {
   Int rewrite_products(Int a);
   Int operate(Kind kind, std::span<const Int> operands, Use use);
   bool rewriting = false;
+  bool restating = false;  // a rule stands for itself
+  Memo<Int> rewritten{1 << 13};
   bool propagating = false;
 
   // ------------------------------------------------------------ conditions (condition.cpp, decide.cpp)
@@ -352,6 +380,8 @@ struct Context::State {
   Cond opaque(std::string_view name, Sharing sharing);
   Cond negation(Cond a);
   Cond combined(Form form, std::span<const Cond> operands);
+  Cond pair(Form form, Cond a, Cond b);  // the same of two, remembered
+  Memo<Cond> pairs{1 << 13};
   Answer decide(Cond a);
   Answer decide_now(Cond a);
   bool spend();  // one unit of effort; false if there is none left
