@@ -182,20 +182,27 @@ bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
   constexpr std::size_t most_premises = 24, most_atoms = 24;
   constexpr unsigned rounds = 6;
   const bool with_facts = use == Use::facts && !log.empty();
-  if (with_facts && inequalities.size() + rules.size() > most_premises) return false;
+  // Facts of other things hold for whatever numbers these have.
+  const Mentions about = with_facts ? reached(a->mentions, Through::facts) : Mentions();
+  const auto is_near = [&](const Mentions& fact) { return meet(fact, about); };
+  std::size_t premises = 0;
   std::vector<Int>& atoms = sampled_atoms;
   atoms.clear();
   collect_atoms(a, atoms);
   if (with_facts) {
-    for (Int inequality : inequalities) collect_atoms(inequality, atoms);
+    for (Int inequality : inequalities)
+      if (is_near(inequality->mentions) && ++premises <= most_premises) collect_atoms(inequality, atoms);
     for (const Rule& rule : rules) {
+      if (!is_near(rule.monomial->mentions | rule.rest->mentions) || ++premises > most_premises) continue;
       for (const Factor& factor : rule.monomial->factors) collect_atoms(factor.atom, atoms);
       collect_atoms(rule.rest, atoms);
     }
   }
+  if (premises > most_premises) return false;
   if (atoms.size() > most_atoms) return false;
   std::vector<Assignment>& values = sampled_values;
   const auto holds = [&](const Rule& rule) {
+    if (!is_near(rule.monomial->mentions | rule.rest->mentions)) return true;
     Wide product = rule.coefficient;
     for (const Factor& factor : rule.monomial->factors)
       for (std::uint32_t i = 0; i < factor.power; ++i) {
@@ -227,6 +234,7 @@ bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
     if (!std::all_of(atoms.begin(), atoms.end(), in_bounds)) continue;
     if (!with_facts) return true;
     const auto is_met = [&](Int inequality) {
+      if (!is_near(inequality->mentions)) return true;
       const auto found = evaluate(inequality, values);
       return found && *found <= 0;
     };
@@ -237,14 +245,33 @@ bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
   return false;
 }
 
+// What is known of other things makes no difference to an upper bound.
+std::uint64_t Context::State::bounds_near(const Mentions& mentions) const {
+  const Mentions near = reached(mentions, Through::facts);
+  std::uint64_t name = 2;
+  for (const Undo& undo : log) switch (undo.what) {
+    case Undo::What::bound:
+    case Undo::What::rule:
+    case Undo::What::inequality:
+      if (meet(undo.mentions, near)) name = named(name, undo.learnt);
+      break;
+    default: break;
+    }
+  return name;
+}
+
 std::int64_t Context::State::best_upper(Int a, std::int64_t goal, Use use) {
   if (a->constant()) return a->bounds.high;
+  const std::uint64_t question = named(
+      std::uint64_t{a->index} << 1 | (rewriting ? 1u : 0u), static_cast<std::uint64_t>(goal));
   // By the form alone the same is true on every path.
-  const std::uint64_t known_by = use == Use::form ? 0 : now;
-  const std::uint64_t key = named(named(known_by, std::uint64_t{a->index} << 1 | (rewriting ? 1u : 0u)),
-      static_cast<std::uint64_t>(goal));
+  const bool by_form = use == Use::form || log.empty();
+  const std::uint64_t key = named(by_form ? 0 : now, question);
   if (const std::int64_t* found = uppers.find(key)) return *found;
-  const std::int64_t upper = find_upper(a, goal, use);
+  const std::uint64_t near = by_form ? key : named(bounds_near(a->mentions), question);
+  const std::int64_t* known_near = by_form ? nullptr : uppers.find(near);
+  const std::int64_t upper = known_near ? *known_near : find_upper(a, goal, use);
+  if (!known_near) uppers.put(near, upper);
   uppers.put(key, upper);
   return upper;
 }

@@ -2,6 +2,8 @@
 // inequality, and for an equation a rule of rewrite.cpp; each is one entry of the undo log.
 #include "symbolic/state.hpp"
 
+#include <utility>
+
 namespace stepzero::symbolic {
 
 void Context::State::rewind(std::size_t mark) {
@@ -14,7 +16,10 @@ void Context::State::rewind(std::size_t mark) {
     case Undo::What::rule: rules.pop_back(); break;
     case Undo::What::inequality: inequalities.pop_back(); break;
     case Undo::What::apart: apart.pop_back(); break;
-    case Undo::What::clause: clauses.pop_back(); break;
+    case Undo::What::clause:
+      clauses.pop_back();
+      watched.pop_back();
+      break;
     }
     now = undo.before;
     log.pop_back();
@@ -51,6 +56,7 @@ bool Context::State::learn(Cond condition) {
     if (clauses.size() < most_clauses && condition->size <= largest_trial) {
       note({Undo::What::clause}, condition->mentions, condition->index);
       clauses.push_back(condition);
+      watched.push_back({});
     }
     return true;
   case Form::negation: {
@@ -145,6 +151,14 @@ Mentions Context::State::reached(Mentions from, Through through, Cond but) const
   return from;
 }
 
+// Looking at a disjunction that stays open takes as much whether its alternatives are asked again or not:
+// what is found must not depend on what was asked before.
+void Context::State::spend_on_open_clause(int before) {
+  constexpr int of_two_alternatives = 2;
+  exhausted = exhausted || before < of_two_alternatives;
+  effort = std::max(before - of_two_alternatives, 0);
+}
+
 // A disjunction of which all but one are false makes that one true.
 bool Context::State::propagate(const Mentions& learnt) {
   if (propagating || clauses.empty()) return true;
@@ -155,22 +169,31 @@ bool Context::State::propagate(const Mentions& learnt) {
   for (std::size_t i = 0; consistent && i < clauses.size();) {
     const Cond clause = clauses[i++];
     if (!meet(clause->mentions, touched)) continue;
-    Cond open = nullptr;
-    std::size_t undecided = 0;
+    const std::array<Cond, 2> open = watched[i - 1];
+    if (open[0] && !meet(open[0]->mentions | open[1]->mentions, touched)) {
+      spend_on_open_clause(effort);
+      continue;
+    }
+    const int before = effort;
+    const bool outer = std::exchange(exhausted, false);
+    std::array<Cond, 2> undecided{};
     bool holds = false;
     for (Cond operand : clause->operands) {
       const Answer found = decide(operand);
       holds = found == Answer::yes;
-      if (found == Answer::unknown) {
-        ++undecided;
-        open = operand;
-      }
-      if (holds || undecided > 1) break;
+      if (found == Answer::unknown) undecided[undecided[0] ? 1 : 0] = operand;
+      if (holds || undecided[1]) break;
     }
-    if (holds || undecided > 1) continue;
-    consistent = undecided == 1 && learn(open);
+    // What is open for want of effort may not be so for the next who asks.
+    if (!holds && undecided[1]) {
+      if (!exhausted) watched[i - 1] = undecided;
+      spend_on_open_clause(before);
+    }
+    exhausted = exhausted || outer;
+    if (holds || undecided[1]) continue;
+    consistent = undecided[0] && learn(undecided[0]);
     if (!consistent) break;
-    touched = reached(touched | open->mentions, Through::facts);
+    touched = reached(touched | undecided[0]->mentions, Through::facts);
     i = 0;  // what was learnt may settle an earlier one
   }
   --nesting;

@@ -295,6 +295,8 @@ struct Context::State {
   std::int64_t best_upper(Int a, std::int64_t goal, Use use);
   std::int64_t find_upper(Int a, std::int64_t goal, Use use);  // the same, not remembered
   Memo<std::int64_t> uppers{1 << 13};
+  std::uint64_t bounds_near(
+      const Mentions& mentions) const;  // names all that is known of them and bounds something
   // Was a number above the limit found that it may be, by all that the search looks at? No: nothing is known.
   bool exceeds(Int a, std::int64_t limit, Use use);
   std::vector<Int> sampled_atoms;          // of exceeds()
@@ -312,6 +314,9 @@ struct Context::State {
   std::vector<Int> inequalities;  // <= 0
   std::vector<Int> apart;         // != 0
   std::vector<Cond> clauses;      // disjunctions that hold
+  // Of each, two alternatives that were open when it was last looked at. They were so before what was learnt
+  // since, and are while nothing is learnt of them.
+  std::vector<std::array<Cond, 2>> watched;
   std::vector<Undo> log;
   // Names the present state of the facts: made of what was learnt, in order, so that to learn the same again
   // leads to the same name. Different states have different ones, but for the chance that 64 bits leave.
@@ -338,6 +343,7 @@ struct Context::State {
   bool assume(Cond condition);
   bool learn(Cond condition);
   bool propagate(const Mentions& learnt);
+  void spend_on_open_clause(int before);  // `before`: the effort that was left
   // All that facts connect with what is mentioned, so that what is learnt of the one may tell of the other;
   // also through disjunctions that hold, but one.
   enum class Through : std::uint8_t { facts, clauses };
