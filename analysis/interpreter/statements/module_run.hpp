@@ -22,7 +22,9 @@ struct ModuleRun {
   std::string path;
   bool is_package = false;
   bool is_installed = false;
-  std::shared_ptr<const syntax::Module> syntax;
+  bool is_namespace = false;                     // a folder without a file
+  bool is_read = false;                          // its text was asked for
+  std::shared_ptr<const syntax::Module> syntax;  // null before that, and where there is none
   std::unordered_map<syntax::Name, LazyName> lazy;
   std::vector<program::Target> stars;  // `from … import *`, in order
   std::vector<syntax::Name> exported;  // its `__all__`, as far as the text shows it

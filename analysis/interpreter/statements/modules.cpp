@@ -66,6 +66,13 @@ bool is_named_after(std::string_view path, std::string_view name) {
   }
   return at > 0;
 }
+// Parsed when somebody asks for it: most of what libraries import is not used.
+const syntax::Module* parsed(ModuleRun& run_of, const program::Sources& sources) {
+  if (!run_of.is_namespace && !std::exchange(run_of.is_read, true))
+    run_of.syntax = sources.module(run_of.path);
+  return run_of.syntax.get();
+}
+
 constexpr std::size_t most_stars = 64;
 
 // The modules whose names a module takes all of, in the order in which they are looked into: those that the
@@ -182,7 +189,7 @@ values::ModuleObject* Interpreter::import_file(const program::Target& target) {
   run_of.object = heap().make<values::ModuleObject>();
   run_of.object->path = heap().keep(target.path);
   run_of.object->pending = true;
-  if (!target.is_namespace) run_of.syntax = sources_.module(target.path);
+  run_of.is_namespace = target.is_namespace;
   if (!run_of.is_installed) load(*run_of.object);
   return run_of.object;
 }
@@ -193,7 +200,7 @@ void Interpreter::load(values::ModuleObject& object) {
   if (!object.pending) return;
   object.pending = false;
   ModuleRun& run_of = modules_[std::string(object.path)];
-  if (!run_of.syntax || depth_ > max_import_depth) {
+  if (!parsed(run_of, sources_) || depth_ > max_import_depth) {
     auto* globals = heap().make<values::Scope>();
     globals->globals = globals;
     object.globals = globals;
@@ -292,7 +299,7 @@ ModuleRun* Interpreter::installed_module(const values::Scope* globals) {
 
 // The names of `__all__ = [...]` at the top of the module: read, not run.
 const std::vector<Name>& Interpreter::exports(ModuleRun& module) {
-  if (std::exchange(module.looked_for_exports, true) || !module.syntax) return module.exported;
+  if (std::exchange(module.looked_for_exports, true) || !parsed(module, sources_)) return module.exported;
   for (const Item& item : module.syntax->items) {
     const Stmt* stmt = item.chunk->stmt;
     if (!stmt || stmt->kind != StmtKind::assign || as<AssignStmt>(*stmt).targets.size() != 1) continue;
