@@ -37,6 +37,9 @@ public:
   // Of the last run: functions that nobody calls, and classes, as far as they were not taken over.
   std::size_t units_run() const { return replay_.units_run; }
   std::size_t objects_made() const { return replay_.objects_made; }
+  void tell(syntax::PhaseClock* clock) { clock_ = clock; }  // what is imported meanwhile; may be null
+  // The roots that took the most steps, by name, with those steps; the statements of the file among them.
+  std::vector<std::pair<std::string, std::uint64_t>> costly_roots(std::size_t most) const;
   // Was it a run_again after which all stands, because comments alone were edited?
   bool only_comments_changed() const { return replay_.only_comments; }
   // Can there be a run_again? A run that was cancelled among the functions that nobody calls has left those

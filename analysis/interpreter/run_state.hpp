@@ -12,6 +12,7 @@
 #include "interpreter/runtime.hpp"
 #include "interpreter/statements/module_run.hpp"
 #include "program/imports.hpp"
+#include "syntax/phase.hpp"
 
 #include <array>
 #include <functional>
@@ -189,8 +190,9 @@ protected:
   std::unordered_map<const syntax::FunctionStmt*, Communicates> communicating_;
   std::unordered_map<const values::Class*, DefaultNumbers> default_numbers_;  // that roots asked for
   std::unordered_set<const syntax::FunctionStmt*>* called_ =
-      nullptr;         // by the constructor that runs as a root
-  int loading_ = 0;    // modules around that are imported
+      nullptr;       // by the constructor that runs as a root
+  int loading_ = 0;  // modules around that are imported
+  syntax::PhaseClock* clock_ = nullptr;
   Int roles_[6] = {};  // the atoms made for roles so far: see Record::roles
   std::string main_path_;
   const values::Scope* globals_ = nullptr;  // of the analysed file

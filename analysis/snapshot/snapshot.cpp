@@ -26,6 +26,8 @@
 namespace stepzero::snapshot {
 
 using interpreter::Record;
+using syntax::InPhase;
+using syntax::Phase;
 
 namespace {
 
@@ -69,6 +71,8 @@ public:
     result_.steps = record.steps;
     result_.units_run = run_->interpreter->units_run();
     result_.objects_made = run_->interpreter->objects_made();
+    constexpr std::size_t most_told = 3;
+    if (options_.clock) result_.costly_roots = run_->interpreter->costly_roots(most_told);
     result_.out_of_budget = record.out_of_budget;
     result_.cancelled = record.cancelled || !judge_all();
     if (options_.why_line && !result_.cancelled) result_.why = why_silent(*of_ranks_, options_.why_line);
@@ -102,6 +106,7 @@ private:
     run.sources.roots(), run.sources.libraries();  // of which it is to be known whether they change
     run.interpreter = std::make_unique<interpreter::Interpreter>(
         run.sources, libraries::table(), bounds, run.record);
+    run.interpreter->tell(options_.clock);
     run.interpreter->run_file(path_);
     run.fresh_events = run.record.events.size();
   }
@@ -113,6 +118,7 @@ private:
   }
   void run_rank(
       Run& one, interpreter::OneRank rank, const RankRuns::Only& only, const Launch* launch = nullptr) const {
+    const InPhase phase(options_.clock, Phase::ranks);
     interpreter::Limits small = limits_;
     small.launch = launch;
     small.steps = std::min<std::uint64_t>(limits_.steps, 300'000);
@@ -127,6 +133,7 @@ private:
   }
   void by_defaults(std::shared_ptr<Run>& one) const {
     if (one && go_on(*one, &nothing())) return;
+    const InPhase phase(options_.clock, Phase::defaults);
     one = std::make_shared<Run>();
     interpreter::Limits bounds = limits_;
     bounds.with_defaults = true;
@@ -135,6 +142,7 @@ private:
   }
   void as_launched(std::shared_ptr<LaunchedRun>& one, const Launch& launch) const {
     if (one && go_on(one->run, &nothing())) return;
+    const InPhase phase(options_.clock, Phase::launches);
     one = std::make_shared<LaunchedRun>();
     one->launch = launch;
     interpreter::Limits bounds = limits_;
@@ -154,6 +162,7 @@ private:
         options_.elsewhere);
     const bool wants_ranks = options_.elsewhere && (options_.want_schedule || compares_ranks(options_));
     run_->record.on_statements = [this, wants_ranks] {
+      if (options_.clock) options_.clock->enter(Phase::roots);
       const bool open = run_->record.open_to_defaults;
       const bool may_part = wants_ranks && rules::may_part(run_->record);
       run_->record.derived.clear();  // what readers found out is of a part of the run
@@ -195,6 +204,7 @@ private:
       run_ = std::make_unique<Run>();
       run_->standing = std::move(standing);
       attend();
+      const InPhase phase(options_.clock, Phase::statements);
       begin(*run_, limits_);
     }
     of_ranks_ = std::make_unique<RankResults>(run_->record, started_by(*ranks_));
@@ -218,6 +228,7 @@ private:
 
   void judge(const rules::Rule& rule, std::initializer_list<const RankResults*> records, const Launch* launch,
       std::vector<StandingFindings::One>& all) {
+    const InPhase phase(options_.clock, Phase::rules);
     std::vector<rules::Finding> findings;
     std::size_t own = 0;  // of the first record
     try {

@@ -9,6 +9,7 @@
 #include "rules/rule.hpp"
 #include "snapshot/launches.hpp"
 #include "syntax/background.hpp"
+#include "syntax/phase.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace stepzero::snapshot {
@@ -88,10 +90,11 @@ struct Options {
   std::int64_t gpu_memory = 0;  // bytes that a program may take; 0: not told
   bool want_facts = true;
   bool want_schedule = false;
-  bool want_footprint = false;  // beside the facts
-  bool want_launched = false;   // with it: that of each launch
-  std::uint32_t why_line = 0;   // of which to tell why nothing is found there, from 1; 0: none
-  int world = 0;                // ranks of the schedule; 0: two, or as many as the program is made for
+  bool want_footprint = false;          // beside the facts
+  bool want_launched = false;           // with it: that of each launch
+  std::uint32_t why_line = 0;           // of which to tell why nothing is found there, from 1; 0: none
+  syntax::PhaseClock* clock = nullptr;  // told what goes on; then `elsewhere` is empty
+  int world = 0;  // ranks of the schedule; 0: two, or as many as the program is made for
   // Called with the result as it is before its facts and schedule are collected, on the same thread: findings
   // are what somebody waits for. Before that perhaps with a partial one, where an edit of one function is
   // answered before the rest of the file has been run again.
@@ -131,6 +134,8 @@ struct Result {
   std::uint64_t steps = 0;
   bool went_on = false;       // from what the memory held: only what the change touches was run
   std::size_t units_run = 0;  // functions that nobody calls and classes, as far as they were not taken over
+  std::vector<std::pair<std::string, std::uint64_t>>
+      costly_roots;              // with a clock: the roots that took the most steps
   std::size_t objects_made = 0;  // of classes, to run their methods on: the others stood from the run before
 };
 

@@ -12,6 +12,7 @@
 #include <exception>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 namespace stepzero::server {
 namespace {
@@ -55,13 +56,29 @@ std::set<std::string> scripts_of(const Inputs& inputs) {
   return scripts;
 }
 
+// How long each phase of one analysis took.
+struct PhaseTimes final : syntax::PhaseClock {
+  using Clock = std::chrono::steady_clock;
+  syntax::Phase enter(syntax::Phase phase) override {
+    const auto now = Clock::now();
+    taken[static_cast<std::size_t>(current)] += std::chrono::duration_cast<std::chrono::microseconds>(
+        now - since);
+    since = now;
+    return std::exchange(current, phase);
+  }
+  decltype(Checked::phases) taken{};
+  syntax::Phase current = syntax::Phase::other;
+  Clock::time_point since = Clock::now();
+};
+
 }  // namespace
 
 Checker::Checker(const Inputs& inputs, ConfigurationFiles& configuration,
     const CommandLineSettings& command_line, Analyze analyze)
     : analyze_(std::move(analyze)), workspace_folders_(inputs.workspace_folders),
       standard_input_(inputs.standard_input), standard_input_cells_(inputs.standard_input_cells),
-      elsewhere_(inputs.files.size() == 1 ? another_core() : syntax::BackgroundRunner{}),
+      statistics_(command_line.statistics),
+      elsewhere_(inputs.files.size() == 1 && !statistics_ ? another_core() : syntax::BackgroundRunner{}),
       modules_(std::make_shared<ModuleCache>(std::size_t{64} << 20, elsewhere_)) {
   const std::set<std::string> scripts = scripts_of(inputs);
   scripts_.assign(scripts.begin(), scripts.end());
@@ -133,6 +150,8 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
   options.gpu_memory = wanted.gpu_memory;
   options.want_facts = false;
   options.elsewhere = elsewhere_;
+  PhaseTimes times;
+  if (statistics_) options.clock = &times;
   options.launches = [&] { return launches(path, overlay); };
   options.named_as = [&] {
     find_launches(overlay);
@@ -146,6 +165,9 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
     checked.failures = std::move(result.failed_rules);
     checked.steps = result.steps;
     checked.units = result.units_run;
+    checked.roots = std::move(result.costly_roots);
+    times.enter(syntax::Phase::other);
+    checked.phases = times.taken;
   } catch (const std::exception& error) {
     checked.failures.push_back(std::string("the analysis: ") + error.what());
   }

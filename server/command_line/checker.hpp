@@ -8,7 +8,9 @@
 #include "server/workspace/files.hpp"
 #include "snapshot/launches.hpp"
 #include "snapshot/snapshot.hpp"
+#include "syntax/phase.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -16,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace stepzero::server {
@@ -24,6 +27,7 @@ namespace stepzero::server {
 struct CommandLineSettings {
   Layer layer;
   std::vector<std::string> ignore;  // added to, not replacing, what the settings ignore
+  bool statistics = false;          // what goes on is timed, one thing after the other
 };
 
 struct Checked {
@@ -38,6 +42,8 @@ struct Checked {
   bool is_from_cache = false;
   std::chrono::microseconds reading{},
       analysing{};  // until its own syntax was there; from then on, with what it imports
+  std::array<std::chrono::microseconds, static_cast<std::size_t>(syntax::Phase::count)> phases{};
+  std::vector<std::pair<std::string, std::uint64_t>> roots;  // that took the most steps
   std::uint64_t steps = 0;
   std::size_t units = 0;  // functions that nobody calls, and classes
 };
@@ -91,6 +97,7 @@ private:
   std::vector<std::string> workspace_folders_;
   std::string standard_input_;
   std::shared_ptr<const Cells> standard_input_cells_;
+  bool statistics_;
   syntax::BackgroundRunner elsewhere_;
   std::shared_ptr<ModuleCache> modules_;
   std::vector<std::shared_ptr<const ConfigurationFile>> configurations_;

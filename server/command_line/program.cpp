@@ -322,6 +322,7 @@ private:
     options.statistics = statistics_;
     const std::vector<std::string> select = split_list(select_);
     options.settings.ignore = split_list(ignore_);
+    options.settings.statistics = statistics_;
     if (!select_is_known(select, options.settings.ignore)) return exit_status::trouble;
     if (!select.empty()) options.settings.layer.select = select;
     options.settings.layer.min_severity = parse_severity(min_severity_);

@@ -112,6 +112,21 @@ void Interpreter::run_file(const std::string& path) {
   tell_as_defaults();
 }
 
+std::vector<std::pair<std::string, std::uint64_t>> Interpreter::costly_roots(std::size_t most) const {
+  std::vector<std::pair<std::string, std::uint64_t>> found = {{"statements", replay_.end.steps}};
+  for (const auto& [key, unit] : replay_.units)
+    for (const RootRun& run : unit.root_runs)
+      found.emplace_back(run.called ? std::string(run.called->qualified)
+              : run.owner           ? std::string(as<ClassStmt>(*run.owner).name.text()) + ".__init__"
+                                    : std::string("models"),
+          run.steps);
+  std::ranges::stable_sort(found, [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  found.resize(std::min(found.size(), most));
+  return found;
+}
+
 // The root of a run with the defaults of the command line goes to where rules look for such, and back for the
 // next run.
 void Interpreter::tell_as_defaults() {

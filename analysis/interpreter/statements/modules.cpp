@@ -199,6 +199,7 @@ values::ModuleObject* Interpreter::import_file(const program::Target& target) {
 void Interpreter::load(values::ModuleObject& object) {
   if (!object.pending) return;
   object.pending = false;
+  const InPhase phase(clock_, Phase::imports);
   ModuleRun& run_of = modules_[std::string(object.path)];
   if (!parsed(run_of, sources_) || depth_ > max_import_depth) {
     auto* globals = heap().make<values::Scope>();
