@@ -17,5 +17,7 @@ std::vector<values::Row> mapping_rows();
 std::vector<values::Row> limit_rows();
 // Of what the files of packages that are read stand on.
 std::vector<values::Row> package_rows();
+// Of packaging.version.
+std::vector<values::Row> version_rows();
 
 }  // namespace stepzero::libraries

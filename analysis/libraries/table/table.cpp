@@ -117,6 +117,7 @@ constexpr auto libraries = std::to_array<std::string_view>({
     "functorch",
     "wandb",
     "tensorboardX",
+    "packaging",
 });
 constexpr std::size_t always_there_count = 65;
 
@@ -224,6 +225,7 @@ Table::Table() {
       {mapping_rows, python, true},
       {limit_rows, torch},
       {package_rows, "sources of transformers and huggingface_hub"},
+      {version_rows, "PEP 440"},
       {python_rows, "Python and torchrun documentation"},
       // What fails says so itself, or answers with an unknown.
       {python_number_rows, python, true},
