@@ -158,6 +158,10 @@ std::vector<values::Row> package_rows() {
       row("huggingface_hub.dataclasses.as_validated_field", function, "validator", field_maker),
       row("huggingface_hub.dataclasses.strict", function, "cls=None, **options", seen_through),
       row("torchvision.utils._log_api_usage_once", function, "obj", nothing),
+      // Where the names of the package lie is read in what it writes for type checkers.
+      row("transformers.utils.import_utils.define_import_structure", function, "module_path, prefix=None",
+          unseen),
+      row("transformers.utils.import_utils._LazyModule.__init__", function, "*arguments, **options", nothing),
       row("transformers.utils.import_utils._is_package_available", function, "pkg_name, return_version=False",
           package_found),
       row("transformers.utils.import_utils.is_torch_available", function, "", yes),
