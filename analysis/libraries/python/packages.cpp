@@ -203,6 +203,8 @@ std::vector<values::Row> package_rows() {
       // Kernels that compute the same.
       row("transformers.modeling_utils.PreTrainedModel.set_use_kernels", function, "*arguments, **options",
           nothing),
+      row("transformers.integrations.hub_kernels.load_and_register_attn_kernel", function,
+          "attn_implementation, *arguments, **options", unseen),
       row("transformers.integrations.hub_kernels.use_kernel_forward_from_hub", function, "layer_name",
           identity_maker),
       row("transformers.integrations.hub_kernels.use_kernel_func_from_hub", function, "layer_name",
