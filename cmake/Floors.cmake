@@ -6,8 +6,8 @@
 #   stepzero_floor(NAME USES floor… [LINKS library…] [PRECOMPILE header…] [PARSED_WITH floor] [JOINED])
 #
 # Every .cpp of the folder NAME belongs to it. PRECOMPILE: headers of lower floors that nearly all of its files include, parsed once
-# for the floor; PARSED_WITH: it takes what another floor parsed. Most of a file's compile time is in those headers. JOINED: its files are
-# compiled several at a time, which takes a fifth of the time; names in their unnamed namespaces differ from file to file.
+# for the floor; PARSED_WITH: it takes what another floor parsed. Most of a file's compile time is in those headers. JOINED: files of one
+# folder are compiled several at a time, which takes a fifth of the time; names in their unnamed namespaces differ from file to file.
 function(stepzero_floor name)
   cmake_parse_arguments(ARG "JOINED" "PARSED_WITH" "USES;LINKS;PRECOMPILE" ${ARGN})
   set(door ${CMAKE_BINARY_DIR}/include/${name})
@@ -17,7 +17,8 @@ function(stepzero_floor name)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")  # a program's entry belongs to no library
   add_library(stepzero_${name} STATIC ${sources})
   if(ARG_JOINED AND STEPZERO_JOINED)
-    set_target_properties(stepzero_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(stepzero_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    stepzero_join(${name} ${sources})
   else()
     target_compile_options(stepzero_${name} PRIVATE -Wshadow)  # a joined file's locals may hide what a neighbor calls its own
   endif()
@@ -38,6 +39,30 @@ function(stepzero_floor name)
     target_precompile_headers(stepzero_${name} REUSE_FROM ${parsed})
   endif()
   stepzero_uses(stepzero_${name} ${ARG_USES})
+endfunction()
+
+# Parts the files of each folder into groups of about equal size, eight at most, that are compiled together.
+function(stepzero_join name)
+  foreach(source ${ARGN})
+    cmake_path(GET source PARENT_PATH folder)
+    string(MD5 key ${folder})
+    list(APPEND folders ${key})
+    list(APPEND ${key} ${source})
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  foreach(key ${folders})
+    list(LENGTH ${key} count)
+    math(EXPR groups "(${count} + 7) / 8")
+    set(index 0)
+    foreach(source ${${key}})
+      cmake_path(GET source PARENT_PATH folder)
+      cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE group)
+      math(EXPR part "${index} * ${groups} / ${count} + 1")
+      string(REPLACE "/" "_" group "${group}_${part}")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+      math(EXPR index "${index} + 1")
+    endforeach()
+  endforeach()
 endfunction()
 
 # Lets `target` include the headers of the named floors, and of no other.

@@ -10,6 +10,7 @@
 namespace stepzero::rules {
 
 using namespace interpreter;
+using interpreter::Block;
 using symbolic::Answer;
 using symbolic::Role;
 

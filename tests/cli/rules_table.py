@@ -32,7 +32,7 @@ README names them. Rules keep no state between analyses, and know no JSON, no pr
 | `source` | syntax behind a place, edits that keep comments and indentation |
 | `sentences`, `digits` | messages as sentences, and where a condition stands in them; numbers in messages |
 
-A new rule is a file in its family and cases in `tests/cases/FAMILY`: the build makes the list of all rules (`cmake/rule-list.cmake`). Then
+A new rule is a file in its family, in a namespace `stepzero::rules::FAMILY::FILE` of its own, and cases in `tests/cases/FAMILY`: the build makes the list of all rules (`cmake/rule-list.cmake`). Then
 run `tests/cli/rules_table.py` for this table and `editors/vscode/scripts/settings.mjs` for the settings of VS Code.
 A rule whose findings rest on one root of the run alone says `.local = true`: after an edit of a function it is asked of that function before
 the rest of the file has been run again. One that looks for what is missing elsewhere in the file is not local.

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view by_accelerate = "accelerate.$Prepared",
                            sharded_by_accelerate = "accelerate.$Sharded",
                            shuffled_by_accelerate = "accelerate.$Shuffled";
-constexpr Wrappers wrappers{by_accelerate, sharded_by_accelerate, shuffled_by_accelerate};
+constexpr Wrappers accelerate_wrappers{by_accelerate, sharded_by_accelerate, shuffled_by_accelerate};
 // What shards the model, where the program says so: what the launcher is told is not seen. `$saves_together`:
 // states are saved by all processes; `$fsdp`; `$shards`: the parameters are sharded; `$whole`: they are not,
 // for certain.
@@ -90,10 +90,9 @@ Value process_state(Call& call) {
   return Value::of(Kind::instance, call.run.make_native("accelerate.PartialState", call.place));
 }
 
-constexpr std::string_view wraps_model = "wrapping a model compares and broadcasts its parameters";
 constexpr std::string_view others_wait = "the other processes wait in it for the main one";
 
-const std::deque<Hidden>& hidden() {
+const std::deque<Hidden>& accelerate_hidden() {
   static const std::deque<Hidden> list = {
       {"accelerate.Accelerator.gather", "tensor", gathered,
           {.name = "accelerator.gather", .hidden = true, .because = gathers}},
@@ -168,10 +167,11 @@ const std::deque<Hidden>& hidden() {
           {.name = "the forward of a sharded model",
               .hidden = true,
               .because = "the parameters of each layer are gathered from all processes"}},
-      {"accelerate.Accelerator.prepare", "*arguments, meets=False, **options", prepare<wrappers>,
+      {"accelerate.Accelerator.prepare", "*arguments, meets=False, **options", prepare<accelerate_wrappers>,
           {.name = "accelerator.prepare", .hidden = true, .because = wraps_model, .only_if = 0},
           RowKind::method, Operation::framework},
-      {"accelerate.Accelerator.prepare_model", "model, *more, meets=False, **options", prepare<wrappers>,
+      {"accelerate.Accelerator.prepare_model", "model, *more, meets=False, **options",
+          prepare<accelerate_wrappers>,
           {.name = "accelerator.prepare_model", .hidden = true, .because = wraps_model, .only_if = 1},
           RowKind::method, Operation::framework},
       {"accelerate.$Shuffled.__iter__", "", nothing_learned,
@@ -218,7 +218,7 @@ std::vector<Row> accelerate_rows() {
       row(sharded_by_accelerate, class_, "", nullptr, "torch.nn.Module"),
       row(shuffled_by_accelerate, class_, "", nullptr),
       row("accelerate.Accelerator.prepare_data_loader", method, "data_loader, *more, meets=False, **options",
-          prepare<wrappers>),
+          prepare<accelerate_wrappers>),
       row("accelerate.Accelerator.is_main_process", property, "", is_first),
       row("accelerate.Accelerator.is_local_main_process", property, "", is_local_first),
       row("accelerate.Accelerator.is_last_process", property, "", is_last),
@@ -230,7 +230,7 @@ std::vector<Row> accelerate_rows() {
       row("accelerate.Accelerator.local_process_index", property, "", role_value<Role::local_rank>),
       row("accelerate.Accelerator.num_processes", property, "", role_value<Role::world_size>),
       row("accelerate.Accelerator.prepare_optimizer", method, "optimizer, *more, meets=False, **options",
-          prepare<wrappers>, {}, Operation::framework),
+          prepare<accelerate_wrappers>, {}, Operation::framework),
       row("accelerate.Accelerator.unwrap_model", method, "model, *more, **options", unwrapped),
       row("accelerate.utils.extract_model_from_parallel", function, "model, *more, **options", unwrapped),
       row("accelerate.Accelerator.accumulate", method, "*models", context, {}, Operation::framework),
@@ -255,7 +255,7 @@ std::vector<Row> accelerate_rows() {
            "accelerate.utils.FullyShardedDataParallelPlugin", "accelerate.DeepSpeedPlugin",
            "accelerate.utils.DeepSpeedPlugin", "accelerate.utils.ProjectConfiguration"})
     rows.push_back(row(settings, class_, "*arguments, **options", keep_options));
-  add_hidden(rows, hidden());
+  add_hidden(rows, accelerate_hidden());
   return rows;
 }
 

@@ -14,7 +14,7 @@ using symbolic::Role;
 namespace {
 
 // An item of a dict that the program wrote; absent if it is not known.
-Value item_of(Call& call, Value dict, std::string_view wanted) {
+Value value_under(Call& call, Value dict, std::string_view wanted) {
   dict = call.run.resolve(dict);
   if (!dict.is(Kind::dict)) return {};
   for (const auto& [key, value] : values::Heap::dict_state(dict)->items)
@@ -107,7 +107,7 @@ bool is_data_parallel(Call& call, Value configured) {
     if (const Value given = option(call, name); given && !given.is(Kind::none)) return false;
   for (const std::string_view key : {"tensor_parallel", "sequence_parallel_size", "data_parallel_size",
            "pipeline", "autotuning", "elasticity"})
-    if (item_of(call, configured, key)) return false;
+    if (value_under(call, configured, key)) return false;
   const Value model = option(call, "model");
   return !call.spread && model.is(Kind::instance) && call.run.is_a(model, "torch.nn.Module");
 }
@@ -136,20 +136,21 @@ bool has_no_optimizer(Call& call, Value configured) {
 // The engine converts the model to the precision that it is configured for, norms and buffers as well.
 void convert(Call& call, Value model, Value configured) {
   const auto asked = [&](std::string_view section) {
-    const Value table = item_of(call, configured, section);
+    const Value table = value_under(call, configured, section);
     if (!table) return symbolic::Answer::no;
-    const Value enabled = item_of(call, table, "enabled");
+    const Value enabled = value_under(call, table, "enabled");
     if (!enabled) return table.is(Kind::dict) ? symbolic::Answer::no : symbolic::Answer::unknown;
     return enabled.is(Kind::string) ? symbolic::Answer::unknown
                                     : call.run.symbols().decide(call.run.truth(enabled));
   };
   configured = call.run.resolve(configured);
   const bool is_seen = configured.is(Kind::dict) && !values::Heap::dict_state(configured)->open &&
-      !item_of(call, configured, "torch_autocast") && !item_of(call, configured, "amp") &&
-      !item_of(call, item_of(call, configured, "fp16"), "auto_cast") &&
-      !item_of(call, configured, "data_types");
+      !value_under(call, configured, "torch_autocast") && !value_under(call, configured, "amp") &&
+      !value_under(call, value_under(call, configured, "fp16"), "auto_cast") &&
+      !value_under(call, configured, "data_types");
   const symbolic::Answer half = asked("fp16"),
-                         brain = item_of(call, configured, "bfloat16") ? asked("bfloat16") : asked("bf16");
+                         brain = value_under(call, configured, "bfloat16") ? asked("bfloat16")
+                                                                           : asked("bf16");
   if (is_seen && half == symbolic::Answer::yes && brain == symbolic::Answer::no)
     call_row(call, model, "torch.nn.Module.$in_float16");
   else if (is_seen && brain == symbolic::Answer::yes && half == symbolic::Answer::no)
@@ -170,9 +171,9 @@ Value deepspeed_initialize(Call& call) {
   std::optional<bool> saves_whole;
   judge_count(call);
   const Value configured = configuration(call);
-  if (const Value zero = item_of(call, configured, "zero_optimization")) {
-    if (const Value given = item_of(call, zero, "stage")) stage = call.run.to_constant(given);
-    const Value whole = item_of(call, zero, "stage3_gather_16bit_weights_on_model_save");
+  if (const Value zero = value_under(call, configured, "zero_optimization")) {
+    if (const Value given = value_under(call, zero, "stage")) stage = call.run.to_constant(given);
+    const Value whole = value_under(call, zero, "stage3_gather_16bit_weights_on_model_save");
     if (!whole)
       saves_whole = false;
     else if (const auto known = call.run.symbols().decide(call.run.truth(whole));
@@ -276,7 +277,7 @@ constexpr std::string_view train_batch = "deepspeed.DeepSpeedEngine.train_batch"
                            eval_batch = "deepspeed.DeepSpeedEngine.eval_batch";
 constexpr std::string_view parts_of_state = "under ZeRO the ranks hold parts of it, and send them";
 
-const std::deque<Hidden>& hidden() {
+const std::deque<Hidden>& deepspeed_hidden() {
   static const std::deque<Hidden> list = {
       {"deepspeed.initialize", "*arguments, **options", deepspeed_initialize,
           {.name = "deepspeed.initialize",
@@ -390,7 +391,7 @@ std::vector<Row> deepspeed_rows() {
       row("deepspeed.init_distributed", function, "dist_backend=None, *more, timeout=None, **options",
           nothing, {}, Operation::group_settings),
   };
-  add_hidden(rows, hidden());
+  add_hidden(rows, deepspeed_hidden());
   return rows;
 }
 

@@ -308,7 +308,7 @@ Value transform_layer(Op& op, Action action, Value reduction = {}) {
 Value rearrange_layer(Op& op) { return transform_layer(op, Action::rearrange); }
 Value reduce_layer(Op& op) { return transform_layer(op, Action::reduce, op.kept("reduction")); }
 
-constexpr Operator operators[] = {
+constexpr Operator einops_operators[] = {
     {"rearrange", "tensor, pattern, **axes_lengths", "einops.rearrange", rearrange, Type::own},
     {"reduce", "tensor, pattern, reduction, **axes_lengths", "einops.reduce", reduce, Type::own},
     {"repeat", "tensor, pattern, **axes_lengths", "einops.repeat", repeat, Type::own},
@@ -318,7 +318,7 @@ constexpr Operator operators[] = {
     {"parse_shape", "x, pattern", "einops.parse_shape", parse_shape, Type::own},
 };
 
-constexpr Layer layers[] = {
+constexpr Layer einops_layers[] = {
     {"einops.layers.torch.Rearrange", "pattern, **axes_lengths", keep_lengths, "input", rearrange_layer,
         Type::own, false},
     {"einops.layers.torch.Reduce", "pattern, reduction, **axes_lengths", keep_lengths, "input", reduce_layer,
@@ -327,6 +327,6 @@ constexpr Layer layers[] = {
 
 }  // namespace
 
-std::vector<Row> einops_rows() { return rows_of(layers, operators); }
+std::vector<Row> einops_rows() { return rows_of(einops_layers, einops_operators); }
 
 }  // namespace stepzero::libraries

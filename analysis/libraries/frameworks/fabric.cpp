@@ -8,8 +8,7 @@ using symbolic::Role;
 namespace {
 
 constexpr std::string_view by_fabric = "lightning_fabric.$Prepared";
-constexpr Wrappers wrappers{by_fabric, {}};
-constexpr std::string_view wraps_model = "wrapping a model compares and broadcasts its parameters";
+constexpr Wrappers fabric_wrappers{by_fabric, {}};
 
 Value strategy(Call& call) {
   Instance* made = call.run.make_native("pytorch_lightning.Strategy", call.place);
@@ -17,7 +16,7 @@ Value strategy(Call& call) {
   return Value::of(Kind::instance, made);
 }
 
-const std::deque<Hidden>& hidden() {
+const std::deque<Hidden>& fabric_hidden() {
   static const std::deque<Hidden> list = {
       {"lightning_fabric.$Prepared.forward", "*arguments, **options", prepared_forward,
           {.name = "the forward of a model that Fabric has set up",
@@ -25,10 +24,11 @@ const std::deque<Hidden>& hidden() {
               .joins = true,
               .inside = "model.module"},
           RowKind::method, Operation::parallel_forward},
-      {"lightning_fabric.Fabric.setup", "*arguments, meets=False, **options", prepare<wrappers>,
+      {"lightning_fabric.Fabric.setup", "*arguments, meets=False, **options", prepare<fabric_wrappers>,
           {.name = "fabric.setup", .hidden = true, .because = wraps_model, .only_if = 0}, RowKind::method,
           Operation::framework},
-      {"lightning_fabric.Fabric.setup_module", "module, *more, meets=False, **options", prepare<wrappers>,
+      {"lightning_fabric.Fabric.setup_module", "module, *more, meets=False, **options",
+          prepare<fabric_wrappers>,
           {.name = "fabric.setup_module", .hidden = true, .because = wraps_model, .only_if = 1},
           RowKind::method, Operation::framework},
       {"lightning_fabric.Fabric.rank_zero_first", "local=False", context,
@@ -86,14 +86,14 @@ std::vector<Row> fabric_rows() {
       row("lightning_fabric.Fabric.print", method, "*arguments, **options", nothing),
       row(by_fabric, class_, "", nullptr, "torch.nn.parallel.DistributedDataParallel"),
       row("lightning_fabric.Fabric.setup_optimizers", method, "*arguments, meets=False, **options",
-          prepare<wrappers>, {}, Operation::framework),
+          prepare<fabric_wrappers>, {}, Operation::framework),
       row("lightning_fabric.Fabric.clip_gradients", method, "module, optimizer, *more, **options", uniform,
           {}, Operation::clip_gradients),
       row("lightning_fabric.Fabric.setup_dataloaders", method, "*arguments, meets=False, **options",
-          prepare<wrappers>),
+          prepare<fabric_wrappers>),
       row("lightning_fabric.Fabric.strategy", property, "", strategy),
   };
-  add_hidden(rows, hidden());
+  add_hidden(rows, fabric_hidden());
   return rows;
 }
 

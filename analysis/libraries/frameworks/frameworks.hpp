@@ -24,6 +24,7 @@ std::vector<Row> pretrained_rows();  // what unseen packages let programs derive
 std::vector<Row> schedule_rows();    // of learning rates, as transformers makes them
 
 inline constexpr std::string_view gathers = "it gathers from all processes";
+inline constexpr std::string_view wraps_model = "wrapping a model compares and broadcasts its parameters";
 inline constexpr std::string_view is_barrier = "it is a barrier";
 inline constexpr std::string_view runs_everywhere = "the ranks run it together, and meet in its steps";
 inline constexpr std::string_view holds_parts = "every rank holds a part of what is saved";

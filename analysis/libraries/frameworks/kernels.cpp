@@ -124,7 +124,7 @@ Value norm_layer(Op& op) {
   return plain ? op.result(op.shape("x")) : op.run.heap().unseen("", op.call.place);
 }
 
-constexpr Layer layers[] = {
+constexpr Layer kernel_layers[] = {
     {"flash_attn.layers.rotary.RotaryEmbedding", "dim, base=10000.0, *more, **options", nullptr,
         "qkv, kv=None, seqlen_offset=0, max_seqlen=None, *more, **options", rotary, Type::own, false},
     {"flash_attn.ops.rms_norm.RMSNorm", "hidden_size, eps=1e-5, *more, **options", nullptr,
@@ -136,7 +136,7 @@ constexpr std::string_view of_rows =
     "q, k, v, cu_seqlens_q=None, cu_seqlens_k=None, max_seqlen_q=None, max_seqlen_k=None, dropout_p=0.0, *more, return_attn_probs=False, **options";
 constexpr std::string_view of_norms =
     "x, weight, bias=None, residual=None, *more, prenorm=False, x1=None, **options";
-constexpr Operator operators[] = {
+constexpr Operator kernel_operators[] = {
     {"flash_attn_func", "q, k, v, dropout_p=0.0, *more, return_attn_probs=False, **options",
         "flash_attn.flash_attn_func flash_attn.flash_attn_interface.flash_attn_func", in_batches,
         Type::input},
@@ -172,6 +172,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> kernel_rows() { return rows_of(layers, operators); }
+std::vector<Row> kernel_rows() { return rows_of(kernel_layers, kernel_operators); }
 
 }  // namespace stepzero::libraries

@@ -13,7 +13,7 @@ namespace {
 Value lightning_trainer(Call& call) {
   return Value::of(Kind::instance, call.run.make_native("pytorch_lightning.Trainer", call.place));
 }
-LightningSetting setting(Call& call, std::string_view name, Value value) {
+LightningSetting lightning_setting(Call& call, std::string_view name, Value value) {
   using Kind_ = LightningSetting::Kind;
   LightningSetting made;
   made.name = name;
@@ -51,9 +51,10 @@ bool trains_alone(Call& call) {
   return one_device && one_node && !call.spread;
 }
 // Trainer(max_epochs=3): names and values that it refuses, told where they are written.
-Value trainer_made(Call& call) {
+Value lightning_trainer_made(Call& call) {
   std::vector<LightningSetting> settings;
-  for (const auto& [name, value] : call.options) settings.push_back(setting(call, name.text(), value));
+  for (const auto& [name, value] : call.options)
+    settings.push_back(lightning_setting(call, name.text(), value));
   ArgumentMistakes found;
   for (const LightningMistake& mistake : mistakes_of_lightning(settings))
     found.add(settings[mistake.at].name, mistake.text, mistake.is_certain && !mistake.is_former, call.row);
@@ -78,7 +79,7 @@ template <int sync> Value logs(Call& call) {
   return Value::none();
 }
 
-const std::deque<Hidden>& hidden() {
+const std::deque<Hidden>& lightning_hidden() {
   static const std::deque<Hidden> list = {
       {"pytorch_lightning.Trainer.save_checkpoint", "filepath, *more, **options", nothing,
           {.name = "trainer.save_checkpoint",
@@ -149,7 +150,7 @@ std::vector<Row> lightning_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
       row("pytorch_lightning.Trainer", class_, "*arguments, devices='auto', num_nodes=1, **options",
-          trainer_made, {}, Operation::framework),
+          lightning_trainer_made, {}, Operation::framework),
       row("pytorch_lightning.Trainer.is_global_zero", property, "", is_first),
       row("pytorch_lightning.Trainer.global_rank", property, "", role_value<Role::rank>),
       row("pytorch_lightning.Trainer.local_rank", property, "", role_value<Role::local_rank>),
@@ -171,7 +172,7 @@ std::vector<Row> lightning_rows() {
       row("pytorch_lightning.utilities.rank_zero_only", function, "fn", is_first),
       row("pytorch_lightning.utilities.rank_zero_only.rank", constant, "", role_value<Role::rank>),
   };
-  add_hidden(rows, hidden());
+  add_hidden(rows, lightning_hidden());
   return rows;
 }
 

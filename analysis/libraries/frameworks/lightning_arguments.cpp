@@ -9,7 +9,7 @@ namespace stepzero::libraries {
 
 namespace {
 
-using Kind = LightningSetting::Kind;
+using LightningKind = LightningSetting::Kind;
 
 // What numbers it takes. share: a real number up to 1, or an integer.
 enum class Takes : unsigned char { any, share, from_minus_one, from_zero, from_one };
@@ -20,7 +20,7 @@ struct Argument {
   std::string_view choices = {};
   bool is_closed = true;  // no other text is taken; registries of strategies and accelerators are open
 };
-constexpr Argument arguments[] = {
+constexpr Argument known_arguments[] = {
     {"accelerator", Takes::any, "auto|cpu|gpu|cuda|mps|tpu", false},
     {"strategy", Takes::any,
         "auto|ddp|ddp_find_unused_parameters_true|ddp_find_unused_parameters_false|ddp_spawn|ddp_fork|ddp_notebook|deepspeed|deepspeed_stage_1|deepspeed_stage_2|deepspeed_stage_2_offload|deepspeed_stage_3|"
@@ -115,9 +115,9 @@ constexpr Former former[] = {
 };
 
 const Argument* find(std::string_view name) {
-  const auto found = std::find_if(
-      std::begin(arguments), std::end(arguments), [&](const Argument& each) { return each.name == name; });
-  return found == std::end(arguments) ? nullptr : &*found;
+  const auto found = std::find_if(std::begin(known_arguments), std::end(known_arguments),
+      [&](const Argument& each) { return each.name == name; });
+  return found == std::end(known_arguments) ? nullptr : &*found;
 }
 
 template <class Each> void each_choice(std::string_view choices, const Each& each) {
@@ -188,7 +188,7 @@ void judge_number(const Argument& argument, const LightningSetting& setting, std
   };
   switch (argument.takes) {
   case Takes::share:
-    if (setting.number < 0 || (setting.kind == Kind::real && setting.number > 1))
+    if (setting.number < 0 || (setting.kind == LightningKind::real && setting.number > 1))
       tell("a share up to 1.0, or a number of batches as an integer");
     break;
   case Takes::from_minus_one:
@@ -209,7 +209,7 @@ void judge_number(const Argument& argument, const LightningSetting& setting, std
 bool is_lightning_argument(std::string_view name) { return find(name) != nullptr; }
 std::vector<std::string_view> lightning_arguments() {
   std::vector<std::string_view> names;
-  for (const Argument& each : arguments) names.push_back(each.name);
+  for (const Argument& each : known_arguments) names.push_back(each.name);
   return names;
 }
 std::string_view lightning_choices(std::string_view name) {
@@ -225,22 +225,22 @@ std::vector<LightningMistake> mistakes_of_lightning(std::span<const LightningSet
     const Argument* argument = find(one.name);
     if (!argument)
       judge_name(one, i, found);
-    else if (one.kind == Kind::text)
+    else if (one.kind == LightningKind::text)
       judge_text(*argument, one, i, found);
-    else if (one.kind == Kind::whole || one.kind == Kind::real)
+    else if (one.kind == LightningKind::whole || one.kind == LightningKind::real)
       judge_number(*argument, one, i, found);
-    if (one.name == "barebones" && one.kind == Kind::truth && one.truth) barebones = i;
-    if (one.name == "check_val_every_n_epoch" && one.kind == Kind::none) no_epochs = i;
+    if (one.name == "barebones" && one.kind == LightningKind::truth && one.truth) barebones = i;
+    if (one.name == "check_val_every_n_epoch" && one.kind == LightningKind::none) no_epochs = i;
   }
   constexpr std::string_view not_bare[] = {
       "enable_checkpointing", "enable_progress_bar", "enable_model_summary", "logger", "detect_anomaly"};
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const LightningSetting& one = settings[i];
-    if (barebones && one.kind == Kind::truth && one.truth &&
+    if (barebones && one.kind == LightningKind::truth && one.truth &&
         std::find(std::begin(not_bare), std::end(not_bare), one.name) != std::end(not_bare))
       found.push_back({i, barebones, "`barebones` and `" + one.name + "` exclude each other: ValueError", {},
           false, true, false});
-    if (no_epochs && one.name == "val_check_interval" && one.kind == Kind::real)
+    if (no_epochs && one.name == "val_check_interval" && one.kind == LightningKind::real)
       found.push_back({i, no_epochs,
           "without `check_val_every_n_epoch` Lightning counts batches across epochs, and `val_check_interval` has to be an integer then: it raises for a share of an epoch",
           {}, false, true, false});

@@ -33,7 +33,7 @@ Value metric_forward(Call& call) {
   return unknown_of(call);
 }
 
-const std::deque<Hidden>& hidden() {
+const std::deque<Hidden>& metric_hidden() {
   static const std::deque<Hidden> list = {
       {"torchmetrics.Metric.compute", "", uniform,
           {.name = "metric.compute",
@@ -104,7 +104,7 @@ std::vector<Row> metric_rows() {
           "torchmetrics.RetrievalMRR", "torchmetrics.RetrievalPrecision", "torchmetrics.RetrievalRecall",
           "torchmetrics.RetrievalNormalizedDCG", "torchmetrics.RetrievalHitRate"})
     rows.push_back(row(metric, class_, "*arguments, **options", metric_init, "torchmetrics.Metric"));
-  add_hidden(rows, hidden());
+  add_hidden(rows, metric_hidden());
   return rows;
 }
 

@@ -11,10 +11,10 @@ namespace {
 
 constexpr values::KeptKey scaler = values::OptimizerState::scaler;
 
-Value call_with(Call& call, Value function, std::vector<Value> arguments) {
+Value call_function(Call& call, Value function, std::vector<Value> arguments) {
   return call.run.call(function, {std::move(arguments), {}, false}, call.place);
 }
-Value method_of(Call& call, Value object, std::string_view path) {
+Value method_at(Call& call, Value object, std::string_view path) {
   auto* bound = call.run.heap().make<values::Bound>();
   bound->self = object;
   bound->function = call.run.library_symbol(path);
@@ -22,7 +22,7 @@ Value method_of(Call& call, Value object, std::string_view path) {
 }
 
 Value native_scaler_init(Call& call) {
-  keep(call, scaler, call_with(call, call.run.library_symbol("torch.amp.GradScaler"), {}));
+  keep(call, scaler, call_function(call, call.run.library_symbol("torch.amp.GradScaler"), {}));
   return {};
 }
 
@@ -35,19 +35,19 @@ Value native_scaler_call(Call& call) {
     call_row(call, call.self, "timm.utils.NativeScaler.$accumulate");
     return Value::none();
   }
-  const Value scaled = call_with(call, method_of(call, own, "torch.amp.GradScaler.scale"), {call.at(0)});
+  const Value scaled = call_function(call, method_at(call, own, "torch.amp.GradScaler.scale"), {call.at(0)});
   call_row(call, scaled, "torch.Tensor.backward");
   if (limit && !limit.is(Kind::none)) {
-    call_with(call, method_of(call, own, "torch.amp.GradScaler.unscale_"), {call.at(1)});
+    call_function(call, method_at(call, own, "torch.amp.GradScaler.unscale_"), {call.at(1)});
     if (parameters)
-      call_with(call, call.run.library_symbol("torch.nn.utils.clip_grad_norm_"), {parameters, limit});
+      call_function(call, call.run.library_symbol("torch.nn.utils.clip_grad_norm_"), {parameters, limit});
   }
-  call_with(call, method_of(call, own, "torch.amp.GradScaler.step"), {call.at(1)});
+  call_function(call, method_at(call, own, "torch.amp.GradScaler.step"), {call.at(1)});
   call_row(call, own, "torch.amp.GradScaler.update");
   return Value::none();
 }
 
-const std::deque<Hidden>& hidden() {
+const std::deque<Hidden>& timm_hidden() {
   static const std::deque<Hidden> list = {
       {"timm.utils.distribute_bn", "model, world_size, reduce=False", nothing,
           {.name = "distribute_bn",
@@ -79,7 +79,7 @@ std::vector<Row> timm_rows() {
       row("timm.utils.NativeScaler.state_dict", method, "", nullptr, {}, Operation::state_taken),
       row("timm.utils.NativeScaler.load_state_dict", method, "state_dict", nothing, {}, Operation::state_put),
   };
-  add_hidden(rows, hidden());
+  add_hidden(rows, timm_hidden());
   return rows;
 }
 

@@ -57,7 +57,7 @@ Value trained(Call& call) {
 // Whether the flag is set is what the call is told.
 constexpr std::string_view each_own_flag = "each process reads its own flag, and what follows communicates";
 
-const std::deque<Hidden>& hidden() {
+const std::deque<Hidden>& trainer_hidden() {
   static const std::deque<Hidden> list = {
       {"transformers.Trainer.train", "*arguments, **options", trained,
           {.name = "trainer.train", .hidden = true, .because = runs_everywhere}, RowKind::method,
@@ -138,7 +138,7 @@ std::vector<Row> trainer_rows() {
            "on_step_end", "on_evaluate", "on_predict", "on_save", "on_log", "on_prediction_step"})
     rows.push_back(row(hooks.emplace_back("transformers.TrainerCallback." + std::string(hook)), method,
         "args, state, control, **options", nothing));
-  add_hidden(rows, hidden());
+  add_hidden(rows, trainer_hidden());
   for (Row& each : trainer_setting_rows()) rows.push_back(std::move(each));
   return rows;
 }

@@ -14,7 +14,7 @@ namespace stepzero::libraries {
 
 namespace {
 
-TrainingSetting setting(Call& call, std::string_view name, Value value) {
+TrainingSetting training_setting(Call& call, std::string_view name, Value value) {
   TrainingSetting made{std::string(name)};
   value = call.run.resolve(value);
   if (value.is(Kind::none))
@@ -90,7 +90,7 @@ void judge_configuration(
   // The batch may be made smaller until it fits.
   if (found("auto_find_batch_size") != settings.end()) return;
   for (const Pair& pair : pairs()) {
-    const TrainingSetting there = setting(call, pair.argument, at(call, configured, pair.keys));
+    const TrainingSetting there = training_setting(call, pair.argument, at(call, configured, pair.keys));
     const bool is_truth = pair.argument == "fp16" || pair.argument == "bf16";
     if (there.kind != (is_truth ? TrainingSetting::Kind::truth : TrainingSetting::Kind::number)) continue;
     const auto given = found(pair.argument);
@@ -116,7 +116,8 @@ void judge_configuration(
 template <bool of_sequences> Value made(Call& call) {
   if (!call.self.is(Kind::instance) || object(call).cls) return {};
   std::vector<TrainingSetting> settings;
-  for (const auto& [name, value] : call.options) settings.push_back(setting(call, name.text(), value));
+  for (const auto& [name, value] : call.options)
+    settings.push_back(training_setting(call, name.text(), value));
   const bool all_seen = !call.spread && call.rest.size() <= 1;
   ArgumentMistakes found;
   judge(call, settings, of_sequences, all_seen, true, found);
@@ -190,7 +191,7 @@ template <program::DataFormat format> Value parsed_file(Call& call) {
     if (!key.is(Kind::string) || std::ranges::find(all.names, key.text()) != all.names.end()) continue;
     const bool known = all.trainer && training_argument(key.text(), all.of_sequences);
     if (known)
-      settings.push_back(setting(call, key.text(), value));
+      settings.push_back(training_setting(call, key.text(), value));
     else if (!(all.trainer && former_training_argument(key.text())))
       unused += (unused.empty() ? "`" : ", `") + std::string(key.text()) + "`";
   }

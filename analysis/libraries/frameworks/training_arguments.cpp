@@ -15,7 +15,7 @@ constexpr TrainingArgument all[] = {
 
 // What transformers 4 had and 5 has no more, or has on the command line only: from the migration guide of
 // transformers 5 and the changes of 4.x.
-constexpr FormerArgument former[] = {
+constexpr FormerArgument former_arguments[] = {
     {"adafactor", "5", "optim=\"adafactor\""},
     {"bf16_backend", "5"},
     {"cuda_amp"},
@@ -97,7 +97,7 @@ std::string listed(std::string_view choices) {
   return text;
 }
 
-using Kind = TrainingSetting::Kind;
+using TrainingKind = TrainingSetting::Kind;
 
 class Judge {
 public:
@@ -131,17 +131,17 @@ private:
   }
   bool is_on(std::string_view name) const {
     const TrainingSetting* one = setting(name);
-    return one && one->kind == Kind::truth && one->truth;
+    return one && one->kind == TrainingKind::truth && one->truth;
   }
   // The text that is set, or the default where it is known that none is; nothing where that is not known.
   std::optional<std::string> text(std::string_view name, std::string_view otherwise) const {
     const TrainingSetting* one = setting(name);
-    if (one) return one->kind == Kind::text ? std::optional(one->text) : std::nullopt;
+    if (one) return one->kind == TrainingKind::text ? std::optional(one->text) : std::nullopt;
     return all_seen_ ? std::optional<std::string>(otherwise) : std::nullopt;
   }
   std::optional<double> number(std::string_view name, double otherwise) const {
     const TrainingSetting* one = setting(name);
-    if (one) return one->kind == Kind::number ? std::optional(one->number) : std::nullopt;
+    if (one) return one->kind == TrainingKind::number ? std::optional(one->number) : std::nullopt;
     return all_seen_ ? std::optional(otherwise) : std::nullopt;
   }
 
@@ -149,7 +149,7 @@ private:
     const TrainingSetting& one = settings_[i];
     const TrainingArgument* known = training_argument(one.name, of_sequences_);
     if (!known) return judge_name(i);
-    if (one.kind != Kind::text) return;
+    if (one.kind != TrainingKind::text) return;
     if (is_former_training_choice(one.name, one.text)) {
       TrainingMistake& mistake = found_.emplace_back();
       mistake.at = i, mistake.is_certain = false, mistake.is_former = true;
@@ -179,7 +179,7 @@ private:
       // What it takes today it took then.
       const TrainingArgument* today = renames ? training_argument(old->instead, of_sequences_) : nullptr;
       const TrainingSetting& one = settings_[i];
-      if (today && one.kind == Kind::text && !today->choices.empty() &&
+      if (today && one.kind == TrainingKind::text && !today->choices.empty() &&
           !is_choice(today->choices, one.text)) {
         found_.push_back({i, {},
             "`" + name + "` is not \"" + one.text + "\": ValueError. It is one of " + listed(today->choices) +
@@ -240,7 +240,7 @@ private:
   void judge_plateau() {
     const TrainingSetting* schedule = setting("lr_scheduler_type");
     const auto evaluates = text("eval_strategy", "no");
-    if (!schedule || schedule->kind != Kind::text ||
+    if (!schedule || schedule->kind != TrainingKind::text ||
         (schedule->text != "reduce_lr_on_plateau" && schedule->text != "greedy") || !evaluates ||
         *evaluates != "no")
       return;
@@ -252,7 +252,7 @@ private:
   void judge_prefetch() {
     const TrainingSetting* prefetch = setting("dataloader_prefetch_factor");
     const auto workers = number("dataloader_num_workers", 0);
-    if (!prefetch || prefetch->kind != Kind::number || !workers || *workers != 0) return;
+    if (!prefetch || prefetch->kind != TrainingKind::number || !workers || *workers != 0) return;
     found_.push_back({*index("dataloader_prefetch_factor"), index("dataloader_num_workers"),
         "`dataloader_prefetch_factor` is for workers, and `dataloader_num_workers` is 0: ValueError", {},
         true, true});
@@ -288,8 +288,8 @@ std::string_view near_training_argument(std::string_view name, bool among_others
 }
 
 const FormerArgument* former_training_argument(std::string_view name) {
-  const auto* found = std::ranges::find(former, name, &FormerArgument::name);
-  return found == std::end(former) ? nullptr : found;
+  const auto* found = std::ranges::find(former_arguments, name, &FormerArgument::name);
+  return found == std::end(former_arguments) ? nullptr : found;
 }
 
 bool is_former_training_choice(std::string_view name, std::string_view value) {

@@ -9,7 +9,7 @@ namespace stepzero::libraries {
 
 namespace {
 
-using Sizes = std::vector<Dim>;
+using ArraySizes = std::vector<Dim>;
 
 bool is_known(Dtype dtype) {
   return dtype != Dtype::unknown && dtype != Dtype::complex64 && dtype != Dtype::complex128 &&
@@ -69,8 +69,8 @@ std::optional<Operand> operand_of(Runtime& run, Value value) {
   }
 }
 // The shape of both together; nullopt where it is not known that they fit.
-std::optional<Sizes> broadcast(const Op& op, const Sizes& a, const Sizes& b) {
-  Sizes out(std::max(a.size(), b.size()));
+std::optional<ArraySizes> broadcast(const Op& op, const ArraySizes& a, const ArraySizes& b) {
+  ArraySizes out(std::max(a.size(), b.size()));
   for (std::size_t i = 0; i < out.size(); ++i) {
     const Dim left = i < a.size() ? a[a.size() - 1 - i] : op.dim(std::int64_t{1});
     const Dim right = i < b.size() ? b[b.size() - 1 - i] : op.dim(std::int64_t{1});
@@ -89,7 +89,7 @@ std::optional<Sizes> broadcast(const Op& op, const Sizes& a, const Sizes& b) {
 // An array of all operands together. What `type` makes of their common type is its own.
 Value together(Call& call, std::initializer_list<Value> values, Dtype (*type)(Dtype)) {
   Op op(call);
-  std::optional<Sizes> shape;
+  std::optional<ArraySizes> shape;
   Dtype dtype = Dtype::unknown;
   bool real = false, numbers = false;
   for (const Value& value : values) {
@@ -245,7 +245,7 @@ Value transpose(Call& call) {
   Op op(call);
   const TensorState* state = array_state(call.run, call.at(0));
   if (!state || call.spread || !call.options.empty()) return unknown_of(call);
-  const Sizes& dims = state->shape.dims;
+  const ArraySizes& dims = state->shape.dims;
   std::vector<Value> order = call.rest;
   if (order.size() == 1 &&
       (call.run.resolve(order[0]).is(Kind::tuple) || call.run.resolve(order[0]).is(Kind::list))) {
@@ -326,7 +326,7 @@ Value joined(Call& call, bool stacks, std::int64_t otherwise) {
   }
   if (parts.empty()) return unknown_of(call);
   const Value axis = op.argument("axis");
-  std::optional<Sizes> all;
+  std::optional<ArraySizes> all;
   Dtype dtype = Dtype::unknown;
   Int total = op.s.constant(0);
   std::optional<std::size_t> at;
@@ -375,7 +375,7 @@ Value product(Call& call) {
   Op op(call);
   const TensorState *a = array_state(call.run, call.at(0)), *b = array_state(call.run, call.at(1));
   if (!a || !b || a->shape.dims.empty() || b->shape.dims.empty()) return unknown_of(call);
-  const Sizes &left = a->shape.dims, &right = b->shape.dims;
+  const ArraySizes &left = a->shape.dims, &right = b->shape.dims;
   if (left.size() > 2 || right.size() > 2) return unknown_of(call);
   const Dim &inner = left.back(), &outer = right.front();
   if (op.equal(inner, outer) == Answer::no) return unknown_of(call);

@@ -440,7 +440,7 @@ Value missing_attribute(Call& call) {
   if (!found && key.is(Kind::string) && is_written_out(call, key.text())) judge_field(call, key);
   return found;
 }
-Value item(Call& call) {
+Value configuration_item(Call& call) {
   const Value key = call.run.resolve(call.at(0));
   if (const Value found = key.is(Kind::string) ? kept(call, key.text()) : Value{}) return found;
   const Value found = missing_field(call);
@@ -455,7 +455,7 @@ Value item_or(Call& call) {
   return found && !found.is(Kind::none) ? found : call.at(1);
 }
 // "seed" in cfg: who asks reads it only where it is there.
-Value has_item(Call& call) {
+Value configuration_has(Call& call) {
   const Value key = call.run.resolve(call.at(0)), fields = kept(call, values::ConfigurationState::fields);
   if (!key.is(Kind::string) || !fields.is(Kind::dict) || object(call).open ||
       values::Heap::dict_state(fields)->open)
@@ -548,8 +548,8 @@ std::vector<Row> data_file_rows() {
       row("omegaconf.OmegaConf.to_container", function, "cfg, **options", container),
       row("omegaconf.DictConfig", class_, "*arguments, **options", nullptr),
       row("omegaconf.DictConfig.__getattr__", method, "key", missing_attribute),
-      row("omegaconf.DictConfig.__getitem__", method, "key", item),
-      row("omegaconf.DictConfig.__contains__", method, "key", has_item),
+      row("omegaconf.DictConfig.__getitem__", method, "key", configuration_item),
+      row("omegaconf.DictConfig.__contains__", method, "key", configuration_has),
       row("omegaconf.DictConfig.__setitem__", method, "key, value", set_item),
       row("omegaconf.DictConfig.pop", method, "key, default=None", pop_item),
       row("omegaconf.DictConfig.__delitem__", method, "key", pop_item),

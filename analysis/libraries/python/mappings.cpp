@@ -21,13 +21,13 @@ Answer holds(Call& call, Value key) {
   }
   return all_known ? Answer::no : Answer::unknown;
 }
-Value item(Call& call, Value key) {
+Value mapping_item(Call& call, Value key) {
   const Value method = call.run.attribute(call.self, Name("__getitem__"), call.place);
   return call.run.call(method, {{key}, {}, false}, call.place);
 }
 Value mapping_get(Call& call) {
   const Answer answer = holds(call, call.at(0));
-  if (answer == Answer::yes) return item(call, call.at(0));
+  if (answer == Answer::yes) return mapping_item(call, call.at(0));
   return answer == Answer::no ? (call.at(1) ? call.at(1) : Value::none()) : unknown_of(call);
 }
 Value mapping_has(Call& call) {
@@ -42,23 +42,23 @@ template <bool pairs> Value mapping_values(Call& call) {
   auto keys = call.run.take(call.self, call.place);
   if (!keys || keys->size() > 512) return unknown_of(call);
   for (Value& key : *keys) {
-    const Value found = item(call, key);
+    const Value found = mapping_item(call, key);
     key = pairs ? call.run.heap().tuple({key, found}) : found;
   }
   return call.run.heap().list(std::move(*keys));
 }
 
-constexpr std::int64_t most_items = 512;
+constexpr std::int64_t most_mapped_items = 512;
 // A sequence counts from 0 to its length.
 Value sequence_iter(Call& call) {
   const Value length = call.run.resolve(
       call.run.call(call.run.attribute(call.self, Name("__len__"), call.place), {}, call.place));
   const auto count = length.is(values::Kind::integer) ? call.run.symbols().value(length.integer())
                                                       : std::nullopt;
-  if (!count || *count < 0 || *count > most_items) return unknown_of(call);
+  if (!count || *count < 0 || *count > most_mapped_items) return unknown_of(call);
   std::vector<Value> items;
   for (std::int64_t i = 0; i < *count; ++i)
-    items.push_back(item(call, Value::of(call.run.symbols().constant(i))));
+    items.push_back(mapping_item(call, Value::of(call.run.symbols().constant(i))));
   return call.run.heap().list(std::move(items));
 }
 

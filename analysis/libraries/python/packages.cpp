@@ -2,6 +2,7 @@
 // they decorate, or check what nobody here asks, and are seen through instead of run.
 #include "libraries/frameworks/kernels.hpp"
 #include "libraries/python/fixed.hpp"
+#include "libraries/table/native.hpp"
 #include "values/internal_rows.hpp"
 
 #include <optional>
@@ -129,7 +130,6 @@ Value can_generate(Call& call) {
 Value settings(Call& call) {
   return Value::of(values::Kind::instance, call.run.make_native("transformers.$settings", call.place));
 }
-Value nothing(Call&) { return Value::none(); }
 // Whether the machine has such a device: open, unless who asks for the run says so.
 Value device_there(Call& call) {
   return Value::of(call.run.named_condition(call.row.path, symbolic::Sharing::uniform));

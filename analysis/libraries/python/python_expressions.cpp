@@ -291,7 +291,7 @@ Value group(Call& call) {
   for (const Value& each : call.rest) found.push_back(of_group(call, each, ExpressionState::groups));
   return found.size() == 1 ? found[0] : call.run.heap().tuple(std::move(found));
 }
-Value item(Call& call) { return of_group(call, call.at(0), ExpressionState::groups); }
+Value match_item(Call& call) { return of_group(call, call.at(0), ExpressionState::groups); }
 Value groups(Call& call) {
   const Value all = kept(call, ExpressionState::groups);
   if (!all) return unknown_of(call);
@@ -345,7 +345,7 @@ std::vector<Row> expression_rows() {
 
       row("re.Match", class_, "*arguments", nullptr),
       row("re.Match.group", method, "*groups", group),
-      row("re.Match.__getitem__", method, "group", item),
+      row("re.Match.__getitem__", method, "group", match_item),
       row("re.Match.groups", method, "default=None", groups),
       row("re.Match.groupdict", method, "default=None", named_groups),
       row("re.Match.span", method, "group=0", span),

@@ -84,7 +84,7 @@ Value path_below(Call& call, Value folder, std::string_view file) {
   items.emplace_back(key, made);
   return made;
 }
-Value joined_path(Call& call) {
+Value joined_words(Call& call) {
   if (call.spread || call.rest.empty()) return unknown_of(call);
   std::string path;
   const Value folder = call.run.resolve(call.rest[0]);
@@ -141,7 +141,7 @@ std::vector<Row> python_tool_rows() {
       row("logging.getLogger", function, "name=None", logger),
       row("logging.Logger", class_, "*arguments", nullptr),
       row("logging.basicConfig", function, "**options", nothing),
-      row("os.path.join", function, "*paths", joined_path),
+      row("os.path.join", function, "*paths", joined_words),
       row("os.path.basename", function, "path", base_name),
       row("tempfile.gettempdir", function, "", uniform),
       row("random.choice", function, "seq", random_element),

@@ -3,7 +3,7 @@
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::amp::backward_in_autocast {
 
 using namespace interpreter;
 using values::Operation;
@@ -47,7 +47,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule backward_in_autocast = complete({
+extern constexpr Rule rule = complete({
     .id = "amp/backward-in-autocast",
     .severity = Severity::warning,
     .summary = "backward() inside the autocast region",
@@ -68,4 +68,4 @@ extern constexpr Rule backward_in_autocast = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::amp::backward_in_autocast

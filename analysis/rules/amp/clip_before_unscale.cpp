@@ -3,7 +3,7 @@
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::amp::clip_before_unscale {
 
 using values::code;
 
@@ -114,7 +114,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule clip_before_unscale = complete({
+extern constexpr Rule rule = complete({
     .id = "amp/clip-before-unscale",
     .severity = Severity::error,
     .summary = "gradients are clipped, or their size is read, while they carry the GradScaler's scale",
@@ -141,4 +141,4 @@ extern constexpr Rule clip_before_unscale = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::amp::clip_before_unscale

@@ -3,7 +3,7 @@
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::amp::deprecated_amp {
 
 using values::code;
 
@@ -63,7 +63,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule deprecated_amp = complete({
+extern constexpr Rule rule = complete({
     .id = "amp/deprecated-api",
     .severity = Severity::hint,
     .summary = "names of torch.cuda.amp and torch.cpu.amp, which moved to torch.amp",
@@ -83,4 +83,4 @@ extern constexpr Rule deprecated_amp = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::amp::deprecated_amp

@@ -4,7 +4,7 @@
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::amp::double_unscale {
 
 using values::code;
 
@@ -46,7 +46,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule double_unscale = complete({
+extern constexpr Rule rule = complete({
     .id = "amp/double-unscale",
     .severity = Severity::error,
     .summary = "unscale_() twice for one optimizer before the update, or after its step",
@@ -74,4 +74,4 @@ extern constexpr Rule double_unscale = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::amp::double_unscale

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::amp::fp16_without_scaler {
 
 using namespace interpreter;
 using values::Operation;
@@ -52,7 +52,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule fp16_without_scaler = complete({
+extern constexpr Rule rule = complete({
     .id = "amp/fp16-without-scaler",
     .severity = Severity::warning,
     .summary = "training under float16 autocast without a GradScaler",
@@ -77,4 +77,4 @@ extern constexpr Rule fp16_without_scaler = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::amp::fp16_without_scaler

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::amp::manual_half {
 
 using values::code;
 
@@ -117,7 +117,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule manual_half = complete({
+extern constexpr Rule rule = complete({
     .id = "amp/manual-half",
     .severity = Severity::warning,
     .summary = "a model in float16 is trained, or tensors are cast by hand inside autocast",
@@ -139,4 +139,4 @@ extern constexpr Rule manual_half = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::amp::manual_half

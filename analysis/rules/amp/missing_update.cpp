@@ -7,7 +7,7 @@
 
 #include <map>
 
-namespace stepzero::rules {
+namespace stepzero::rules::amp::missing_update {
 
 using values::code;
 
@@ -198,7 +198,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule missing_update = complete({
+extern constexpr Rule rule = complete({
     .id = "amp/missing-update",
     .severity = Severity::error,
     .summary = "scaler.step() in a loop, and no scaler.update()",
@@ -222,4 +222,4 @@ extern constexpr Rule missing_update = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::amp::missing_update

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::amp::new_scaler {
 
 using namespace interpreter;
 using values::Operation;
@@ -89,7 +89,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule new_scaler = complete({
+extern constexpr Rule rule = complete({
     .id = "amp/new-scaler",
     .severity = Severity::warning,
     .summary = "a GradScaler that is made anew in each iteration of a loop",
@@ -115,4 +115,4 @@ extern constexpr Rule new_scaler = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::amp::new_scaler

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::amp::scaler_with_bf16 {
 
 using namespace interpreter;
 using values::Operation;
@@ -45,7 +45,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule scaler_with_bf16 = complete({
+extern constexpr Rule rule = complete({
     .id = "amp/scaler-with-bf16",
     .severity = Severity::information,
     .summary = "a GradScaler where autocast computes in bfloat16",
@@ -68,4 +68,4 @@ extern constexpr Rule scaler_with_bf16 = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::amp::scaler_with_bf16

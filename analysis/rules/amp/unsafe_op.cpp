@@ -3,7 +3,7 @@
 #include "rules/rule.hpp"
 #include "values/shape_text.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::amp::unsafe_op {
 
 using values::code;
 
@@ -34,7 +34,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule unsafe_op = complete({
+extern constexpr Rule rule = complete({
     .id = "amp/unsafe-op",
     .severity = Severity::error,
     .summary = "BCELoss or binary_cross_entropy under autocast",
@@ -54,4 +54,4 @@ extern constexpr Rule unsafe_op = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::amp::unsafe_op

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::amp::unscaled_backward {
 
 using values::code;
 
@@ -100,7 +100,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule unscaled_backward = complete({
+extern constexpr Rule rule = complete({
     .id = "amp/unscaled-backward",
     .severity = Severity::error,
     .summary = "backward of a loss that is not scaled, where a GradScaler makes the step",
@@ -123,4 +123,4 @@ extern constexpr Rule unscaled_backward = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::amp::unscaled_backward

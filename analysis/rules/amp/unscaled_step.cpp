@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::amp::unscaled_step {
 
 using values::code;
 
@@ -185,7 +185,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule unscaled_step = complete({
+extern constexpr Rule rule = complete({
     .id = "amp/unscaled-step",
     .severity = Severity::error,
     .summary = "optimizer.step() on gradients that carry the GradScaler's scale",
@@ -207,4 +207,4 @@ extern constexpr Rule unscaled_step = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::amp::unscaled_step

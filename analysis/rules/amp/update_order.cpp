@@ -5,7 +5,7 @@
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::amp::update_order {
 
 using values::code;
 
@@ -112,7 +112,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule update_order = complete({
+extern constexpr Rule rule = complete({
     .id = "amp/update-order",
     .severity = Severity::error,
     .summary = "scaler.update() before the step, or at every micro-batch of an accumulation",
@@ -134,4 +134,4 @@ extern constexpr Rule update_order = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::amp::update_order

@@ -6,7 +6,7 @@
 #include "rules/specialised.hpp"
 #include "rules/training/training.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::attention::head_dims {
 
 using values::ProblemKind;
 
@@ -99,7 +99,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule head_dims = complete({
+extern constexpr Rule rule = complete({
     .id = "attention/head-dims",
     .severity = Severity::error,
     .summary = "heads and head sizes do not multiply to what is projected",
@@ -120,4 +120,4 @@ extern constexpr Rule head_dims = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::attention::head_dims

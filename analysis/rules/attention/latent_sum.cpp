@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::attention::latent_sum {
 
 using symbolic::Answer;
 
@@ -85,7 +85,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule latent_sum = complete({
+extern constexpr Rule rule = complete({
     .id = "attention/latent-sum",
     .severity = Severity::hint,
     .summary = "outputs of several latent attentions are merely added",
@@ -102,4 +102,4 @@ extern constexpr Rule latent_sum = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::attention::latent_sum

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::attention::mask_polarity {
 
 using values::code;
 
@@ -88,7 +88,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule mask_polarity = complete({
+extern constexpr Rule rule = complete({
     .id = "attention/mask-polarity",
     .severity = Severity::warning,
     .summary = "a boolean mask of attention means the opposite of what the function takes it for",
@@ -105,4 +105,4 @@ extern constexpr Rule mask_polarity = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::attention::mask_polarity

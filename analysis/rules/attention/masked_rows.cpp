@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace stepzero::rules {
+namespace stepzero::rules::attention::masked_rows {
 
 namespace {
 
@@ -74,7 +74,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule masked_rows = complete({
+extern constexpr Rule rule = complete({
     .id = "attention/masked-rows",
     .severity = Severity::warning,
     .summary = "a triangular mask hides the past instead of the future",
@@ -91,4 +91,4 @@ extern constexpr Rule masked_rows = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::attention::masked_rows

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace stepzero::rules {
+namespace stepzero::rules::attention::rope {
 
 namespace {
 
@@ -177,7 +177,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule rope = complete({
+extern constexpr Rule rule = complete({
     .id = "attention/rope",
     .severity = Severity::error,
     .summary = "rotary positions do not fit what they turn",
@@ -196,4 +196,4 @@ extern constexpr Rule rope = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::attention::rope

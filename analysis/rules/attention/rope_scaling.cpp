@@ -11,7 +11,7 @@
 #include <cmath>
 #include <unordered_set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::attention::rope_scaling {
 
 using values::Kind;
 
@@ -254,7 +254,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule rope_scaling = complete({
+extern constexpr Rule rule = complete({
     .id = "attention/rope-scaling",
     .severity = Severity::warning,
     .summary = "settings of rotary scaling lack a key, have one that is not read, or contradict themselves",
@@ -275,4 +275,4 @@ extern constexpr Rule rope_scaling = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::attention::rope_scaling

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace stepzero::rules {
+namespace stepzero::rules::attention::scale {
 
 namespace {
 
@@ -66,7 +66,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule attention_scale = complete({
+extern constexpr Rule rule = complete({
     .id = "attention/scale",
     .severity = Severity::hint,
     .summary = "scores of attention are scaled by another number than the root of the head size",
@@ -84,4 +84,4 @@ extern constexpr Rule attention_scale = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::attention::scale

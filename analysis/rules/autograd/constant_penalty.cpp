@@ -5,7 +5,7 @@
 
 #include <unordered_set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::autograd::constant_penalty {
 
 using namespace interpreter;
 using values::Kind;
@@ -67,7 +67,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule constant_penalty = complete({
+extern constexpr Rule rule = complete({
     .id = "autograd/constant-penalty",
     .severity = Severity::warning,
     .summary = "a penalty on gradients that `torch.autograd.grad` gives as constants",
@@ -88,4 +88,4 @@ extern constexpr Rule constant_penalty = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::autograd::constant_penalty

@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::autograd::in_place_leaf {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule in_place_leaf = complete({
+extern constexpr Rule rule = complete({
     .id = "autograd/in-place-leaf",
     .severity = Severity::error,
     .summary = "a tensor that is trained is written in place while gradients are recorded",
@@ -35,4 +35,4 @@ extern constexpr Rule in_place_leaf = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::autograd::in_place_leaf

@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::autograd::non_scalar {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule non_scalar_backward = complete({
+extern constexpr Rule rule = complete({
     .id = "autograd/non-scalar",
     .severity = Severity::error,
     .summary = "backward() of more than one number",
@@ -31,4 +31,4 @@ extern constexpr Rule non_scalar_backward = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::autograd::non_scalar

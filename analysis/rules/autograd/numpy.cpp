@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::autograd::numpy {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule numpy_of_history = complete({
+extern constexpr Rule rule = complete({
     .id = "autograd/numpy",
     .severity = Severity::error,
     .summary = "an array is asked of a tensor that requires a gradient",
@@ -31,4 +31,4 @@ extern constexpr Rule numpy_of_history = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::autograd::numpy

@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::autograd::overwritten {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule overwritten = complete({
+extern constexpr Rule rule = complete({
     .id = "autograd/overwritten",
     .severity = Severity::error,
     .summary = "what backward needs was written over in place",
@@ -35,4 +35,4 @@ extern constexpr Rule overwritten = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::autograd::overwritten

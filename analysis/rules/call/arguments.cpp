@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::call::arguments {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule call_arguments = complete({
+extern constexpr Rule rule = complete({
     .id = "call/arguments",
     .severity = Severity::error,
     .summary = "a function of the program is called with arguments that it does not take",
@@ -38,4 +38,4 @@ extern constexpr Rule call_arguments = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::call::arguments

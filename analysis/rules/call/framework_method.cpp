@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::call::framework_method {
 
 using namespace interpreter;
 using namespace syntax;
@@ -157,7 +157,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule framework_method = complete({
+extern constexpr Rule rule = complete({
     .id = "call/framework-method",
     .severity = Severity::warning,
     .summary = "a method that a framework calls does not take or give what the framework needs",
@@ -179,4 +179,4 @@ extern constexpr Rule framework_method = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::call::framework_method

@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::call::no_attribute {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule call_no_attribute = complete({
+extern constexpr Rule rule = complete({
     .id = "call/no-attribute",
     .severity = Severity::error,
     .summary = "an attribute or method is asked of an object whose class has none of that name",
@@ -43,4 +43,4 @@ extern constexpr Rule call_no_attribute = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::call::no_attribute

@@ -3,7 +3,7 @@
 #include "rules/shape/operator_problem.hpp"
 #include "rules/specialised.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::call::no_key {
 
 namespace {
 
@@ -13,7 +13,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule call_no_key = complete({
+extern constexpr Rule rule = complete({
     .id = "call/no-key",
     .severity = Severity::error,
     .summary = "a key is asked of a dict that has none of that name",
@@ -33,4 +33,4 @@ extern constexpr Rule call_no_key = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::call::no_key

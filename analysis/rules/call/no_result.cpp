@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::call::no_result {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule call_no_result = complete({
+extern constexpr Rule rule = complete({
     .id = "call/no-result",
     .severity = Severity::error,
     .summary = "the result of a function that returns nothing is used",
@@ -39,4 +39,4 @@ extern constexpr Rule call_no_result = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::call::no_result

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::checkpoint::all_ranks {
 
 using namespace interpreter;
 using symbolic::Sharing;
@@ -94,7 +94,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule all_ranks = complete({
+extern constexpr Rule rule = complete({
     .id = "checkpoint/all-ranks",
     .severity = Severity::warning,
     .summary = "every rank writes the same checkpoint",
@@ -112,4 +112,4 @@ extern constexpr Rule all_ranks = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::checkpoint::all_ranks

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::checkpoint::incomplete {
 
 using namespace interpreter;
 using values::Kind;
@@ -439,7 +439,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule incomplete = complete({
+extern constexpr Rule rule = complete({
     .id = "checkpoint/incomplete",
     .severity = Severity::warning,
     .summary = "training resumes without the state of its optimizer, scheduler or scaler",
@@ -459,4 +459,4 @@ extern constexpr Rule incomplete = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::checkpoint::incomplete

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::checkpoint::kept_state {
 
 using namespace interpreter;
 using values::Kind;
@@ -87,7 +87,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule kept_state = complete({
+extern constexpr Rule rule = complete({
     .id = "checkpoint/kept-state",
     .severity = Severity::warning,
     .summary = "the best weights are kept without a copy, and training writes over them",
@@ -104,4 +104,4 @@ extern constexpr Rule kept_state = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::checkpoint::kept_state

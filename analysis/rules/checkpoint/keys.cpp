@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <map>
 
-namespace stepzero::rules {
+namespace stepzero::rules::checkpoint::keys {
 
 using namespace interpreter;
 using values::Kind;
@@ -430,7 +430,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule checkpoint_keys = complete({
+extern constexpr Rule rule = complete({
     .id = "checkpoint/keys",
     .severity = Severity::error,
     .summary = "a checkpoint is read with other keys, names or sizes than it was saved with",
@@ -452,4 +452,4 @@ extern constexpr Rule checkpoint_keys = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::checkpoint::keys

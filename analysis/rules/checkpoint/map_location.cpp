@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::checkpoint::map_location {
 
 using namespace interpreter;
 using symbolic::Sharing;
@@ -42,7 +42,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule map_location = complete({
+extern constexpr Rule rule = complete({
     .id = "checkpoint/map-location",
     .severity = Severity::hint,
     .summary = "ranks load a checkpoint without map_location",
@@ -58,4 +58,4 @@ extern constexpr Rule map_location = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::checkpoint::map_location

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::checkpoint::not_atomic {
 
 using namespace interpreter;
 using namespace syntax;
@@ -120,7 +120,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule not_atomic = complete({
+extern constexpr Rule rule = complete({
     .id = "checkpoint/not-atomic",
     .severity = Severity::information,
     .summary = "a checkpoint is written straight onto the file that resuming reads",
@@ -138,4 +138,4 @@ extern constexpr Rule not_atomic = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::checkpoint::not_atomic

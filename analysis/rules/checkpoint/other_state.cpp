@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::checkpoint::other_state {
 
 using values::code;
 
@@ -130,7 +130,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule other_state = complete({
+extern constexpr Rule rule = complete({
     .id = "checkpoint/other-state",
     .severity = Severity::warning,
     .summary = "an object is loaded from the state of another, or from a whole model",
@@ -151,4 +151,4 @@ extern constexpr Rule other_state = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::checkpoint::other_state

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::checkpoint::weights_only {
 
 using namespace interpreter;
 using values::Kind;
@@ -123,7 +123,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule weights_only = complete({
+extern constexpr Rule rule = complete({
     .id = "checkpoint/weights-only",
     .severity = Severity::error,
     .summary = "a file that holds more than weights is loaded where only weights are allowed",
@@ -142,4 +142,4 @@ extern constexpr Rule weights_only = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::checkpoint::weights_only

@@ -6,11 +6,11 @@
 #include <cctype>
 #include <iterator>
 
-namespace stepzero::rules {
+namespace stepzero::rules::config::accelerate {
 
 namespace {
 
-using accelerate::names_of;
+using rules::accelerate::names_of;
 
 bool is_known(std::string_view section, std::string_view name) {
   const std::vector<std::string_view> names = names_of(section);
@@ -115,7 +115,7 @@ void check_fsdp(const Node& root, DocumentReport& report) {
     std::string upper = given->text;
     std::transform(upper.begin(), upper.end(), upper.begin(),
         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    const std::vector<std::string_view> known = accelerate::values_of("fsdp_config", "fsdp_" + name);
+    const std::vector<std::string_view> known = rules::accelerate::values_of("fsdp_config", "fsdp_" + name);
     const bool is_number = !upper.empty() && upper.find_first_not_of("0123456789") == std::string::npos;
     if (is_number || upper == "NONE" || std::find(known.begin(), known.end(), upper) != known.end()) continue;
     std::string listed;
@@ -218,7 +218,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-extern constexpr Rule accelerate_configuration = complete({
+extern constexpr Rule rule = complete({
     .id = "config/accelerate",
     .severity = Severity::error,
     .summary = "a configuration of Accelerate that `accelerate launch` refuses, or a key that it passes over",
@@ -237,7 +237,6 @@ extern constexpr Rule accelerate_configuration = complete({
     .check = check_no_run,
 });
 
-extern constexpr DocumentCheck accelerate_configuration_check = {
-    &accelerate_configuration, Role::accelerate, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::accelerate, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::config::accelerate

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::config::bool_argument {
 
-extern const Rule bool_argument;
+extern const Rule rule;
 
 namespace {
 
@@ -27,7 +27,7 @@ void check(const Record& record, Report& report) {
   std::vector<Finding> found;
   std::vector<std::string> parsers;
   std::vector<const ProblemEvent*> problems;
-  Report each(record, report.ranks(), bool_argument, found);
+  Report each(record, report.ranks(), rule, found);
   report_problems(record, each, values::ProblemKind::truth_of_text, Severity::warning,
       [&](const ProblemEvent& problem, Finding&) {
         parsers.resize(found.size());
@@ -62,7 +62,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule bool_argument = complete({
+extern constexpr Rule rule = complete({
     .id = "config/bool-argument",
     .severity = Severity::warning,
     .summary = "an argument of the command line can never be switched off",
@@ -79,4 +79,4 @@ extern constexpr Rule bool_argument = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::config::bool_argument

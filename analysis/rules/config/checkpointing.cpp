@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::config::checkpointing {
 
 using namespace interpreter;
 using values::Kind;
@@ -149,7 +149,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule checkpointing = complete({
+extern constexpr Rule rule = complete({
     .id = "config/checkpointing",
     .severity = Severity::error,
     .summary = "activation checkpointing of the reentrant kind that loses gradients or refuses its arguments",
@@ -167,4 +167,4 @@ extern constexpr Rule checkpointing = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::config::checkpointing

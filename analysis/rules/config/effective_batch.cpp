@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::config::effective_batch {
 
 using values::Kind;
 
@@ -67,7 +67,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule effective_batch = complete({
+extern constexpr Rule rule = complete({
     .id = "config/effective-batch",
     .severity = Severity::warning,
     .summary = "the configuration counts other batches than the program trains on",
@@ -88,4 +88,4 @@ extern constexpr Rule effective_batch = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::config::effective_batch

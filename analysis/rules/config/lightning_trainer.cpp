@@ -6,9 +6,9 @@
 #include "rules/rule.hpp"
 #include "rules/specialised.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::config::lightning_trainer {
 
-extern const Rule lightning_trainer;
+extern const Rule rule;
 
 namespace {
 
@@ -36,12 +36,11 @@ std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem
 
 void check(const Record& record, Report& report) {
   const auto words = [](const ProblemEvent& problem) { return problem.text; };
-  report_specialised(
-      record, report, lightning_trainer.id, words, [&](const ProblemEvent& problem, Finding& finding) {
-        if (problem.text.starts_with("Since Lightning 2")) finding.severity = Severity::information;
-        if (auto fix = record.in_file(problem.place) ? fix_of_call(report, problem) : std::nullopt)
-          finding.fixes.push_back(std::move(*fix));
-      });
+  report_specialised(record, report, rule.id, words, [&](const ProblemEvent& problem, Finding& finding) {
+    if (problem.text.starts_with("Since Lightning 2")) finding.severity = Severity::information;
+    if (auto fix = record.in_file(problem.place) ? fix_of_call(report, problem) : std::nullopt)
+      finding.fixes.push_back(std::move(*fix));
+  });
 }
 
 LightningSetting setting(const Field& field) {
@@ -90,7 +89,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-extern constexpr Rule lightning_trainer = complete({
+extern constexpr Rule rule = complete({
     .id = "config/lightning-trainer",
     .severity = Severity::error,
     .summary = "arguments of Lightning's Trainer that it does not have, or refuses",
@@ -108,7 +107,6 @@ extern constexpr Rule lightning_trainer = complete({
     .check = check,
 });
 
-extern constexpr DocumentCheck lightning_trainer_check = {
-    &lightning_trainer, Role::lightning, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::lightning, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::config::lightning_trainer

@@ -5,9 +5,9 @@
 #include "rules/specialised.hpp"
 #include "values/internal_rows.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::config::missing_key {
 
-extern const Rule missing_key;
+extern const Rule rule;
 
 namespace {
 
@@ -26,14 +26,13 @@ void check_defaults(const Record& record, Report& report) {
 }
 
 void check(const Record& record, Report& report) {
-  report_specialised(
-      record, report, missing_key.id, [](const ProblemEvent& problem) { return problem.text; });
+  report_specialised(record, report, rule.id, [](const ProblemEvent& problem) { return problem.text; });
   check_defaults(record, report);
 }
 
 }  // namespace
 
-extern constexpr Rule missing_key = complete({
+extern constexpr Rule rule = complete({
     .id = "config/missing-key",
     .severity = Severity::error,
     .summary = "a key is read that the configuration file does not have, or that has no value yet",
@@ -52,4 +51,4 @@ extern constexpr Rule missing_key = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::config::missing_key

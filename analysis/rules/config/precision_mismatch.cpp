@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace stepzero::rules {
+namespace stepzero::rules::config::precision_mismatch {
 
 namespace {
 
@@ -132,7 +132,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-extern constexpr Rule precision_mismatch = complete({
+extern constexpr Rule rule = complete({
     .id = "config/precision-mismatch",
     .severity = Severity::warning,
     .summary = "a job asks its GPUs for a precision that they have not",
@@ -148,6 +148,6 @@ extern constexpr Rule precision_mismatch = complete({
     .check = check_no_run,
 });
 
-extern constexpr DocumentCheck precision_mismatch_check = {&precision_mismatch, Role::script, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::script, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::config::precision_mismatch

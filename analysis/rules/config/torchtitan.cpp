@@ -8,9 +8,7 @@
 #include <iterator>
 #include <set>
 
-namespace stepzero::rules {
-
-namespace torchtitan {
+namespace stepzero::rules::config::torchtitan {
 
 namespace {
 
@@ -185,9 +183,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-}  // namespace torchtitan
-
-extern constexpr Rule torchtitan_configuration = complete({
+extern constexpr Rule rule = complete({
     .id = "config/torchtitan",
     .severity = Severity::warning,
     .summary = "a key of torchtitan's TOML that no section has, or a value of another type",
@@ -205,7 +201,6 @@ extern constexpr Rule torchtitan_configuration = complete({
     .check = check_no_run,
 });
 
-extern constexpr DocumentCheck torchtitan_check = {
-    &torchtitan_configuration, Role::torchtitan, torchtitan::check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::torchtitan, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::config::torchtitan

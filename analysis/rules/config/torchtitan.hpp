@@ -3,7 +3,7 @@
 
 #include "rules/documents/check.hpp"
 
-namespace stepzero::rules::torchtitan {
+namespace stepzero::rules::config::torchtitan {
 
 // Most of its tables are those of torchtitan.
 bool is_configuration(const Node& root);
@@ -11,4 +11,4 @@ bool is_configuration(const Node& root);
 std::optional<KeyHelp> help(const Document& document, std::uint32_t offset);
 std::vector<KeyChoice> choices(const Document& document, std::uint32_t offset);
 
-}  // namespace stepzero::rules::torchtitan
+}  // namespace stepzero::rules::config::torchtitan

@@ -12,10 +12,10 @@ namespace stepzero::rules::trainer_help {
 
 namespace {
 
-using Meaning = std::array<std::string_view, 2>;
+using KeyMeaning = std::array<std::string_view, 2>;
 
 // In our words, with what helps where memory or time is short.
-constexpr Meaning of_lightning[] = {
+constexpr KeyMeaning of_lightning[] = {
     {"accelerator", "What computes. `auto` takes a GPU where there is one."},
     {"strategy",
         "How the processes share the work: `ddp` copies the model to each, `fsdp` and `deepspeed_stage_3` shard it where it does not fit."},
@@ -61,7 +61,7 @@ constexpr Meaning of_lightning[] = {
         "What is called at certain moments: checkpoints, early stopping, the learning rate in the logs."},
     {"logger", "Where the logs go; false for nowhere."},
 };
-constexpr Meaning of_transformers[] = {
+constexpr KeyMeaning of_transformers[] = {
     {"output_dir", "Where checkpoints are written."},
     {"per_device_train_batch_size",
         "Samples of each process in one micro-batch. The effective batch is this times `gradient_accumulation_steps` times the processes: where memory is short, make this smaller and that larger."},
@@ -119,7 +119,7 @@ constexpr Meaning of_transformers[] = {
         "Drops columns that the model's forward does not take: set it to false where a collator needs them."},
     {"group_by_length", "Puts samples of about one length into a batch: less padding."},
 };
-constexpr Meaning of_hydra[] = {
+constexpr KeyMeaning of_hydra[] = {
     {"defaults",
         "The list of configurations that this one is composed of, in order; `_self_` stands for this file itself."},
     {"_target_",
@@ -132,9 +132,9 @@ constexpr Meaning of_hydra[] = {
     {"hydra", "What Hydra itself reads: the folder of a run, sweeps, logging."},
 };
 
-const Meaning* meaning_of(const auto& list, std::string_view name) {
+const KeyMeaning* key_meaning_of(const auto& list, std::string_view name) {
   const auto found = std::find_if(
-      std::begin(list), std::end(list), [&](const Meaning& each) { return each[0] == name; });
+      std::begin(list), std::end(list), [&](const KeyMeaning& each) { return each[0] == name; });
   return found == std::end(list) ? nullptr : &*found;
 }
 
@@ -152,7 +152,7 @@ std::string listed(std::string_view choices) {
 }
 
 std::string text_of(
-    std::string_view name, std::string_view detail, const Meaning* meaning, std::string_view reader) {
+    std::string_view name, std::string_view detail, const KeyMeaning* meaning, std::string_view reader) {
   std::string text = "`" + std::string(name) + "`" + (detail.empty() ? "" : ": " + std::string(detail)) +
       "\n\n";
   if (meaning) text += std::string((*meaning)[1]) + "\n\n";
@@ -161,7 +161,7 @@ std::string text_of(
 
 std::string detail_of_lightning(std::string_view name) { return listed(libraries::lightning_choices(name)); }
 std::string help_of_lightning(std::string_view name) {
-  return text_of(name, detail_of_lightning(name), meaning_of(of_lightning, name),
+  return text_of(name, detail_of_lightning(name), key_meaning_of(of_lightning, name),
       "Read by Lightning's Trainer: [its documentation](https://lightning.ai/docs/pytorch/stable/common/trainer.html#" +
           std::string(name) + ").");
 }
@@ -173,7 +173,7 @@ std::string detail_of_transformers(const libraries::TrainingArgument& argument) 
                                      : "";
 }
 std::string help_of_transformers(std::string_view name, const libraries::TrainingArgument& argument) {
-  return text_of(name, detail_of_transformers(argument), meaning_of(of_transformers, name),
+  return text_of(name, detail_of_transformers(argument), key_meaning_of(of_transformers, name),
       "Read by the Trainer of transformers: [its documentation](https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments." +
           std::string(name) + ").");
 }
@@ -186,7 +186,7 @@ std::optional<KeyHelp> help_of_hydra(const Node& node, std::uint32_t offset, boo
     if (auto found = help_of_hydra(item, offset, false)) return found;
   for (const Field& field : node.fields) {
     if (holds(field.key_span, offset)) {
-      const Meaning* meaning = meaning_of(of_hydra, field.key);
+      const KeyMeaning* meaning = key_meaning_of(of_hydra, field.key);
       const bool is_of_top = field.key == "defaults" || field.key == "hydra";
       if (!meaning ||
           (is_of_top && (!is_top || (field.key == "defaults" && !field.value.is(Node::Kind::list)))))
@@ -200,7 +200,7 @@ std::optional<KeyHelp> help_of_hydra(const Node& node, std::uint32_t offset, boo
   return std::nullopt;
 }
 
-std::string_view line_at(std::string_view text, std::uint32_t offset, std::uint32_t& begin) {
+std::string_view line_around(std::string_view text, std::uint32_t offset, std::uint32_t& begin) {
   const std::size_t before = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
   begin = before == std::string_view::npos ? 0 : static_cast<std::uint32_t>(before) + 1;
   return text.substr(begin, std::min(text.find('\n', offset), text.size()) - begin);
@@ -228,13 +228,13 @@ std::vector<KeyChoice> choices(Role role, const Document& document, std::uint32_
   if (document.language != documents::Language::yaml) return made;
   const std::string_view text = document.text->bytes();
   std::uint32_t begin = 0;
-  const std::string_view line = line_at(text, offset, begin);
+  const std::string_view line = line_around(text, offset, begin);
   const std::size_t indent = std::min<std::size_t>(
       std::min(line.find_first_not_of(' '), line.size()), offset - begin);
   // The table that the line lies in, by its indentation: what is being typed may be no YAML.
   std::string section;
   for (std::uint32_t at = begin; at > 0 && indent > 0 && section.empty();) {
-    const std::string_view other = line_at(text, at - 1, at);
+    const std::string_view other = line_around(text, at - 1, at);
     const std::size_t own = std::min(other.find_first_not_of(' '), other.size());
     if (own < other.size() && other[own] != '#' && own < indent)
       section = other.substr(own, std::min(other.find(':'), other.size()) - own);

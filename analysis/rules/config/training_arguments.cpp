@@ -8,9 +8,9 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::config::training_arguments {
 
-extern const Rule training_arguments_rule;
+extern const Rule rule;
 
 namespace {
 
@@ -36,11 +36,10 @@ std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem
 
 void check(const Record& record, Report& report) {
   const auto words = [](const ProblemEvent& problem) { return problem.text; };
-  report_specialised(
-      record, report, training_arguments_rule.id, words, [&](const ProblemEvent& problem, Finding& finding) {
-        if (auto fix = record.in_file(problem.place) ? fix_of_call(report, problem) : std::nullopt)
-          finding.fixes.push_back(std::move(*fix));
-      });
+  report_specialised(record, report, rule.id, words, [&](const ProblemEvent& problem, Finding& finding) {
+    if (auto fix = record.in_file(problem.place) ? fix_of_call(report, problem) : std::nullopt)
+      finding.fixes.push_back(std::move(*fix));
+  });
 }
 
 TrainingSetting setting(const Field& field) {
@@ -95,7 +94,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-extern constexpr Rule training_arguments_rule = complete({
+extern constexpr Rule rule = complete({
     .id = "config/training-arguments",
     .severity = Severity::error,
     .summary = "arguments of transformers' Trainer that it does not have, or refuses",
@@ -116,7 +115,6 @@ extern constexpr Rule training_arguments_rule = complete({
     .check = check,
 });
 
-extern constexpr DocumentCheck training_arguments_check = {
-    &training_arguments_rule, Role::training_arguments, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::training_arguments, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::config::training_arguments

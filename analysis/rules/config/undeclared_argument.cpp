@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::config::undeclared_argument {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule undeclared_argument = complete({
+extern constexpr Rule rule = complete({
     .id = "config/undeclared-argument",
     .severity = Severity::error,
     .summary = "the program reads an argument that its parser does not declare",
@@ -34,4 +34,4 @@ extern constexpr Rule undeclared_argument = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::config::undeclared_argument

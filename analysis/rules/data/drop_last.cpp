@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace stepzero::rules {
+namespace stepzero::rules::data::drop_last {
 
 using namespace interpreter;
 using symbolic::Int;
@@ -256,7 +256,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule drop_last = complete({
+extern constexpr Rule rule = complete({
     .id = "data/drop-last",
     .severity = Severity::warning,
     .summary = "a last batch that is smaller meets BatchNorm or a fixed shape",
@@ -277,4 +277,4 @@ extern constexpr Rule drop_last = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::data::drop_last

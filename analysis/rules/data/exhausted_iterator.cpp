@@ -11,7 +11,7 @@
 #include <tuple>
 #include <unordered_map>
 
-namespace stepzero::rules {
+namespace stepzero::rules::data::exhausted_iterator {
 
 using namespace interpreter;
 using namespace syntax;
@@ -211,7 +211,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule exhausted_iterator = complete({
+extern constexpr Rule rule = complete({
     .id = "data/exhausted-iterator",
     .severity = Severity::warning,
     .summary = "a loop over epochs reads an iterator that is empty after the first",
@@ -232,4 +232,4 @@ extern constexpr Rule exhausted_iterator = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::data::exhausted_iterator

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace stepzero::rules {
+namespace stepzero::rules::data::leak {
 
 using namespace interpreter;
 using namespace syntax;
@@ -240,7 +240,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule data_leak = complete({
+extern constexpr Rule rule = complete({
     .id = "data/leak",
     .severity = Severity::warning,
     .summary = "validation or test data is seen in training",
@@ -260,4 +260,4 @@ extern constexpr Rule data_leak = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::data::leak

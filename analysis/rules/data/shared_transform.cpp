@@ -11,7 +11,7 @@
 #include <array>
 #include <map>
 
-namespace stepzero::rules {
+namespace stepzero::rules::data::shared_transform {
 
 using values::code;
 
@@ -81,7 +81,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule shared_transform = complete({
+extern constexpr Rule rule = complete({
     .id = "data/shared-transform",
     .severity = Severity::warning,
     .summary = "a transform that is set for one part of a data set is set for all of its parts",
@@ -99,4 +99,4 @@ extern constexpr Rule shared_transform = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::data::shared_transform

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::data::unwaited_stream {
 
 using values::code;
 using values::Kind;
@@ -58,7 +58,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule unwaited_stream = complete({
+extern constexpr Rule rule = complete({
     .id = "data/unwaited-stream",
     .severity = Severity::warning,
     .summary = "batches are copied in a stream of their own, and nothing waits for it",
@@ -79,4 +79,4 @@ extern constexpr Rule unwaited_stream = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::data::unwaited_stream

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::data::worker_copies {
 
 using values::code;
 
@@ -118,7 +118,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule worker_copies = complete({
+extern constexpr Rule rule = complete({
     .id = "data/worker-copies",
     .severity = Severity::warning,
     .summary = "each worker of a loader goes through a whole IterableDataset",
@@ -147,4 +147,4 @@ extern constexpr Rule worker_copies = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::data::worker_copies

@@ -4,13 +4,13 @@
 #include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::deadlock::collective_order {
 
 namespace {
 void check(const Record&, Report& report) { tell(report, Cause::order, Severity::error); }
 }  // namespace
 
-extern constexpr Rule collective_order = complete({
+extern constexpr Rule rule = complete({
     .id = "deadlock/collective-order",
     .severity = Severity::error,
     .summary = "ranks enter collectives of one group in different orders",
@@ -33,4 +33,4 @@ extern constexpr Rule collective_order = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deadlock::collective_order

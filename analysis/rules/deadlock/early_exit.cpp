@@ -5,13 +5,13 @@
 #include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::deadlock::early_exit {
 
 namespace {
 void check(const Record&, Report& report) { tell(report, Cause::exit, Severity::error, leave_together); }
 }  // namespace
 
-extern constexpr Rule early_exit = complete({
+extern constexpr Rule rule = complete({
     .id = "deadlock/early-exit",
     .severity = Severity::error,
     .summary = "some ranks leave before a collective that the others enter",
@@ -39,4 +39,4 @@ extern constexpr Rule early_exit = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deadlock::early_exit

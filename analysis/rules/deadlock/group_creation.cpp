@@ -5,7 +5,7 @@
 #include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::deadlock::group_creation {
 
 namespace {
 void check(const Record&, Report& report) {
@@ -13,7 +13,7 @@ void check(const Record&, Report& report) {
 }
 }  // namespace
 
-extern constexpr Rule group_creation = complete({
+extern constexpr Rule rule = complete({
     .id = "deadlock/group-creation",
     .severity = Severity::error,
     .summary = "a process group that not all ranks make, or not in the same order",
@@ -40,4 +40,4 @@ extern constexpr Rule group_creation = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deadlock::group_creation

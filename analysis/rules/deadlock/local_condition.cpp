@@ -5,13 +5,13 @@
 #include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::deadlock::local_condition {
 
 namespace {
 void check(const Record&, Report& report) { tell(report, Cause::local, Severity::warning, agree_first); }
 }  // namespace
 
-extern constexpr Rule local_condition = complete({
+extern constexpr Rule rule = complete({
     .id = "deadlock/local-condition",
     .severity = Severity::warning,
     .summary = "a collective under a condition that depends on data of each rank",
@@ -37,4 +37,4 @@ extern constexpr Rule local_condition = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deadlock::local_condition

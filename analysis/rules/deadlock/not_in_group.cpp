@@ -4,7 +4,7 @@
 #include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::deadlock::not_in_group {
 
 namespace {
 void check(const Record&, Report& report) {
@@ -13,7 +13,7 @@ void check(const Record&, Report& report) {
 }
 }  // namespace
 
-extern constexpr Rule not_in_group = complete({
+extern constexpr Rule rule = complete({
     .id = "deadlock/not-in-group",
     .severity = Severity::error,
     .summary = "a collective of all ranks that only the members of a smaller group enter",
@@ -33,4 +33,4 @@ extern constexpr Rule not_in_group = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deadlock::not_in_group

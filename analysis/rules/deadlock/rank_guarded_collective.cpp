@@ -18,7 +18,7 @@
 #include <map>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::deadlock::rank_guarded_collective {
 
 using namespace interpreter;
 using values::Kind;
@@ -385,7 +385,7 @@ void check(const Record& record, Report& report) { Check(record, report).run(); 
 
 }  // namespace
 
-extern constexpr Rule rank_guarded_collective = complete({
+extern constexpr Rule rule = complete({
     .id = "deadlock/rank-guarded-collective",
     .severity = Severity::error,
     .summary = "a collective that only some ranks of its group enter",
@@ -416,4 +416,4 @@ extern constexpr Rule rank_guarded_collective = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deadlock::rank_guarded_collective

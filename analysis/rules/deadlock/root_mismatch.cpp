@@ -4,13 +4,13 @@
 #include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::deadlock::root_mismatch {
 
 namespace {
 void check(const Record&, Report& report) { tell(report, Cause::root, Severity::error); }
 }  // namespace
 
-extern constexpr Rule root_mismatch = complete({
+extern constexpr Rule rule = complete({
     .id = "deadlock/root-mismatch",
     .severity = Severity::error,
     .summary = "src or dst of a collective differs among the ranks or is no member of the group",
@@ -33,4 +33,4 @@ extern constexpr Rule root_mismatch = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deadlock::root_mismatch

@@ -4,13 +4,13 @@
 #include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::deadlock::shape_or_dtype {
 
 namespace {
 void check(const Record&, Report& report) { tell(report, Cause::size, Severity::error); }
 }  // namespace
 
-extern constexpr Rule shape_or_dtype = complete({
+extern constexpr Rule rule = complete({
     .id = "deadlock/shape-or-dtype",
     .severity = Severity::error,
     .summary = "a collective whose tensors differ in size or dtype among the ranks",
@@ -32,4 +32,4 @@ extern constexpr Rule shape_or_dtype = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deadlock::shape_or_dtype

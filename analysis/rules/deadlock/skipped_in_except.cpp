@@ -15,11 +15,12 @@
 #include <string>
 #include <vector>
 
-namespace stepzero::rules {
+namespace stepzero::rules::deadlock::skipped_in_except {
 
 namespace {
 
 using namespace interpreter;
+using interpreter::Block;
 
 // The first collective that the program itself writes there; null: there is none. With `any` everything that
 // communicates counts.
@@ -188,7 +189,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule skipped_in_except = complete({
+extern constexpr Rule rule = complete({
     .id = "deadlock/skipped-in-except",
     .severity = Severity::warning,
     .summary = "an exception of one rank makes it skip a collective, or enter one alone",
@@ -213,4 +214,4 @@ extern constexpr Rule skipped_in_except = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deadlock::skipped_in_except

@@ -3,13 +3,13 @@
 #include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::deadlock::slow_rank {
 
 namespace {
 void check(const Record&, Report& report) { tell(report, Cause::slow, Severity::information); }
 }  // namespace
 
-extern constexpr Rule slow_rank = complete({
+extern constexpr Rule rule = complete({
     .id = "deadlock/slow-rank",
     .severity = Severity::information,
     .summary = "ranks wait for the long work of another",
@@ -33,4 +33,4 @@ extern constexpr Rule slow_rank = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deadlock::slow_rank

@@ -5,13 +5,13 @@
 #include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::deadlock::undefined_on_rank {
 
 namespace {
 void check(const Record&, Report& report) { tell(report, Cause::name, Severity::warning, buffer_for_others); }
 }  // namespace
 
-extern constexpr Rule undefined_on_rank = complete({
+extern constexpr Rule rule = complete({
     .id = "deadlock/undefined-on-rank",
     .severity = Severity::warning,
     .summary = "a name that only some ranks assign is used by others",
@@ -34,4 +34,4 @@ extern constexpr Rule undefined_on_rank = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deadlock::undefined_on_rank

@@ -5,13 +5,13 @@
 #include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::deadlock::uneven_loop {
 
 namespace {
 void check(const Record&, Report& report) { tell(report, Cause::rounds, Severity::error, as_many_rounds); }
 }  // namespace
 
-extern constexpr Rule uneven_loop = complete({
+extern constexpr Rule rule = complete({
     .id = "deadlock/uneven-loop",
     .severity = Severity::error,
     .summary = "a loop with collectives that runs different numbers of iterations on different ranks",
@@ -33,4 +33,4 @@ extern constexpr Rule uneven_loop = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deadlock::uneven_loop

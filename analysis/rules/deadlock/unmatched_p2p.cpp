@@ -5,13 +5,13 @@
 #include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::deadlock::unmatched_p2p {
 
 namespace {
 void check(const Record&, Report& report) { tell(report, Cause::message, Severity::error, exchange_at_once); }
 }  // namespace
 
-extern constexpr Rule unmatched_p2p = complete({
+extern constexpr Rule rule = complete({
     .id = "deadlock/unmatched-p2p",
     .severity = Severity::error,
     .summary = "a message that is never sent, never received, or waited for by both sides",
@@ -35,4 +35,4 @@ extern constexpr Rule unmatched_p2p = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deadlock::unmatched_p2p

@@ -12,7 +12,7 @@
 #include <string>
 #include <tuple>
 
-namespace stepzero::rules {
+namespace stepzero::rules::deadlock::unset_key {
 
 using values::code;
 using values::Kind;
@@ -151,7 +151,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule unset_key = complete({
+extern constexpr Rule rule = complete({
     .id = "deadlock/unset-key",
     .severity = Severity::warning,
     .summary = "a process waits for a key of a store that no process sets",
@@ -173,4 +173,4 @@ extern constexpr Rule unset_key = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deadlock::unset_key

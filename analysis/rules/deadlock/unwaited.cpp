@@ -4,7 +4,7 @@
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::deadlock::unwaited {
 
 namespace {
 
@@ -44,7 +44,7 @@ void check(const Record&, Report& report) { tell(report, Cause::request, Severit
 
 }  // namespace
 
-extern constexpr Rule unwaited = complete({
+extern constexpr Rule rule = complete({
     .id = "deadlock/unwaited",
     .severity = Severity::warning,
     .summary = "communication that is started and never waited for",
@@ -65,4 +65,4 @@ extern constexpr Rule unwaited = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deadlock::unwaited

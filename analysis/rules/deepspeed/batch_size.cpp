@@ -4,13 +4,11 @@
 #include "rules/deepspeed/sections.hpp"
 #include "rules/rule.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::deepspeed::batch_size {
 
-extern const Rule batch_size;
+extern const Rule rule;
 
 namespace {
-
-using namespace deepspeed;
 
 struct Size {
   const Field* field = nullptr;
@@ -67,12 +65,12 @@ void judge(const Document& document, DocumentReport& report) {
 void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
 void check(const Record& record, Report& report) {
   check_batch_of_launch(record, report);
-  check_program(record, report, batch_size, judge);
+  check_program(record, report, rule, judge);
 }
 
 }  // namespace
 
-extern constexpr Rule batch_size = complete({
+extern constexpr Rule rule = complete({
     .id = "deepspeed/batch-size",
     .severity = Severity::error,
     .summary = "the batch sizes of DeepSpeed's configuration contradict each other",
@@ -91,6 +89,6 @@ extern constexpr Rule batch_size = complete({
     .check = check,
 });
 
-extern constexpr DocumentCheck batch_size_check = {&batch_size, Role::deepspeed, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::deepspeed, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deepspeed::batch_size

@@ -11,9 +11,9 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::deepspeed::engine {
 
-extern const Rule deepspeed_engine;
+extern const Rule rule;
 
 using namespace interpreter;
 using values::Kind;
@@ -256,8 +256,7 @@ void check(const Record& record, Report& report) {
     report.add(Severity::error, event.place, event.calls,
         "The engine has no optimizer: neither is one handed to `deepspeed.initialize`, nor does the configuration name one. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\"");
   });
-  report_specialised(
-      record, report, deepspeed_engine.id, [](const ProblemEvent& problem) { return problem.text; });
+  report_specialised(record, report, rule.id, [](const ProblemEvent& problem) { return problem.text; });
   check_steps(record, report);
   check_states(record, report);
   check_backwards(record, report);
@@ -288,7 +287,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule deepspeed_engine = complete({
+extern constexpr Rule rule = complete({
     .id = "deepspeed/engine",
     .severity = Severity::error,
     .summary =
@@ -314,4 +313,4 @@ extern constexpr Rule deepspeed_engine = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deepspeed::engine

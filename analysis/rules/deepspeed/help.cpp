@@ -72,7 +72,7 @@ std::optional<KeyHelp> key_help(Role role, const Document& document, std::uint32
   std::optional<KeyHelp> found;
   if (role == Role::script) return launch::word_help(document, offset);
   if (role == Role::accelerate) return accelerate::help(document, offset);
-  if (role == Role::torchtitan) return torchtitan::help(document, offset);
+  if (role == Role::torchtitan) return config::torchtitan::help(document, offset);
   if (role != Role::deepspeed) return trainer_help::help(role, document, offset);
   each_section(document.root, [&](std::string_view section, const Node& table) {
     for (const Field& field : table.fields)
@@ -85,7 +85,7 @@ std::optional<KeyHelp> key_help(Role role, const Document& document, std::uint32
 std::vector<KeyChoice> key_choices(Role role, const Document& document, std::uint32_t offset) {
   std::vector<KeyChoice> choices;
   if (role == Role::accelerate) return accelerate::choices(document, offset);
-  if (role == Role::torchtitan) return torchtitan::choices(document, offset);
+  if (role == Role::torchtitan) return config::torchtitan::choices(document, offset);
   if (role != Role::deepspeed) return trainer_help::choices(role, document, offset);
   // The innermost table around the place; within a value there is nothing to choose.
   std::string section;

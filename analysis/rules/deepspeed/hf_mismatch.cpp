@@ -9,13 +9,12 @@
 #include <cmath>
 #include <cstdlib>
 
-namespace stepzero::rules {
+namespace stepzero::rules::deepspeed::hf_mismatch {
 
-extern const Rule hf_mismatch;
+extern const Rule rule;
 
 namespace {
 
-using namespace deepspeed;
 using documents::Word;
 using launch::LaunchLine;
 
@@ -176,13 +175,12 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 }
 
 void check(const Record& record, Report& report) {
-  report_specialised(
-      record, report, hf_mismatch.id, [](const ProblemEvent& problem) { return problem.text; });
+  report_specialised(record, report, rule.id, [](const ProblemEvent& problem) { return problem.text; });
 }
 
 }  // namespace
 
-extern constexpr Rule hf_mismatch = complete({
+extern constexpr Rule rule = complete({
     .id = "deepspeed/hf-mismatch",
     .severity = Severity::error,
     .summary = "the Trainer's arguments and DeepSpeed's configuration say different things",
@@ -200,6 +198,6 @@ extern constexpr Rule hf_mismatch = complete({
     .check = check,
 });
 
-extern constexpr DocumentCheck hf_mismatch_check = {&hf_mismatch, Role::script, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::script, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deepspeed::hf_mismatch

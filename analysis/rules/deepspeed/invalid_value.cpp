@@ -9,13 +9,11 @@
 #include <charconv>
 #include <cmath>
 
-namespace stepzero::rules {
+namespace stepzero::rules::deepspeed::invalid_value {
 
-extern const Rule invalid_value;
+extern const Rule rule;
 
 namespace {
-
-using namespace deepspeed;
 
 bool reads_as_number(const std::string& text) {
   double value = 0;
@@ -161,11 +159,11 @@ void judge(const Document& document, DocumentReport& report) {
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
-void check(const Record& record, Report& report) { check_program(record, report, invalid_value, judge); }
+void check(const Record& record, Report& report) { check_program(record, report, rule, judge); }
 
 }  // namespace
 
-extern constexpr Rule invalid_value = complete({
+extern constexpr Rule rule = complete({
     .id = "deepspeed/invalid-value",
     .severity = Severity::error,
     .summary = "a value of DeepSpeed's configuration that DeepSpeed's types refuse",
@@ -181,6 +179,6 @@ extern constexpr Rule invalid_value = complete({
     .check = check,
 });
 
-extern constexpr DocumentCheck invalid_value_check = {&invalid_value, Role::deepspeed, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::deepspeed, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deepspeed::invalid_value

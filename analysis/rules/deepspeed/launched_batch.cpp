@@ -5,13 +5,14 @@
 #include "rules/launch/scripts.hpp"
 #include "rules/rule.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::deepspeed::batch_size {
+extern const Rule rule;
+}
 
-extern const Rule batch_size;
+namespace stepzero::rules::deepspeed::launched_batch {
 
 namespace {
 
-using namespace deepspeed;
 using documents::Word;
 using launch::LaunchLine;
 
@@ -79,6 +80,6 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-extern constexpr DocumentCheck launched_batch_check = {&batch_size, Role::script, check_document};
+extern constexpr DocumentCheck document_check = {&batch_size::rule, Role::script, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deepspeed::launched_batch

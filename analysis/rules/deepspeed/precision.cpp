@@ -9,13 +9,11 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::deepspeed::precision {
 
-extern const Rule deepspeed_precision;
+extern const Rule rule;
 
 namespace {
-
-using namespace deepspeed;
 
 const Field* enabled(const Node& root, std::string_view section) {
   const Node* table = root.at(section);
@@ -108,14 +106,14 @@ void check_autocast(const Record& record, Report& report) {
 }
 
 void check(const Record& record, Report& report) {
-  check_program(record, report, deepspeed_precision, judge);
+  check_program(record, report, rule, judge);
   check_scalers(record, report);
   check_autocast(record, report);
 }
 
 }  // namespace
 
-extern constexpr Rule deepspeed_precision = complete({
+extern constexpr Rule rule = complete({
     .id = "deepspeed/precision",
     .severity = Severity::error,
     .summary =
@@ -133,7 +131,6 @@ extern constexpr Rule deepspeed_precision = complete({
     .check = check,
 });
 
-extern constexpr DocumentCheck deepspeed_precision_check = {
-    &deepspeed_precision, Role::deepspeed, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::deepspeed, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deepspeed::precision

@@ -5,13 +5,11 @@
 
 #include <map>
 
-namespace stepzero::rules {
+namespace stepzero::rules::deepspeed::unknown_key {
 
-extern const Rule unknown_key;
+extern const Rule rule;
 
 namespace {
-
-using namespace deepspeed;
 
 std::string place_of(std::string_view section) {
   const std::size_t colon = section.find(':');
@@ -115,11 +113,11 @@ void judge(const Document& document, DocumentReport& report) {
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
-void check(const Record& record, Report& report) { check_program(record, report, unknown_key, judge); }
+void check(const Record& record, Report& report) { check_program(record, report, rule, judge); }
 
 }  // namespace
 
-extern constexpr Rule unknown_key = complete({
+extern constexpr Rule rule = complete({
     .id = "deepspeed/unknown-key",
     .severity = Severity::error,
     .summary = "a key of DeepSpeed's configuration that DeepSpeed does not read, or refuses",
@@ -137,6 +135,6 @@ extern constexpr Rule unknown_key = complete({
     .check = check,
 });
 
-extern constexpr DocumentCheck unknown_key_check = {&unknown_key, Role::deepspeed, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::deepspeed, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deepspeed::unknown_key

@@ -5,13 +5,11 @@
 
 #include <array>
 
-namespace stepzero::rules {
+namespace stepzero::rules::deepspeed::zero_options {
 
-extern const Rule zero_options;
+extern const Rule rule;
 
 namespace {
-
-using namespace deepspeed;
 
 // The device that an offload names, if it is one: "none" offloads nothing.
 const Node* offloads_to(const Node& zero, std::string_view key) {
@@ -88,11 +86,11 @@ void judge(const Document& document, DocumentReport& report) {
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
-void check(const Record& record, Report& report) { check_program(record, report, zero_options, judge); }
+void check(const Record& record, Report& report) { check_program(record, report, rule, judge); }
 
 }  // namespace
 
-extern constexpr Rule zero_options = complete({
+extern constexpr Rule rule = complete({
     .id = "deepspeed/zero-options",
     .severity = Severity::error,
     .summary = "options of ZeRO that its stage does not read, or refuses",
@@ -111,6 +109,6 @@ extern constexpr Rule zero_options = complete({
     .check = check,
 });
 
-extern constexpr DocumentCheck zero_options_check = {&zero_options, Role::deepspeed, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::deepspeed, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::deepspeed::zero_options

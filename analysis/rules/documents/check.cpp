@@ -67,7 +67,8 @@ Role role_of(const std::string& path, const Document& document) {
       return Role::accelerate;
     if (!lightning::trainer_tables(document.root).empty()) return Role::lightning;
     return is_of_trainer(document.root) ? Role::training_arguments : Role::nothing;
-  case Language::toml: return torchtitan::is_configuration(document.root) ? Role::torchtitan : Role::nothing;
+  case Language::toml:
+    return config::torchtitan::is_configuration(document.root) ? Role::torchtitan : Role::nothing;
   case Language::make:
   case Language::docker:
     return launch::launch_lines(document.script).empty() && document.script.exports.empty() ? Role::nothing

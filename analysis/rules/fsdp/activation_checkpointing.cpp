@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <map>
 
-namespace stepzero::rules {
+namespace stepzero::rules::fsdp::activation_checkpointing {
 
 namespace {
 
@@ -108,7 +108,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule fsdp_activation_checkpointing = complete({
+extern constexpr Rule rule = complete({
     .id = "fsdp/activation-checkpointing",
     .severity = Severity::information,
     .summary = "layers are put into checkpoints on the wrong side of sharding, and gathered once more",
@@ -124,4 +124,4 @@ extern constexpr Rule fsdp_activation_checkpointing = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::fsdp::activation_checkpointing

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::fsdp::clip_grad_norm {
 
 using namespace interpreter;
-using namespace fsdp;
 using values::Kind;
 using values::Operation;
 
@@ -62,7 +61,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule fsdp_clip_grad_norm = complete({
+extern constexpr Rule rule = complete({
     .id = "fsdp/clip-grad-norm",
     .severity = Severity::warning,
     .summary = "gradients of FullyShardedDataParallel are clipped by the norm of one rank's part",
@@ -81,4 +80,4 @@ extern constexpr Rule fsdp_clip_grad_norm = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::fsdp::clip_grad_norm

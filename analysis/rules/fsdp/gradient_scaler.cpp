@@ -7,10 +7,9 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::fsdp::gradient_scaler {
 
 using namespace interpreter;
-using namespace fsdp;
 using values::Kind;
 using values::Operation;
 
@@ -100,7 +99,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule fsdp_gradient_scaler = complete({
+extern constexpr Rule rule = complete({
     .id = "fsdp/gradient-scaler",
     .severity = Severity::warning,
     .summary =
@@ -120,4 +119,4 @@ extern constexpr Rule fsdp_gradient_scaler = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::fsdp::gradient_scaler

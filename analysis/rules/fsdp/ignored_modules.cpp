@@ -6,10 +6,9 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::fsdp::ignored_modules {
 
 using namespace interpreter;
-using namespace fsdp;
 using values::Kind;
 using values::Operation;
 
@@ -73,7 +72,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule fsdp_ignored_modules = complete({
+extern constexpr Rule rule = complete({
     .id = "fsdp/ignored-modules",
     .severity = Severity::warning,
     .summary = "parameters of ignored modules are trained, and no rank tells the others their gradients",
@@ -91,4 +90,4 @@ extern constexpr Rule fsdp_ignored_modules = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::fsdp::ignored_modules

@@ -7,10 +7,9 @@
 #include <algorithm>
 #include <array>
 
-namespace stepzero::rules {
+namespace stepzero::rules::fsdp::invalid_argument {
 
 using namespace interpreter;
-using namespace fsdp;
 using values::Kind;
 
 namespace {
@@ -147,7 +146,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule fsdp_invalid_argument = complete({
+extern constexpr Rule rule = complete({
     .id = "fsdp/invalid-argument",
     .severity = Severity::error,
     .summary =
@@ -165,4 +164,4 @@ extern constexpr Rule fsdp_invalid_argument = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::fsdp::invalid_argument

@@ -6,10 +6,9 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::fsdp::mixed_requires_grad {
 
 using namespace interpreter;
-using namespace fsdp;
 
 namespace {
 
@@ -40,7 +39,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule fsdp_mixed_requires_grad = complete({
+extern constexpr Rule rule = complete({
     .id = "fsdp/mixed-requires-grad",
     .severity = Severity::error,
     .summary = "FullyShardedDataParallel is given trained and frozen parameters in one unit",
@@ -58,4 +57,4 @@ extern constexpr Rule fsdp_mixed_requires_grad = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::fsdp::mixed_requires_grad

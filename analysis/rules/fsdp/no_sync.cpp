@@ -2,20 +2,20 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::fsdp::no_sync {
 
-extern const Rule fsdp_no_sync;
+extern const Rule rule;
 
 namespace {
 
 void check(const Record& record, Report& report) {
   report_problems(
-      record, report, values::ProblemKind::truth_of_text, Severity::information, nullptr, fsdp_no_sync.id);
+      record, report, values::ProblemKind::truth_of_text, Severity::information, nullptr, rule.id);
 }
 
 }  // namespace
 
-extern constexpr Rule fsdp_no_sync = complete({
+extern constexpr Rule rule = complete({
     .id = "fsdp/no-sync",
     .severity = Severity::information,
     .summary =
@@ -35,4 +35,4 @@ extern constexpr Rule fsdp_no_sync = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::fsdp::no_sync

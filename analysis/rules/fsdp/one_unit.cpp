@@ -6,10 +6,9 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::fsdp::one_unit {
 
 using namespace interpreter;
-using namespace fsdp;
 using values::Kind;
 
 namespace {
@@ -99,7 +98,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule fsdp_one_unit = complete({
+extern constexpr Rule rule = complete({
     .id = "fsdp/one-unit",
     .severity = Severity::information,
     .summary = "a model of many layers is sharded as one unit, and gathered as one",
@@ -116,4 +115,4 @@ extern constexpr Rule fsdp_one_unit = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::fsdp::one_unit

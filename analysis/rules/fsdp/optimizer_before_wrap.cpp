@@ -7,10 +7,9 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::fsdp::optimizer_before_wrap {
 
 using namespace interpreter;
-using namespace fsdp;
 using values::Operation;
 
 namespace {
@@ -58,7 +57,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule fsdp_optimizer_before_wrap = complete({
+extern constexpr Rule rule = complete({
     .id = "fsdp/optimizer-before-wrap",
     .severity = Severity::error,
     .summary = "an optimizer is made of parameters that sharding replaces afterwards",
@@ -77,4 +76,4 @@ extern constexpr Rule fsdp_optimizer_before_wrap = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::fsdp::optimizer_before_wrap

@@ -6,10 +6,9 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::fsdp::parameter_groups {
 
 using namespace interpreter;
-using namespace fsdp;
 using values::Kind;
 using values::Operation;
 
@@ -77,7 +76,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule fsdp_parameter_groups = complete({
+extern constexpr Rule rule = complete({
     .id = "fsdp/parameter-groups",
     .severity = Severity::warning,
     .summary = "groups of an optimizer are chosen by names that flat parameters have not",
@@ -97,4 +96,4 @@ extern constexpr Rule fsdp_parameter_groups = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::fsdp::parameter_groups

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <map>
 
-namespace stepzero::rules {
+namespace stepzero::rules::fsdp::unsynchronized_load {
 
 using namespace interpreter;
-using namespace fsdp;
 using values::Kind;
 using values::Operation;
 
@@ -100,7 +99,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule fsdp_unsynchronized_load = complete({
+extern constexpr Rule rule = complete({
     .id = "fsdp/unsynchronized-load",
     .severity = Severity::warning,
     .summary = "only some ranks load the weights of a model that is then sharded from every rank's own copy",
@@ -119,4 +118,4 @@ extern constexpr Rule fsdp_unsynchronized_load = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::fsdp::unsynchronized_load

@@ -20,9 +20,9 @@ namespace {
 std::string file_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 std::string quoted(const std::string& text) { return '"' + text + '"'; }
 
-class Reading {
+class ArgumentReading {
 public:
-  Reading(const DocumentInput& input, const LaunchLine& line, const ScriptOptions& options,
+  ArgumentReading(const DocumentInput& input, const LaunchLine& line, const ScriptOptions& options,
       const std::string& path, DocumentReport& report)
       : input_(input), line_(line), options_(options), path_(path), report_(report), words_(line.arguments) {}
 
@@ -558,7 +558,7 @@ private:
 
 void judge_arguments(const DocumentInput& input, const LaunchLine& line, const ScriptOptions& options,
     const std::string& path, DocumentReport& report) {
-  Reading(input, line, options, path, report).run();
+  ArgumentReading(input, line, options, path, report).run();
 }
 
 std::vector<std::string_view> beginnings(const ScriptOptions& options, std::string_view flag) {

@@ -10,11 +10,10 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::launch::code_mismatch {
 
 namespace {
 
-using namespace launch;
 using documents::Word;
 using syntax::Expr;
 using syntax::ExprKind;
@@ -185,7 +184,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-extern constexpr Rule code_mismatch = complete({
+extern constexpr Rule rule = complete({
     .id = "launch/code-mismatch",
     .severity = Severity::error,
     .summary = "the launch and the program's own call ask for two different things",
@@ -201,6 +200,6 @@ extern constexpr Rule code_mismatch = complete({
     .check = check_no_run,
 });
 
-extern constexpr DocumentCheck code_mismatch_check = {&code_mismatch, Role::script, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::script, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::launch::code_mismatch

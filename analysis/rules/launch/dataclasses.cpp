@@ -1,6 +1,7 @@
 #include "rules/launch/dataclasses.hpp"
 
 #include "libraries/frameworks/training_arguments.hpp"
+#include "rules/launch/declarations.hpp"
 
 #include <algorithm>
 #include <set>
@@ -13,12 +14,6 @@ namespace {
 
 std::string_view slice(std::string_view text, Span span, std::uint32_t offset) {
   return text.substr(span.begin + offset, span.end - span.begin);
-}
-
-const Expr* keyword(const CallExpr& call, std::string_view name) {
-  for (const Keyword& each : call.keywords)
-    if (each.name.text() == name) return each.value;
-  return nullptr;
 }
 
 // "Optional[int]", "int | None" as "int".

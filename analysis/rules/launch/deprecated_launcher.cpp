@@ -6,11 +6,9 @@
 #include "rules/launch/scripts.hpp"
 #include "rules/rule.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::launch::deprecated_launcher {
 
 namespace {
-
-using namespace launch;
 
 // The word with the blank in front of it.
 Span with_blank(const DocumentInput& input, Span word) {
@@ -78,7 +76,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-extern constexpr Rule deprecated_launcher = complete({
+extern constexpr Rule rule = complete({
     .id = "launch/deprecated-launcher",
     .severity = Severity::error,
     .summary = "a job is started with torch.distributed.launch, or with its options",
@@ -95,7 +93,6 @@ extern constexpr Rule deprecated_launcher = complete({
     .check = check_no_run,
 });
 
-extern constexpr DocumentCheck deprecated_launcher_check = {
-    &deprecated_launcher, Role::script, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::script, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::launch::deprecated_launcher

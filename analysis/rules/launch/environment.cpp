@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::launch::environment {
 
 namespace {
 
@@ -40,7 +40,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule environment = complete({
+extern constexpr Rule rule = complete({
     .id = "launch/environment",
     .severity = Severity::error,
     .summary = "a variable of the environment is none that is read, or its value is none that is allowed",
@@ -59,4 +59,4 @@ extern constexpr Rule environment = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::launch::environment

@@ -10,10 +10,10 @@ namespace stepzero::rules::launch {
 namespace {
 
 // Who reads a variable, by how its name begins.
-struct Reader {
+struct LauncherReader {
   std::string_view prefix, who, page;
 };
-constexpr Reader readers[] = {
+constexpr LauncherReader readers[] = {
     {"TORCH_NCCL_", "PyTorch where it makes groups of NCCL",
         "https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html"},
     {"TORCH_", "PyTorch", "https://docs.pytorch.org/docs/stable/torch_environment_variables.html"},
@@ -55,7 +55,7 @@ std::string help_of(const KnownVariable& variable) {
     text += "It has another name now: `" + std::string(variable.instead) + "`.\n\n";
   if (!variable.left_on.empty()) text += "Where it is on, " + std::string(variable.left_on) + ".\n\n";
   const auto* reader = std::ranges::find_if(
-      readers, [&](const Reader& each) { return variable.name.starts_with(each.prefix); });
+      readers, [&](const LauncherReader& each) { return variable.name.starts_with(each.prefix); });
   return reader == std::end(readers) ? text
                                      : text + "Read by " + std::string(reader->who) + ": [documentation](" +
           std::string(reader->page) + ").";

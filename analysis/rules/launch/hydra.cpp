@@ -12,7 +12,7 @@ using documents::Word;
 
 namespace {
 
-constexpr int deepest = 8;
+constexpr int deepest_key = 8;
 
 // Where the configuration of a script lies.
 struct Main {
@@ -90,7 +90,7 @@ public:
   void add(const std::string& group, const std::string& name, std::string package, int depth = 0) {
     const std::string path = file_of(group, name);
     const auto document = input_.other(path);
-    if (!document || document->is_broken || depth > deepest) {
+    if (!document || document->is_broken || depth > deepest_key) {
       is_known = false;
       return;
     }

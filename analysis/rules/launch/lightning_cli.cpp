@@ -21,7 +21,7 @@ using libraries::LightningSetting;
 
 namespace {
 
-constexpr std::size_t most_modules = 200;
+constexpr std::size_t most_modules_of_cli = 200;
 
 // A class that the command line makes, with the parameters of its `__init__`.
 struct Part {
@@ -72,7 +72,7 @@ private:
   void collect(const std::string& script) {
     std::set<std::string> seen;
     std::vector<std::string> waiting = {script};
-    while (!waiting.empty() && seen.size() < most_modules) {
+    while (!waiting.empty() && seen.size() < most_modules_of_cli) {
       const std::string path = std::move(waiting.back());
       waiting.pop_back();
       if (!seen.insert(path).second) continue;

@@ -13,7 +13,7 @@ using documents::Word;
 
 namespace {
 
-constexpr LauncherOption all[] = {
+constexpr LauncherOption launcher_options[] = {
 #include "rules/launch/launchers.inc"
 #include "rules/launch/launchers_read.inc"
 };
@@ -23,9 +23,9 @@ constexpr std::string_view wrappers[] = {"srun", "mpirun", "mpiexec", "nohup", "
     "numactl", "nsys", "taskset", "stdbuf", "unbuffer", "timeout", "nice", "singularity", "apptainer",
     "docker", "poetry", "uv", "pipenv", "conda", "pdsh", "aprun", "jsrun"};
 
-std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+std::string_view file_name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 bool is_python(std::string_view word) {
-  const std::string_view name = file_of(word);
+  const std::string_view name = file_name_of(word);
   return name == "python" || name == "python3" || (name.starts_with("python3.") && name.size() < 12);
 }
 bool is_unsure(const Word& word) { return word.text.find(Chars::words) != std::string::npos; }
@@ -41,7 +41,8 @@ const LauncherOption* find_option(Launcher launcher, std::string_view name) {
   const auto is = [&](const LauncherOption& option) {
     return option.launcher == launcher && option.name == name;
   };
-  if (const auto found = std::find_if(std::begin(all), std::end(all), is); found != std::end(all))
+  if (const auto found = std::find_if(std::begin(launcher_options), std::end(launcher_options), is);
+      found != std::end(launcher_options))
     return found;
   // argparse takes the beginning of a name for the whole where only one has it; accelerate does not.
   if (launcher == Launcher::accelerate || launcher == Launcher::fabric || launcher == Launcher::colossalai ||
@@ -49,7 +50,7 @@ const LauncherOption* find_option(Launcher launcher, std::string_view name) {
     return nullptr;
   const LauncherOption* one = nullptr;
   std::set<std::string> meant;
-  for (const LauncherOption& option : all)
+  for (const LauncherOption& option : launcher_options)
     if (option.launcher == launcher && option.name.starts_with(name))
       one = &option, meant.insert(plain(option.name));
   return meant.size() == 1 ? one : nullptr;
@@ -63,7 +64,7 @@ public:
   }
 
   std::optional<LaunchLine> read() {
-    const std::string_view program = file_of(words_[at_++].text);
+    const std::string_view program = file_name_of(words_[at_++].text);
     if (program == "torchrun")
       line_.launcher = Launcher::torchrun;
     else if (program == "deepspeed" || program == "deepspeed.pt" || program == "ds")
@@ -189,7 +190,7 @@ private:
 bool begins_launch(const std::vector<Word>& words, std::size_t i) {
   // The name of a launcher may be the value of another program's option.
   if (i > 0 && words[i - 1].text.starts_with("--") && words[i - 1].text.ends_with("launcher")) return false;
-  const std::string_view program = file_of(words[i].text);
+  const std::string_view program = file_name_of(words[i].text);
   if (program == "torchrun" || program == "deepspeed" || program == "accelerate-launch") return true;
   if ((program == "accelerate" && i + 1 < words.size() && words[i + 1].text == "launch") ||
       (program == "fabric" && i + 1 < words.size() && words[i + 1].text == "run"))
@@ -210,7 +211,7 @@ std::string_view name(Launcher launcher) {
 
 std::vector<std::string_view> options_of(Launcher launcher) {
   std::vector<std::string_view> names;
-  for (const LauncherOption& option : all)
+  for (const LauncherOption& option : launcher_options)
     if (option.launcher == launcher) names.push_back(option.name);
   return names;
 }
@@ -273,7 +274,7 @@ std::vector<LaunchLine> launch_lines(const documents::Script& script) {
     std::size_t first = 0;
     std::string wrapper;
     if (!begins_launch(command.words, 0)) {
-      const std::string_view program = file_of(command.words.front().text);
+      const std::string_view program = file_name_of(command.words.front().text);
       if (std::find(std::begin(wrappers), std::end(wrappers), program) == std::end(wrappers)) continue;
       wrapper = program;
       first = 1;

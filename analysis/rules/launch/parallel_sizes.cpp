@@ -12,11 +12,10 @@
 #include <cstdlib>
 #include <map>
 
-namespace stepzero::rules {
+namespace stepzero::rules::launch::parallel_sizes {
 
 namespace {
 
-using namespace launch;
 using documents::Word;
 
 enum class Trainer : std::uint8_t { megatron, torchtitan };
@@ -428,7 +427,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-extern constexpr Rule launch_parallel_sizes = complete({
+extern constexpr Rule rule = complete({
     .id = "launch/parallel-sizes",
     .severity = Severity::error,
     .summary =
@@ -450,7 +449,6 @@ extern constexpr Rule launch_parallel_sizes = complete({
     .check = check_no_run,
 });
 
-extern constexpr DocumentCheck launch_parallel_sizes_check = {
-    &launch_parallel_sizes, Role::script, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::script, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::launch::parallel_sizes

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view requirements[] = {
     "requirements.txt", "pyproject.toml", "setup.py", "setup.cfg", "environment.yml", "environment.yaml"};
-constexpr int most_folders = 8;  // around the document
+constexpr int most_folders_around = 8;  // around the document
 
 bool is_of_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
@@ -56,7 +56,7 @@ std::optional<bool> says(std::string_view text, std::string_view package, std::p
 bool is_kept_below(const DocumentInput& input, std::string_view package, std::string_view version) {
   const auto wanted = numbers_of(version);
   std::string folder = input.path;
-  for (int i = 0; i < most_folders; ++i) {
+  for (int i = 0; i < most_folders_around; ++i) {
     const std::size_t slash = folder.rfind('/');
     if (slash == std::string::npos || slash == 0) return false;
     folder.resize(slash);

@@ -23,9 +23,9 @@ namespace {
 
 constexpr std::string_view of_lists[] = {"run", "Popen", "call", "check_call", "check_output"};
 constexpr std::string_view of_texts[] = {"system", "popen", "getoutput", "getstatusoutput"};
-constexpr int deepest = 8;
+constexpr int deepest_command = 8;
 
-bool is_one_of(std::string_view text, const auto& list) {
+bool is_among(std::string_view text, const auto& list) {
   return std::find(std::begin(list), std::end(list), text) != std::end(list);
 }
 
@@ -37,9 +37,9 @@ struct Binding {
 };
 using Scope = std::map<std::string_view, Binding>;
 
-class Reading {
+class CommandReading {
 public:
-  explicit Reading(Script& into) : into_(into) {}
+  explicit CommandReading(Script& into) : into_(into) {}
 
   void module(const Module& module) {
     Scope globals;
@@ -128,8 +128,8 @@ private:
   void call(const CallExpr& call) {
     if (call.arguments.empty()) return;
     const auto [owner, function] = named(*call.function);
-    const bool takes_list = owner == "subprocess" && is_one_of(function, of_lists);
-    const bool takes_text = (owner == "os" || owner == "subprocess") && is_one_of(function, of_texts);
+    const bool takes_list = owner == "subprocess" && is_among(function, of_lists);
+    const bool takes_text = (owner == "os" || owner == "subprocess") && is_among(function, of_texts);
     if (!takes_list && !takes_text) return;
     ShellCommand made;
     made.span = absolute(call.span);
@@ -231,7 +231,7 @@ private:
 
   // The words of a list; false: nothing is known of it.
   bool words(const Expr& expr, std::vector<Chars>& into, int depth) {
-    if (depth > deepest) return false;
+    if (depth > deepest_command) return false;
     const auto open = [&] { into.emplace_back().add(Chars::words, absolute(expr.span).begin); };
     switch (expr.kind) {
     case ExprKind::list:
@@ -284,7 +284,7 @@ private:
 
   // One text; false: it is none that is known. What is put into it is a hole.
   bool text(const Expr& expr, Chars& into, int depth) {
-    if (depth > deepest) return false;
+    if (depth > deepest_command) return false;
     const std::uint32_t begin = absolute(expr.span).begin;
     switch (expr.kind) {
     case ExprKind::string: {
@@ -353,7 +353,7 @@ bool may_start_commands(std::string_view text) {
 
 Script commands_of_program(const Module& module) {
   Script made;
-  Reading(made).module(module);
+  CommandReading(made).module(module);
   if (has_commands(module.text->bytes())) read_commands(module, made);
   return made;
 }

@@ -22,7 +22,7 @@ struct Set {
   Span keyword_span = {};
 };
 
-std::string_view text_of(const Expr& expr) {
+std::string_view string_of(const Expr& expr) {
   return expr.kind == ExprKind::string ? as<StringExpr>(expr).value : std::string_view();
 }
 // os.environ, or environ
@@ -199,7 +199,7 @@ void check_reads(const Record& record, Report& report) {
     for_each_expression(*chunk.chunk->stmt, [&](const Expr& expr) {
       if (expr.kind != ExprKind::subscript || !is_environment(*as<SubscriptExpr>(expr).object)) return;
       const Expr& index = *as<SubscriptExpr>(expr).index;
-      const std::string_view name = text_of(index);
+      const std::string_view name = string_of(index);
       if (name.size() < 8 || find_variable(name)) return;
       const auto meant = std::find_if(std::begin(set_by_launchers), std::end(set_by_launchers),
           [&](std::string_view each) { return each != name && documents::is_slip(name, each); });
@@ -208,7 +208,7 @@ void check_reads(const Record& record, Report& report) {
       for (std::uint32_t j = 0; j < record.chunks.size() && !is_set; ++j)
         if (record.chunks[j].statement())
           each_set(*record.chunks[j].chunk->stmt, [&](const Set& set) {
-            is_set = is_set || (set.name ? text_of(*set.name) : set.keyword) == name;
+            is_set = is_set || (set.name ? string_of(*set.name) : set.keyword) == name;
           });
       if (is_set) return;
       Finding* finding = report.add(Severity::warning, {i, index.span}, nullptr,
@@ -236,13 +236,13 @@ void check_program_environment(const Record& record, Report& report) {
     const auto& chunk = record.chunks[i];
     if (chunk.path != record.path || !chunk.statement()) continue;
     each_set(*chunk.chunk->stmt, [&](const Set& set) {
-      const std::string_view name = set.name ? text_of(*set.name) : set.keyword;
+      const std::string_view name = set.name ? string_of(*set.name) : set.keyword;
       const Span name_span = set.name
           ? set.name->span
           : Span{set.keyword_span.begin, set.keyword_span.begin + static_cast<std::uint32_t>(name.size())};
       const std::string_view written = set.name ? record.text({i, name_span}) : std::string_view();
       const std::optional<std::string> value = set.value && set.value->kind == ExprKind::string
-          ? std::optional<std::string>(text_of(*set.value))
+          ? std::optional<std::string>(string_of(*set.value))
           : std::nullopt;
       for (const SettingProblem& problem : judge_setting(name, value)) {
         Finding* finding = report.add(

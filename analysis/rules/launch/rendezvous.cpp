@@ -14,11 +14,10 @@
 #include <algorithm>
 #include <map>
 
-namespace stepzero::rules {
+namespace stepzero::rules::launch::rendezvous {
 
 namespace {
 
-using namespace launch;
 using documents::Setting;
 using documents::Word;
 
@@ -294,7 +293,7 @@ void check(const Record& record, Report& report) { check_program_rendezvous(reco
 
 }  // namespace
 
-extern constexpr Rule rendezvous = complete({
+extern constexpr Rule rule = complete({
     .id = "launch/rendezvous",
     .severity = Severity::error,
     .summary = "the processes of a launch cannot find each other",
@@ -311,6 +310,6 @@ extern constexpr Rule rendezvous = complete({
     .check = check,
 });
 
-extern constexpr DocumentCheck rendezvous_check = {&rendezvous, Role::script, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::script, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::launch::rendezvous

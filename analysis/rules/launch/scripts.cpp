@@ -12,7 +12,7 @@ using namespace syntax;
 
 namespace {
 
-constexpr std::size_t most_modules = 400;
+constexpr std::size_t most_modules_of_script = 400;
 constexpr std::size_t most_folders = 16;
 
 bool leads_nowhere(std::string_view path) {
@@ -121,7 +121,7 @@ bool mentions(const program::Sources& sources, const std::string& path,
     std::initializer_list<std::string_view> words, std::set<std::string>& read) {
   std::set<std::string> seen;
   std::vector<std::string> waiting = {path};
-  while (!waiting.empty() && seen.size() < most_modules) {
+  while (!waiting.empty() && seen.size() < most_modules_of_script) {
     const std::string next = std::move(waiting.back());
     waiting.pop_back();
     if (!seen.insert(next).second) continue;

@@ -9,13 +9,14 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::launch::environment {
+extern const Rule rule;
+}
 
-extern const Rule environment;
+namespace stepzero::rules::launch::shell_environment {
 
 namespace {
 
-using namespace launch;
 using documents::Setting;
 
 // Does the script set what shows that the variable is on for a reason: the network by hand, where the other
@@ -82,6 +83,6 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-extern constexpr DocumentCheck environment_check = {&environment, Role::script, check_document};
+extern constexpr DocumentCheck document_check = {&environment::rule, Role::script, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::launch::shell_environment

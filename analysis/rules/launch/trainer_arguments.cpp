@@ -12,7 +12,7 @@ using libraries::TrainingSetting;
 
 namespace {
 
-struct Given {
+struct GivenArgument {
   std::vector<TrainingSetting> settings;
   std::vector<const Word*> flags;
   bool is_all = true;  // every word is known
@@ -26,8 +26,8 @@ bool is_no_truth(const std::string& text) {
 }
 
 // What the words set; the last one counts.
-Given read(const LaunchLine& line) {
-  Given given;
+GivenArgument read(const LaunchLine& line) {
+  GivenArgument given;
   for (std::size_t i = 0; i < line.arguments.size(); ++i) {
     const Word& word = line.arguments[i];
     given.is_all = given.is_all && word.text.find(documents::Chars::words) == std::string::npos;
@@ -71,7 +71,7 @@ void judge_trainer_arguments(const LaunchLine& line, const ScriptOptions& option
   const DeclaredOption* declared = options.find("--bf16");
   if (!options.of_dataclasses || !declared || !declared->where.path.empty())
     return;  // of a class of the program's own
-  const Given given = read(line);
+  const GivenArgument given = read(line);
   for (const libraries::TrainingMistake& mistake :
       libraries::mistakes_of_training(given.settings, true, given.is_all, false)) {
     // Each argument by itself is judged with all others.

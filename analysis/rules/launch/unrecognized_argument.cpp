@@ -12,13 +12,12 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::launch::unrecognized_argument {
 
-extern const Rule unrecognized_argument;
+extern const Rule rule;
 
 namespace {
 
-using namespace launch;
 using documents::Word;
 
 // What torchrun counts processes and nodes by, as torch.distributed.run reads it; empty: the text is one.
@@ -137,7 +136,7 @@ void judge_scripts(const DocumentInput& input, const LaunchLine& line, DocumentR
   std::vector<Finding> told;
   for (const std::string& path : paths) {
     std::vector<Finding> of_this;
-    DocumentReport own(input.path, unrecognized_argument, of_this);
+    DocumentReport own(input.path, rule, of_this);
     judge_script(input, line, path, own);
     if (&path == &paths.front()) {
       told = std::move(of_this);
@@ -204,7 +203,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
-extern constexpr Rule unrecognized_argument = complete({
+extern constexpr Rule rule = complete({
     .id = "launch/unrecognized-argument",
     .severity = Severity::error,
     .summary = "a launch hands over an argument that its launcher or its script does not take",
@@ -223,7 +222,6 @@ extern constexpr Rule unrecognized_argument = complete({
     .check = check_no_run,
 });
 
-extern constexpr DocumentCheck unrecognized_argument_check = {
-    &unrecognized_argument, Role::script, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::script, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::launch::unrecognized_argument

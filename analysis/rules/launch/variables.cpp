@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view slow_debug = "each kernel is waited for; take it out when the error is found";
 
-constexpr KnownVariable all[] = {
+constexpr KnownVariable known_variables[] = {
     {"CUDA_VISIBLE_DEVICES", "", "", ""},
     {"CUDA_DEVICE_ORDER", "FASTEST_FIRST|PCI_BUS_ID", "", ""},
     {"CUDA_LAUNCH_BLOCKING", "0|1", "", slow_debug},
@@ -312,14 +312,14 @@ constexpr KnownVariable all[] = {
 }  // namespace
 
 const KnownVariable* find_variable(std::string_view name) {
-  const auto found = std::find_if(
-      std::begin(all), std::end(all), [&](const KnownVariable& each) { return each.name == name; });
-  return found == std::end(all) ? nullptr : found;
+  const auto found = std::find_if(std::begin(known_variables), std::end(known_variables),
+      [&](const KnownVariable& each) { return each.name == name; });
+  return found == std::end(known_variables) ? nullptr : found;
 }
 
 std::vector<std::string_view> variable_names() {
   std::vector<std::string_view> names;
-  for (const KnownVariable& each : all) names.push_back(each.name);
+  for (const KnownVariable& each : known_variables) names.push_back(each.name);
   return names;
 }
 

@@ -11,11 +11,10 @@
 #include <algorithm>
 #include <cctype>
 
-namespace stepzero::rules {
+namespace stepzero::rules::launch::world_size {
 
 namespace {
 
-using namespace launch;
 using documents::Setting;
 using documents::Word;
 
@@ -205,7 +204,7 @@ void check(const Record& record, Report& report) { check_spawned(record, report)
 
 }  // namespace
 
-extern constexpr Rule launch_world_size = complete({
+extern constexpr Rule rule = complete({
     .id = "launch/world-size",
     .severity = Severity::error,
     .summary = "the processes that a launch starts do not fit its GPUs or its nodes",
@@ -223,6 +222,6 @@ extern constexpr Rule launch_world_size = complete({
     .check = check,
 });
 
-extern constexpr DocumentCheck launch_world_size_check = {&launch_world_size, Role::script, check_document};
+extern constexpr DocumentCheck document_check = {&rule, Role::script, check_document};
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::launch::world_size

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::accumulation_step {
 
 using namespace interpreter;
 using values::Operation;
@@ -235,7 +235,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule accumulation_step = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/accumulation-step",
     .severity = Severity::warning,
     .summary =
@@ -263,4 +263,4 @@ extern constexpr Rule accumulation_step = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::accumulation_step

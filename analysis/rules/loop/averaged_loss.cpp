@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::averaged_loss {
 
 using values::code;
 
@@ -50,7 +50,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule averaged_loss = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/averaged-loss",
     .severity = Severity::warning,
     .summary = "a focal weight is computed from a loss that was averaged before",
@@ -66,4 +66,4 @@ extern constexpr Rule averaged_loss = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::averaged_loss

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::averaged_weights {
 
 using values::code;
 
@@ -310,7 +310,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule averaged_weights = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/averaged-weights",
     .severity = Severity::warning,
     .summary =
@@ -330,4 +330,4 @@ extern constexpr Rule averaged_weights = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::averaged_weights

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::clip_after_step {
 
 using namespace interpreter;
 using values::Kind;
@@ -49,7 +49,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule clip_after_step = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/clip-after-step",
     .severity = Severity::error,
     .summary = "gradients are clipped behind the step, or before the backward",
@@ -70,4 +70,4 @@ extern constexpr Rule clip_after_step = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::clip_after_step

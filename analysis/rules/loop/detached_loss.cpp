@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::detached_loss {
 
 using values::code;
 
@@ -91,7 +91,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule detached_loss = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/detached-loss",
     .severity = Severity::error,
     .summary = "the backward of a loss that has no history",
@@ -113,4 +113,4 @@ extern constexpr Rule detached_loss = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::detached_loss

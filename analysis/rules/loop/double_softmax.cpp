@@ -3,7 +3,7 @@
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::double_softmax {
 
 using namespace interpreter;
 using values::Outcome;
@@ -103,7 +103,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule double_softmax = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/double-softmax",
     .severity = Severity::warning,
     .summary =
@@ -126,4 +126,4 @@ extern constexpr Rule double_softmax = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::double_softmax

@@ -11,7 +11,7 @@
 #include <array>
 #include <map>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::epoch_mean {
 
 using values::code;
 
@@ -127,7 +127,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule epoch_mean = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/epoch-mean",
     .severity = Severity::information,
     .summary = "means of batches are added up and divided by the number of samples",
@@ -144,4 +144,4 @@ extern constexpr Rule epoch_mean = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::epoch_mean

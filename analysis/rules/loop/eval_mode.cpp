@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::eval_mode {
 
 using values::code;
 
@@ -540,7 +540,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule eval_mode = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/eval-mode",
     .severity = Severity::warning,
     .summary = "an evaluation leaves the model in evaluation mode, or never puts it there",
@@ -569,4 +569,4 @@ extern constexpr Rule eval_mode = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::eval_mode

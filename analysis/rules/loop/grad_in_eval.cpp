@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::grad_in_eval {
 
 using values::code;
 
@@ -154,7 +154,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule grad_in_eval = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/grad-in-eval",
     .severity = Severity::information,
     .summary = "a model is evaluated with gradients recorded",
@@ -176,4 +176,4 @@ extern constexpr Rule grad_in_eval = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::grad_in_eval

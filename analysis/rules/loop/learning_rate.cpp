@@ -3,7 +3,7 @@
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::learning_rate {
 
 using namespace interpreter;
 using values::Kind;
@@ -85,7 +85,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule learning_rate = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/learning-rate",
     .severity = Severity::hint,
     .summary = "a learning rate or weight decay far from what is used with the optimizer",
@@ -102,4 +102,4 @@ extern constexpr Rule learning_rate = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::learning_rate

@@ -13,7 +13,7 @@
 #include <map>
 #include <optional>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::left_out_parameters {
 
 using values::code;
 
@@ -176,7 +176,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule left_out_parameters = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/left-out-parameters",
     .severity = Severity::warning,
     .summary = "parameters that the loss trains are in no optimizer, though those beside them are",
@@ -197,4 +197,4 @@ extern constexpr Rule left_out_parameters = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::left_out_parameters

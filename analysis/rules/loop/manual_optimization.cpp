@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::manual_optimization {
 
 using namespace interpreter;
 using namespace syntax;
@@ -225,7 +225,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule manual_optimization = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/manual-optimization",
     .severity = Severity::warning,
     .summary =
@@ -252,4 +252,4 @@ extern constexpr Rule manual_optimization = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::manual_optimization

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::missing_backward {
 
 using values::code;
 
@@ -204,7 +204,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule missing_backward = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/missing-backward",
     .severity = Severity::warning,
     .summary = "an optimizer that steps in a loop, and no backward computes its gradients",
@@ -228,4 +228,4 @@ extern constexpr Rule missing_backward = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::missing_backward

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::missing_clip {
 
 using values::code;
 
@@ -181,7 +181,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule missing_clip = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/missing-clip",
     .severity = Severity::hint,
     .summary =
@@ -204,4 +204,4 @@ extern constexpr Rule missing_clip = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::missing_clip

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::missing_step {
 
 using values::code;
 
@@ -149,7 +149,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule missing_step = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/missing-step",
     .severity = Severity::warning,
     .summary = "backward in a loop, and the optimizer never makes a step",
@@ -170,4 +170,4 @@ extern constexpr Rule missing_step = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::missing_step

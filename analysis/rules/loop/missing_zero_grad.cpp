@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::missing_zero_grad {
 
 using values::code;
 
@@ -177,7 +177,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule missing_zero_grad = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/missing-zero-grad",
     .severity = Severity::error,
     .summary = "a training loop that never clears the gradients",
@@ -204,4 +204,4 @@ extern constexpr Rule missing_zero_grad = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::missing_zero_grad

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::new_optimizer {
 
 using namespace interpreter;
 using values::code;
@@ -151,7 +151,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule new_optimizer = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/new-optimizer",
     .severity = Severity::warning,
     .summary = "an optimizer that is made for every step",
@@ -176,4 +176,4 @@ extern constexpr Rule new_optimizer = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::new_optimizer

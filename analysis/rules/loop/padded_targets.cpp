@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::padded_targets {
 
 using namespace interpreter;
 using values::code;
@@ -127,7 +127,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule padded_targets = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/padded-targets",
     .severity = Severity::warning,
     .summary = "a loss counts the padding of its targets",
@@ -145,4 +145,4 @@ extern constexpr Rule padded_targets = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::padded_targets

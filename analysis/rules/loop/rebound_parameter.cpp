@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::rebound_parameter {
 
 using values::code;
 
@@ -130,7 +130,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule rebound_parameter = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/rebound-parameter",
     .severity = Severity::warning,
     .summary = "a loop over parameters assigns to its own name, and changes no parameter",
@@ -149,4 +149,4 @@ extern constexpr Rule rebound_parameter = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::rebound_parameter

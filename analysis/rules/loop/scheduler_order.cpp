@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::scheduler_order {
 
 using values::code;
 
@@ -461,7 +461,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule scheduler_order = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/scheduler-order",
     .severity = Severity::warning,
     .summary = "a scheduler that steps before the optimizer, or not as often as its numbers mean",
@@ -486,4 +486,4 @@ extern constexpr Rule scheduler_order = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::scheduler_order

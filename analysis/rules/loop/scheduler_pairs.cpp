@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::scheduler_pairs {
 
 using namespace interpreter;
 using values::Operation;
@@ -72,7 +72,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule scheduler_pairs = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/scheduler-pairs",
     .severity = Severity::warning,
     .summary = "two schedulers of one optimizer, and none of another",
@@ -89,4 +89,4 @@ extern constexpr Rule scheduler_pairs = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::scheduler_pairs

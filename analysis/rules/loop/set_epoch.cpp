@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::set_epoch {
 
 using namespace interpreter;
 using values::Kind;
@@ -480,7 +480,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule set_epoch = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/set-epoch",
     .severity = Severity::warning,
     .summary =
@@ -505,4 +505,4 @@ extern constexpr Rule set_epoch = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::set_epoch

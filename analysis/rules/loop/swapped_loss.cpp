@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::swapped_loss {
 
 using namespace interpreter;
 using values::Kind;
@@ -167,7 +167,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule swapped_loss = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/swapped-loss",
     .severity = Severity::warning,
     .summary = "the target stands in the place of a loss's prediction",
@@ -183,4 +183,4 @@ extern constexpr Rule swapped_loss = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::swapped_loss

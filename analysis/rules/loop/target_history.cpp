@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::target_history {
 
 using namespace interpreter;
 using values::Known;
@@ -82,7 +82,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule target_history = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/target-history",
     .severity = Severity::warning,
     .summary = "the target of temporal-difference learning has a history of its own",
@@ -103,4 +103,4 @@ extern constexpr Rule target_history = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::target_history

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::unregistered_layers {
 
 using values::code;
 using values::Kind;
@@ -129,7 +129,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule unregistered_layers = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/unregistered-layers",
     .severity = Severity::warning,
     .summary = "layers in a plain list or dict, which no optimizer gets",
@@ -153,4 +153,4 @@ extern constexpr Rule unregistered_layers = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::unregistered_layers

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::unshifted_targets {
 
 using namespace interpreter;
 using values::code;
@@ -81,7 +81,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule unshifted_targets = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/unshifted-targets",
     .severity = Severity::warning,
     .summary = "a causal language model is trained on targets that are not shifted",
@@ -101,4 +101,4 @@ extern constexpr Rule unshifted_targets = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::unshifted_targets

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::wrong_parameters {
 
 using values::code;
 
@@ -564,7 +564,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule wrong_parameters = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/wrong-parameters",
     .severity = Severity::error,
     .summary = "an optimizer of parameters that no loss of the loop reaches",
@@ -592,4 +592,4 @@ extern constexpr Rule wrong_parameters = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::wrong_parameters

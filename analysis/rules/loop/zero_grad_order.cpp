@@ -6,7 +6,7 @@
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::loop::zero_grad_order {
 
 using values::code;
 
@@ -48,7 +48,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule zero_grad_order = complete({
+extern constexpr Rule rule = complete({
     .id = "loop/zero-grad-order",
     .severity = Severity::error,
     .summary = "zero_grad() between the backward and the step",
@@ -69,4 +69,4 @@ extern constexpr Rule zero_grad_order = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::loop::zero_grad_order

@@ -4,7 +4,7 @@
 #include "rules/memory/steps.hpp"
 #include "rules/training/training.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::memory::checkpoint_misses {
 
 using footprint::Account;
 using footprint::bytes_text;
@@ -58,7 +58,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule checkpoint_misses = complete({
+extern constexpr Rule rule = complete({
     .id = "memory/checkpoint-misses",
     .severity = Severity::information,
     .summary = "activation checkpointing that spares no memory",
@@ -79,4 +79,4 @@ extern constexpr Rule checkpoint_misses = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::memory::checkpoint_misses

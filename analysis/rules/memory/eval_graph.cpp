@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::memory::eval_graph {
 
 using values::code;
 
@@ -128,7 +128,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule eval_graph = complete({
+extern constexpr Rule rule = complete({
     .id = "memory/eval-graph",
     .severity = Severity::information,
     .summary = "an evaluation inside a training loop keeps what a backward would need",
@@ -154,4 +154,4 @@ extern constexpr Rule eval_graph = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::memory::eval_graph

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::memory::fragmentation {
 
 using namespace interpreter;
+using interpreter::Block;
 using symbolic::Int;
 using values::Kind;
 using values::Operation;
@@ -88,7 +89,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule fragmentation = complete({
+extern constexpr Rule rule = complete({
     .id = "memory/fragmentation",
     .severity = Severity::hint,
     .summary = "a loop allocates GPU tensors of random sizes",
@@ -109,4 +110,4 @@ extern constexpr Rule fragmentation = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::memory::fragmentation

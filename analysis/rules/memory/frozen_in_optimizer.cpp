@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::memory::frozen_in_optimizer {
 
 using namespace interpreter;
 using footprint::Account;
@@ -92,7 +92,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule frozen_in_optimizer = complete({
+extern constexpr Rule rule = complete({
     .id = "memory/frozen-in-optimizer",
     .severity = Severity::information,
     .summary = "parameters frozen in the middle of training whose state the optimizer keeps",
@@ -115,4 +115,4 @@ extern constexpr Rule frozen_in_optimizer = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::memory::frozen_in_optimizer

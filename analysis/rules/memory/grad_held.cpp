@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::memory::grad_held {
 
 using namespace interpreter;
 using values::Kind;
@@ -56,7 +56,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule grad_held = complete({
+extern constexpr Rule rule = complete({
     .id = "memory/grad-held",
     .severity = Severity::hint,
     .summary = "zero_grad(set_to_none=False) in a training loop",
@@ -72,4 +72,4 @@ extern constexpr Rule grad_held = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::memory::grad_held

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::memory::gradients_of_frozen {
 
 using namespace interpreter;
 using footprint::Account;
@@ -203,7 +203,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule gradients_of_frozen = complete({
+extern constexpr Rule rule = complete({
     .id = "memory/gradients-of-frozen",
     .severity = Severity::information,
     .summary = "gradients of a part of the model that no optimizer trains",
@@ -227,4 +227,4 @@ extern constexpr Rule gradients_of_frozen = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::memory::gradients_of_frozen

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace stepzero::rules {
+namespace stepzero::rules::memory::hooks_pile_up {
 
 using namespace syntax;
 using values::code;
@@ -91,7 +91,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule hooks_pile_up = complete({
+extern constexpr Rule rule = complete({
     .id = "memory/hooks-pile-up",
     .severity = Severity::warning,
     .summary = "a loop registers one more hook on the same object in each iteration",
@@ -111,4 +111,4 @@ extern constexpr Rule hooks_pile_up = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::memory::hooks_pile_up

@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::memory::kept_outputs {
 
 using values::code;
 using values::Kind;
@@ -101,7 +101,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule kept_outputs = complete({
+extern constexpr Rule rule = complete({
     .id = "memory/kept-outputs",
     .severity = Severity::information,
     .summary = "an evaluation collects the model's outputs on the GPU",
@@ -121,4 +121,4 @@ extern constexpr Rule kept_outputs = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::memory::kept_outputs

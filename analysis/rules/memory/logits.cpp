@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::memory::logits {
 
 using footprint::Account;
 using footprint::bytes_text;
@@ -90,7 +90,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule logits = complete({
+extern constexpr Rule rule = complete({
     .id = "memory/logits",
     .severity = Severity::information,
     .summary = "float32 scores of a large vocabulary are most of the memory at the peak",
@@ -113,4 +113,4 @@ extern constexpr Rule logits = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::memory::logits

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::memory::retain_graph_flag {
 
 using namespace interpreter;
 using values::Operation;
@@ -122,7 +122,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule retain_graph_flag = complete({
+extern constexpr Rule rule = complete({
     .id = "memory/retain-graph-flag",
     .severity = Severity::information,
     .summary = "retain_graph=True where no second backward goes through the graph",
@@ -143,4 +143,4 @@ extern constexpr Rule retain_graph_flag = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::memory::retain_graph_flag

@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::memory::retained_graph {
 
 using values::code;
 
@@ -452,7 +452,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule retained_graph = complete({
+extern constexpr Rule rule = complete({
     .id = "memory/retained-graph",
     .severity = Severity::warning,
     .summary = "losses or outputs are kept from iteration to iteration with their history",
@@ -481,4 +481,4 @@ extern constexpr Rule retained_graph = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::memory::retained_graph

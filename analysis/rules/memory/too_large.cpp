@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::memory::too_large {
 
 using namespace interpreter;
 using footprint::Account;
@@ -135,7 +135,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule too_large = complete({
+extern constexpr Rule rule = complete({
     .id = "memory/too-large",
     .severity = Severity::error,
     .summary = "a training step takes more memory than the GPU has",
@@ -163,4 +163,4 @@ extern constexpr Rule too_large = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::memory::too_large

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace stepzero::rules {
+namespace stepzero::rules::moe::balance_loss {
 
 using values::code;
 
@@ -193,7 +193,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule balance_loss = complete({
+extern constexpr Rule rule = complete({
     .id = "moe/balance-loss",
     .severity = Severity::warning,
     .summary = "a load-balancing loss that balances nothing",
@@ -215,4 +215,4 @@ extern constexpr Rule balance_loss = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::moe::balance_loss

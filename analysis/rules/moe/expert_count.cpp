@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::moe::expert_count {
 
 using values::Kind;
 
@@ -213,7 +213,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule expert_count = complete({
+extern constexpr Rule rule = complete({
     .id = "moe/expert-count",
     .severity = Severity::error,
     .summary = "the router scores another number of experts than there are",
@@ -236,4 +236,4 @@ extern constexpr Rule expert_count = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::moe::expert_count

@@ -3,7 +3,7 @@
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::moe::half_softmax {
 
 using values::Dtype;
 
@@ -63,7 +63,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule half_softmax = complete({
+extern constexpr Rule rule = complete({
     .id = "moe/half-softmax",
     .severity = Severity::hint,
     .summary = "a router's softmax is computed in half precision",
@@ -82,4 +82,4 @@ extern constexpr Rule half_softmax = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::moe::half_softmax

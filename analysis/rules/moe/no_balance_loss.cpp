@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::moe::no_balance_loss {
 
 using values::Known;
 
@@ -73,7 +73,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule no_balance_loss = complete({
+extern constexpr Rule rule = complete({
     .id = "moe/no-balance-loss",
     .severity = Severity::hint,
     .summary = "a mixture of experts is trained without anything that balances the experts",
@@ -93,4 +93,4 @@ extern constexpr Rule no_balance_loss = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::moe::no_balance_loss

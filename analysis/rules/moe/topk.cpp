@@ -6,7 +6,7 @@
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::moe::topk {
 
 using values::code;
 
@@ -118,7 +118,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule moe_topk = complete({
+extern constexpr Rule rule = complete({
     .id = "moe/topk",
     .severity = Severity::error,
     .summary = "a router chooses more experts than there are",
@@ -137,4 +137,4 @@ extern constexpr Rule moe_topk = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::moe::topk

@@ -6,7 +6,7 @@
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::numerics::epsilon {
 
 using values::code;
 
@@ -109,7 +109,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule epsilon = complete({
+extern constexpr Rule rule = complete({
     .id = "numerics/epsilon",
     .severity = Severity::warning,
     .summary = "an epsilon is too small for the precision that it is used in",
@@ -127,4 +127,4 @@ extern constexpr Rule epsilon = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::numerics::epsilon

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace stepzero::rules {
+namespace stepzero::rules::numerics::init {
 
 using values::Kind;
 
@@ -59,7 +59,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule init = complete({
+extern constexpr Rule rule = complete({
     .id = "numerics/init",
     .severity = Severity::hint,
     .summary = "weights start far too large",
@@ -75,4 +75,4 @@ extern constexpr Rule init = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::numerics::init

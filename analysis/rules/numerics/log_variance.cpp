@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::numerics::log_variance {
 
 using values::code;
 
@@ -81,7 +81,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule log_variance = complete({
+extern constexpr Rule rule = complete({
     .id = "numerics/log-variance",
     .severity = Severity::warning,
     .summary = "noise is scaled with exp(logvar), the variance, instead of its root",
@@ -98,4 +98,4 @@ extern constexpr Rule log_variance = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::numerics::log_variance

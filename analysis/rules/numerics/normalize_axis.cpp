@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::numerics::normalize_axis {
 
 using values::code;
 
@@ -115,7 +115,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule normalize_axis = complete({
+extern constexpr Rule rule = complete({
     .id = "numerics/normalize-axis",
     .severity = Severity::warning,
     .summary = "vectors are normalized along another dimension than their product sums over",
@@ -134,4 +134,4 @@ extern constexpr Rule normalize_axis = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::numerics::normalize_axis

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::numerics::softmax_axis {
 
 using values::code;
 using values::Operation;
@@ -188,7 +188,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule softmax_axis = complete({
+extern constexpr Rule rule = complete({
     .id = "numerics/softmax-axis",
     .severity = Severity::warning,
     .summary = "a softmax adds up to 1 along another dimension than its result is used along",
@@ -208,4 +208,4 @@ extern constexpr Rule softmax_axis = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::numerics::softmax_axis

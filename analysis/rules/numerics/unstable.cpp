@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::numerics::unstable {
 
 using values::code;
 
@@ -187,7 +187,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule unstable = complete({
+extern constexpr Rule rule = complete({
     .id = "numerics/unstable",
     .severity = Severity::warning,
     .summary = "a formula that overflows or divides by zero in floating point",
@@ -205,4 +205,4 @@ extern constexpr Rule unstable = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::numerics::unstable

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::parallel::accelerator {
 
 using values::code;
 
@@ -163,7 +163,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule accelerator = complete({
+extern constexpr Rule rule = complete({
     .id = "parallel/accelerator",
     .severity = Severity::warning,
     .summary = "a model that Accelerate or Fabric has prepared is trained past it",
@@ -187,4 +187,4 @@ extern constexpr Rule accelerator = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::parallel::accelerator

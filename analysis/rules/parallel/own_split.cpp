@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::parallel::own_split {
 
 using namespace interpreter;
 using values::Kind;
@@ -38,7 +38,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule own_split = complete({
+extern constexpr Rule rule = complete({
     .id = "parallel/own-split",
     .severity = Severity::warning,
     .summary = "data that each rank splits at random by itself",
@@ -58,4 +58,4 @@ extern constexpr Rule own_split = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::parallel::own_split

@@ -9,7 +9,7 @@
 #include <array>
 #include <cctype>
 
-namespace stepzero::rules {
+namespace stepzero::rules::parallel::split_dim {
 
 using values::code;
 
@@ -108,7 +108,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule split_dim = complete({
+extern constexpr Rule rule = complete({
     .id = "parallel/split-dim",
     .severity = Severity::warning,
     .summary = "a tensor-parallel split along the wrong dimension, or into uneven parts",
@@ -127,4 +127,4 @@ extern constexpr Rule split_dim = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::parallel::split_dim

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::parallel::unreduced_gradients {
 
 using namespace interpreter;
 using values::Kind;
@@ -114,7 +114,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule unreduced_gradients = complete({
+extern constexpr Rule rule = complete({
     .id = "parallel/unreduced-gradients",
     .severity = Severity::warning,
     .summary = "a backward around the wrapper that averages gradients, or a step before they are averaged",
@@ -138,4 +138,4 @@ extern constexpr Rule unreduced_gradients = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::parallel::unreduced_gradients

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::parallel::unused_parameters {
 
 using values::code;
 
@@ -244,7 +244,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule unused_parameters = complete({
+extern constexpr Rule rule = complete({
     .id = "parallel/unused-parameters",
     .severity = Severity::error,
     .summary = "DistributedDataParallel waits for gradients that never come",
@@ -276,4 +276,4 @@ extern constexpr Rule unused_parameters = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::parallel::unused_parameters

@@ -10,7 +10,7 @@
 #include <set>
 #include <unordered_set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::parallel::world_size {
 
 using values::Kind;
 
@@ -230,7 +230,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule world_size = complete({
+extern constexpr Rule rule = complete({
     .id = "parallel/world-size",
     .severity = Severity::error,
     .summary = "a layout of processes that does not come out",
@@ -249,4 +249,4 @@ extern constexpr Rule world_size = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::parallel::world_size

@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::parallel::wrapped_attribute {
 
 namespace {
 
@@ -23,7 +23,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule wrapped_attribute = complete({
+extern constexpr Rule rule = complete({
     .id = "parallel/wrapped-attribute",
     .severity = Severity::error,
     .summary = "an attribute of the model is asked of the wrapper around it",
@@ -45,4 +45,4 @@ extern constexpr Rule wrapped_attribute = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::parallel::wrapped_attribute

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::perf::dataloader {
 
 using namespace interpreter;
 using values::Kind;
@@ -184,7 +184,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule dataloader = complete({
+extern constexpr Rule rule = complete({
     .id = "perf/dataloader",
     .severity = Severity::information,
     .summary = "a loader that reads files or makes tokens without workers, or copies without pinned memory",
@@ -205,4 +205,4 @@ extern constexpr Rule dataloader = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::perf::dataloader

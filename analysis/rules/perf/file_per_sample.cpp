@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <set>
 
-namespace stepzero::rules {
+namespace stepzero::rules::perf::file_per_sample {
 
 using namespace syntax;
 using values::code;
@@ -58,7 +58,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule file_per_sample = complete({
+extern constexpr Rule rule = complete({
     .id = "perf/file-per-sample",
     .severity = Severity::information,
     .summary = "a data set reads one and the same file again for each sample",
@@ -79,4 +79,4 @@ extern constexpr Rule file_per_sample = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::perf::file_per_sample

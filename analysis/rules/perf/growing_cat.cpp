@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::perf::growing_cat {
 
 using namespace syntax;
 using values::code;
@@ -105,7 +105,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule growing_cat = complete({
+extern constexpr Rule rule = complete({
     .id = "perf/growing-cat",
     .severity = Severity::information,
     .summary = "a loop joins each new tensor to all that it has gathered",
@@ -125,4 +125,4 @@ extern constexpr Rule growing_cat = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::perf::growing_cat

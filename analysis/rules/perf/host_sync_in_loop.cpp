@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::perf::host_sync_in_loop {
 
 using values::code;
 
@@ -145,7 +145,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule host_sync_in_loop = complete({
+extern constexpr Rule rule = complete({
     .id = "perf/host-sync-in-loop",
     .severity = Severity::information,
     .summary = "a training loop reads values from the GPU at every step",
@@ -169,4 +169,4 @@ extern constexpr Rule host_sync_in_loop = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::perf::host_sync_in_loop

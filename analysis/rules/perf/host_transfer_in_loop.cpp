@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::perf::host_transfer_in_loop {
 
 using namespace interpreter;
 using namespace syntax;
@@ -15,13 +15,13 @@ using values::Operation;
 namespace {
 
 // Is it a device that is not the CPU?
-bool is_device(Value given) {
+bool is_accelerator(Value given) {
   switch (given.kind) {
   case Kind::string:
   case Kind::device: return !device_text(given).starts_with("cpu");
   case Kind::integer: return true;
   case Kind::choice:
-    return is_device(given.as<values::Choice>()->yes) || is_device(given.as<values::Choice>()->no);
+    return is_accelerator(given.as<values::Choice>()->yes) || is_accelerator(given.as<values::Choice>()->no);
   case Kind::unknown: {
     const std::string_view name = given.as<values::Unknown>()->name;
     return name.find("device") != std::string_view::npos || name.ends_with("rank");
@@ -32,7 +32,7 @@ bool is_device(Value given) {
 bool goes_to_device(const OperationEvent& moved) {
   if (on_host(moved.made)) return false;
   for (std::size_t i = 1; i < moved.arguments.size(); ++i)
-    if (is_device(moved.arguments[i])) return true;
+    if (is_accelerator(moved.arguments[i])) return true;
   return on_device(moved.made) && !on_device(moved.self_state());
 }
 
@@ -113,7 +113,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule host_transfer_in_loop = complete({
+extern constexpr Rule rule = complete({
     .id = "perf/host-transfer-in-loop",
     .severity = Severity::information,
     .summary = "a training loop makes tensors on the CPU and moves them to the GPU at every step",
@@ -135,4 +135,4 @@ extern constexpr Rule host_transfer_in_loop = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::perf::host_transfer_in_loop

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::perf::python_loop {
 
 using namespace interpreter;
 using namespace syntax;
@@ -174,7 +174,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule python_loop = complete({
+extern constexpr Rule rule = complete({
     .id = "perf/python-loop",
     .severity = Severity::hint,
     .summary = "a Python loop over a dimension that one operation computes",
@@ -194,4 +194,4 @@ extern constexpr Rule python_loop = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::perf::python_loop

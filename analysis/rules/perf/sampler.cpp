@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace stepzero::rules {
+namespace stepzero::rules::perf::sampler {
 
 using namespace interpreter;
 using values::Kind;
@@ -163,7 +163,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule sampler = complete({
+extern constexpr Rule rule = complete({
     .id = "perf/sampler",
     .severity = Severity::error,
     .summary = "a DataLoader with a sampler and shuffle=True, or without a DistributedSampler on many ranks",
@@ -182,4 +182,4 @@ extern constexpr Rule sampler = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::perf::sampler

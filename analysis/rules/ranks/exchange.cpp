@@ -8,6 +8,7 @@
 namespace stepzero::rules {
 
 using namespace interpreter;
+using interpreter::Block;
 
 namespace {
 

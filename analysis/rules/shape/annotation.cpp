@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::annotation {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule annotation = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/annotation",
     .severity = Severity::warning,
     .summary = "a value contradicts its shape annotation",
@@ -32,4 +32,4 @@ extern constexpr Rule annotation = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::annotation

@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::assertion {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule assertion = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/assert",
     .severity = Severity::error,
     .summary = "an assert on sizes can never hold",
@@ -33,4 +33,4 @@ extern constexpr Rule assertion = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::assertion

@@ -3,7 +3,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::batch_mismatch {
 
 namespace {
 
@@ -13,7 +13,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule batch_mismatch = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/batch-mismatch",
     .severity = Severity::warning,
     .summary = "inputs of one model call have different batch or sequence sizes",
@@ -36,4 +36,4 @@ extern constexpr Rule batch_mismatch = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::batch_mismatch

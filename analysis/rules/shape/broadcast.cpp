@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::broadcast {
 
 namespace {
 
@@ -105,7 +105,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule broadcast = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/broadcast",
     .severity = Severity::error,
     .summary = "elementwise operands have shapes that do not broadcast",
@@ -128,4 +128,4 @@ extern constexpr Rule broadcast = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::broadcast

@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::concat {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule concat = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/concat",
     .severity = Severity::error,
     .summary = "tensors to join differ outside the joined dimension",
@@ -33,4 +33,4 @@ extern constexpr Rule concat = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::concat

@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::device {
 
 namespace {
 
@@ -54,7 +54,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule device_mismatch = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/device",
     .severity = Severity::error,
     .summary = "operands lie on different devices",
@@ -77,4 +77,4 @@ extern constexpr Rule device_mismatch = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::device

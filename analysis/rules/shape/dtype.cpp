@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::dtype {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule dtype_mismatch = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/dtype",
     .severity = Severity::error,
     .summary = "an operation refuses the dtype of an operand",
@@ -33,4 +33,4 @@ extern constexpr Rule dtype_mismatch = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::dtype

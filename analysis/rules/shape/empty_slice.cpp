@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::empty_slice {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule empty_slice = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/empty-slice",
     .severity = Severity::warning,
     .summary = "a slice lies outside the dimension and gives an empty tensor",
@@ -32,4 +32,4 @@ extern constexpr Rule empty_slice = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::empty_slice

@@ -3,7 +3,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::index_out_of_range {
 
 namespace {
 
@@ -13,7 +13,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule index_out_of_range = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/index-out-of-range",
     .severity = Severity::error,
     .summary = "an index or a dimension lies outside the tensor, or an item outside the list",
@@ -35,4 +35,4 @@ extern constexpr Rule index_out_of_range = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::index_out_of_range

@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::invalid_argument {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule invalid_argument = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/invalid-argument",
     .severity = Severity::error,
     .summary = "a layer or operation is given impossible values",
@@ -31,4 +31,4 @@ extern constexpr Rule invalid_argument = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::invalid_argument

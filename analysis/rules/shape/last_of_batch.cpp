@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::last_of_batch {
 
 using values::code;
 
@@ -62,7 +62,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule last_of_batch = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/last-of-batch",
     .severity = Severity::warning,
     .summary = "the last sample of a batch is taken for the last step of a sequence",
@@ -80,4 +80,4 @@ extern constexpr Rule last_of_batch = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::last_of_batch

@@ -3,7 +3,7 @@
 #include "rules/shape/operator_problem.hpp"
 #include "rules/shape/shape_text.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::layer_input {
 
 using values::ProblemKind;
 
@@ -39,7 +39,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule layer_input = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/layer-input",
     .severity = Severity::error,
     .summary = "a layer is given a tensor whose size or rank it cannot take",
@@ -59,4 +59,4 @@ extern constexpr Rule layer_input = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::layer_input

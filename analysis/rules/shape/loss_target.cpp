@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::loss_target {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule loss_target = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/loss-target",
     .severity = Severity::error,
     .summary = "the input and target of a loss do not agree",
@@ -34,4 +34,4 @@ extern constexpr Rule loss_target = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::loss_target

@@ -4,7 +4,7 @@
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::matmul {
 
 using values::ProblemKind;
 
@@ -74,7 +74,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule matmul = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/matmul",
     .severity = Severity::error,
     .summary = "the inner dimensions of a matrix product differ",
@@ -98,4 +98,4 @@ extern constexpr Rule matmul = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::matmul

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::mixed_axes {
 
 using values::code;
 
@@ -211,7 +211,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule mixed_axes = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/mixed-axes",
     .severity = Severity::warning,
     .summary = "a view or reshape gives a dimension another place, which mixes elements",
@@ -229,4 +229,4 @@ extern constexpr Rule mixed_axes = complete({
     .check = check,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::mixed_axes

@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::reshape {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule reshape = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/reshape",
     .severity = Severity::error,
     .summary = "a view or reshape cannot hold the elements of the tensor",
@@ -35,4 +35,4 @@ extern constexpr Rule reshape = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::reshape

@@ -3,7 +3,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::suspicious_broadcast {
 
 namespace {
 
@@ -13,7 +13,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule suspicious_broadcast = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/suspicious-broadcast",
     .severity = Severity::warning,
     .summary = "a prediction [N, 1] and a target [N] broadcast to [N, N]",
@@ -34,4 +34,4 @@ extern constexpr Rule suspicious_broadcast = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::suspicious_broadcast

@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 
-namespace stepzero::rules {
+namespace stepzero::rules::shape::unpack {
 
 namespace {
 
@@ -12,7 +12,7 @@ void check(const Record& record, Report& report) {
 
 }  // namespace
 
-extern constexpr Rule unpack = complete({
+extern constexpr Rule rule = complete({
     .id = "shape/unpack",
     .severity = Severity::error,
     .summary = "a shape or result has another number of parts than the names it is unpacked into",
@@ -32,4 +32,4 @@ extern constexpr Rule unpack = complete({
     .local = true,
 });
 
-}  // namespace stepzero::rules
+}  // namespace stepzero::rules::shape::unpack

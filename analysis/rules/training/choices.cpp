@@ -85,7 +85,7 @@ std::string_view last_word(std::string_view text) {
   while (text.starts_with('_')) text.remove_prefix(1);
   return text;
 }
-bool names_optimizer(std::string_view word) {
+bool is_optimizer_name(std::string_view word) {
   return word.find("optim") != std::string_view::npos || word == "opt" || word.starts_with("opt_") ||
       word.ends_with("_opt") || word.starts_with("opts[");
 }
@@ -162,7 +162,7 @@ void find_optimizers(const Record& record, TrainingRoot& training_root) {
     use.cleared = use.cleared || event.row->operation == Operation::zero_grad;
     use.named = use.named ||
         (!takes_optimizer(event.row->operation) &&
-            names_optimizer(last_word(object_text(record, event, ""))));
+            is_optimizer_name(last_word(object_text(record, event, ""))));
   }
   for (const auto& [object, use] : uses) {
     if (!use.given && !(use.stepped && (use.cleared || use.named))) continue;

@@ -17,9 +17,9 @@ constexpr std::string_view picture_class = "PIL.Image.Image", module_class = "to
                            transform = "transform", target_transform = "target_transform";
 
 // Channels, rows and columns; null where a size is not known.
-using Sizes = std::array<Int, 3>;
+using PictureSizes = std::array<Int, 3>;
 
-Value make_picture(Call& call, const Sizes& sizes) {
+Value make_picture(Call& call, const PictureSizes& sizes) {
   Instance* made = call.run.make_native(picture_class, call.place);
   made->open = true;
   std::vector<Value> items;
@@ -29,9 +29,9 @@ Value make_picture(Call& call, const Sizes& sizes) {
 }
 
 // Of a picture, or of a tensor that is one.
-std::optional<Sizes> sizes_of(Call& call, Value picture) {
+std::optional<PictureSizes> sizes_of(Call& call, Value picture) {
   picture = call.run.resolve(picture);
-  Sizes sizes{};
+  PictureSizes sizes{};
   if (const TensorState* state = picture.is(Kind::tensor) ? tensor_state(call.run, picture) : nullptr) {
     if (!state->shape.ndim_known || state->shape.dims.size() != 3) return std::nullopt;
     for (std::size_t i = 0; i < 3; ++i) sizes[i] = state->shape.dims[i].size;
@@ -47,7 +47,7 @@ std::optional<Sizes> sizes_of(Call& call, Value picture) {
   return sizes;
 }
 
-Value as_tensor(Call& call, const Sizes& sizes, Dtype dtype) {
+Value as_tensor(Call& call, const PictureSizes& sizes, Dtype dtype) {
   TensorState state = computed(call.run, std::span<const Value>{});
   state.shape = {true, {}};
   for (const Int size : sizes) state.shape.dims.push_back({size, nullptr, nullptr});
@@ -58,7 +58,7 @@ Value as_tensor(Call& call, const Sizes& sizes, Dtype dtype) {
 }
 
 // The same picture, of other sizes.
-Value resized(Call& call, Value picture, const Sizes& sizes) {
+Value resized(Call& call, Value picture, const PictureSizes& sizes) {
   if (!call.run.resolve(picture).is(Kind::tensor)) return make_picture(call, sizes);
   return as_tensor(call, sizes, tensor_state(call.run, picture)->dtype);
 }
@@ -83,18 +83,18 @@ std::optional<std::array<Int, 2>> own_sizes(Call& call, std::string_view name) {
 
 // ---------------------------------------------------------------- what transforms make of a picture
 
-using Effect = Value (*)(Call& call, Value picture, const Sizes& sizes);
+using Effect = Value (*)(Call& call, Value picture, const PictureSizes& sizes);
 
-Value keeps(Call&, Value picture, const Sizes&) { return picture; }
+Value keeps(Call&, Value picture, const PictureSizes&) { return picture; }
 
 // To these sizes, whatever they were before.
-Value cut(Call& call, Value picture, const Sizes& sizes) {
+Value cut(Call& call, Value picture, const PictureSizes& sizes) {
   const auto to = own_sizes(call, "size");
   return to ? resized(call, picture, {sizes[0], (*to)[0], (*to)[1]}) : not_known(call);
 }
 
 // By one number: the shorter side gets it, the other follows.
-Value scaled(Call& call, Value picture, const Sizes& sizes) {
+Value scaled(Call& call, Value picture, const PictureSizes& sizes) {
   if (!own(call, "size").is(Kind::integer)) return cut(call, picture, sizes);
   auto& s = call.run.symbols();
   const Int size = own(call, "size").integer();
@@ -111,7 +111,7 @@ Value scaled(Call& call, Value picture, const Sizes& sizes) {
           s.constant(*rows <= *columns ? longer : *wanted)});
 }
 
-Value turned(Call& call, Value picture, const Sizes& sizes) {
+Value turned(Call& call, Value picture, const PictureSizes& sizes) {
   const Value expand = own(call, "expand");
   if (!expand ||
       (expand.is(Kind::boolean) && call.run.symbols().decide(expand.condition()) == symbolic::Answer::no))
@@ -119,13 +119,13 @@ Value turned(Call& call, Value picture, const Sizes& sizes) {
   return resized(call, picture, {sizes[0], nullptr, nullptr});
 }
 
-Value gray(Call& call, Value picture, const Sizes& sizes) {
+Value gray(Call& call, Value picture, const PictureSizes& sizes) {
   const Value channels = own(call, "num_output_channels");
   return resized(
       call, picture, {channels.is(Kind::integer) ? channels.integer() : nullptr, sizes[1], sizes[2]});
 }
 
-Value padded(Call& call, Value picture, const Sizes& sizes) {
+Value padded(Call& call, Value picture, const PictureSizes& sizes) {
   const Value padding = own(call, "padding");
   auto& s = call.run.symbols();
   const auto more = [&](Int size) {
@@ -134,13 +134,13 @@ Value padded(Call& call, Value picture, const Sizes& sizes) {
   return resized(call, picture, {sizes[0], more(sizes[1]), more(sizes[2])});
 }
 
-template <Dtype dtype> Value to_tensor(Call& call, Value picture, const Sizes& sizes) {
+template <Dtype dtype> Value to_tensor(Call& call, Value picture, const PictureSizes& sizes) {
   return call.run.resolve(picture).is(Kind::tensor) ? not_known(call) : as_tensor(call, sizes, dtype);
 }
-Value to_picture(Call& call, Value picture, const Sizes& sizes) {
+Value to_picture(Call& call, Value picture, const PictureSizes& sizes) {
   return call.run.resolve(picture).is(Kind::tensor) ? make_picture(call, sizes) : not_known(call);
 }
-Value to_dtype(Call& call, Value picture, const Sizes& sizes) {
+Value to_dtype(Call& call, Value picture, const PictureSizes& sizes) {
   const Value dtype = own(call, "dtype");
   if (!call.run.resolve(picture).is(Kind::tensor)) return picture;
   return dtype.is(Kind::dtype) ? as_tensor(call, sizes, dtype.dtype()) : not_known(call);
@@ -155,14 +155,14 @@ Value through_all(Call& call, Value picture) {
   return picture;
 }
 // … or not at all: which of both is not known.
-Value through_some(Call& call, Value picture, const Sizes& sizes) {
+Value through_some(Call& call, Value picture, const PictureSizes& sizes) {
   const Value made = through_all(call, picture);
   const auto then = sizes_of(call, made);
   return then && *then == sizes && call.run.resolve(made).kind == call.run.resolve(picture).kind
       ? picture
       : not_known(call);
 }
-Value by_function(Call& call, Value picture, const Sizes&) {
+Value by_function(Call& call, Value picture, const PictureSizes&) {
   return call.run.call(own(call, "lambd"), {{picture}, {}, false}, call.place);
 }
 
@@ -248,7 +248,7 @@ template <std::size_t place> Value data_set_init(Call& call) {
   constexpr const Pictures& of = data_sets[place];
   keep_settings(call);
   auto& s = call.run.symbols();
-  Sizes sizes{};
+  PictureSizes sizes{};
   constexpr std::int64_t numbers[] = {of.channels, of.rows, of.columns};
   for (std::size_t i = 0; i < 3; ++i) sizes[i] = numbers[i] ? s.constant(numbers[i]) : nullptr;
   std::int64_t length = 0;
@@ -286,7 +286,7 @@ Value sample(Call& call) {
   const Value known = kept(call, values::PictureState::sizes);
   if (!known.is(Kind::tuple)) return not_known(call);
   const auto& items = known.as<values::Tuple>()->items;
-  Sizes sizes{};
+  PictureSizes sizes{};
   for (std::size_t i = 0; i < 3; ++i) sizes[i] = items[i].is(Kind::integer) ? items[i].integer() : nullptr;
   const auto through = [&](std::string_view name, Value part) {
     const Value by = own(call, name);

@@ -387,7 +387,7 @@ const std::deque<Message>& messages() {
   return list;
 }
 
-const std::deque<Collective>& collectives() {
+const std::deque<Collective>& distributed_collectives() {
   static const std::deque<Collective> list = {
       {"torch.distributed.barrier", "group=None, async_op=False, device_ids=None, timeout=None", handle,
           {.name = "barrier", .group = 0, .async = 1}},
@@ -588,7 +588,7 @@ std::vector<Row> distributed_rows() {
     made.message = &message.info;
     rows.push_back(made);
   }
-  for (const Collective& collective : collectives()) rows.push_back(row_of(collective));
+  for (const Collective& collective : distributed_collectives()) rows.push_back(row_of(collective));
   for (auto* more : {mesh_rows, spread_rows, plan_rows, pipeline_rows})
     for (Row& each : more()) rows.push_back(std::move(each));
   return rows;

@@ -153,7 +153,7 @@ Value made_mesh(Call& call, const std::vector<Value>& sizes,
   return made;
 }
 
-Value refuse(Call& call, std::string text) {
+Value refuse_mesh(Call& call, std::string text) {
   call.run.problem(ProblemKind::argument, call)->text = std::move(text);
   return unknown_of(call);
 }
@@ -187,14 +187,14 @@ Value device_mesh(Call& call) {
                                                                    : std::nullopt;
   const auto names = texts(call, given);
   if (names && sizes && names->size() != sizes->size())
-    return refuse(call,
+    return refuse_mesh(call,
         "`init_device_mesh` takes a name for each dimension, but `mesh_shape` has " +
             count_of(sizes->size(), "dimension") + " and `mesh_dim_names` " +
             count_of(names->size(), "name"));
   if (names)
     for (std::size_t i = 0; i < names->size(); ++i)
       if (std::ranges::count(*names, (*names)[i]) > 1)
-        return refuse(call,
+        return refuse_mesh(call,
             "The names of a mesh's dimensions have to differ, but `" + (*names)[i] + "` stands there twice");
   int several = 0;
   std::vector<Value> resolved;
@@ -246,7 +246,7 @@ Value part_of_mesh(Call& call) {
   if (!mesh) return call.run.heap().unseen("mesh", call.place);
   const bool whole = !kept(call, is_part);
   if (whole && !mesh->named)
-    return refuse(call,
+    return refuse_mesh(call,
         "A mesh without `mesh_dim_names` cannot be sliced by name: give `init_device_mesh` the names of its dimensions");
   if (!wanted || mesh->names.size() != mesh->dims.size()) return call.run.heap().unseen("mesh", call.place);
   std::vector<std::vector<std::size_t>> dims;
@@ -260,7 +260,7 @@ Value part_of_mesh(Call& call) {
     if (!whole || kept(call, has_flattened)) return call.run.heap().unseen("mesh", call.place);
     std::string known;
     for (const std::string& each : mesh->names) known += (known.empty() ? "`" : ", `") + each + "`";
-    return refuse(call, "The mesh has no dimension `" + name + "`: it has " + known);
+    return refuse_mesh(call, "The mesh has no dimension `" + name + "`: it has " + known);
   }
   const Value part = made_mesh(call, mesh->sizes, dims, tuple_of(call, *wanted), true);
   const Value root = kept(call, root_of_part);
@@ -352,7 +352,7 @@ Value mesh_ndim(Call& call) {
               : call.run.heap().unknown("mesh dimensions", Sharing::uniform, call.place);
 }
 
-const std::deque<Collective>& collectives() {
+const std::deque<Collective>& mesh_collectives() {
   static const std::deque<Collective> list = {
       {mesh_class, "device_type, mesh, *, mesh_dim_names=None, **options", nullptr,
           {.name = "DeviceMesh", .hidden = true, .because = all_make_group}, RowKind::class_},
@@ -389,7 +389,7 @@ std::vector<Row> mesh_rows() {
       row("torch.distributed.device_mesh.DeviceMesh.shape", property, "", mesh_shape),
       row("torch.distributed.device_mesh.DeviceMesh.ndim", property, "", mesh_ndim),
   };
-  for (const Collective& collective : collectives()) rows.push_back(row_of(collective));
+  for (const Collective& collective : mesh_collectives()) rows.push_back(row_of(collective));
   return rows;
 }
 

@@ -409,7 +409,6 @@ Value join(Call& call) {
 }
 
 constexpr std::string_view gathers_layers = "the parameters of each layer are gathered from all ranks";
-constexpr std::string_view sharded_state = "the shards of all ranks are gathered to build the state";
 
 const CollectiveInfo backward_of_sharded = {.name = "the backward of a fully sharded module",
     .hidden = true,

@@ -9,7 +9,7 @@ namespace stepzero::libraries {
 
 namespace {
 
-void refuse(Call& call, std::string text) {
+void refuse_pipeline(Call& call, std::string text) {
   call.run.problem(ProblemKind::argument, call)->text = std::move(text);
 }
 std::optional<std::int64_t> positive(Call& call, Value value) {
@@ -25,7 +25,7 @@ Value made_stage(Call& call) {
   const auto index = call.run.to_constant(call.run.resolve(call.at(1))),
              count = call.run.to_constant(call.run.resolve(call.at(2)));
   if (index && count && *index >= *count)
-    refuse(call,
+    refuse_pipeline(call,
         "A pipeline of " + count_of(static_cast<std::size_t>(*count), "stage") + " has no stage " +
             std::to_string(*index) + ": they are counted from 0");
   return {};
@@ -51,7 +51,7 @@ Value made_schedule(Call& call) {
   const auto parts = positive(call, call.at(1)), count = positive(call, stages);
   if (parts && count && *parts < *count &&
       std::ranges::find(fills_pipeline, call.row.path) != std::end(fills_pipeline))
-    refuse(call,
+    refuse_pipeline(call,
         "`" + std::string(call.row.path.substr(call.row.path.rfind('.') + 1)) +
             "` needs at least as many microbatches as stages, but `n_microbatches` is " +
             std::to_string(*parts) + " and there are " + count_of(static_cast<std::size_t>(*count), "stage"));
@@ -73,7 +73,7 @@ void judge_batch(Call& call) {
         call.run.symbols().decide(call.run.symbols().compared(
             symbolic::Compare::lt, size, call.run.symbols().constant(*parts))) != symbolic::Answer::yes)
       continue;
-    return refuse(call,
+    return refuse_pipeline(call,
         "The batch of " + call.run.symbols().text(size) + " cannot be split into " + std::to_string(*parts) +
             " microbatches: \"Tensor size is smaller than num_chunks\"");
   }
@@ -103,7 +103,7 @@ Value traced(Call& call) {
     if (!key.is(Kind::string)) continue;
     const std::string_view first = key.text().substr(0, key.text().find('.'));
     if (call.run.attribute_or_none(module, Name(first), call.place)) continue;
-    refuse(call,
+    refuse_pipeline(call,
         "`split_spec` names the submodule `" + std::string(key.text()) +
             "`, and the module has no attribute `" + std::string(first) + "`");
     break;
@@ -120,7 +120,7 @@ Value built_stage(Call& call) {
   return Value::of(Kind::instance, stage);
 }
 
-const std::deque<Collective>& collectives() {
+const std::deque<Collective>& pipeline_collectives() {
   static const std::deque<Collective> list = {
       {"torch.distributed.pipelining.$Schedule.step",
           "*arguments, target=None, losses=None, sends=None, **options", step,
@@ -164,7 +164,7 @@ std::vector<Row> pipeline_rows() {
           "torch.distributed.pipelining.ScheduleDualPipeV"})
     rows.push_back(row(path, class_, "stages, n_microbatches, loss_fn=None, *more, **options", made_schedule,
         "torch.distributed.pipelining.$Schedule"));
-  for (const Collective& collective : collectives()) rows.push_back(row_of(collective));
+  for (const Collective& collective : pipeline_collectives()) rows.push_back(row_of(collective));
   return rows;
 }
 

@@ -213,7 +213,7 @@ Value stays_spread(Call& call) {
 }
 Value open(Call& call) { return call.run.heap().unseen("", call.place); }
 
-const std::deque<Collective>& collectives() {
+const std::deque<Collective>& plan_collectives() {
   static const std::deque<Collective> list = {
       {"torch.distributed.tensor.parallel.parallelize_module",
           "module, device_mesh=None, parallelize_plan=None, **options", parallelized,
@@ -254,7 +254,7 @@ std::vector<Row> plan_rows() {
            "torch.distributed.tensor.parallel.PrepareModuleOutput",
            "torch.distributed.tensor.parallel.PrepareModuleInputOutput"})
     rows.push_back(row(path, class_, "**options", keep_options));
-  for (const Collective& collective : collectives()) rows.push_back(row_of(collective));
+  for (const Collective& collective : plan_collectives()) rows.push_back(row_of(collective));
   return rows;
 }
 

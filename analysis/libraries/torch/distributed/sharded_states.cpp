@@ -52,7 +52,6 @@ template <int options, int full> Value state_dicts_by_options(Call& call) {
       {model, call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place))});
 }
 
-constexpr std::string_view sharded_state = "the shards of all ranks are gathered to build the state";
 constexpr std::string_view one_plan = "the ranks agree on who writes or reads what";
 
 const std::deque<Hidden>& hidden_states() {

@@ -12,4 +12,7 @@ extern const values::CollectiveInfo backward_of_fsdp;
 
 std::vector<Row> sharded_state_rows();
 
+// Why the calls that make a state of a sharded module meet.
+inline constexpr std::string_view sharded_state = "the shards of all ranks are gathered to build the state";
+
 }  // namespace stepzero::libraries

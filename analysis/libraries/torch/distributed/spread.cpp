@@ -243,7 +243,7 @@ Value context_parallel(Call& call) {
   return {};
 }
 
-const std::deque<Collective>& collectives() {
+const std::deque<Collective>& spread_collectives() {
   using values::When;
   static const std::deque<Collective> list = {
       {spread_by, "tensor, device_mesh=None, placements=None, *, src_data_rank=0, sends=None",
@@ -357,7 +357,7 @@ std::vector<Row> spread_rows() {
           "torch.distributed.tensor.rand", "torch.distributed.tensor.randn"})
     rows.push_back(
         row(path, function, "*size, dtype=None, device_mesh=None, placements=None, **options", spread_new));
-  for (const Collective& collective : collectives()) rows.push_back(row_of(collective));
+  for (const Collective& collective : spread_collectives()) rows.push_back(row_of(collective));
   return rows;
 }
 

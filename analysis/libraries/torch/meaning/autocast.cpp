@@ -20,13 +20,13 @@ enum class Casts : std::uint8_t {
   never,  // as outside, on any device: views, and what is told the type
 };
 
-struct Named {
+struct NamedCasts {
   std::string_view name;  // the last part of the path; of a layer its class
   Casts cpu, cuda;
 };
 
 using enum Casts;
-constexpr Named policies[] = {
+constexpr NamedCasts policies[] = {
     {"linear", lower, lower},
     {"Linear", lower, lower},
     {"matmul", lower, lower},
@@ -209,7 +209,7 @@ constexpr Named policies[] = {
 
 Casts policy(std::string_view name, bool on_cpu) {
   const auto found = std::find_if(
-      std::begin(policies), std::end(policies), [&](const Named& each) { return each.name == name; });
+      std::begin(policies), std::end(policies), [&](const NamedCasts& each) { return each.name == name; });
   return found == std::end(policies) ? Casts::unknown : on_cpu ? found->cpu : found->cuda;
 }
 

@@ -364,11 +364,11 @@ void kept_within(Op& op, Value made) {
   hold_extent(op, made, extent->low, extent->high, extent->met, extent->drawn, extent->what);
 }
 
-struct Named {
+struct NamedContent {
   std::string_view name;
   ContentRule rule;
 };
-constexpr Named rules[] = {
+constexpr NamedContent content_rules[] = {
     {"arange", counted_within},
     {"randint", drawn_within},
     {"argmax", placed_within},
@@ -416,10 +416,10 @@ constexpr Named rules[] = {
 }  // namespace
 
 ContentRule content_rule_of(std::string_view operator_name) {
-  const auto* found = std::ranges::find(rules, operator_name, &Named::name);
-  return found == std::end(rules) ? arithmetic_rule_of(operator_name) : found->rule;
+  const auto* found = std::ranges::find(content_rules, operator_name, &NamedContent::name);
+  return found == std::end(content_rules) ? arithmetic_rule_of(operator_name) : found->rule;
 }
 
-Column content_column() { return column_of("content", rules); }
+Column content_column() { return column_of("content", content_rules); }
 
 }  // namespace stepzero::libraries

@@ -327,7 +327,7 @@ struct NamedRule {
   std::string_view name;
   ContentRule rule;
 };
-constexpr NamedRule rules[] = {
+constexpr NamedRule arithmetic_rules[] = {
     {"add", added},
     {"sub", subtracted},
     {"rsub", subtracted_from},
@@ -378,10 +378,10 @@ void hold_greatest(Op& op, Value made) { folded<extreme_of<true>>(op, made); }
 void hold_least(Op& op, Value made) { folded<extreme_of<false>>(op, made); }
 
 ContentRule arithmetic_rule_of(std::string_view operator_name) {
-  const auto* found = std::ranges::find(rules, operator_name, &NamedRule::name);
-  return found == std::end(rules) ? nullptr : found->rule;
+  const auto* found = std::ranges::find(arithmetic_rules, operator_name, &NamedRule::name);
+  return found == std::end(arithmetic_rules) ? nullptr : found->rule;
 }
 
-Column arithmetic_column() { return column_of("arithmetic", rules); }
+Column arithmetic_column() { return column_of("arithmetic", arithmetic_rules); }
 
 }  // namespace stepzero::libraries

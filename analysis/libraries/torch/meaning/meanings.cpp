@@ -18,11 +18,11 @@ using O = OutcomeEffect;
 using C = ColumnRole;
 using G = GradientWrite;
 
-struct Named {
+struct NamedMeaning {
   std::string_view name;  // the operator's own; of a layer that of its class
   OperatorMeaning means;
 };
-constexpr Named rows[] = {
+constexpr NamedMeaning rows[] = {
     {"to",
         {.algebra = A::same,
             .memory = M::cast,
@@ -293,7 +293,7 @@ constexpr Named rows[] = {
 const OperatorMeaning& meaning_of(std::string_view operator_name) {
   static const auto known = [] {
     std::unordered_map<std::string_view, const OperatorMeaning*> made;
-    for (const Named& each : rows) made.emplace(each.name, &each.means);
+    for (const NamedMeaning& each : rows) made.emplace(each.name, &each.means);
     return made;
   }();
   static constexpr OperatorMeaning none;

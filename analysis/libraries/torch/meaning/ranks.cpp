@@ -18,7 +18,7 @@ constexpr values::KeptKey source_name = values::NdimState::from,
                           added_name = values::NdimState::added, over_name = values::NdimState::over,
                           last_name = values::NdimState::last;
 
-struct Named {
+struct NamedNdims {
   std::string_view name;
   std::int64_t differing;
   std::int64_t added = 0;
@@ -26,7 +26,7 @@ struct Named {
   bool ends_alike = false;
 };
 // Operators whose result has the shape of their first tensor, but for so many last dimensions.
-constexpr Named named[] = {
+constexpr NamedNdims named[] = {
     {"Linear", 1},
     {"linear", 1},
     {"LayerNorm", 0},
@@ -125,29 +125,30 @@ bool is_number(const Op& op, std::string_view parameter) {
       unknown->default_value.is(Kind::integer);
 }
 
-std::optional<Named> relation(Op& op) {
+std::optional<NamedNdims> relation(Op& op) {
   const std::string_view name = operator_name(op.call.row);
-  if (const auto* found = std::ranges::find(named, name, &Named::name); found != std::end(named))
+  if (const auto* found = std::ranges::find(named, name, &NamedNdims::name); found != std::end(named))
     return *found;
-  if (std::ranges::find(of_same_rank, name) != std::end(of_same_rank)) return Named{name, all_of_them};
+  if (std::ranges::find(of_same_rank, name) != std::end(of_same_rank)) return NamedNdims{name, all_of_them};
   // x[i] of a vector of indices leaves one dimension for the one that it takes.
   if (name == "__getitem__") {
     const TensorState* index = op.tensor(op.call.at(1));
     const bool vector = index && index->shape.ndim_known && index->shape.dims.size() == 1 &&
         (index->dtype == Dtype::int64 || index->dtype == Dtype::int32);
-    return vector ? std::optional(Named{name, all_of_them}) : std::nullopt;
+    return vector ? std::optional(NamedNdims{name, all_of_them}) : std::nullopt;
   }
   if (op.call.row.parameters.size() < 2) return std::nullopt;
   if (std::ranges::find(pairwise, name) != std::end(pairwise))
-    return is_number(op, op.call.row.parameters[1].text()) ? std::optional(Named{name, 0}) : std::nullopt;
+    return is_number(op, op.call.row.parameters[1].text()) ? std::optional(NamedNdims{name, 0})
+                                                           : std::nullopt;
   if (std::ranges::find(reducing, name) != std::end(reducing))
-    return op.flag("keepdim") == Known::yes ? std::optional(Named{name, all_of_them}) : std::nullopt;
+    return op.flag("keepdim") == Known::yes ? std::optional(NamedNdims{name, all_of_them}) : std::nullopt;
   if (std::ranges::find(cutting, name) != std::end(cutting))
-    if (const auto axis = op.integer("dim"); axis && *axis < 0) return Named{name, -*axis};
+    if (const auto axis = op.integer("dim"); axis && *axis < 0) return NamedNdims{name, -*axis};
   return std::nullopt;
 }
 
-void follow(Op& op, Value source, const Named& by, Value made) {
+void follow(Op& op, Value source, const NamedNdims& by, Value made) {
   made = op.run.resolve(made);
   if (made.is(Kind::tuple) || made.is(Kind::list)) {
     const auto& items = made.is(Kind::tuple) ? made.as<values::Tuple>()->items
@@ -218,7 +219,7 @@ void follow_rank(Op& op, Value made) {
                   second = op.argument(op.call.row.parameters[1].text());
       const TensorState* other = op.tensor(source == first ? second : first);
       return follow(op, source,
-          Named{"", all_of_them, 0, over, other && op.value(from_right(other->shape, 0)) == 1}, made);
+          NamedNdims{"", all_of_them, 0, over, other && op.value(from_right(other->shape, 0)) == 1}, made);
     }
   const Value source = op.argument(op.call.row.parameters[0].text());
   const TensorState* from = op.tensor(source);

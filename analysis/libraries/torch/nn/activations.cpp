@@ -119,7 +119,7 @@ Value gumbel_softmax(Op& op) {
   return input && !op.failed() ? op.result(input->shape) : op.unknown();
 }
 
-constexpr Layer layers[] = {
+constexpr Layer activation_layers[] = {
     {"torch.nn.ReLU", "inplace=False", nullptr, "input", same, Type::input, false},
     {"torch.nn.ReLU6", "inplace=False", nullptr, "input", same, Type::input, false},
     {"torch.nn.RReLU", "lower=0.125, upper=0.3333333333333333, inplace=False", nullptr, "input", same,
@@ -152,7 +152,7 @@ constexpr Layer layers[] = {
     {"torch.nn.Softmax2d", "", nullptr, "input", softmax2d, Type::input, false},
 };
 
-constexpr Operator operators[] = {
+constexpr Operator activation_operators[] = {
     {"relu", "input, inplace=False", "F F_", same, Type::input},
     {"relu6", "input, inplace=False", "F", same, Type::input},
     {"rrelu", "input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False", "F F_", rrelu,
@@ -201,7 +201,7 @@ constexpr auto keep_size_in_a_row = values::all_under<values::InternalRow::keeps
     "GroupNorm", "LayerNorm", "LayerNorm2d", "RMSNorm", "DropPath", "Swish", "QuickGELU", "Mish">;
 
 std::vector<Row> activation_rows() {
-  std::vector<Row> rows = rows_of(layers, operators);
+  std::vector<Row> rows = rows_of(activation_layers, activation_operators);
   for (const std::string_view name : keep_size_in_a_row)
     rows.push_back(row(name, RowKind::constant, "", nullptr));
   for (const std::string_view name : keep_size) rows.push_back(row(name, RowKind::constant, "", nullptr));

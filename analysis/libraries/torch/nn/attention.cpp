@@ -398,7 +398,7 @@ Value square_mask(Op& op) {
 
 constexpr std::string_view layer_made =
     "d_model, nhead, dim_feedforward=2048, dropout=0.1, activation='relu', layer_norm_eps=1e-05, batch_first=False, norm_first=False, bias=True, device=None, dtype=None";
-constexpr Layer layers[] = {
+constexpr Layer attention_layers[] = {
     {"torch.nn.MultiheadAttention",
         "embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None, vdim=None, batch_first=False, device=None, dtype=None",
         make_attention,
@@ -424,7 +424,7 @@ constexpr Layer layers[] = {
         transformer},
 };
 
-constexpr Operator operators[] = {
+constexpr Operator attention_operators[] = {
     {"scaled_dot_product_attention",
         "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False",
         "F", attend, Type::input},
@@ -453,7 +453,7 @@ bool heads_are_shared(Op& op, const Dim& heads, const Dim& shared) {
   return false;
 }
 std::vector<Row> attention_rows() {
-  std::vector<Row> rows = rows_of(layers, operators);
+  std::vector<Row> rows = rows_of(attention_layers, attention_operators);
   for (const auto& family : {flexible_attention_rows, nested_rows})
     for (Row& each : family()) rows.push_back(std::move(each));
   return rows;

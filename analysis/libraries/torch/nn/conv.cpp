@@ -218,7 +218,7 @@ template <std::size_t spatial, bool transposed> Value functional(Op& op) {
   return convolve(op, spatial, transposed, in, out, w);
 }
 
-constexpr std::string_view plain =
+constexpr std::string_view plain_convolution =
     "in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode='zeros', device=None, dtype=None";
 constexpr std::string_view back =
     "in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode='zeros', device=None, dtype=None";
@@ -227,10 +227,10 @@ constexpr std::string_view lazy =
 constexpr std::string_view lazy_back =
     "out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode='zeros', device=None, dtype=None";
 
-constexpr Layer layers[] = {
-    {"torch.nn.Conv1d", plain, make<1, false>, "input", forward<1, false>},
-    {"torch.nn.Conv2d", plain, make<2, false>, "input", forward<2, false>},
-    {"torch.nn.Conv3d", plain, make<3, false>, "input", forward<3, false>},
+constexpr Layer convolution_layers[] = {
+    {"torch.nn.Conv1d", plain_convolution, make<1, false>, "input", forward<1, false>},
+    {"torch.nn.Conv2d", plain_convolution, make<2, false>, "input", forward<2, false>},
+    {"torch.nn.Conv3d", plain_convolution, make<3, false>, "input", forward<3, false>},
     {"torch.nn.ConvTranspose1d", back, make<1, true>, "input, output_size=None", forward<1, true>},
     {"torch.nn.ConvTranspose2d", back, make<2, true>, "input, output_size=None", forward<2, true>},
     {"torch.nn.ConvTranspose3d", back, make<3, true>, "input, output_size=None", forward<3, true>},
@@ -249,7 +249,7 @@ constexpr std::string_view arguments = "input, weight, bias=None, stride=1, padd
 constexpr std::string_view arguments_back =
     "input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1";
 
-constexpr Operator operators[] = {
+constexpr Operator convolution_operators[] = {
     {"conv1d", arguments, "torch F", functional<1, false>, Type::input},
     {"conv2d", arguments, "torch F", functional<2, false>, Type::input},
     {"conv3d", arguments, "torch F", functional<3, false>, Type::input},
@@ -260,6 +260,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> convolution_rows() { return rows_of(layers, operators); }
+std::vector<Row> convolution_rows() { return rows_of(convolution_layers, convolution_operators); }
 
 }  // namespace stepzero::libraries

@@ -184,7 +184,7 @@ Value dense_mask(Call& call) {
   return result(call, state);
 }
 
-constexpr Operator operators[] = {
+constexpr Operator flexible_attention_operators[] = {
     {"flex_attention",
         "query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False, return_lse=False, kernel_options=None, *, return_aux=None, **options",
         "torch.nn.attention.flex_attention.flex_attention spread", flex, Type::input},
@@ -196,7 +196,7 @@ constexpr Operator operators[] = {
 }  // namespace
 
 std::vector<Row> flexible_attention_rows() {
-  std::vector<Row> rows = operator_rows(operators);
+  std::vector<Row> rows = operator_rows(flexible_attention_operators);
   rows.push_back(
       row("torch.nn.attention.flex_attention.BlockMask", RowKind::class_, "*arguments, **options", nullptr));
   rows.push_back(row("torch.nn.attention.flex_attention.create_block_mask", RowKind::function,

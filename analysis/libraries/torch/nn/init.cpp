@@ -52,7 +52,7 @@ Value gain(Op& op) {
   return made;
 }
 
-constexpr Operator operators[] = {
+constexpr Operator init_operators[] = {
     {"uniform_", "tensor, a=0.0, b=1.0, generator=None", "nn.init", init_random, Type::own},
     {"normal_", "tensor, mean=0.0, std=1.0, generator=None", "nn.init", init_random, Type::own},
     {"trunc_normal_", "tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None", "nn.init", init_random,
@@ -77,6 +77,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> init_rows() { return operator_rows(operators); }
+std::vector<Row> init_rows() { return operator_rows(init_operators); }
 
 }  // namespace stepzero::libraries

@@ -388,7 +388,7 @@ constexpr std::string_view bag_made =
     "num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode='mean', sparse=False, _weight=None, "
     "include_last_offset=False, padding_idx=None, device=None, dtype=None";
 
-constexpr Layer layers[] = {
+constexpr Layer linear_layers[] = {
     {"torch.nn.Linear", "in_features, out_features, bias=True, device=None, dtype=None", nullptr, "input",
         linear},
     {"torch.nn.LazyLinear", "out_features, bias=True, device=None, dtype=None", nullptr, "input",
@@ -419,7 +419,7 @@ constexpr Layer layers[] = {
         Type::floating, false},
 };
 
-constexpr Operator operators[] = {
+constexpr Operator linear_operators[] = {
     {"embedding",
         "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False",
         "F", embedding, Type::own},
@@ -445,7 +445,7 @@ constexpr Operator operators[] = {
 }  // namespace
 
 std::vector<Row> linear_rows() {
-  std::vector<Row> rows = rows_of(layers, operators);
+  std::vector<Row> rows = rows_of(linear_layers, linear_operators);
   for (const std::string_view path :
       {"torch.nn.Embedding.from_pretrained", "torch.nn.EmbeddingBag.from_pretrained"})
     rows.push_back(

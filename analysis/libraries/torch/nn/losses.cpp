@@ -297,19 +297,19 @@ Value gaussian(Op& op) {
 
 // ---------------------------------------------------------------- rows
 
-constexpr std::string_view plain = "size_average=None, reduce=None, reduction='mean'";
+constexpr std::string_view plain_loss = "size_average=None, reduce=None, reduction='mean'";
 constexpr std::string_view weighted = "weight=None, size_average=None, reduce=None, reduction='mean'";
 constexpr std::string_view both = "input, target";
 
-constexpr Layer layers[] = {
-    {"torch.nn.MSELoss", plain, nullptr, both, elementwise, Type::promote, false},
-    {"torch.nn.L1Loss", plain, nullptr, both, elementwise, Type::promote, false},
+constexpr Layer loss_layers[] = {
+    {"torch.nn.MSELoss", plain_loss, nullptr, both, elementwise, Type::promote, false},
+    {"torch.nn.L1Loss", plain_loss, nullptr, both, elementwise, Type::promote, false},
     {"torch.nn.SmoothL1Loss", "size_average=None, reduce=None, reduction='mean', beta=1.0", nullptr, both,
         elementwise, Type::promote, false},
     {"torch.nn.HuberLoss", "reduction='mean', delta=1.0", nullptr, both, huber, Type::promote, false},
     {"torch.nn.KLDivLoss", "size_average=None, reduce=None, reduction='mean', log_target=False", nullptr,
         both, elementwise, Type::promote, false},
-    {"torch.nn.SoftMarginLoss", plain, nullptr, both, elementwise, Type::promote, false},
+    {"torch.nn.SoftMarginLoss", plain_loss, nullptr, both, elementwise, Type::promote, false},
     {"torch.nn.HingeEmbeddingLoss", "margin=1.0, size_average=None, reduce=None, reduction='mean'", nullptr,
         both, elementwise, Type::promote, false},
     {"torch.nn.PoissonNLLLoss",
@@ -337,7 +337,7 @@ constexpr Layer layers[] = {
     {"torch.nn.MultiMarginLoss",
         "p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'", nullptr, both,
         by_sample, Type::input, false},
-    {"torch.nn.MultiLabelMarginLoss", plain, nullptr, both, by_sample, Type::input, false},
+    {"torch.nn.MultiLabelMarginLoss", plain_loss, nullptr, both, by_sample, Type::input, false},
     {"torch.nn.MultiLabelSoftMarginLoss", weighted, nullptr, both, by_sample, Type::input, false},
     {"torch.nn.CTCLoss", "blank=0, reduction='mean', zero_infinity=False", nullptr,
         "log_probs, targets, input_lengths, target_lengths", ctc, Type::input, false},
@@ -354,7 +354,7 @@ constexpr Layer layers[] = {
 };
 
 constexpr std::string_view plain_F = "input, target, size_average=None, reduce=None, reduction='mean'";
-constexpr Operator operators[] = {
+constexpr Operator loss_operators[] = {
     {"mse_loss", plain_F, "F", elementwise, Type::promote},
     {"l1_loss", plain_F, "F", elementwise, Type::promote},
     {"smooth_l1_loss", "input, target, size_average=None, reduce=None, reduction='mean', beta=1.0", "F",
@@ -421,11 +421,11 @@ Value number_of_reduction(Call& call) {
 }  // namespace
 
 std::vector<Row> loss_rows() {
-  std::vector<Row> rows = rows_of_layers(layers);
+  std::vector<Row> rows = rows_of_layers(loss_layers);
   for (const std::string_view path :
       {"torch.nn.functional._Reduction.get_enum", "torch.nn._reduction.get_enum"})
     rows.push_back(libraries::row(path, RowKind::function, "reduction", number_of_reduction));
-  for (Row& row : operator_rows(operators)) rows.push_back(std::move(row));
+  for (Row& row : operator_rows(loss_operators)) rows.push_back(std::move(row));
   return rows;
 }
 

@@ -310,7 +310,7 @@ constexpr std::string_view lazy_batch =
 constexpr std::string_view instance =
     "num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, *, bias=True";
 
-constexpr Layer layers[] = {
+constexpr Layer norm_layers[] = {
     {"torch.nn.BatchNorm1d", batch, remembers, "input", batch_norm<2, 3>},
     {"torch.nn.BatchNorm2d", batch, remembers, "input", batch_norm<4>},
     {"torch.nn.BatchNorm3d", batch, remembers, "input", batch_norm<5>},
@@ -337,7 +337,7 @@ constexpr Layer layers[] = {
         Type::floating, false},
 };
 
-constexpr Operator operators[] = {
+constexpr Operator norm_operators[] = {
     {"batch_norm",
         "input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05",
         "F", functional, Type::input},
@@ -369,7 +369,7 @@ std::vector<Row> norm_rows() {
       .hidden = true,
       .because = "in training it averages each channel over the batches of all ranks",
       .only_if = 1};
-  std::vector<Row> rows = rows_of(layers, operators);
+  std::vector<Row> rows = rows_of(norm_layers, norm_operators);
   for (Row& made : rows)
     if (made.path == "torch.nn.SyncBatchNorm.forward") {
       made.run = synchronised;

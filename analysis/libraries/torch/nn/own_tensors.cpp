@@ -37,7 +37,7 @@ Value parameter(Call& call) {
   set_state(call.run, made, with_source);
   return made;
 }
-Value buffer(Call& call) {
+Value made_buffer(Call& call) {
   TensorState state = computed(call.run, {call.at(0)});
   if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
   if (call.run.of_any_use()) state.device = nullptr;
@@ -89,7 +89,7 @@ std::vector<Row> tensor_rows() {
   using enum RowKind;
   return {
       row("torch.nn.Module.register_buffer", method, "name, tensor, persistent=True", register_buffer),
-      row("torch.nn.Buffer", function, "data=None, *, persistent=True", buffer),
+      row("torch.nn.Buffer", function, "data=None, *, persistent=True", made_buffer),
       row("torch.nn.Parameter", function, "data=None, requires_grad=True", parameter),
       row("torch.nn.parameter.Parameter", function, "data=None, requires_grad=True", parameter),
   };

@@ -36,7 +36,7 @@ Value list_init(Call& call) {
   keep(call, values::ContainerState::items, list);
   return {};
 }
-Value list_item(Call& call) {
+Value parameter_list_item(Call& call) {
   const Value list = kept(call, values::ContainerState::items);
   if (!list.is(Kind::list)) return call.run.heap().unseen("", call.place);
   const Value found = call.run.subscript(list, call.at(0), call.node ? *call.node : nowhere);
@@ -46,7 +46,7 @@ Value list_item(Call& call) {
   keep(call.run, *part, values::ContainerState::items, found);
   return Value::of(Kind::instance, part);
 }
-Value list_change(Call& call) {
+Value parameter_list_change(Call& call) {
   const Value list = kept(call, values::ContainerState::items);
   if (!list.is(Kind::list)) return call.self;
   const std::string_view method = method_of(call);
@@ -96,7 +96,7 @@ Value dict_set(Call& call) {
     call.run.dict_set(dict, call.at(0), as_parameter(call, call.at(1)));
   return Value::none();
 }
-Value dict_item(Call& call) {
+Value parameter_dict_item(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
   return dict.is(Kind::dict) ? call.run.subscript(dict, call.at(0), call.node ? *call.node : nowhere)
                              : call.run.heap().unseen("", call.place);
@@ -110,7 +110,7 @@ Value dict_attribute(Call& call) {
   return values::Heap::dict_state(dict)->open ? call.run.heap().unseen("", call.place) : Value{};
 }
 // keys(), values(), items(), get(), pop()…: as of a dict.
-Value dict_part(Call& call) {
+Value parameter_dict_part(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
   if (!dict.is(Kind::dict)) return call.run.heap().unseen("", call.place);
   std::vector<Value> given;
@@ -118,13 +118,13 @@ Value dict_part(Call& call) {
     if (argument) given.push_back(argument);
   return call_of(call, dict, method_of(call) == "__iter__" ? "keys" : method_of(call), std::move(given));
 }
-Value dict_length(Call& call) {
+Value parameter_dict_length(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
   return dict.is(Kind::dict)
       ? call.run.call(call.run.library_symbol("builtins.len"), {{dict}, {}, false}, call.place)
       : call.run.heap().unseen("", call.place);
 }
-Value dict_has(Call& call) {
+Value parameter_dict_has(Call& call) {
   const Value dict = kept(call, values::ContainerState::dict);
   return dict.is(Kind::dict) ? call.run.compare(syntax::CompareOp::in, call.at(0), dict)
                              : call.run.heap().unseen("", call.place);
@@ -136,23 +136,23 @@ std::vector<Row> parameter_container_rows() {
   using enum RowKind;
   return {
       row("torch.nn.ParameterList", class_, "values=None", list_init, "torch.nn.Module"),
-      row("torch.nn.ParameterList.__getitem__", method, "index", list_item),
-      row("torch.nn.ParameterList.append", method, "value", list_change),
-      row("torch.nn.ParameterList.extend", method, "values", list_change),
+      row("torch.nn.ParameterList.__getitem__", method, "index", parameter_list_item),
+      row("torch.nn.ParameterList.append", method, "value", parameter_list_change),
+      row("torch.nn.ParameterList.extend", method, "values", parameter_list_change),
       row("torch.nn.ParameterList.pop", method, "index=-1", list_pop),
       row("torch.nn.ParameterDict", class_, "parameters=None", dict_init, "torch.nn.Module"),
       row("torch.nn.ParameterDict.__getattr__", method, "name", dict_attribute),
-      row("torch.nn.ParameterDict.__getitem__", method, "key", dict_item),
+      row("torch.nn.ParameterDict.__getitem__", method, "key", parameter_dict_item),
       row("torch.nn.ParameterDict.__setitem__", method, "key, value", dict_set),
-      row("torch.nn.ParameterDict.__len__", method, "", dict_length),
-      row("torch.nn.ParameterDict.__contains__", method, "key", dict_has),
-      row("torch.nn.ParameterDict.__iter__", method, "", dict_part),
-      row("torch.nn.ParameterDict.keys", method, "", dict_part),
-      row("torch.nn.ParameterDict.values", method, "", dict_part),
-      row("torch.nn.ParameterDict.items", method, "", dict_part),
-      row("torch.nn.ParameterDict.get", method, "key, default=None", dict_part),
-      row("torch.nn.ParameterDict.pop", method, "key", dict_part),
-      row("torch.nn.ParameterDict.clear", method, "", dict_part),
+      row("torch.nn.ParameterDict.__len__", method, "", parameter_dict_length),
+      row("torch.nn.ParameterDict.__contains__", method, "key", parameter_dict_has),
+      row("torch.nn.ParameterDict.__iter__", method, "", parameter_dict_part),
+      row("torch.nn.ParameterDict.keys", method, "", parameter_dict_part),
+      row("torch.nn.ParameterDict.values", method, "", parameter_dict_part),
+      row("torch.nn.ParameterDict.items", method, "", parameter_dict_part),
+      row("torch.nn.ParameterDict.get", method, "key, default=None", parameter_dict_part),
+      row("torch.nn.ParameterDict.pop", method, "key", parameter_dict_part),
+      row("torch.nn.ParameterDict.clear", method, "", parameter_dict_part),
       row("torch.nn.ParameterDict.update", method, "parameters", dict_update),
   };
 }

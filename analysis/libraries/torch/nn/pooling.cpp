@@ -267,7 +267,7 @@ constexpr std::string_view norm_made = "norm_type, kernel_size, stride=None, cei
 constexpr std::string_view fraction_made =
     "kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None";
 
-constexpr Layer layers[] = {
+constexpr Layer pooling_layers[] = {
     {"torch.nn.MaxPool1d", max_made, nullptr, "input", max_pool<1>, Type::input, false},
     {"torch.nn.MaxPool2d", max_made, nullptr, "input", max_pool<2>, Type::input, false},
     {"torch.nn.MaxPool3d", max_made, nullptr, "input", max_pool<3>, Type::input, false},
@@ -309,7 +309,7 @@ constexpr std::string_view fraction =
     "input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None";
 constexpr std::string_view unpooled = "input, indices, kernel_size, stride=None, padding=0, output_size=None";
 
-constexpr Operator operators[] = {
+constexpr Operator pooling_operators[] = {
     {"max_pool1d", max_F, "F", max_pool<1>, Type::input},
     {"max_pool2d", max_F, "F", max_pool<2>, Type::input},
     {"max_pool3d", max_F, "F", max_pool<3>, Type::input},
@@ -341,6 +341,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> pooling_rows() { return rows_of(layers, operators); }
+std::vector<Row> pooling_rows() { return rows_of(pooling_layers, pooling_operators); }
 
 }  // namespace stepzero::libraries

@@ -36,12 +36,12 @@ Value pack(Runtime& run, values::Place place, Value data, Int batch, Value sourc
 
 // ---------------------------------------------------------------- RNN, LSTM, GRU
 
-struct Sizes {
+struct StateSizes {
   Dim input, hidden, out;                      // out: of one direction
   Int directions = nullptr, states = nullptr;  // states: directions times layers
 };
-Sizes sizes_of(Op& op) {
-  Sizes made;
+StateSizes sizes_of(Op& op) {
+  StateSizes made;
   made.input = setting_dim(op, "input_size");
   made.hidden = setting_dim(op, "hidden_size");
   const Dim projected = setting_dim(op, "proj_size");
@@ -73,7 +73,7 @@ bool hidden_fits(Op& op, Value hidden, const Shape& wanted, std::string_view wha
 }
 
 template <bool is_lstm> Value recurrent(Op& op) {
-  const Sizes sizes = sizes_of(op);
+  const StateSizes sizes = sizes_of(op);
   const Value given = op.argument("input");
   const bool packed = given.is(Kind::instance) && op.run.is_a(given, packed_class);
   if (packed) op.call.arguments[0] = of_instance(op.run, given, "data");
@@ -376,7 +376,7 @@ Value pad_packed(Call& call) {
 
 constexpr std::string_view made =
     "input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, device=None, dtype=None";
-constexpr Layer layers[] = {
+constexpr Layer recurrent_layers[] = {
     {"torch.nn.RNN",
         "input_size, hidden_size, num_layers=1, nonlinearity='tanh', bias=True, batch_first=False, dropout=0.0, bidirectional=False, device=None, dtype=None",
         make, "input, hx=None", recurrent<false>},
@@ -392,7 +392,7 @@ constexpr Layer layers[] = {
         "input, hx=None", cell<true>},
 };
 
-constexpr Operator operators[] = {
+constexpr Operator recurrent_operators[] = {
     {"unpad_sequence", "padded_sequences, lengths, batch_first=False", "torch.nn.utils.rnn.unpad_sequence",
         unpad_sequence, Type::own},
     {"pad_sequence", "sequences, batch_first=False, padding_value=0.0, padding_side='right'",
@@ -403,7 +403,7 @@ constexpr Operator operators[] = {
 
 std::vector<Row> recurrent_rows() {
   using enum RowKind;
-  std::vector<Row> rows = rows_of(layers, operators);
+  std::vector<Row> rows = rows_of(recurrent_layers, recurrent_operators);
   rows.push_back(row(
       packed_class, class_, "data, batch_sizes=None, sorted_indices=None, unsorted_indices=None", nullptr));
   rows.push_back(row("torch.nn.utils.rnn.pack_padded_sequence", function,

@@ -104,7 +104,7 @@ Value interpolate(Op& op) {
 constexpr std::string_view sampled =
     "input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None, antialias=False";
 
-constexpr Layer layers[] = {
+constexpr Layer resizing_layers[] = {
     {"torch.nn.Upsample",
         "size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None",
         nullptr, "input", interpolate, Type::input, false},
@@ -113,7 +113,7 @@ constexpr Layer layers[] = {
     {"torch.nn.UpsamplingBilinear2d", "size=None, scale_factor=None", nullptr, "input", interpolate,
         Type::input, false},
 };
-constexpr Operator operators[] = {
+constexpr Operator resizing_operators[] = {
     {"interpolate", sampled, "F", interpolate, Type::input},
     {"upsample", "input, size=None, scale_factor=None, mode='nearest', align_corners=None", "F", interpolate,
         Type::input},
@@ -123,6 +123,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> resizing_rows() { return rows_of(layers, operators); }
+std::vector<Row> resizing_rows() { return rows_of(resizing_layers, resizing_operators); }
 
 }  // namespace stepzero::libraries

@@ -98,7 +98,7 @@ Value affine_grid(Op& op) {
   return op.result(out, theta->dtype);
 }
 
-constexpr Operator operators[] = {
+constexpr Operator sampling_operators[] = {
     {"grid_sample", "input, grid, mode='bilinear', padding_mode='zeros', align_corners=None", "F",
         grid_sample, Type::own},
     {"grid_sampler", "input, grid, interpolation_mode, padding_mode, align_corners", "torch", grid_sample,
@@ -112,6 +112,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> sampling_rows() { return operator_rows(operators); }
+std::vector<Row> sampling_rows() { return operator_rows(sampling_operators); }
 
 }  // namespace stepzero::libraries

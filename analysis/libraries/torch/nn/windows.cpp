@@ -181,7 +181,7 @@ Value fold(Op& op) {
 
 #define WINDOWS "kernel_size, dilation=1, padding=0, stride=1"
 
-constexpr Layer layers[] = {
+constexpr Layer window_layers[] = {
     {"torch.nn.ZeroPad1d", "padding", nullptr, "input", pad_layer<1>, Type::input, false},
     {"torch.nn.ZeroPad2d", "padding", nullptr, "input", pad_layer<2>, Type::input, false},
     {"torch.nn.ZeroPad3d", "padding", nullptr, "input", pad_layer<3>, Type::input, false},
@@ -201,7 +201,7 @@ constexpr Layer layers[] = {
     {"torch.nn.Fold", "output_size, " WINDOWS, nullptr, "input", fold, Type::input, false},
 };
 
-constexpr Operator operators[] = {
+constexpr Operator window_operators[] = {
     {"pad", "input, pad, mode='constant', value=None", "F", pad, Type::input},
     {"constant_pad_nd", "input, pad, value=0", "torch", pad, Type::input},
     {"unfold", "input, " WINDOWS, "F", unfold, Type::input},
@@ -210,6 +210,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> window_rows() { return rows_of(layers, operators); }
+std::vector<Row> window_rows() { return rows_of(window_layers, window_operators); }
 
 }  // namespace stepzero::libraries

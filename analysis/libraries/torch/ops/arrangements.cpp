@@ -240,7 +240,7 @@ Value address(Op& op) {
   return made;
 }
 
-constexpr Operator operators[] = {
+constexpr Operator arrangement_operators[] = {
     {"data_ptr", "input", "method", address, Type::own},
     {"contiguous", "input, memory_format=None", "method", contiguous, Type::input},
     {"flip", "input, dims, *more", "torch method", flip, Type::input},
@@ -273,6 +273,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> arrangement_rows() { return operator_rows(operators); }
+std::vector<Row> arrangement_rows() { return operator_rows(arrangement_operators); }
 
 }  // namespace stepzero::libraries

@@ -399,7 +399,7 @@ bool Einsum::put(const std::string& letters) {
 
 Value einsum(Op& op) { return Einsum(op).result(); }
 
-constexpr Operator operators[] = {
+constexpr Operator contraction_operators[] = {
     {"einsum", "equation, *operands", "torch torch.functional.einsum", einsum, Type::own},
     {"tensordot", "input, b, dims=2, out=None", "torch torch.functional.tensordot", tensordot, Type::own},
     {"kron", "input, other, *, out=None", "torch method", kron},
@@ -413,6 +413,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> contraction_rows() { return operator_rows(operators); }
+std::vector<Row> contraction_rows() { return operator_rows(contraction_operators); }
 
 }  // namespace stepzero::libraries

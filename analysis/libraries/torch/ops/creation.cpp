@@ -64,7 +64,7 @@ Value made(Op& op, const std::optional<Shape>& shape, Dtype dtype, bool random =
   return op.fresh(shape.value_or(Shape{}), op.dtype("dtype", dtype), random);
 }
 
-Value floats(Op& op) { return made(op, shape_asked(op, "size"), op.run.default_dtype()); }
+Value made_floats(Op& op) { return made(op, shape_asked(op, "size"), op.run.default_dtype()); }
 Value random_floats(Op& op) { return made(op, shape_asked(op, "size"), op.run.default_dtype(), true); }
 
 Value full(Op& op) {
@@ -504,14 +504,14 @@ Value triangle_indices(Op& op) {
 #define OPTIONS "dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False"
 #define LIKE "dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, memory_format=None"
 
-constexpr Operator operators[] = {
-    {"zeros", SIZED, "torch", floats, Type::own},
-    {"ones", SIZED, "torch", floats, Type::own},
-    {"empty", SIZED ", memory_format=None", "torch", floats, Type::own},
+constexpr Operator creation_operators[] = {
+    {"zeros", SIZED, "torch", made_floats, Type::own},
+    {"ones", SIZED, "torch", made_floats, Type::own},
+    {"empty", SIZED ", memory_format=None", "torch", made_floats, Type::own},
     {"rand", SIZED ", generator=None", "torch", random_floats, Type::own},
     {"randn", SIZED ", generator=None", "torch", random_floats, Type::own},
     {"full", "size, fill_value, *, out=None, names=None, " OPTIONS, "torch", full, Type::own},
-    {"empty_strided", "size, stride, *, " OPTIONS, "torch", floats, Type::own},
+    {"empty_strided", "size, stride, *, " OPTIONS, "torch", made_floats, Type::own},
     {"randint", "low=0, high=None, size=None, *, generator=None, out=None, " OPTIONS, "torch", randint,
         Type::own},
     {"randperm", "n, *, generator=None, out=None, " OPTIONS, "torch", one_size, Type::own},
@@ -585,7 +585,7 @@ constexpr Operator operators[] = {
 }  // namespace
 
 std::vector<Row> creation_rows() {
-  std::vector<Row> rows = operator_rows(operators);
+  std::vector<Row> rows = operator_rows(creation_operators);
   for (Row& row : rows)
     if (row.path == "torch.Tensor") row.kind = RowKind::class_;
   for (Row& each : signal_window_rows()) rows.push_back(std::move(each));

@@ -256,7 +256,7 @@ Value broadcast_shapes(Op& op) {
   return op.tuple(std::move(items));
 }
 
-constexpr Operator operators[] = {
+constexpr Operator expanding_operators[] = {
     {"expand", "input, size, *more, implicit=False", "method spread torch.expand_copy", expand, Type::input},
     {"broadcast_to", "input, size, *more", "torch method spread", expand, Type::input},
     {"expand_as", "input, other", "method", expand_as, Type::input},
@@ -273,6 +273,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> expanding_rows() { return operator_rows(operators); }
+std::vector<Row> expanding_rows() { return operator_rows(expanding_operators); }
 
 }  // namespace stepzero::libraries

@@ -257,7 +257,7 @@ Value istft(Op& op) {
 #define ONE "input, n=None, dim=-1, norm=None, *, out=None"
 #define MANY "input, s=None, dim=None, norm=None, *, out=None"
 
-constexpr Operator operators[] = {
+constexpr Operator fft_operators[] = {
     {"fft", ONE, "fft", one_same, Type::own},
     {"ifft", ONE, "fft", one_same, Type::own},
     {"rfft", ONE, "fft", one_half, Type::own},
@@ -292,6 +292,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> fft_rows() { return operator_rows(operators); }
+std::vector<Row> fft_rows() { return operator_rows(fft_operators); }
 
 }  // namespace stepzero::libraries

@@ -406,7 +406,7 @@ Value local_part(Op& op) {
   const TensorState* input = op.expect("input");
   return input ? op.result(local_shape(op.run, *input), input->dtype) : op.unknown();
 }
-constexpr Operator operators[] = {
+constexpr Operator gathering_operators[] = {
     {"to_local", "input, *, grad_placements=None", "method", local_part, Type::own},
     {"gather", "input, dim, index, *, sparse_grad=False, out=None", "torch method", gather, Type::own},
     {"scatter", "input, dim, index, src=None, *, value=None, reduce=None, out=None", "torch method in_place",
@@ -461,6 +461,6 @@ Dim count_of_nonzero(Op& op, Value of, const syntax::Expr* written) {
   return op.dim(op.s.fresh(info));
 }
 
-std::vector<Row> gathering_rows() { return operator_rows(operators); }
+std::vector<Row> gathering_rows() { return operator_rows(gathering_operators); }
 
 }  // namespace stepzero::libraries

@@ -115,7 +115,7 @@ Value vander(Op& op) {
   return op.result(shape, is_integral(input->dtype) ? Dtype::int64 : input->dtype);
 }
 
-constexpr Operator operators[] = {
+constexpr Operator grid_operators[] = {
     {"meshgrid", "*tensors, indexing=None", "torch torch.functional.meshgrid", meshgrid, Type::own},
     {"cartesian_prod", "*tensors", "torch", cartesian_product, Type::own},
     {"combinations", "input, r=2, with_replacement=False", "torch", combinations, Type::input},
@@ -126,6 +126,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> grid_rows() { return operator_rows(operators); }
+std::vector<Row> grid_rows() { return operator_rows(grid_operators); }
 
 }  // namespace stepzero::libraries

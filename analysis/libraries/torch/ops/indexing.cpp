@@ -580,12 +580,12 @@ Value get_item(Op& op) {
   return picked_from(op, *input, shape ? *shape : Shape{});
 }
 
-constexpr Operator operators[] = {
+constexpr Operator indexing_operators[] = {
     {"__getitem__", "input, index", "method", get_item, Type::own},
 };
 
 }  // namespace
 
-std::vector<Row> indexing_rows() { return operator_rows(operators); }
+std::vector<Row> indexing_rows() { return operator_rows(indexing_operators); }
 
 }  // namespace stepzero::libraries

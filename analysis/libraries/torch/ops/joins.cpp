@@ -350,7 +350,7 @@ Value column_stack(Op& op) {
   return shape ? op.result(*shape, dtype_of(op, *parts)) : op.unknown();
 }
 
-constexpr Operator operators[] = {
+constexpr Operator join_operators[] = {
     {"cat", "tensors, dim=0, *, out=None", "torch torch.concat torch.concatenate", cat, Type::own},
     {"stack", "tensors, dim=0, *, out=None", "torch", stack, Type::own},
     {"hstack", "tensors, *, out=None", "torch", hstack, Type::own},
@@ -362,7 +362,7 @@ constexpr Operator operators[] = {
 }  // namespace
 
 std::vector<Row> join_rows() {
-  std::vector<Row> rows = operator_rows(operators);
+  std::vector<Row> rows = operator_rows(join_operators);
   for (Row& each : split_rows()) rows.push_back(std::move(each));
   return rows;
 }

@@ -13,7 +13,7 @@ struct Floats {
   double max, eps, tiny;
   int bits;
 };
-constexpr Floats floats[] = {
+constexpr Floats known_floats[] = {
     {Dtype::float64, std::numeric_limits<double>::max(), std::numeric_limits<double>::epsilon(),
         std::numeric_limits<double>::min(), 64},
     {Dtype::float32, std::numeric_limits<float>::max(), std::numeric_limits<float>::epsilon(),
@@ -23,7 +23,7 @@ constexpr Floats floats[] = {
 };
 Value float_limits(Call& call) {
   const Dtype dtype = to_dtype(call.run.resolve(call.at(0)));
-  for (const Floats& known : floats) {
+  for (const Floats& known : known_floats) {
     if (known.dtype != dtype) continue;
     keep(call, "max", Value::of(known.max));
     keep(call, "min", Value::of(-known.max));

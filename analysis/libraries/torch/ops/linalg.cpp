@@ -103,7 +103,7 @@ std::optional<Shape> tolerated(Op& op, Shape batch) {
   }
   return batch;
 }
-Value rank(Op& op) {
+Value matrix_rank(Op& op) {
   const Matrices a = first_matrices(op);
   const auto shape = a.state ? tolerated(op, a.with({})) : std::nullopt;
   return shape ? op.result(*shape, Dtype::int64) : op.unknown();
@@ -474,7 +474,7 @@ Value tensorsolve(Op& op) {
 
 // ---------------------------------------------------------------- the operators
 
-constexpr Operator operators[] = {
+constexpr Operator linalg_operators[] = {
     {"cholesky", "A, *, upper=False, out=None", "linalg", like_square, Type::own},
     {"cholesky", "input, upper=False, *, out=None", "torch method", like_square, Type::own},
     {"cholesky_inverse", "input, upper=False, *, out=None", "torch method", like_square, Type::own},
@@ -496,7 +496,7 @@ constexpr Operator operators[] = {
     {"slogdet", "A, *, out=None", "linalg", sign_and_logarithm, Type::own},
     {"slogdet", "input", "torch method", sign_and_logarithm, Type::own},
     {"cond", "A, p=None, *, out=None", "linalg", condition, Type::own},
-    {"matrix_rank", "A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None", "linalg", rank,
+    {"matrix_rank", "A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None", "linalg", matrix_rank,
         Type::own},
     {"matrix_norm", "A, ord='fro', dim=None, keepdim=False, *, dtype=None, out=None", "linalg", matrix_norm,
         Type::own},
@@ -546,7 +546,7 @@ constexpr Operator operators[] = {
 }  // namespace
 
 std::vector<Row> linalg_rows() {
-  std::vector<Row> rows = operator_rows(operators);
+  std::vector<Row> rows = operator_rows(linalg_operators);
   for (Row& each : vector_norm_rows()) rows.push_back(std::move(each));
   return rows;
 }

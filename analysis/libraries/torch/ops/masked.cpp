@@ -22,47 +22,47 @@ bool mask_fits(Op& op, std::string_view of, std::string_view mask) {
             op.words(x));
   return fits;
 }
-const TensorState* masked(Op& op) {
+const TensorState* masked_input(Op& op) {
   const TensorState* input = operand(op);
   return input && mask_fits(op, "input", "mask") ? input : nullptr;
 }
 
 Value masked_sum(Op& op) {
-  const TensorState* input = masked(op);
+  const TensorState* input = masked_input(op);
   return input ? reduce(op, op.dtype("dtype", is_integral(input->dtype) ? Dtype::int64 : input->dtype))
                : op.unknown();
 }
 // Also of the places of extremes: torch.masked gives them in the dtype of the tensor.
 Value masked_reduction(Op& op) {
-  const TensorState* input = masked(op);
+  const TensorState* input = masked_input(op);
   return input ? reduce(op, op.dtype("dtype", input->dtype)) : op.unknown();
 }
 Value masked_extreme(Op& op) {
-  const TensorState* input = masked(op);
+  const TensorState* input = masked_input(op);
   return input && has_elements(op, input->shape) ? reduce(op, op.dtype("dtype", input->dtype)) : op.unknown();
 }
 Value masked_mean(Op& op) {
-  const TensorState* input = masked(op);
+  const TensorState* input = masked_input(op);
   return input && needs_floats(op, *input, "give dtype=torch.float32, or convert it")
       ? reduce(op, op.dtype("dtype", input->dtype))
       : op.unknown();
 }
 Value masked_deviation(Op& op) {
-  const TensorState* input = masked(op);
+  const TensorState* input = masked_input(op);
   return input ? reduce(op, op.dtype("dtype", to_floating(input->dtype))) : op.unknown();
 }
 Value masked_along(Op& op) {
-  const TensorState* input = masked(op);
+  const TensorState* input = masked_input(op);
   return input && has_axis(op, input->shape) ? op.result(input->shape, op.dtype("dtype", input->dtype))
                                              : op.unknown();
 }
 Value masked_softmax(Op& op) {
-  const TensorState* input = masked(op);
+  const TensorState* input = masked_input(op);
   return input && needs_floats(op, *input, "give dtype=torch.float32, or convert it") ? masked_along(op)
                                                                                       : op.unknown();
 }
 Value masked_running(Op& op) {
-  const TensorState* input = masked(op);
+  const TensorState* input = masked_input(op);
   if (!input || !has_axis(op, input->shape)) return op.unknown();
   // Unlike cumsum, it keeps the narrow integers.
   return op.result(input->shape, op.dtype("dtype", input->dtype));
@@ -80,7 +80,7 @@ Value masked_logaddexp(Op& op) {
 #define SPREAD "input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None"
 #define ALONG "input, dim, *, dtype=None, mask=None"
 
-constexpr Operator operators[] = {
+constexpr Operator masked_operators[] = {
     {"masked_sum", REDUCED, "torch.masked.sum", masked_sum, Type::own},
     {"masked_prod", REDUCED, "torch.masked.prod", masked_sum, Type::own},
     {"masked_amax", REDUCED, "torch.masked.amax", masked_extreme, Type::own},
@@ -108,6 +108,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> masked_rows() { return operator_rows(operators); }
+std::vector<Row> masked_rows() { return operator_rows(masked_operators); }
 
 }  // namespace stepzero::libraries

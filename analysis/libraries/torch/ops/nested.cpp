@@ -134,7 +134,7 @@ Value masked_rows(Op& op) {
   return op.result(Shape{}, input->dtype);
 }
 
-constexpr Operator operators[] = {
+constexpr Operator nested_operators[] = {
     {"nested_masked_select", "tensor, mask", "torch.nested.masked_select", masked_rows, Type::own},
     {"nested_tensor",
         "tensor_list, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False",
@@ -150,6 +150,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> nested_rows() { return operator_rows(operators); }
+std::vector<Row> nested_rows() { return operator_rows(nested_operators); }
 
 }  // namespace stepzero::libraries

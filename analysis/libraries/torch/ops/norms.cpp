@@ -9,7 +9,7 @@ namespace stepzero::libraries {
 namespace {
 
 // The operand as floats; null after fail().
-const TensorState* floats(Op& op) {
+const TensorState* float_input(Op& op) {
   const std::string_view first = op.call.row.parameters[0].text();
   if (!op.must_be_tensor(first)) return nullptr;
   const TensorState* input = op.expect(first);
@@ -26,7 +26,7 @@ Value norm_over(Op& op, const TensorState& input) {
   return op.failed() ? op.unknown() : op.result(shape, op.dtype("dtype", real_part(input.dtype)));
 }
 Value vector_norm(Op& op) {
-  const TensorState* input = floats(op);
+  const TensorState* input = float_input(op);
   if (!input) return op.unknown();
   if (op.argument("ord").is(Kind::string))
     return op.fail(ProblemKind::argument,
@@ -34,8 +34,8 @@ Value vector_norm(Op& op) {
   return norm_over(op, *input);
 }
 // Of one dimension a vector norm, of two a matrix norm; without dim and ord, of all elements.
-Value norm(Op& op) {
-  const TensorState* input = floats(op);
+Value norm_by_order(Op& op) {
+  const TensorState* input = float_input(op);
   if (!input) return op.unknown();
   const Value ord = op.argument("ord");
   const auto given = op.argument("dim") ? op.integers("dim") : std::nullopt;
@@ -62,14 +62,15 @@ Value norm(Op& op) {
   return norm_over(op, *input);
 }
 
-constexpr Operator operators[] = {
-    {"norm", "A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None", "linalg", norm, Type::own},
+constexpr Operator vector_norm_operators[] = {
+    {"norm", "A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None", "linalg", norm_by_order,
+        Type::own},
     {"vector_norm", "input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None", "linalg", vector_norm,
         Type::own},
 };
 
 }  // namespace
 
-std::vector<Row> vector_norm_rows() { return operator_rows(operators); }
+std::vector<Row> vector_norm_rows() { return operator_rows(vector_norm_operators); }
 
 }  // namespace stepzero::libraries

@@ -148,7 +148,7 @@ bool has_bits(Op& op, std::string_view name) {
 }
 Value bits(Op& op) { return has_bits(op, "input") && has_bits(op, "other") ? some_tensor(op) : op.unknown(); }
 Value inverted_bits(Op& op) { return has_bits(op, "input") ? same(op) : op.unknown(); }
-Value close(Op& op) {
+Value is_close(Op& op) {
   for (const std::string_view name : {"rtol", "atol"})
     if (const auto tolerance = op.real(name); tolerance && *tolerance < 0)
       return op.fail(ProblemKind::argument, std::string(name) + " of isclose is at least 0");
@@ -260,7 +260,7 @@ Value clamp(Op& op) {
 
 // ---------------------------------------------------------------- the operators
 
-constexpr Operator operators[] = {
+constexpr Operator pointwise_operators[] = {
     // of one tensor
     {"abs", "input, *, out=None",
         "torch method in_place torch.absolute torch.Tensor.absolute torch.absolute_ torch.Tensor.absolute_",
@@ -445,7 +445,7 @@ constexpr Operator operators[] = {
     {"ge", "input, other, *, out=None",
         "torch method in_place torch.greater_equal torch.Tensor.greater_equal torch.greater_equal_ torch.Tensor.greater_equal_",
         first_tensor, Type::boolean},
-    {"isclose", "input, other, rtol=1e-05, atol=1e-08, equal_nan=False", "torch method", close,
+    {"isclose", "input, other, rtol=1e-05, atol=1e-08, equal_nan=False", "torch method", is_close,
         Type::boolean},
     {"clamp", "input, min=None, max=None, *, out=None",
         "torch method in_place torch.clip torch.Tensor.clip torch.clip_ torch.Tensor.clip_", clamp},
@@ -466,6 +466,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> pointwise_rows() { return operator_rows(operators); }
+std::vector<Row> pointwise_rows() { return operator_rows(pointwise_operators); }
 
 }  // namespace stepzero::libraries

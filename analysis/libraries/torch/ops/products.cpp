@@ -444,7 +444,7 @@ Value cross(Op& op) {
   return op.result(*shape);
 }
 
-constexpr Operator operators[] = {
+constexpr Operator product_operators[] = {
     {"matmul", "input, other, *, out=None", "torch method linalg torch.Tensor.__matmul__", matmul, Type::own},
     {"mm", "input, mat2, *, out=None", "torch method", mm, Type::own},
     {"spmm", "input, mat2, *, out=None", "torch", mm, Type::own},
@@ -484,6 +484,6 @@ constexpr Operator of_grouped_gemm[] = {
 }  // namespace
 
 std::vector<Row> grouped_gemm_rows() { return operator_rows(of_grouped_gemm); }
-std::vector<Row> product_rows() { return operator_rows(operators); }
+std::vector<Row> product_rows() { return operator_rows(product_operators); }
 
 }  // namespace stepzero::libraries

@@ -369,7 +369,7 @@ Value filled_at_random(Op& op) {
   return op.argument(first);
 }
 namespace {
-Value normal(Op& op) {
+Value filled_normal(Op& op) {
   if (const auto deviation = op.real("std"); deviation && *deviation < 0)
     return op.fail(ProblemKind::argument, "`normal_` takes a std of at least 0");
   return filled_at_random(op);
@@ -424,7 +424,7 @@ Value copy(Op& op) {
 
 #define FORMAT "input, memory_format=None"
 
-constexpr Operator operators[] = {
+constexpr Operator property_operators[] = {
     {"dtype", "input", "property", dtype, Type::own},
     {"device", "input", "property", device, Type::own},
     {"requires_grad", "input", "property", requires_grad, Type::own},
@@ -476,7 +476,7 @@ constexpr Operator operators[] = {
     {"fill_", "input, value", "torch method", filled, Type::own},
     {"fill", "input, value", "torch", filled_copy, Type::own},
     {"copy_", "input, src, non_blocking=False", "method", copy, Type::own},
-    {"normal_", "input, mean=0, std=1, *, generator=None", "method", normal, Type::own},
+    {"normal_", "input, mean=0, std=1, *, generator=None", "method", filled_normal, Type::own},
     {"uniform_", "input, from=0, to=1, *, generator=None", "method", uniform, Type::own},
     {"random_", "input, from=0, to=None, *, generator=None", "method", filled_at_random, Type::own},
     {"bernoulli_", "input, p=0.5, *, generator=None", "method", bernoulli, Type::own},
@@ -560,7 +560,7 @@ Value version(Call& call) {
 }  // namespace
 
 std::vector<Row> property_rows() {
-  std::vector<Row> rows = operator_rows(operators);
+  std::vector<Row> rows = operator_rows(property_operators);
   const std::vector<Row> init = init_rows();
   rows.insert(rows.end(), init.begin(), init.end());
   rows.push_back(row("torch.utils.swap_tensors", RowKind::function, "t1, t2", swap_tensors));

@@ -265,7 +265,7 @@ Value distance(Op& op) {
 }
 // A Python bool.
 Value truth(Op& op) { return anything(op); }
-Value close(Op& op) {
+Value all_close(Op& op) {
   const TensorState *a = op.tensor("input"), *b = op.tensor("other");
   if (a && b) (void)op.broadcast(a->shape, b->shape);
   return anything(op);
@@ -302,7 +302,7 @@ Value sum_to_size(Op& op) {
                                              : Dtype::unknown);
 }
 
-constexpr Operator operators[] = {
+constexpr Operator reduction_operators[] = {
     {"sum", "input, dim=None, keepdim=False, *, dtype=None, out=None", "torch method", sum, Type::own},
     {"nansum", "input, dim=None, keepdim=False, *, dtype=None, out=None", "torch method", sum, Type::own},
     {"prod", "input, dim=None, keepdim=False, *, dtype=None, out=None", "torch method", sum, Type::own},
@@ -339,11 +339,12 @@ constexpr Operator operators[] = {
     {"dist", "input, other, p=2", "torch method", distance, Type::own},
     {"equal", "input, other", "torch method", truth, Type::own},
     {"is_nonzero", "input", "torch method", truth, Type::own},
-    {"allclose", "input, other, rtol=1e-05, atol=1e-08, equal_nan=False", "torch method", close, Type::own},
+    {"allclose", "input, other, rtol=1e-05, atol=1e-08, equal_nan=False", "torch method", all_close,
+        Type::own},
 };
 
 }  // namespace
 
-std::vector<Row> reduction_rows() { return operator_rows(operators); }
+std::vector<Row> reduction_rows() { return operator_rows(reduction_operators); }
 
 }  // namespace stepzero::libraries

@@ -396,7 +396,7 @@ Value unflatten(Op& op) {
   return op.result(shape);
 }
 
-constexpr Operator operators[] = {
+constexpr Operator reshaping_operators[] = {
     {"reshape", "input, shape, *more", "torch method spread", reshape, Type::input},
     {"view", "input, size=None, *more, dtype=None", "method spread torch.view_copy", view, Type::input},
     {"view_as", "input, other", "method", reshape_as, Type::input},
@@ -409,6 +409,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> reshaping_rows() { return operator_rows(operators); }
+std::vector<Row> reshaping_rows() { return operator_rows(reshaping_operators); }
 
 }  // namespace stepzero::libraries

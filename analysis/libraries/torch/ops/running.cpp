@@ -114,7 +114,7 @@ Value area(Op& op) {
   return op.result(without(op, shape, *at, false), dtype);
 }
 
-constexpr Operator operators[] = {
+constexpr Operator running_operators[] = {
     {"cumsum", "input, dim, *, dtype=None, out=None", "torch method in_place", running, Type::own},
     {"cumprod", "input, dim, *, dtype=None, out=None", "torch method in_place", running, Type::own},
     {"logcumsumexp", "input, dim, *, out=None", "torch method", running_log, Type::input},
@@ -126,6 +126,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> running_rows() { return operator_rows(operators); }
+std::vector<Row> running_rows() { return operator_rows(running_operators); }
 
 }  // namespace stepzero::libraries

@@ -134,7 +134,7 @@ Value size(Op& op) {
 }
 
 // How many elements.
-Value count(Op& op) {
+Value element_count(Op& op) {
   const TensorState* state = op.tensor(op.call.at(0));
   if (!state || !state->shape.ndim_known) return unknown_size(op.run, op.call.at(0), op.call.place);
   const Value all = whole_shape(op.run, op.call.at(0), op.call.place);
@@ -144,7 +144,7 @@ Value count(Op& op) {
 }
 
 // How many dimensions: the same number that len(x.shape) is.
-Value rank(Op& op) {
+Value rank_of_input(Op& op) {
   const Value input = op.call.at(0);
   const TensorState* state = op.tensor(input);
   if (state && state->shape.ndim_known)
@@ -164,17 +164,17 @@ Value rank(Op& op) {
   return slot.value;
 }
 
-constexpr Operator operators[] = {
+constexpr Operator size_operators[] = {
     {"shape", "input", "property", shape, Type::own},
     {"size", "input, dim=None", "method", size, Type::own},
-    {"dim", "input", "method torch.Tensor.ndimension", rank, Type::own},
-    {"ndim", "input", "property", rank, Type::own},
-    {"numel", "input", "torch method torch.Tensor.nelement", count, Type::own},
+    {"dim", "input", "method torch.Tensor.ndimension", rank_of_input, Type::own},
+    {"ndim", "input", "property", rank_of_input, Type::own},
+    {"numel", "input", "torch method torch.Tensor.nelement", element_count, Type::own},
 };
 
 }  // namespace
 
-std::vector<Row> size_rows() { return operator_rows(operators); }
+std::vector<Row> size_rows() { return operator_rows(size_operators); }
 
 void settle_rank(Runtime& run, TensorState& learned) {
   if (!learned.shape.ndim_known) return;

@@ -152,7 +152,7 @@ Value is_in(Op& op) {
   return op.result(elements ? elements->shape : Shape{}, Dtype::boolean);
 }
 
-constexpr Operator operators[] = {
+constexpr Operator sorting_operators[] = {
     {"max", "input, dim=None, keepdim=False, *, other=None, out=None", "torch method", choose},
     {"min", "input, dim=None, keepdim=False, *, other=None, out=None", "torch method", choose},
     {"median", "input, dim=None, keepdim=False, *, out=None", "torch method", median, Type::input},
@@ -180,6 +180,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> sorting_rows() { return operator_rows(operators); }
+std::vector<Row> sorting_rows() { return operator_rows(sorting_operators); }
 
 }  // namespace stepzero::libraries

@@ -83,7 +83,7 @@ Value from_coordinates(Op& op) {
   return op.result(shape, dtype);
 }
 
-constexpr Operator operators[] = {
+constexpr Operator sparse_operators[] = {
     {"sparse_coo_tensor",
         "indices=None, values=None, size=None, *, dtype=None, device=None, pin_memory=False, requires_grad=False, check_invariants=None, is_coalesced=None",
         "torch", from_coordinates, Type::own},
@@ -98,6 +98,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> sparse_rows() { return operator_rows(operators); }
+std::vector<Row> sparse_rows() { return operator_rows(sparse_operators); }
 
 }  // namespace stepzero::libraries

@@ -273,7 +273,7 @@ Value unbind(Op& op) {
   return op.run.heap().open_list(op.result(shape, op.result_type(Type::input)), whole.size);
 }
 
-constexpr Operator operators[] = {
+constexpr Operator split_operators[] = {
     {"split", "input, split_size, dim=0", "method", split, Type::own},
     {"unsafe_split", "input, split_size, dim=0", "torch method", split, Type::own},
     {"split", "tensor, split_size_or_sections, dim=0", "torch", split, Type::own},
@@ -291,6 +291,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> split_rows() { return operator_rows(operators); }
+std::vector<Row> split_rows() { return operator_rows(split_operators); }
 
 }  // namespace stepzero::libraries

@@ -111,7 +111,7 @@ Value segments(Op& op) {
   return op.result(shape, data->dtype);
 }
 
-constexpr Operator operators[] = {
+constexpr Operator statistics_operators[] = {
     {"bincount", "input, weights=None, minlength=0", "torch method", bincount, Type::own},
     {"histc", "input, bins=100, min=0, max=0, *, out=None", "torch method", histc, Type::input},
     {"histogram", "input, bins, *, range=None, weight=None, density=False, out=None", "torch method",
@@ -128,6 +128,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> statistics_rows() { return operator_rows(operators); }
+std::vector<Row> statistics_rows() { return operator_rows(statistics_operators); }
 
 }  // namespace stepzero::libraries

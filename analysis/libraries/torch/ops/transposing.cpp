@@ -226,7 +226,7 @@ Value movedim(Op& op) {
   return op.result(out);
 }
 
-constexpr Operator operators[] = {
+constexpr Operator transposing_operators[] = {
     {"unsqueeze", "input, dim", "torch method in_shape torch.unsqueeze_copy", unsqueeze, Type::input},
     {"squeeze", "input, dim=None", "torch method in_shape torch.squeeze_copy", squeeze, Type::input},
     {"transpose", "input, dim0, dim1", "torch method in_shape torch.transpose_copy", transpose, Type::input},
@@ -249,6 +249,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> transposing_rows() { return operator_rows(operators); }
+std::vector<Row> transposing_rows() { return operator_rows(transposing_operators); }
 
 }  // namespace stepzero::libraries

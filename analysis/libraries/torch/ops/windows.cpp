@@ -34,7 +34,7 @@ Value window(Op& op) {
 
 #define OPTIONS "dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False"
 
-constexpr Operator operators[] = {
+constexpr Operator signal_window_operators[] = {
     {"bartlett", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
     {"blackman", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
     {"cosine", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
@@ -57,6 +57,6 @@ constexpr Operator operators[] = {
 
 }  // namespace
 
-std::vector<Row> signal_window_rows() { return operator_rows(operators); }
+std::vector<Row> signal_window_rows() { return operator_rows(signal_window_operators); }
 
 }  // namespace stepzero::libraries
