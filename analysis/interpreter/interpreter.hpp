@@ -106,7 +106,8 @@ public:
   Cond named_condition(std::string_view name, Sharing sharing) override;
   Value symbol(std::string_view name, Sharing sharing, Place born) override;
   void record_operation(const Call& call, Value result, Value extra_self = {}) override;
-  ProblemEvent* problem(values::ProblemKind kind, const Call& call, Cond when = nullptr) override;
+  ProblemEvent* problem(values::ProblemKind kind, const Call& call, Cond when = nullptr,
+      std::string_view raises = {}) override;
   ProblemEvent* problem_at(
       values::ProblemKind kind, Place place, const syntax::Expr* node, std::string text) override;
   void poison(const Call& call) override;
@@ -292,8 +293,8 @@ private:
       const values::Class& cls, const Arguments& arguments, Place where, const syntax::CallExpr& expr);
   bool refuses_all(
       const values::Class& cls, const Arguments& arguments, Place where, const syntax::CallExpr& expr);
-  int tries_for_others(const ProblemEvent& event);
-  void settle(ProblemEvent& event, Cond when, bool again);
+  int tries_for_others(std::string_view raised);
+  void settle(ProblemEvent& event, Cond when, bool again, std::string_view raises);
   Value call_wrapped(Value either, Value wrapper, Value module, Arguments arguments, Place place,
       const syntax::CallExpr* expr);
   Value call_library(const values::LibrarySymbol& symbol, Value self, Arguments arguments, Place place,

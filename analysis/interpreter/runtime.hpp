@@ -134,8 +134,10 @@ public:
   virtual Value symbol(std::string_view name, Sharing sharing, Place born) = 0;
 
   virtual void record_operation(const Call& call, Value result, Value extra_self = {}) = 0;
-  // Under the assumption of the path and, if there is one, `when`.
-  virtual ProblemEvent* problem(values::ProblemKind kind, const Call& call, Cond when = nullptr) = 0;
+  // Under the assumption of the path and, if there is one, `when`. It is this built-in exception, or what
+  // Library::raises says.
+  virtual ProblemEvent* problem(
+      values::ProblemKind kind, const Call& call, Cond when = nullptr, std::string_view raises = {}) = 0;
   // The same of what no row of the library is called for.
   virtual ProblemEvent* problem_at(
       values::ProblemKind kind, Place place, const syntax::Expr* node, std::string text) = 0;

@@ -354,8 +354,7 @@ bool Interpreter::is_about_option(Cond given) const {
 }
 
 // How many of the tries around have handlers for other exceptions alone.
-int Interpreter::tries_for_others(const ProblemEvent& event) {
-  const std::string_view raised = library_.raises(event.problem, event.row);
+int Interpreter::tries_for_others(std::string_view raised) {
   if (raised.empty()) return 0;
   const Value exception = library_symbol("builtins." + std::string(raised));
   int others = 0;
@@ -371,8 +370,8 @@ int Interpreter::tries_for_others(const ProblemEvent& event) {
 }
 
 // Who may catch it, and under which condition it happens.
-void Interpreter::settle(ProblemEvent& event, Cond when, bool again) {
-  const int others = std::min(tries_for_others(event), guards_);
+void Interpreter::settle(ProblemEvent& event, Cond when, bool again, std::string_view raises) {
+  const int others = std::min(tries_for_others(raises), guards_);
   guards_ -= others;
   event.guarded = may_not_fail() || again || asked_by_callee();
   guards_ += others;
@@ -406,7 +405,9 @@ void Interpreter::settle(ProblemEvent& event, Cond when, bool again) {
   }
 }
 
-ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called, Cond when) {
+ProblemEvent* Interpreter::problem(
+    values::ProblemKind kind, const Call& called, Cond when, std::string_view raises) {
+  if (raises.empty()) raises = library_.raises(kind, &called.row);
   auto* event = record_.event<ProblemEvent>();
   event->problem = kind;
   event->place = called.place;
@@ -417,7 +418,7 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
   event->self = called.self;
   bool again = false;
   each_operand(called, [&](Value operand) { again = again || heap().is_poisoned(operand); });
-  settle(*event, when, again);
+  settle(*event, when, again, raises);
   // One branch is for one kind of tensor: who gives what is for another kind does not get there.
   for (const Frame* frame = frame_; frame && frame->outer && !event->guarded; frame = frame->outer) {
     if (!frame->function || !frame->function->parameters) continue;
@@ -452,10 +453,14 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
     poison(called);
   // What fails in the first round of a loop is seen in its rehearsal.
   if (dry_runs_ <= 1) append(event);
-  // One process goes on in the handler that takes it. Of wrong arguments it is not said what they raise.
+  // One process goes on in the handler that takes it.
+  const std::string_view raised = !raises.empty() ? raises
+      : kind == values::ProblemKind::argument     ? ""
+      : kind == values::ProblemKind::index        ? "IndexError"
+                                                  : "RuntimeError";
   if (limits_.as_rank && catching_ > 0 && !again && !event->assumption && !event->overridable &&
-      kind < values::ProblemKind::first_without_failure && kind != values::ProblemKind::argument)
-    (void)raise_builtin(kind == values::ProblemKind::index ? "IndexError" : "RuntimeError", called.place);
+      kind < values::ProblemKind::first_without_failure && !raised.empty())
+    (void)raise_builtin(raised, called.place);
   return event;
 }
 
@@ -467,7 +472,7 @@ ProblemEvent* Interpreter::problem_at(
   event->calls = site_;
   event->node = node;
   event->text = std::move(text);
-  settle(*event, nullptr, false);
+  settle(*event, nullptr, false, library_.raises(kind, nullptr));
   if (dry_runs_ <= 1) append(event);
   return event;
 }

@@ -306,10 +306,11 @@ std::optional<std::size_t> Op::axis(std::int64_t at, std::size_t rank) {
   const auto range = static_cast<std::int64_t>(std::max<std::size_t>(rank, 1));
   const std::int64_t resolved = at < 0 ? at + range : at;
   if (resolved >= 0 && resolved < range) return static_cast<std::size_t>(resolved);
-  fail(ProblemKind::index,
-      "Dimension " + std::to_string(at) + " is outside a tensor of " + std::to_string(rank) +
-          (rank == 1 ? " dimension" : " dimensions") + ": PyTorch takes " + std::to_string(-range) + " to " +
-          std::to_string(range - 1));
+  raising("IndexError")
+      .fail(ProblemKind::index,
+          "Dimension " + std::to_string(at) + " is outside a tensor of " + std::to_string(rank) +
+              (rank == 1 ? " dimension" : " dimensions") + ": PyTorch takes " + std::to_string(-range) +
+              " to " + std::to_string(range - 1));
   return std::nullopt;
 }
 std::optional<std::size_t> Op::axis(std::string_view name, std::size_t rank) {

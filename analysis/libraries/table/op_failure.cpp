@@ -31,11 +31,11 @@ void Op::fail_when(
 
 interpreter::ProblemEvent& Op::refuse(ProblemKind kind) {
   failed_ = true;
-  return *(problem_ = run.problem(kind, call, unless_));
+  return *(problem_ = run.problem(kind, call, unless_, std::exchange(raises_, {})));
 }
 
 void Op::tell(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
-  auto* problem = problem_ = run.problem(kind, call, unless_);
+  auto* problem = problem_ = run.problem(kind, call, unless_, std::exchange(raises_, {}));
   problem->text = std::move(text);
   for (const Value& value : tensors()) {
     if (problem->operands.size() == 4) break;

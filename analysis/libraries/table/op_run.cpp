@@ -97,9 +97,10 @@ bool fits(Op& op) {
         call.row.path.starts_with("torch.") &&
         std::ranges::find(of_dimensions, written) != std::end(of_dimensions);
     if (!presumed && (call.row.kind == RowKind::class_ || is_slip || elementwise))
-      op.fail(ProblemKind::argument,
-          code(op.title()) + " has no argument '" + std::string(written) + "'" +
-              (is_slip ? ". Did you mean `" + std::string(meant->text()) + "`?" : ""));
+      op.raising("TypeError")
+          .fail(ProblemKind::argument,
+              code(op.title()) + " has no argument '" + std::string(written) + "'" +
+                  (is_slip ? ". Did you mean `" + std::string(meant->text()) + "`?" : ""));
     return false;
   }
   // Nothing that is spread is nothing that somebody forgot: versions differ in what they say to it.
@@ -109,16 +110,20 @@ bool fits(Op& op) {
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (!call.given[i] && call.row.defaults[i].kind == Kind::absent) {
       if (!presumed && !spreads)
-        op.fail(ProblemKind::argument,
-            code(op.title()) + " is called without its argument '" + std::string(parameters[i].text()) + "'");
+        op.raising("TypeError")
+            .fail(ProblemKind::argument,
+                code(op.title()) + " is called without its argument '" + std::string(parameters[i].text()) +
+                    "'");
       return false;
     }
   if (!call.rest.empty() && !call.row.takes_rest) {
     if (!presumed)
-      op.fail(ProblemKind::argument,
-          code(op.title()) + " takes " +
-              count_of(call.row.positional - call.row.self_first, "positional argument") + " but is given " +
-              std::to_string(call.row.positional - call.row.self_first + call.rest.size()));
+      op.raising("TypeError")
+          .fail(ProblemKind::argument,
+              code(op.title()) + " takes " +
+                  count_of(call.row.positional - call.row.self_first, "positional argument") +
+                  " but is given " +
+                  std::to_string(call.row.positional - call.row.self_first + call.rest.size()));
     return false;
   }
   return true;

@@ -33,6 +33,12 @@ private:
     op.fail(kind, std::move(text), because);
     return true;
   }
+  // Another batch is a ValueError; any other difference a RuntimeError.
+  void raise_for_shape() const {
+    if (x.dims.size() < 2 || y.dims.empty()) return;
+    const Answer same = op.equal(x.dims[0], y.dims[0]);
+    op.raising(same == Answer::no ? "ValueError" : same == Answer::yes ? "RuntimeError" : "");
+  }
   std::string scores() const { return op.name("input") + " " + op.words(x); }
   std::string moved() const { return x.dims.size() == 3 ? ".transpose(1, 2)" : ".movedim(-1, 1)"; }
 
@@ -73,6 +79,7 @@ Value ClassTargets::of_probabilities() {
     std::string advice;
     if (rank == 2 && op.value(y.dims[1]) == 1)
       advice = "; indices of classes would be [" + op.words(x.dims[0]) + "]: squeeze(1)";
+    raise_for_shape();
     op.fail(ProblemKind::loss_target,
         called(op) + " compares " + scores() + " with " + op.name("target") + " " + op.words(y) +
             ": with as many dimensions, the target holds a probability for each class and has to be of the same shape" +
@@ -104,6 +111,7 @@ bool ClassTargets::has_classes_last() const {
 bool ClassTargets::is_refused_for_shape() {
   if (!known_unequal(op, wanted, y)) return false;
   const bool last = has_classes_last();
+  raise_for_shape();
   op.fail(ProblemKind::loss_target,
       called(op) + " takes the classes of " + scores() + " in dimension " + std::to_string(axis) +
           ", so the target would be " + op.words(wanted) + ", but " + op.name("target") + " has shape " +
@@ -126,9 +134,10 @@ void ClassTargets::warn_if_classes_are_last() {
 bool ClassTargets::is_refused_for_dtype() {
   if (target.dtype == Dtype::unknown || target.dtype == Dtype::int64 || target.dtype == Dtype::uint8)
     return false;
-  op.fail(ProblemKind::dtype,
-      called(op) + " takes classes as int64, but " + op.name("target") + " is " +
-          code(values::name(target.dtype)));
+  op.raising("RuntimeError")
+      .fail(ProblemKind::dtype,
+          called(op) + " takes classes as int64, but " + op.name("target") + " is " +
+              code(values::name(target.dtype)));
   op.cure_append("target", ".long()", false);
   return true;
 }
@@ -138,6 +147,7 @@ bool ClassTargets::is_refused_for_weight() {
   if (!weight || !weight->shape.ndim_known || weight->shape.dims.size() != 1 ||
       op.equal(weight->shape.dims[0], x.dims[axis]) != Answer::no)
     return false;
+  op.raising("RuntimeError");
   return refuse(ProblemKind::loss_target,
       called(op) + " has weights for " + op.words(weight->shape.dims[0]) + " classes, and " + scores() +
           " has " + op.words(x.dims[axis]));
@@ -149,11 +159,13 @@ bool ClassTargets::is_refused_for_numbers() {
   const auto except = ignored.is(Kind::integer) ? op.s.value(ignored.integer()) : std::nullopt;
   if (!count.size || !except) return false;
   const auto classes = [&] { return scores() + " has scores for " + op.words(count); };
-  if (const Int beyond = number_outside(op, op.argument("target"), op.s.constant(0), count.size, except))
+  if (const Int beyond = number_outside(op, op.argument("target"), op.s.constant(0), count.size, except)) {
+    op.raising("IndexError");
     return refuse(ProblemKind::index,
         op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + classes() +
             ": 0 to " + op.words(op.dim(op.s.sub(count.size, op.s.constant(1)))),
         {count});
+  }
   return refuses_drawn(op, op.argument("target"), count, [&](const std::string& greatest) {
     return op.name("target") + " may hold numbers up to " + greatest + ", and " + classes() + " classes";
   });

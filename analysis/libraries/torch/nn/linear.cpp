@@ -147,10 +147,11 @@ Value embed(Op& op, std::string_view weight) {
         : Dim{};
   if (const Int beyond = rows.size ? number_outside(op, op.argument("input"), op.s.constant(0), rows.size)
                                    : nullptr) {
-    op.fail(ProblemKind::index,
-        called(op) + " has " + op.words(rows) + " rows, but " + op.name("input") + " holds the index " +
-            op.words(op.dim(beyond)),
-        {rows});
+    op.raising("IndexError")
+        .fail(ProblemKind::index,
+            called(op) + " has " + op.words(rows) + " rows, but " + op.name("input") + " holds the index " +
+                op.words(op.dim(beyond)),
+            {rows});
     std::int64_t most = -1;
     for (const values::Number& number : elements_among(op, op.argument("input")))
       most = std::max(most, number.integer ? op.s.value(number.integer).value_or(-1) : -1);

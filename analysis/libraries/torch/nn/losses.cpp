@@ -25,9 +25,10 @@ Value reduced(Op& op, const Shape& each, Dtype dtype) {
   if (reduction.text() == "mean" || reduction.text() == "sum" || reduction.text() == "batchmean")
     return op.result({true, {}}, dtype);
   if (reduction.text() == "none") return op.result(each, dtype);
-  return op.fail(ProblemKind::argument,
-      called(op) + " has no reduction '" + std::string(reduction.text()) +
-          "': it is 'mean', 'sum' or 'none'");
+  return op.raising("ValueError")
+      .fail(ProblemKind::argument,
+          called(op) + " has no reduction '" + std::string(reduction.text()) +
+              "': it is 'mean', 'sum' or 'none'");
 }
 
 bool known_unequal(Op& op, const Shape& a, const Shape& b) {
@@ -75,9 +76,11 @@ Value same_shapes(Op& op) {
   const TensorState *input = op.expect("input"), *target = op.expect("target");
   if (!input || !target) return op.unknown();
   if (known_unequal(op, input->shape, target->shape)) {
-    op.fail(ProblemKind::loss_target,
-        called(op) + " takes a target of the shape of its input, but " + op.name("input") + " has shape " +
-            op.words(input->shape) + " while " + op.name("target") + " has shape " + op.words(target->shape));
+    op.raising("ValueError")
+        .fail(ProblemKind::loss_target,
+            called(op) + " takes a target of the shape of its input, but " + op.name("input") +
+                " has shape " + op.words(input->shape) + " while " + op.name("target") + " has shape " +
+                op.words(target->shape));
     if (is_column_of(op, input->shape, target->shape))
       op.cure_append("target", ".unsqueeze(-1)", false);
     else if (is_column_of(op, target->shape, input->shape))

@@ -26,6 +26,7 @@ bool same_channels(Op& op, const Channels& found, const Dim& wanted) {
     }
     return true;
   }
+  op.raising(op.title().starts_with("BatchNorm") ? "RuntimeError" : "");
   op.fail(ProblemKind::layer_input,
       called(op) + " takes " + op.words(wanted) + (op.value(wanted) == 1 ? " channel" : " channels") +
           ", but " + op.name("input") + " has " + op.words(arrives) + ": it is " + op.words(shape),
@@ -48,7 +49,9 @@ Value normalized(Op& op, Channels found, const Dim& channels) {
 template <std::size_t... ranks> Value batch_norm(Op& op) {
   constexpr std::size_t allowed[] = {ranks...};
   const Dim channels = holds_channels(op) ? setting_dim(op, "num_features") : Dim{};
+  op.raising("ValueError");
   const TensorState* input = ranked_input(op, "input", allowed);
+  op.raising({});
   if (input && !input->shape.ndim_known && std::size(allowed) == 1 && !op.run.guarded()) {
     std::vector<Dim> last(allowed[0]);
     last[1] = channels;

@@ -54,7 +54,7 @@ StateSizes sizes_of(Op& op) {
   return made;
 }
 
-bool hidden_fits(Op& op, Value hidden, const Shape& wanted, std::string_view what) {
+bool hidden_fits(Op& op, Value hidden, const Shape& wanted, std::string_view what, bool of_cell = false) {
   const TensorState* state = op.tensor(hidden);
   if (!state || !state->shape.ndim_known || !wanted.ndim_known) return true;
   bool fits = state->shape.dims.size() == wanted.dims.size();
@@ -66,6 +66,9 @@ bool hidden_fits(Op& op, Value hidden, const Shape& wanted, std::string_view wha
         op.run.note_fit(state->shape.dims[i].size, wanted.dims[i].size, false, op.call.place);
     return true;
   }
+  const std::size_t ndim = state->shape.dims.size();
+  // Cells take no states of three and more dimensions at all.
+  op.raising(of_cell && ndim != 1 && ndim != 2 ? "ValueError" : of_cell && ndim == 1 ? "" : "RuntimeError");
   op.fail(ProblemKind::layer_input,
       called(op) + " needs " + std::string(what) + " of " + op.words(wanted) + ", but it is " +
           op.words(state->shape) + ": " + op.name("input") + " has shape " + op.words(op.shape("input")));
@@ -85,18 +88,24 @@ template <bool is_lstm> Value recurrent(Op& op) {
   if (!packed) {
     if (input->shape.ndim_known && input->shape.dims.size() != 2 && input->shape.dims.size() != 3) {
       const bool first = setting_flag(op, "batch_first") == Known::yes;
-      return op.fail(ProblemKind::layer_input,
-          called(op) + " takes " + (first ? "[N, L, " : "[L, N, ") + op.words(sizes.input) + "] or [L, " +
-              op.words(sizes.input) + "], but " + op.name("input") + " has shape " + op.words(input->shape));
+      return op.raising("ValueError")
+          .fail(ProblemKind::layer_input,
+              called(op) + " takes " + (first ? "[N, L, " : "[L, N, ") + op.words(sizes.input) + "] or [L, " +
+                  op.words(sizes.input) + "], but " + op.name("input") + " has shape " +
+                  op.words(input->shape));
     }
   }
   const Dim arrives = from_right(input->shape, 0);
   if (op.never_equal(arrives, sizes.input))
-    return op.fail(ProblemKind::layer_input,
-        called(op) + " takes " + op.words(sizes.input) + " features, but " + op.name("input") + " has " +
-            op.words(arrives) + ": it is " + op.words(input->shape),
-        {sizes.input, arrives});
-  if (!fits_weights(op, "input")) return op.unknown();
+    return op.raising("RuntimeError")
+        .fail(ProblemKind::layer_input,
+            called(op) + " takes " + op.words(sizes.input) + " features, but " + op.name("input") + " has " +
+                op.words(arrives) + ": it is " + op.words(input->shape),
+            {sizes.input, arrives});
+  op.raising("ValueError");
+  const bool fits = fits_weights(op, "input");
+  op.raising({});
+  if (!fits) return op.unknown();
   if (sizes.input.size && !arrives.size) {
     const Dim last[] = {sizes.input};
     op.learn_last("input", last);
@@ -177,15 +186,18 @@ template <bool is_lstm> Value cell(Op& op) {
   constexpr std::size_t ranks[] = {1, 2};
   constexpr std::string_view sizes[] = {"N", ""};
   take_usual(op, "input", sizes);
+  op.raising("ValueError");
   const TensorState* input = ranked_input(op, "input", ranks);
+  op.raising({});
   if (!input) return op.unknown();
   const Dim features = setting_dim(op, "input_size"), hidden = setting_dim(op, "hidden_size");
   const Dim arrives = from_right(input->shape, 0);
   if (op.never_equal(arrives, features))
-    return op.fail(ProblemKind::layer_input,
-        called(op) + " takes " + op.words(features) + " features, but " + op.name("input") + " has " +
-            op.words(arrives) + ": it is " + op.words(input->shape),
-        {features, arrives});
+    return op.raising("RuntimeError")
+        .fail(ProblemKind::layer_input,
+            called(op) + " takes " + op.words(features) + " features, but " + op.name("input") + " has " +
+                op.words(arrives) + ": it is " + op.words(input->shape),
+            {features, arrives});
   if (!fits_weights(op, "input")) return op.unknown();
   const Dim learned[] = {features};
   op.learn_last("input", learned);
@@ -195,10 +207,10 @@ template <bool is_lstm> Value cell(Op& op) {
   if constexpr (is_lstm) {
     if (const auto pair = op.sequence("hx"))
       for (const Value& state : *pair)
-        if (!hidden_fits(op, state, out, "states")) return op.unknown();
+        if (!hidden_fits(op, state, out, "states", true)) return op.unknown();
     return op.tuple({op.result(out, dtype), op.result(out, dtype)});
   } else {
-    if (!hidden_fits(op, op.argument("hx"), out, "a state")) return op.unknown();
+    if (!hidden_fits(op, op.argument("hx"), out, "a state", true)) return op.unknown();
     return op.result(out, dtype);
   }
 }

@@ -55,9 +55,10 @@ Dim sliced(Op& op, const Dim& dim, const values::SliceObject& slice, const synta
     if (!step.is(Kind::integer)) return {};
     stride = step.integer();
     if (op.s.compare(Compare::le, stride, zero) == Answer::yes) {
-      op.fail(ProblemKind::index,
-          "The step of a slice of a tensor has to be positive, and " + op.words(op.dim(stride)) +
-              " is not: flip turns a tensor around");
+      op.raising("ValueError")
+          .fail(ProblemKind::index,
+              "The step of a slice of a tensor has to be positive, and " + op.words(op.dim(stride)) +
+                  " is not: flip turns a tensor around");
       return {};
     }
   }
@@ -291,9 +292,10 @@ private:
 std::optional<Shape> Indexing::result() {
   if (!count_parts() || !is_told_alike_by_versions()) return std::nullopt;
   if (from.ndim_known && taken > from.dims.size()) {
-    op.fail(ProblemKind::index,
-        name + " is " + op.words(from) + " and has " + count_of(from.dims.size(), "dimension") +
-            ", but is indexed in " + std::to_string(taken));
+    op.raising("IndexError")
+        .fail(ProblemKind::index,
+            name + " is " + op.words(from) + " and has " + count_of(from.dims.size(), "dimension") +
+                ", but is indexed in " + std::to_string(taken));
     return std::nullopt;
   }
   out.ndim_known = from.ndim_known;
@@ -436,11 +438,12 @@ bool Indexing::take_mask(const Part& part) {
   for (std::size_t k = 0; k < part.shape.dims.size(); ++k) {
     const Dim &masks = part.shape.dims[k], &has = from.dims[at + k];
     if (op.equal(masks, has) != Answer::no) continue;
-    op.fail(ProblemKind::index,
-        "The mask is " + op.words(part.shape) + " and " + name + " is " + op.words(from) + ": " +
-            op.words(masks) + " would choose among the " + op.words(has) + " of dimension " +
-            std::to_string(at + k),
-        {masks, has});
+    op.raising("IndexError")
+        .fail(ProblemKind::index,
+            "The mask is " + op.words(part.shape) + " and " + name + " is " + op.words(from) + ": " +
+                op.words(masks) + " would choose among the " + op.words(has) + " of dimension " +
+                std::to_string(at + k),
+            {masks, has});
     return false;
   }
   const Dim chosen = part.value.is(Kind::list) && !part.numbers.empty()
@@ -460,9 +463,10 @@ bool Indexing::select(const Shape& by) {
     bool impossible = false;
     const auto both = broadcast(op.run, *selected, by, &impossible);
     if (impossible) {
-      op.fail(ProblemKind::index,
-          "The indices select together, and their shapes " + op.words(*selected) + " and " + op.words(by) +
-              " do not broadcast");
+      op.raising("IndexError")
+          .fail(ProblemKind::index,
+              "The indices select together, and their shapes " + op.words(*selected) + " and " +
+                  op.words(by) + " do not broadcast");
       return false;
     }
     selected = both ? *both : Shape{};
@@ -475,13 +479,14 @@ void Indexing::refuse_index(const std::string& index, std::size_t axis, const Di
   const auto size = op.value(dim);
   // What is empty on one way stands for nothing: there is nothing to go through there.
   if (size == 0 && op.run.assumption()) return;
-  op.fail(ProblemKind::index,
-      "Index " + index + " is outside dimension " + std::to_string(axis) + " of " + name + ", which has " +
-          (size ? count_of(*size, "element") : op.words(dim) + " elements") +
-          (size && *size > 0
-                  ? ": PyTorch takes " + std::to_string(-*size) + " to " + std::to_string(*size - 1)
-                  : ""),
-      {dim});
+  op.raising("IndexError")
+      .fail(ProblemKind::index,
+          "Index " + index + " is outside dimension " + std::to_string(axis) + " of " + name +
+              ", which has " + (size ? count_of(*size, "element") : op.words(dim) + " elements") +
+              (size && *size > 0
+                      ? ": PyTorch takes " + std::to_string(-*size) + " to " + std::to_string(*size - 1)
+                      : ""),
+          {dim});
 }
 
 // PyTorch looks at the numbers only if anything is selected by them.
