@@ -248,6 +248,12 @@ Value multihead(Op& op) {
         {q.batch, k.batch});
   if (q.known && k.known) {
     if (!mask_fits(op, "attn_mask", {q.length, k.length})) return op.unknown();
+    // Of three dimensions it has one for each head of each sequence.
+    const Dim heads = setting_dim(op, "num_heads");
+    const Dim all = !q.batched             ? heads
+        : op.mul(q.batch.size, heads.size) ? op.made(op.mul(q.batch.size, heads.size), "batch and heads")
+                                           : Dim{};
+    if (all.size && !mask_fits(op, "attn_mask", {all, q.length, k.length})) return op.unknown();
     if (q.batched && !mask_fits(op, "key_padding_mask", {k.batch, k.length})) return op.unknown();
   }
   const Dim last[] = {width};

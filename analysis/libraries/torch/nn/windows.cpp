@@ -97,6 +97,19 @@ Value pad(Op& op) {
 
 // ---------------------------------------------------------------- windows as columns
 
+// Windows, the distances in them and between them are at least 1. False after fail().
+bool has_steps(Op& op) {
+  for (const std::string_view name : {"kernel_size", "dilation", "stride"})
+    if (const auto found = setting_axes(op, name, 2))
+      for (const Int size : *found)
+        if (size && less_than(op, size, 1)) {
+          op.raising("RuntimeError")
+              .fail(ProblemKind::argument,
+                  "`" + std::string(name) + "` is " + op.words(op.dim(size)) + "; it has to be at least 1");
+          return false;
+        }
+  return true;
+}
 // How many places a window has along each axis.
 std::optional<std::vector<Int>> places(Op& op, std::span<const Dim> sizes, std::span<const Int> kernel) {
   const auto dilation = setting_axes(op, "dilation", 2), padding = setting_axes(op, "padding", 2),
@@ -105,7 +118,7 @@ std::optional<std::vector<Int>> places(Op& op, std::span<const Dim> sizes, std::
   auto& s = op.s;
   std::vector<Int> found;
   for (std::size_t i = 0; i < 2; ++i) {
-    if (!sizes[i].size || s.value((*stride)[i]) == 0) return std::nullopt;
+    if (!sizes[i].size) return std::nullopt;
     const Int reach = s.add(s.mul((*dilation)[i], s.sub(kernel[i], s.constant(1))), s.constant(1));
     const Int span = s.sub(s.add(sizes[i].size, s.mul(s.constant(2), (*padding)[i])), reach);
     found.push_back(s.add(s.floordiv(span, (*stride)[i]), s.constant(1)));
@@ -115,7 +128,7 @@ std::optional<std::vector<Int>> places(Op& op, std::span<const Dim> sizes, std::
 Value unfold(Op& op) {
   constexpr std::size_t ranks[] = {3, 4};
   const TensorState* input = ranked_input(op, "input", ranks);
-  if (!input) return op.unknown();
+  if (!input || !has_steps(op)) return op.unknown();
   const Shape shape = input->shape;
   if (!shape.ndim_known) return op.unknown();
   const auto kernel = setting_axes(op, "kernel_size", 2);
@@ -140,7 +153,7 @@ Value unfold(Op& op) {
 Value fold(Op& op) {
   constexpr std::size_t ranks[] = {2, 3};
   const TensorState* input = ranked_input(op, "input", ranks);
-  if (!input) return op.unknown();
+  if (!input || !has_steps(op)) return op.unknown();
   const Shape shape = input->shape;
   if (!shape.ndim_known) return op.unknown();
   const auto kernel = setting_axes(op, "kernel_size", 2), wanted = setting_axes(op, "output_size", 2);
