@@ -231,6 +231,7 @@ Table::Table() {
       {python_number_rows, python, true},
       {python_iteration_rows, python, true},
       {python_object_rows, python, true},
+      {queue_rows, python, true},
       {python_tool_rows, python, true},
       {expression_rows, python, true},
       {generator_rows, python, true},

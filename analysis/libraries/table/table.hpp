@@ -46,6 +46,7 @@ std::vector<Row> python_rows();            // what surrounds a program: environm
 std::vector<Row> python_number_rows();     // math, operator
 std::vector<Row> python_iteration_rows();  // functools, itertools
 std::vector<Row> python_object_rows();     // collections, copy, dataclasses…
+std::vector<Row> queue_rows();             // queue
 std::vector<Row> expression_rows();        // re
 std::vector<Row> python_tool_rows();       // inspect, contextlib, logging…
 std::vector<Row> path_rows();              // files and folders
