@@ -21,6 +21,12 @@ std::string owner_of(Interpreter& run, const syntax::Expr& node, Place where, st
       owner.find('\n') == std::string_view::npos;
   return short_enough ? "`" + std::string(owner) + "`" : std::string(otherwise);
 }
+// A key as it is written: 'lr', 3.
+std::string written(Interpreter& run, Value key) {
+  if (key.is(Kind::string)) return "'" + std::string(key.text()) + "'";
+  const auto number = run.to_constant(key);
+  return number ? std::to_string(*number) : "?";
+}
 }  // namespace
 
 void judge_beyond_end(Interpreter& run, Value sequence, std::int64_t size, std::int64_t index,
@@ -34,17 +40,21 @@ void judge_beyond_end(Interpreter& run, Value sequence, std::int64_t size, std::
 }
 
 void judge_lacking_key(Interpreter& run, Value dict, Value key, const syntax::Expr& node, Place where) {
-  if (!key.is(Kind::string) || node.kind != syntax::ExprKind::subscript || run.assumption()) return;
+  const bool text = key.is(Kind::string);
+  if ((!text && !(key.is(Kind::integer) && run.to_constant(key))) ||
+      node.kind != syntax::ExprKind::subscript || run.assumption())
+    return;
   const auto& object = *dict.as<values::Dict>();
   const values::DictState& state = *values::Heap::dict_state(dict);
   if (state.open || state.items.empty() || object.factory || object.counts || object.mirrored) return;
   std::string names, meant;
-  std::size_t named = 0, least = key.text().size() > 4 ? 3 : 2;
+  std::size_t named = 0, least = text && key.text().size() > 4 ? 3 : 2;
   for (const auto& [each, value] : state.items) {
     if (!run.known_key(each) || run.same_key(each, key)) return;
     // Taken away on some paths, or on all.
-    if (!each.is(Kind::string) || !value || value.is(Kind::choice)) continue;
-    if (named++ < most_named) names += (names.empty() ? "'" : ", '") + std::string(each.text()) + "'";
+    if (!(each.is(Kind::string) || each.is(Kind::integer)) || !value || value.is(Kind::choice)) continue;
+    if (named++ < most_named) names += (names.empty() ? "" : ", ") + written(run, each);
+    if (!text || !each.is(Kind::string)) continue;
     if (const std::size_t letters = syntax::letters_between(key.text(), each.text()); letters < least) {
       least = letters;
       meant = each.text();
@@ -52,8 +62,8 @@ void judge_lacking_key(Interpreter& run, Value dict, Value key, const syntax::Ex
   }
   if (named == 0) return;
   ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, &node,
-      owner_of(run, node, where, "This dict") + " has no key '" + std::string(key.text()) +
-          "': reading it raises KeyError. It has " + names + (named > most_named ? "…" : "") +
+      owner_of(run, node, where, "This dict") + " has no key " + written(run, key) +
+          ": reading it raises KeyError. It has " + names + (named > most_named ? "…" : "") +
           (meant.empty() ? "" : ". Did you mean '" + meant + "'?"));
   const syntax::Expr& index = *syntax::as<syntax::SubscriptExpr>(node).index;
   if (!meant.empty() && index.kind == syntax::ExprKind::string) {

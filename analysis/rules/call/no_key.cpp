@@ -1,14 +1,85 @@
 // call/no-key: a key is read that the dict has not.
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
+#include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
+
+#include <algorithm>
 
 namespace stepzero::rules::call::no_key {
 
 namespace {
 
+constexpr std::size_t most_readers = 8;  // that are named beside the first
+
+// A read that fails, as it would be told.
+struct Read {
+  const ProblemEvent* problem;
+  Severity severity;
+  std::string message;
+
+  // Which key is missing among which: the same wherever a dict of these keys is read.
+  std::string_view cause() const {
+    const std::string_view text = problem->text;
+    return text.substr(std::min(text.find(" has no key "), text.size()));
+  }
+};
+
+std::vector<Fix> fixes_of(const Record& record, const ProblemEvent& problem) {
+  std::vector<Fix> fixes;
+  for (const interpreter::SuggestedEdit& edit : problem.cures)
+    if (auto fix = fix_of(record, problem, edit)) fixes.push_back(std::move(*fix));
+  return fixes;
+}
+
+// The fix of the first mends all who read the same.
+void add_edits(std::vector<Fix>& fixes, std::vector<Fix> others) {
+  for (Fix& other : others)
+    for (Fix& fix : fixes)
+      if (fix.title == other.title)
+        fix.edits.insert(fix.edits.end(), std::make_move_iterator(other.edits.begin()),
+            std::make_move_iterator(other.edits.end()));
+}
+
+// One missing key is one finding, where it is read first.
+void tell(const Record& record, Report& report, std::span<const Read> reads) {
+  Finding* finding = nullptr;
+  std::vector<Place> places;
+  for (const Read& read : reads) {
+    const ProblemEvent& problem = *read.problem;
+    if (!finding) {
+      finding = report.add(read.severity, problem.place, problem.calls, read.message);
+      if (!finding) continue;
+      report.relate_calls(*finding, problem.calls);
+      finding->fixes = fixes_of(record, problem);
+      places.push_back(problem.place);
+      continue;
+    }
+    if (!record.in_file(problem.place) || std::ranges::find(places, problem.place) != places.end()) continue;
+    places.push_back(problem.place);
+    if (places.size() <= most_readers) report.relate(*finding, problem.place, "it is read here, too");
+    add_edits(finding->fixes, fixes_of(record, problem));
+  }
+}
+
 void check(const Record& record, Report& report) {
-  report_problems(record, report, values::ProblemKind::no_attribute, Severity::error, {}, "call/no-key");
+  std::vector<Read> reads;
+  visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
+    if (problem.problem != values::ProblemKind::no_attribute || problem.text.empty() ||
+        teller_of(record, problem) != "call/no-key")
+      return;
+    std::string message = problem.text;
+    if (const auto severity = qualify(record, problem, root, Severity::error, message))
+      reads.push_back({&problem, *severity, std::move(message)});
+  });
+  std::ranges::stable_sort(reads, {}, &Read::severity);
+  std::ranges::stable_sort(reads, {}, &Read::cause);
+  for (auto from = reads.begin(); from != reads.end();) {
+    const auto to = std::find_if(
+        from, reads.end(), [&](const Read& each) { return each.cause() != from->cause(); });
+    tell(record, report, {from, to});
+    from = to;
+  }
 }
 
 }  // namespace
