@@ -95,7 +95,8 @@ Int Interpreter::to_int(Value value) {
     if (!unknown->integer) {
       symbolic::AtomInfo info;
       info.name = std::string(unknown->name);
-      info.sharing = unknown->sharing;
+      // Of a number in a checkpoint of the rank's own all ranks may have saved the same one.
+      info.sharing = unknown->loaded && unknown->sharing == Sharing::local ? Sharing::unseen : unknown->sharing;
       info.varies = unknown->of_many && building();
       info.made = unknown->attributes.birth;
       if (unknown->default_value.is(Kind::integer))
