@@ -192,7 +192,7 @@ Meeting::Verdict Meeting::tell_lists() {
 Meeting::Verdict Meeting::tell_list_length() {
   view.place(mismatch, *comm);
   const auto whole = static_cast<std::size_t>(view.size());
-  if (comm->members.size() == whole) mismatch.made_for = comm->list_length;
+  if (comm->members.size() == whole && *comm->list_length > 0) mismatch.made_for = comm->list_length;
   // As long as the job is large, for a group that is a part of it: right where the group is all of the job.
   mismatch.counts_the_job = comm->members.size() < whole &&
       *comm->list_length == static_cast<std::int64_t>(whole);

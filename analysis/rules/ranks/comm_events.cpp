@@ -248,6 +248,8 @@ void CommRecorder::list_of(
     describe(all, parts);
     made.joined = all.elements;
   }
+  // Who needs a list and gives none fails.
+  if (info.list >= 0 && argument_at(event, info.list).is(Kind::none)) made.list_length = 0;
   if (!argument_at(event, info.list).is(Kind::list)) return;
   if (const auto* state = event.list_state(static_cast<std::size_t>(info.list)); state && !state->open) {
     made.list_length = static_cast<std::int64_t>(state->items.size());

@@ -104,6 +104,7 @@ private:
   // seen to be the same on both count, too; and those that only one of the runs knows the truth of, where the
   // rank has no part in it.
   bool decide_differently(const JobRun& world) const;
+  bool answer_words_differently(const JobRun& world) const;
   // Names that some ranks never bind, and use.
   void undefined_names(const JobView& view);
   // What some ranks enter in one function, and all others in another, may belong together: nobody here calls

@@ -170,6 +170,55 @@ bool by_own_data(const JobView& view, Mismatch& mismatch) {
   return false;
 }
 
+namespace {
+
+// Does the condition deal what is not known among the ranks: `x % world == rank`?
+bool deals(const symbolic::Context& symbols, symbolic::Cond condition) {
+  if (symbols.form(condition) == symbolic::Context::Form::negation)
+    return deals(symbols, symbols.operands(condition)[0]);
+  const auto comparison = symbols.comparison(condition);
+  if (!comparison || comparison->op != symbolic::Compare::eq) return false;
+  bool rank = false, world = false, other = false;
+  symbols.parts(
+      condition,
+      [&](values::Int atom) {
+        const auto* info = symbols.atom_info(atom);
+        const symbolic::Role role = info ? info->role : symbolic::Role::none;
+        (role == symbolic::Role::rank ? rank : role == symbolic::Role::world_size ? world : other) = true;
+      },
+      [](symbolic::Cond) {});
+  return rank && world && other;
+}
+
+}  // namespace
+
+bool dealt_by_data(const JobView& view, Mismatch& mismatch) {
+  const RankTrace& trace = view.trace(0);
+  for (const CommEvent& comm : trace.comms) {
+    if (comm.what != CommEvent::What::collective || comm.members.size() < 2) continue;
+    for (const Round& round : comm.rounds) {
+      const LoopRun* loop = run_of(trace, round);
+      if (!loop || !loop->stands_for_many || loop->count || !round.loop || !round.loop->stmt) continue;
+      for (std::size_t i = 0; i < comm.decided && i < trace.decisions.size(); ++i) {
+        const Decision& decision = trace.decisions[i];
+        const auto* branch = decision.open && decision.branch && decision.place.chunk == round.place.chunk &&
+                round.loop->stmt->span.holds(decision.place.span) && leads_to(trace, i, comm)
+            ? view.of_main(decision.place)
+            : nullptr;
+        if (!branch || !deals(view.record.symbols, branch->condition)) continue;
+        perhaps_at_loop(view, comm, *loop, mismatch);
+        mismatch.text =
+            "Which iterations of this loop a rank takes, and how many, depends on what they are about: a rank that takes more waits in " +
+            call_text(mismatch.name) + view.at_line(comm.place) +
+            " for the ranks that have finished. Give every rank the same number of them.";
+        mismatch.related.push_back({decision.place, "each rank takes its own here"});
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 bool unordered(const JobView& view, Mismatch& mismatch) {
   for (const CommEvent& comm : view.trace(0).comms) {
     if (comm.what != CommEvent::What::collective || !comm.info || comm.info->tensor < 0) continue;

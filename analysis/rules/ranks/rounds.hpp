@@ -11,6 +11,9 @@ bool uneven(const JobView& view, Mismatch& mismatch);
 bool uneven_for_some(const JobView& view, Mismatch& mismatch);
 // A loop with communication whose number of rounds each rank's data decide.
 bool by_own_data(const JobView& view, Mismatch& mismatch);
+// … which items of a loop of any number of rounds a rank takes depends on what they are: `int(name) % world
+// == rank`.
+bool dealt_by_data(const JobView& view, Mismatch& mismatch);
 // Ranks that leave a loop of any number of rounds by data of their own, where the others go on to the next
 // round.
 bool left_by_own_data(const JobView& view, Mismatch& mismatch);
