@@ -39,13 +39,44 @@ struct Wrapper {
   std::vector<const values::Object*> parameters;
 };
 
-// Does the program itself send what may be gradients?
-bool may_send_gradients(const OperationEvent& event) {
+// What a tensor was computed from.
+struct Lineage {
+  bool gradients = false;  // perhaps
+  bool weights = false;
+
+  void follow(const values::TensorState* state, int depth = 0) {
+    constexpr int deepest = 12;
+    if (gradients) return;
+    if (!state || state->unseen || state->is_gradient || depth > deepest) {
+      gradients = true;
+    } else if (!state->made || !state->made->row) {
+      (state->requires_grad == values::Known::yes ? weights : gradients) = true;
+    } else {
+      bool any = false;
+      for (const auto* sources : {&state->made->states, &state->made->listed})
+        for (const values::TensorState* source : *sources)
+          if (source) {
+            any = true;
+            follow(source, depth + 1);
+          }
+      // What begins empty may have been filled in place.
+      gradients = gradients || !any;
+    }
+  }
+};
+
+// Does the program itself send what may be gradients, or weights that it may average?
+bool may_send_gradients(const OperationEvent& event, bool writes_weights) {
   if (event.row->operation == Operation::unseen_communication) return true;
   const values::CollectiveInfo* info = event.row->collective;
   if (!info || info->hidden || info->tensor < 0) return false;
   const values::TensorState* sent = event.argument_state(static_cast<std::size_t>(info->tensor));
-  return !sent || sent->unseen || sent->is_gradient || !sent->shape.ndim_known || !sent->shape.dims.empty();
+  if (sent && !sent->unseen && !sent->is_gradient && sent->shape.ndim_known && sent->shape.dims.empty())
+    return false;
+  Lineage lineage;
+  lineage.follow(sent);
+  // Who only gathers weights leaves them as they are.
+  return lineage.gradients || (lineage.weights && (info->list < 0 || writes_weights));
 }
 
 // What a backward goes through that reduces gradients, or holds that back.
@@ -60,11 +91,16 @@ void check(const Record& record, Report& report) {
   std::vector<Wrapper> wrappers;
   std::vector<const OperationEvent*> backwards, unseen;
   std::set<const values::Object*> called;
-  bool steps = false, sends = false, reduced = false;
+  bool steps = false, sends = false, reduced = false, writes_weights = false;
+  visit_roots(record, [&](const Event& each) {
+    writes_weights = writes_weights ||
+        (each.kind == EventKind::operation &&
+            static_cast<const OperationEvent&>(each).row->operation == Operation::weights_written);
+  });
   visit_roots(record, [&](const Event& each) {
     if (each.kind != EventKind::operation) return;
     const auto& event = static_cast<const OperationEvent&>(each);
-    sends = sends || may_send_gradients(event);
+    sends = sends || may_send_gradients(event, writes_weights);
     steps = steps || event.row->operation == Operation::optimizer_step ||
         event.row->operation == Operation::scaler_step;
     // Whoever calls the wrapper somewhere may mean its module here; in Join the wrapper is in no graph.

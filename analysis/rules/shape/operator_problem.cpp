@@ -186,6 +186,7 @@ namespace {
 struct Failures {
   std::vector<symbolic::Cond> when, leaves;  // the conditions, and the questions that they are made of
   bool always = false, unguarded = false;    // without a condition
+  bool otherwise = false;                    // other sizes do not fit where others are chosen
 
   bool complete() const {
     constexpr std::size_t most_leaves = 6;
@@ -197,6 +198,18 @@ struct Failures {
   }
 };
 }  // namespace
+
+// Does nothing lie between two events but what the values of one expression do? A call that fails with each
+// of them may say each time what does not fit.
+static bool of_one_expression(const Record& record, std::size_t a, std::size_t b) {
+  for (std::size_t i = std::min(a, b) + 1; i < std::max(a, b); ++i) {
+    const Event& event = *record.events[i];
+    const bool inner = event.kind == EventKind::operation || event.kind == EventKind::problem ||
+        (event.kind == EventKind::branch && !static_cast<const BranchEvent&>(event).stmt);
+    if (!inner) return false;
+  }
+  return true;
+}
 
 static Failures failures_like(const Record& record, const ProblemEvent& problem) {
   constexpr std::size_t near = 64;  // events between them
@@ -212,14 +225,19 @@ static Failures failures_like(const Record& record, const ProblemEvent& problem)
       continue;
     const auto& other = static_cast<const ProblemEvent&>(*events[i]);
     // What silences one side alone, as that it would take two choices, does not let it pass.
-    if (other.problem != problem.problem || other.text != problem.text ||
-        !same_size(other.left, problem.left) || !same_size(other.right, problem.right))
+    if (other.problem != problem.problem) continue;
+    const bool alike = other.text == problem.text && same_size(other.left, problem.left) &&
+        same_size(other.right, problem.right);
+    if (!alike &&
+        (!other.assumption || other.overridable != problem.overridable ||
+            !of_one_expression(record, index, i)))
       continue;
     if (!other.assumption) {
       found.always = true;
       found.unguarded = !other.guarded;
       return found;
     }
+    found.otherwise = found.otherwise || !alike;
     found.when.push_back(other.assumption);
     leaves_of(record.symbols, other.assumption, found.leaves);
   }
@@ -345,6 +363,12 @@ std::optional<Severity> qualify(const Record& record, const ProblemEvent& proble
   if (problem.assumption && !fails_on_each(record, problem)) {
     const symbolic::Cond needed = needed_of(record, problem);
     when = when ? record.symbols.logical_and(when, needed) : needed;
+  } else if (problem.assumption && failures_like(record, problem).otherwise) {
+    const std::string text = record.symbols.text(problem.assumption);
+    message = with_condition(std::move(message),
+        tells_when(record.symbols, problem.assumption, text)
+            ? ", when " + text + "; it fails otherwise, too"
+            : "; with what else may be chosen it fails, too");
   }
   if (when) {
     message = with_condition(std::move(message), ", when " + record.symbols.text(when));
