@@ -294,6 +294,9 @@ Flow Interpreter::ForLoop::result() {
   shape.place = {run.chunk_, stmt.header};
   shape.trips = run.trips_of(iterable);
   shape.length = run.known_length(iterable);
+  // A loader of what each rank has of its own.
+  if (iterable.is(Kind::instance) && shape.length && run.symbols().sharing(shape.length) == Sharing::local)
+    shape.trips = symbolic::mix(shape.trips, Sharing::local);
   shape.any_order = iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::set &&
       holds_texts(*values::Heap::list_state(iterable));
   // A generator whose only `yield` it holds gives as many values as the loop makes rounds.

@@ -42,10 +42,14 @@ Value tensors_init(Call& call) {
 Value tensors_length(Call& call) {
   const Value tensors = kept(call.run, call.self, values::LoaderState::tensors);
   if (tensors.is(Kind::tuple))
-    for (const Value& tensor : tensors.as<values::Tuple>()->items)
-      if (const TensorState* state = tensor_state(call.run, tensor);
-          state && state->shape.ndim_known && !state->shape.dims.empty() && state->shape.dims[0].size)
+    for (const Value& tensor : tensors.as<values::Tuple>()->items) {
+      const TensorState* state = tensor_state(call.run, tensor);
+      if (state && state->shape.ndim_known && !state->shape.dims.empty() && state->shape.dims[0].size)
         return Value::of(state->shape.dims[0].size);
+      // Each rank has as many as its own file holds.
+      if (!state && call.run.heap().sharing(tensor) == Sharing::local)
+        return call.run.length_of(tensor, call.place);
+    }
   return call.run.heap().unknown("", Sharing::uniform, call.place);
 }
 // DistributedSampler: as many for each rank, by repeating some of the first or, where they are dropped, by

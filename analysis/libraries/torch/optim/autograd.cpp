@@ -97,7 +97,9 @@ void judge_gradients(Call& call, const values::Class& cls, std::size_t inputs) {
   const Value backward = call.run.find_in_order(cls.order, Name("backward"));
   const auto* function = backward.is(Kind::function) ? backward.as<values::Function>() : nullptr;
   if (!function || !function->stmt || !function->is_static || function->stmt->scope.is_generator) return;
-  for (const syntax::Stmt* stmt : function->stmt->body)
+  for (const syntax::Stmt* stmt : function->stmt->body) {
+    // Nothing comes to what stands behind it.
+    if (stmt->kind == syntax::StmtKind::raise) break;
     syntax::for_each_statement(*stmt, [&](const syntax::Stmt& each) {
       const auto* value = each.kind == syntax::StmtKind::return_ ? syntax::as<syntax::ReturnStmt>(each).value
                                                                  : nullptr;
@@ -117,6 +119,7 @@ void judge_gradients(Call& call, const values::Class& cls, std::size_t inputs) {
           " gradients, but `forward` takes " + std::to_string(inputs) +
           " inputs. Return one for each of them, and None for those that need none";
     });
+  }
 }
 
 // Function.apply(x, …): runs forward(ctx, x, …), or forward(x, …) where setup_context is there.
