@@ -241,6 +241,43 @@ void check_states(const Record& record, Report& report) {
   });
 }
 
+// Why clipping by hand between the engine's backward and its step does not clip what is stepped with; empty:
+// it does, or that is not known.
+std::string_view why_clips_nothing(const Record& record, Value engine) {
+  if (shares_gradients(record, engine))
+    return "Under ZeRO the gradients lie in buffers of the engine and not in the parameters: this clips nothing. Set `gradient_clipping` in the configuration";
+  // FP16_Optimizer unscales them in its step.
+  const auto root = deepspeed::configuration_of(record, engine);
+  const documents::Node* half = root ? root->at("fp16") : nullptr;
+  const auto stage = !root              ? std::nullopt
+      : root->find("zero_optimization") ? deepspeed::stage_of(*root)
+                                        : std::optional<std::int64_t>(0);
+  if (half && stage && *stage == 0 && deepspeed::truth(half->at("enabled")).value_or(false))
+    return "Under fp16 the gradients are multiplied by the loss scale until the engine steps, by up to 65536: this clips the scaled ones, and the step is that much too small. Set `gradient_clipping` in the configuration";
+  return {};
+}
+
+void check_clipping(const Record& record, const std::vector<Value>& engines, Report& report) {
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    if (!operation.row || operation.row->operation != Operation::clip_gradients ||
+        !operation.row->path.starts_with("torch.nn.utils.") || operation.arguments.empty())
+      return;
+    Parts clipped;
+    clipped.add(operation.arguments[0]);
+    for (const Value engine : engines) {
+      const Value model = attribute(engine, values::EngineState::model);
+      if (!clipped.found.contains(engine.object()) && !(model && clipped.found.contains(model.object())))
+        continue;
+      const std::string_view why = why_clips_nothing(record, engine);
+      if (why.empty()) continue;
+      report.add(Severity::warning, event.place, event.calls, std::string(why));
+      break;
+    }
+  });
+}
+
 void check(const Record& record, Report& report) {
   std::vector<Value> engines;
   const OperationEvent* told = nullptr;
@@ -262,27 +299,7 @@ void check(const Record& record, Report& report) {
   check_backwards(record, report);
   check_saves(record, report);
   check_clearing(record, report);
-  if (std::none_of(
-          engines.begin(), engines.end(), [&](Value engine) { return shares_gradients(record, engine); }))
-    return;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
-    if (!operation.row || operation.row->operation != Operation::clip_gradients ||
-        !operation.row->path.starts_with("torch.nn.utils.") || operation.arguments.empty())
-      return;
-    Parts clipped;
-    clipped.add(operation.arguments[0]);
-    for (const Value engine : engines) {
-      const Value model = attribute(engine, values::EngineState::model);
-      if (!shares_gradients(record, engine) ||
-          !(clipped.found.contains(engine.object()) || (model && clipped.found.contains(model.object()))))
-        continue;
-      report.add(Severity::warning, event.place, event.calls,
-          "Under ZeRO the gradients lie in buffers of the engine and not in the parameters: this clips nothing. Set `gradient_clipping` in the configuration");
-      break;
-    }
-  });
+  check_clipping(record, engines, report);
 }
 
 }  // namespace
@@ -295,7 +312,7 @@ extern constexpr Rule rule = complete({
     .why =
         "The engine makes backward, step and clipping itself. Without an optimizer it can only run forward: \"must provide optimizer during "
         "init in order to use backward\", or \"zero stage 1 requires an optimizer\". From stage 1 on the gradients lie in buffers of the "
-        "engine: `torch.nn.utils.clip_grad_norm_` finds none and returns 0, and `optimizer.step()` moves nothing. Under ZeRO-3 the parameters "
+        "engine: `torch.nn.utils.clip_grad_norm_` finds none and returns 0, and `optimizer.step()` moves nothing. Under fp16 without ZeRO it finds those that are still multiplied by the loss scale. Under ZeRO-3 the parameters "
         "are parted as well: `engine.module.state_dict()` holds tensors of size 0.",
     .wrong = "config = {\"train_batch_size\": 32, \"zero_optimization\": {\"stage\": 2}}\n"
              "engine, _, _, _ = deepspeed.initialize(model=model, config=config)\n"
