@@ -2,6 +2,7 @@
 
 #include "interpreter/interpreter.hpp"
 #include "libraries/table/table.hpp"
+#include "rules/launch/pins.hpp"
 #include "rules/ranks/comparison.hpp"
 #include "rules/report.hpp"
 #include "rules/run_conditions.hpp"
@@ -174,6 +175,12 @@ private:
     if (options_.on_findings && run_->standing.text)
       run_->record.on_focus = [this](const std::vector<std::string>& roots) { tell_focus(roots); };
   }
+  rules::RunConditions conditions(bool by_defaults, bool partial = false, std::int64_t launched = 0) const {
+    return {options_.gpu_memory, by_defaults, partial, launched,
+        [&sources = run_->sources, this](std::string_view package, std::string_view version) {
+          return rules::launch::is_kept_below(sources, path_, package, version);
+        }};
+  }
   // What decides, beside the program, what is found.
   std::string asked_for() const {
     std::string words = "gpu-memory " + std::to_string(options_.gpu_memory);
@@ -274,7 +281,7 @@ private:
   // An edited function has been run, and the rest has not.
   void tell_focus(const std::vector<std::string>& roots) {
     const Record& record = run_->record;
-    rules::RunConditions{options_.gpu_memory, false, true}.keep(record);
+    conditions(false, true).keep(record);
     std::vector<StandingFindings::One> all;
     const RankResults alone(record);
     judge_locally({&alone}, all);
@@ -312,7 +319,7 @@ private:
   // False: it was cancelled.
   bool judge_all() {
     const Record& record = run_->record;
-    rules::RunConditions{options_.gpu_memory, false}.keep(record);
+    conditions(false).keep(record);
     // Comparing ranks, running the file with the defaults and as it is launched may take long: until then
     // what these said of the text before stands.
     std::vector<StandingFindings::One> all;
@@ -329,7 +336,7 @@ private:
     std::optional<RankResults> defaults;
     if (with_defaults) {
       defaults.emplace(*with_defaults);
-      rules::RunConditions{options_.gpu_memory, true}.keep(*with_defaults);
+      conditions(true).keep(*with_defaults);
       all.clear();
       result_.failed_rules.clear();
       judge_locally({of_ranks_.get(), &*defaults}, all);
@@ -390,7 +397,7 @@ private:
           options_.elsewhere));
       const auto& results = of_launched_.emplace_back(
           std::make_unique<RankResults>(launched, started_by(*launched_ranks_.back(), &own)));
-      rules::RunConditions{options_.gpu_memory, false, false, launch.world.value_or(0)}.keep(launched);
+      conditions(false, false, launch.world.value_or(0)).keep(launched);
       // As many runs as there are ranks: of one launch, the first of few processes.
       const bool compares = !compared && ranks_are_compared(launch, launched.steps);
       compared = compared || compares;

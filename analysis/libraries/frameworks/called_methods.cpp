@@ -33,6 +33,8 @@ std::span<const CalledMethod> called_methods() {
       {.of = "transformers.Trainer",
           .method = "compute_loss",
           .given = "num_items_in_batch",
+          .package = "transformers",
+          .since = "4.46",
           .why =
               "Since 4.46 the Trainer calls `compute_loss` with `num_items_in_batch=`, which this one does not take: TypeError in the first step. Add the parameter `num_items_in_batch=None`."},
   };

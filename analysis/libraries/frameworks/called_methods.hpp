@@ -19,6 +19,8 @@ struct CalledMethod {
   std::string_view unless_off = {};
   // A method of the object that, called in it, says the same.
   std::string_view unless_calls = {};
+  // The package, and its version since when it does so; empty: every version.
+  std::string_view package = {}, since = {};
   std::string_view why;  // a whole sentence
 };
 std::span<const CalledMethod> called_methods();

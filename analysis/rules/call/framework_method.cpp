@@ -4,6 +4,7 @@
 #include "rules/classes.hpp"
 #include "rules/report.hpp"
 #include "rules/rule.hpp"
+#include "rules/run_conditions.hpp"
 #include "rules/source.hpp"
 
 #include <algorithm>
@@ -134,12 +135,14 @@ bool calls(const FunctionStmt& function, std::string_view method) {
 }
 
 void check(const Record& record, Report& report) {
+  const RunConditions told = RunConditions::of(record);
   for (const values::Function* function : functions_that_ran(record)) {
     if (!function->owner || !function->stmt->decorators.empty() || function->owner->open ||
         function->stmt->body.empty())
       continue;
     for (const libraries::CalledMethod& each : libraries::called_methods()) {
       if (function->name.text() != each.method || !derives(*function->owner, each.of)) continue;
+      if (!each.since.empty() && told.kept_below && told.kept_below(each.package, each.since)) continue;
       const FunctionStmt& stmt = *function->stmt;
       const bool wrong =
           (each.returns && !stmt.scope.returns_value && !stmt.scope.is_generator && does_something(stmt)) ||
@@ -173,7 +176,7 @@ extern constexpr Rule rule = complete({
              "        self.log(\"loss\", loss)\n"
              "        return loss\n",
     .silent =
-        "Manual optimization, however it is switched on; methods that only raise, or are empty, for others to write; decorated ones; classes with bases that are not seen.",
+        "Manual optimization, however it is switched on; what a framework does only since a version below which the requirements keep it; methods that only raise, or are empty, for others to write; decorated ones; classes with bases that are not seen.",
     .fix = "None: what is to be returned is yours to say.",
     .fix_kind = FixKind::none,
     .check = check,

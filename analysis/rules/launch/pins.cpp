@@ -53,24 +53,30 @@ std::optional<bool> says(std::string_view text, std::string_view package, std::p
 
 }  // namespace
 
-bool is_kept_below(const DocumentInput& input, std::string_view package, std::string_view version) {
+bool is_kept_below(const program::Sources& sources, const std::string& from, std::string_view package,
+    std::string_view version, const std::function<void(const std::string&)>& asked) {
   const auto wanted = numbers_of(version);
-  std::string folder = input.path;
+  std::string folder = from;
   for (int i = 0; i < most_folders_around; ++i) {
     const std::size_t slash = folder.rfind('/');
     if (slash == std::string::npos || slash == 0) return false;
     folder.resize(slash);
     for (const std::string_view name : requirements) {
       const std::string path = folder + "/" + std::string(name);
-      input.read.insert(path);
-      const auto module = input.sources.is_file(path) ? input.sources.module(path) : nullptr;
+      if (asked) asked(path);
+      const auto module = sources.is_file(path) ? sources.module(path) : nullptr;
       if (const auto below = module ? says(module->text->bytes(), package, wanted) : std::nullopt)
         return *below;
     }
-    const auto& roots = input.sources.roots();
+    const auto& roots = sources.roots();
     if (std::find(roots.begin(), roots.end(), folder) != roots.end()) return false;
   }
   return false;
+}
+
+bool is_kept_below(const DocumentInput& input, std::string_view package, std::string_view version) {
+  return is_kept_below(
+      input.sources, input.path, package, version, [&](const std::string& path) { input.read.insert(path); });
 }
 
 }  // namespace stepzero::rules::launch

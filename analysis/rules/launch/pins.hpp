@@ -3,6 +3,8 @@
 
 #include "rules/documents/check.hpp"
 
+#include <functional>
+#include <string>
 #include <string_view>
 
 namespace stepzero::rules::launch {
@@ -10,5 +12,8 @@ namespace stepzero::rules::launch {
 // Do the requirements beside the document, or in a folder around it, keep the package below that version
 // ("4.46", "5")? Those of the nearest file that names it count.
 bool is_kept_below(const DocumentInput& input, std::string_view package, std::string_view version);
+// The same of a program. `asked`: gets the path of each file that is asked for.
+bool is_kept_below(const program::Sources& sources, const std::string& path, std::string_view package,
+    std::string_view version, const std::function<void(const std::string&)>& asked = {});
 
 }  // namespace stepzero::rules::launch
