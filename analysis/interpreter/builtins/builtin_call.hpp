@@ -59,6 +59,8 @@ struct BuiltinCall {
   Value call_row(std::string_view path) const;  // absent if the library has none
   Value make_type() const;                      // type(name, bases, dict)
   Value names_around() const;                   // locals(), globals(), vars()
+  // A dict of the names of a scope: what it is asked for beyond them is unseen.
+  static Value names_in(Interpreter& run, const values::Scope* scope);
   Value is_instance() const;
 };
 

@@ -71,14 +71,16 @@ Value BuiltinCall::make_type() const {
   return Value::of(Kind::class_, cls);
 }
 
-Value BuiltinCall::names_around() const {
+Value BuiltinCall::names_in(Interpreter& run, const values::Scope* scope) {
   std::vector<std::pair<Value, Value>> items;
-  const values::Scope* scope = name == "globals" ? run.frame_->scope->globals : run.frame_->scope;
   run.note_all_used(scope);
   if (scope)
     for (const auto& [key, slot] : scope->names.entries())
-      if (slot->value) items.push_back({heap().string(key.text()), slot->value});
-  return heap().dict(std::move(items), true, heap().unseen(""));
+      if (slot->value) items.push_back({run.heap().string(key.text()), slot->value});
+  return run.heap().dict(std::move(items), true, run.heap().unseen(""));
+}
+Value BuiltinCall::names_around() const {
+  return names_in(run, name == "globals" ? run.frame_->scope->globals : run.frame_->scope);
 }
 
 namespace {

@@ -1,4 +1,5 @@
 // Modules of the program: imports run a file once; cycles see what is there so far.
+#include "interpreter/builtins/builtin_call.hpp"
 #include "interpreter/calls/outside_write.hpp"
 #include "interpreter/incremental/library_import.hpp"
 #include "interpreter/interpreter.hpp"
@@ -475,6 +476,7 @@ Value Interpreter::import_named(std::string_view dotted) {
 
 Value Interpreter::module_attribute(values::ModuleObject& module, Name name, Place where) {
   load(module);
+  if (name.text() == "__dict__" && module.globals) return BuiltinCall::names_in(*this, module.globals);
   note_used(module.globals, name);
   if (module.globals)
     if (const values::Slot* slot = module.globals->names.find(name); slot && slot->value)
