@@ -274,6 +274,11 @@ void keep_recurrent(Keeper& keeper) {
     return keep_cudnn(keeper, {static_cast<std::int64_t>(*layers), ways, outputs, states});
   keeper.keep(*input);
   const Int length = input->shape.dims.size() == 3 ? size_at(input, batch_first ? 1 : 2) : size_at(input, 1);
+  const auto dropout = keeper.number("dropout");
+  const Value training = attribute(
+      keeper.graph.record(), *layer_of(keeper.made), values::ModuleState::training);
+  const bool drops = (!dropout || *dropout > 0) &&
+      !(training.is(values::Kind::boolean) && s.decide(training.condition()) == symbolic::Answer::no);
   for (int layer = 0; layer < static_cast<int>(*layers); ++layer) {
     for (std::int64_t way = 0; way < ways; ++way) {
       if (is_lstm) {
@@ -292,11 +297,18 @@ void keep_recurrent(Keeper& keeper) {
     // Where batches come first the rows of the input are copied, for each way by itself.
     if (ways > 1 && !is_lstm && layer == 0 && batch_first && input->shape.dims.size() == 3)
       keeper.extra(elements(s, input->shape), dtype, "input of the way back");
+    // What drops between two layers keeps its mask, in numbers; of an LSTM of one way what it leaves as well,
+    // which is not the output then.
+    if (drops && layer + 1 < static_cast<int>(*layers)) {
+      const std::int64_t each = is_lstm && ways == 1 ? 2 : ways;
+      keeper.extra(outputs ? s.mul(outputs, s.constant(each)) : nullptr, dtype, "mask of dropout");
+    }
     // What goes into the next layer: of both ways put together.
     if (layer + 1 < static_cast<int>(*layers) && (!is_lstm || ways > 1))
       keeper.extra(outputs ? s.mul(outputs, s.constant(ways)) : nullptr, dtype, "output");
   }
-  if (is_lstm) keeper.keep_result(keeper.result());
+  // Of both ways each keeps its own output, and not what they are put together to.
+  if (is_lstm && ways == 1) keeper.keep_result(keeper.result());
 }
 
 void keep_cell(Keeper& keeper) {
