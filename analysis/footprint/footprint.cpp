@@ -117,6 +117,14 @@ private:
       share.parameters = amount(i == 0 ? model.parameters : parameters);
       share.buffers = amount(i == 0 ? model.buffers : buffers);
       share.where = where(module.object->born);
+      for (const Tied& tied : module.tied) {
+        Bytes numbers, bytes;
+        numbers.add(s_, elements(s_, tied.shape));
+        bytes.add(s_, bytes_of(s_, tied.shape, tied.dtype));
+        share.tied += account_.number(numbers);
+        share.tied_bytes += account_.number(bytes);
+        share.tied_with = tied.with;
+      }
       shown.shares.push_back(std::move(share));
     }
     shown.gradients = amount(model.gradients);

@@ -44,6 +44,9 @@ struct Share {
   std::string dtype;         // of the parameters; "mixed"
   Amount parameters, buffers;
   Where where;  // where it is made
+  // Parameters of its own that another module holds, too, and is counted for.
+  std::int64_t tied = 0, tied_bytes = 0;
+  std::string tied_with = {};  // "embed.weight"
 };
 
 struct Model {
@@ -101,6 +104,11 @@ struct Footprint {
   std::vector<Step> steps;
   std::vector<std::string> open;     // names of sizes that nothing decides
   std::vector<std::string> settled;  // … and of those that a setting decides
+  std::string launch;                // "run.sh:12": what starts it so; empty: its own defaults
+  int world = 1;                     // processes that share the work
+  // What the program asks of the machine and nothing here decides, and how it is taken to be: "no file
+  // data/meta.pkl".
+  std::vector<std::string> assumed;
 };
 
 struct Options {

@@ -97,7 +97,7 @@ public:
       return;
     }
     const std::size_t at = tree.modules.size();
-    tree.modules.push_back({path, type_of(module), &module, depth, copies, {}});
+    tree.modules.push_back({path, type_of(module), &module, depth, copies, {}, {}});
     const auto inside = [&](std::string_view name) {
       return path.empty() ? std::string(name) : path + "." + std::string(name);
     };
@@ -108,8 +108,13 @@ public:
       const auto* tensor = value.as<values::Tensor>();
       if (tensor->role == TensorRole::plain) return;
       any = true;
-      if (!tensors_.insert(tensor).second) return;
       const TensorState& now = *tensor->now();
+      const auto [first, is_new] = tensors_.try_emplace(tensor, inside(name));
+      if (!is_new) {
+        if (tensor->role == TensorRole::parameter)
+          tree.modules[at].tied.push_back({first->second, now.shape, now.dtype});
+        return;
+      }
       tree.modules[at].own.push_back({inside(name), tensor, &module, now.shape, now.dtype,
           tensor->role == TensorRole::parameter, record_.heap.requires_grad(now), copies});
     };
@@ -157,7 +162,7 @@ private:
 
   const Record& record_;
   std::unordered_set<const Instance*> modules_;
-  std::unordered_set<const values::Tensor*> tensors_;
+  std::unordered_map<const values::Tensor*, std::string> tensors_;
 };
 
 }  // namespace

@@ -48,13 +48,21 @@ struct Reach {
   }
 };
 
+// A tensor that another module in front of it holds, too.
+struct Tied {
+  std::string with;  // "embed.weight"
+  Shape shape;
+  Dtype dtype = Dtype::unknown;
+};
+
 struct Module {
   std::string path;  // "layers.0"; empty: the model itself
   std::string type;  // "Linear"
   const Instance* object = nullptr;
   int depth = 0;
   std::int64_t copies = 1;
-  std::vector<Held> own;  // without those of its parts
+  std::vector<Held> own;   // without those of its parts, and those that are tied
+  std::vector<Tied> tied;  // the same
 };
 
 struct Tree {

@@ -2,15 +2,23 @@
 
 #include "interpreter/interpreter.hpp"
 #include "libraries/table/table.hpp"
+#include "snapshot/launched_run.hpp"
+#include "values/absent_files.hpp"
 #include "values/kept.hpp"
 
+#include <algorithm>
+#include <compare>
+#include <optional>
 #include <unordered_set>
 
 namespace stepzero::snapshot {
 
 namespace {
 
+using footprint::Footprint;
+
 constexpr std::uint64_t most_steps = 20'000'000;
+constexpr std::int64_t most_processes = 65536;
 
 // What programs ask of the machine, and what it answers.
 struct Asked {
@@ -32,36 +40,106 @@ constexpr Asked asked[] = {
     {"transformers.utils.import_utils.is_torch_hpu_available", false},
 };
 
-}  // namespace
+// One run of the program that is counted, and one whose facts give the names.
+class Counted {
+public:
+  Counted(const program::Sources& sources, const std::string& path, const footprint::Options& options,
+      const Launch* launch)
+      : sources_(sources), path_(path), options_(options), launch_(launch) {
+    if (launch && options_.world <= 1 && launch->world)
+      options_.world = static_cast<int>(std::clamp<std::int64_t>(*launch->world, 1, most_processes));
+  }
 
-std::shared_ptr<const footprint::Footprint> footprint_of_file(
-    const program::Sources& sources, const std::string& path, const footprint::Options& options) {
-  if (!sources.module(path)) return nullptr;
-  const std::unordered_set<const syntax::Stmt*> nothing;
-  const auto run = [&](interpreter::Record& record, bool with_defaults) {
+  Footprint make(bool without_files) {
+    interpreter::Record whole;
+    if (without_files) whole.conditions.emplace(values::AbsentFiles::taken, whole.symbols.boolean(true));
+    run(whole, true);
+    // Facts come of a run on symbols only.
+    if (!shown_) run(shown_.emplace(), false);
+    Footprint made = footprint::footprint_of(whole, *shown_, options_);
+    made.world = options_.world;
+    if (launch_) made.launch = launch_->name;
+    for (const auto& [name, condition] : whole.conditions)
+      if (name.starts_with(values::AbsentFiles::asked)) {
+        asks_for_files = true;
+        if (without_files)
+          made.assumed.push_back(assumed_text(name.substr(values::AbsentFiles::asked.size())));
+      }
+    return made;
+  }
+
+  bool asks_for_files = false;
+
+private:
+  static std::string assumed_text(const std::string& file) {
+    return file.empty() ? "no file where the program makes up its name" : "no file " + file;
+  }
+
+  void run(interpreter::Record& record, bool is_counted) const {
+    const std::unordered_set<const syntax::Stmt*> nothing;
     interpreter::Limits limits;
     limits.steps = most_steps;
     record.conditions.emplace(values::RecordCondition::counted, record.symbols.boolean(true));
-    limits.with_defaults = with_defaults;
-    if (with_defaults) {
+    if (is_counted) {
       limits.only = &nothing;
+      limits.launch = launch_;
+      limits.with_defaults = !launch_;
       // Of several processes what the first one has.
-      if (options.world > 1)
-        limits.as_rank = interpreter::OneRank{0, options.world};
-      else
+      if (options_.world > 1)
+        limits.as_rank = interpreter::OneRank{0, options_.world};
+      else if (!launch_ || launch_->environment.empty())
         record.conditions.emplace(values::RecordCondition::no_launcher, record.symbols.boolean(true));
       for (const Asked& each : asked)
         record.conditions.emplace(
-            each.name, record.symbols.boolean(each.with_gpu && options.device == footprint::Device::cuda));
+            each.name, record.symbols.boolean(each.with_gpu && options_.device == footprint::Device::cuda));
     }
-    interpreter::Interpreter interpreter(sources, libraries::table(), limits, record);
-    interpreter.run_file(path);
-  };
-  // Facts come of a run on symbols only.
-  interpreter::Record whole, shown;
-  run(whole, true);
-  run(shown, false);
-  return std::make_shared<footprint::Footprint>(footprint::footprint_of(whole, shown, options));
+    interpreter::Interpreter interpreter(sources_, libraries::table(), limits, record);
+    interpreter.run_file(path_);
+  }
+
+  const program::Sources& sources_;
+  const std::string& path_;
+  footprint::Options options_;
+  const Launch* launch_;
+  std::optional<interpreter::Record> shown_;
+};
+
+// How much of it is known.
+struct Knowledge {
+  std::size_t exact_steps = 0, steps = 0, exact_models = 0, models = 0;
+  bool decides_sizes = false;
+  auto operator<=>(const Knowledge&) const = default;
+};
+Knowledge known_of(const Footprint& footprint) {
+  Knowledge known{0, footprint.steps.size(), 0, footprint.models.size(), footprint.open.empty()};
+  for (const footprint::Step& step : footprint.steps)
+    known.exact_steps += step.complete && !step.peak.at_least;
+  for (const footprint::Model& model : footprint.models) {
+    if (model.shares.empty()) continue;
+    const footprint::Amount& parameters = model.shares.front().parameters;
+    known.exact_models += !parameters.at_least;
+    known.decides_sizes = known.decides_sizes && parameters.formula.empty();
+  }
+  return known;
+}
+
+}  // namespace
+
+std::size_t number_of_runs(const LaunchesOfOne& launches) { return launches_to_run(launches).size(); }
+
+std::shared_ptr<const Footprint> footprint_of_file(const program::Sources& sources, const std::string& path,
+    const footprint::Options& options, const Started& started) {
+  if (!sources.module(path)) return nullptr;
+  const std::vector<Launch> launches = launches_to_run(started.launches);
+  if (started.number > launches.size()) return nullptr;
+  Counted counted(sources, path, options, started.number ? &launches[started.number - 1] : nullptr);
+  Footprint made = counted.make(false);
+  const Knowledge known = known_of(made);
+  const bool is_whole = known.models > 0 && known.exact_steps == known.steps &&
+      known.exact_models == known.models && known.decides_sizes;
+  if (!is_whole && counted.asks_for_files)
+    if (Footprint other = counted.make(true); known_of(other) > known) made = std::move(other);
+  return std::make_shared<Footprint>(std::move(made));
 }
 
 }  // namespace stepzero::snapshot

@@ -19,6 +19,7 @@
 #include <charconv>
 #include <exception>
 #include <map>
+#include <set>
 
 namespace stepzero::server {
 namespace {
@@ -46,8 +47,10 @@ std::optional<Setting> parse_setting(const std::string& text) {
 // One program, under different sizes.
 class Program {
 public:
-  Program(const Checker& checker, const Inputs& inputs, std::string path, const footprint::Options& options)
-      : checker_(checker), inputs_(inputs), path_(std::move(path)), options_(options) {
+  Program(const Checker& checker, const Inputs& inputs, std::string path, const footprint::Options& options,
+      snapshot::Started started)
+      : checker_(checker), inputs_(inputs), path_(std::move(path)), options_(options),
+        started_(std::move(started)) {
     const FileSources sources = checker.sources(path_, inputs.overlay);
     if (const auto module = sources.module(path_))
       text_ = module->text->bytes();
@@ -99,13 +102,14 @@ private:
     auto overlay = std::make_shared<Overlay>();
     if (inputs_.overlay) *overlay = *inputs_.overlay;
     (*overlay)[path_] = syntax::parse(text);
-    return snapshot::footprint_of_file(checker_.sources(path_, overlay), path_, options);
+    return snapshot::footprint_of_file(checker_.sources(path_, overlay), path_, options, started_);
   }
 
   const Checker& checker_;
   const Inputs& inputs_;
   const std::string path_;
   footprint::Options options_;
+  const snapshot::Started started_;
   std::string text_;
   std::map<std::string, bool> unused_;
   std::vector<std::string> open_;
@@ -191,6 +195,108 @@ std::string batches_text(const Batches& batches, const std::string& name, std::i
       of + (at_least ? ": something is not known, and comes on top" : "") + "\n";
 }
 
+// What is told of all files, in the format that was asked for.
+class Told {
+public:
+  Told(const MemoryOptions& options, const footprint::Options& asked, std::int64_t limit)
+      : options_(options), asked_(asked), limit_(limit),
+        inputs_(find_inputs(options.paths, options.stdin_filename, configuration_)),
+        checker_(inputs_, configuration_, {}), status_(say_unreadable(inputs_)) {}
+
+  int run() {
+    for (const std::string& path : inputs_.files) {
+      try {
+        add_file(path);
+      } catch (const std::exception& error) {
+        say(name(path) + ": internal error: " + error.what());
+        status_ = exit_status::trouble;
+      }
+    }
+    if (options_.format == Format::page)
+      return write_out(memory_page(parts_, limit_, asked_.world)) == Written::failed ? exit_status::trouble
+                                                                                     : status_;
+    const std::string text = options_.format == Format::json
+        ? written({{"version", 1}, {"files", std::move(files_)}})
+        : harmless_lines(text_);
+    return write_out(text) == Written::failed ? exit_status::trouble : status_;
+  }
+
+private:
+  std::string name(const std::string& path) const { return inputs_.names.shown(path); }
+
+  // By its defaults, and as scripts launch it where that is another program.
+  void add_file(const std::string& path) {
+    std::set<std::string> told;
+    const snapshot::LaunchesOfOne launches = checker_.launches(path, inputs_.overlay);
+    for (std::size_t number = 0; number <= snapshot::number_of_runs(launches); ++number)
+      add_run(path, {launches, number}, told);
+  }
+
+  void add_run(const std::string& path, const snapshot::Started& started, std::set<std::string>& told) {
+    const ShownPath shown = [&](const std::string& each) { return name(each); };
+    Program program(checker_, inputs_, path, asked_, started);
+    if (!program.readable) {
+      say(name(path) + ": " + read_text(path).reason);
+      status_ = exit_status::trouble;
+      return;
+    }
+    auto made = program.run();
+    if (!made ||
+        (made->models.empty() && made->steps.empty() && (started.number || inputs_.files.size() > 1)))
+      return;
+    footprint::Footprint plain = *made;
+    plain.launch.clear();
+    if (!told.insert(footprint_text(plain, path, shown)).second) return;
+    if (started.number == 0)
+      for (const std::string& unused : program.unused(*made))
+        say(name(path) + ": --set " + harmless(unused) +
+            ": no number of the program and no open size has this name");
+    program.set_open(made->open);
+    if (options_.batch > 0) {
+      if (auto with = program.run(options_.batch))
+        made = std::move(with);
+      else
+        say(name(path) +
+            ": --batch: the program does not say where its batch size is; --set NAME=VALUE names it");
+    }
+    Batches batches;
+    if (!made->steps.empty() && (limit_ || options_.batch == 0)) batches = batches_of(program, limit_);
+    add(path, std::move(made), std::move(batches), program.batch_name, shown);
+  }
+
+  void add(const std::string& path, std::shared_ptr<const Footprint> made, Batches batches,
+      const std::string& batch_name, const ShownPath& shown) {
+    if (options_.format == Format::json) {
+      Json one = footprint_json(*made, path, shown);
+      if (!batches.rows.empty()) {
+        Json& rows = one["batches"] = {{"name", batch_name}, {"peaks", Json::array()}};
+        for (const BatchRow& row : batches.rows)
+          rows["peaks"].push_back(
+              {{"batch", row.batch}, {"bytes", row.peak.bytes}, {"at_least", row.peak.at_least}});
+        if (batches.fits) rows["fits"] = *batches.fits;
+        if (batches.estimate) rows["estimate"] = *batches.estimate;
+      }
+      files_.push_back(std::move(one));
+    } else if (options_.format == Format::page) {
+      parts_.push_back({name(path) + launch_text(*made), made, std::move(batches), batch_name});
+    } else {
+      text_ += (text_.empty() ? "" : "\n") + footprint_text(*made, path, shown) +
+          batches_text(batches, batch_name, limit_);
+    }
+  }
+
+  const MemoryOptions& options_;
+  const footprint::Options& asked_;
+  const std::int64_t limit_;
+  ConfigurationFiles configuration_;
+  const Inputs inputs_;
+  const Checker checker_;
+  int status_;
+  Json files_ = Json::array();
+  std::vector<MemoryPart> parts_;
+  std::string text_;
+};
+
 }  // namespace
 
 int run_memory(const MemoryOptions& options) {
@@ -210,65 +316,7 @@ int run_memory(const MemoryOptions& options) {
     say("--gpu takes a size such as 80GB, not \"" + harmless(options.gpu) + "\"");
     return exit_status::trouble;
   }
-  ConfigurationFiles configuration;
-  const Inputs inputs = find_inputs(options.paths, options.stdin_filename, configuration);
-  const Checker checker(inputs, configuration, {});
-  int status = say_unreadable(inputs);
-  const ShownPath name = [&](const std::string& each) { return inputs.names.shown(each); };
-  Json files = Json::array();
-  std::vector<MemoryPart> parts;
-  std::string text;
-  for (const std::string& path : inputs.files) {
-    try {
-      Program program(checker, inputs, path, asked);
-      if (!program.readable) {
-        say(name(path) + ": " + read_text(path).reason);
-        status = exit_status::trouble;
-        continue;
-      }
-      auto made = program.run();
-      if (!made || (made->models.empty() && made->steps.empty() && inputs.files.size() > 1)) continue;
-      for (const std::string& unused : program.unused(*made))
-        say(name(path) + ": --set " + harmless(unused) +
-            ": no number of the program and no open size has this name");
-      program.set_open(made->open);
-      Batches batches;
-      if (options.batch > 0) {
-        if (auto with = program.run(options.batch))
-          made = std::move(with);
-        else
-          say(name(path) +
-              ": --batch: the program does not say where its batch size is; --set NAME=VALUE names it");
-      }
-      if (!made->steps.empty() && (limit || options.batch == 0)) batches = batches_of(program, limit);
-      if (options.format == Format::json) {
-        Json one = footprint_json(*made, path, name);
-        if (!batches.rows.empty()) {
-          Json& rows = one["batches"] = {{"name", program.batch_name}, {"peaks", Json::array()}};
-          for (const BatchRow& row : batches.rows)
-            rows["peaks"].push_back(
-                {{"batch", row.batch}, {"bytes", row.peak.bytes}, {"at_least", row.peak.at_least}});
-          if (batches.fits) rows["fits"] = *batches.fits;
-          if (batches.estimate) rows["estimate"] = *batches.estimate;
-        }
-        files.push_back(std::move(one));
-      } else if (options.format == Format::page) {
-        parts.push_back({name(path), made, std::move(batches), program.batch_name});
-      } else {
-        text += (text.empty() ? "" : "\n") + footprint_text(*made, path, name) +
-            batches_text(batches, program.batch_name, limit);
-      }
-    } catch (const std::exception& error) {
-      say(name(path) + ": internal error: " + error.what());
-      status = exit_status::trouble;
-    }
-  }
-  if (options.format == Format::page)
-    return write_out(memory_page(parts, limit, asked.world)) == Written::failed ? exit_status::trouble
-                                                                                : status;
-  text = options.format == Format::json ? written({{"version", 1}, {"files", std::move(files)}})
-                                        : harmless_lines(text);
-  return write_out(text) == Written::failed ? exit_status::trouble : status;
+  return Told(options, asked, limit).run();
 }
 
 }  // namespace stepzero::server

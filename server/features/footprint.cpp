@@ -53,6 +53,9 @@ public:
       if (share.depth == 1 && share.numbers > 0)
         row("  " + share.path + ": " + share.type, share.parameters,
             count_text(share.numbers) + (share.frozen == share.numbers ? ", frozen" : ""));
+      else if (share.depth == 1 && share.tied > 0)
+        text += "  " + filled("  " + share.path + ": " + share.type, 34) + "             tied to " +
+            share.tied_with + "\n";
     if (whole.buffers.bytes) row("buffers", whole.buffers);
     if (model.trained) row("gradients", model.gradients);
     if (model.in_buckets.bytes) row("buckets of DDP", model.in_buckets, std::to_string(model.buckets));
@@ -123,7 +126,7 @@ std::optional<FootprintNote> note_of_layers(
   std::optional<FootprintNote> note;
   for (const footprint::Model& model : footprint.models) {
     const footprint::Share* first = nullptr;
-    std::int64_t numbers = 0, bytes = 0, count = 0;
+    std::int64_t numbers = 0, bytes = 0, count = 0, tied = 0, tied_bytes = 0;
     for (std::size_t i = 1; i < model.shares.size(); ++i) {
       const footprint::Share& share = model.shares[i];
       if (!share.where.line || share.where.path != path || share.where.span.begin > offset ||
@@ -133,20 +136,27 @@ std::optional<FootprintNote> note_of_layers(
       const auto size = share.where.span.end - share.where.span.begin;
       if (first && size > first->where.span.end - first->where.span.begin) continue;
       if (!first || size < first->where.span.end - first->where.span.begin)
-        first = &share, numbers = bytes = count = 0;
+        first = &share, numbers = bytes = count = tied = tied_bytes = 0;
       numbers += share.numbers;
       bytes += share.parameters.bytes;
+      tied += share.tied;
+      tied_bytes += share.tied_bytes;
       ++count;
     }
-    if (!first || numbers == 0) continue;
+    if (!first || numbers + tied == 0) continue;
     const std::int64_t whole = model.shares[0].parameters.bytes;
     char percent[24];
     std::snprintf(percent, sizeof percent, "%.1f %%",
         whole ? 100.0 * static_cast<double>(bytes) / static_cast<double>(whole) : 0.0);
-    const std::string name = model.name.empty() ? model.shares[0].type : model.name;
-    note = FootprintNote{first->where.span,
-        {(count > 1 ? std::to_string(count) + " × " : "") + first->type + ": " + count_text(numbers) +
-            " parameters, " + bytes_text(bytes) + ", " + percent + " of " + name}};
+    const std::string name = model.name.empty() ? model.shares[0].type : model.name,
+                      of = (count > 1 ? std::to_string(count) + " × " : "") + first->type + ": ";
+    note = FootprintNote{first->where.span, {}};
+    if (numbers)
+      note->lines.push_back(
+          of + count_text(numbers) + " parameters, " + bytes_text(bytes) + ", " + percent + " of " + name);
+    if (tied)
+      note->lines.push_back((numbers ? "" : of) + count_text(tied) + " parameters, " +
+          bytes_text(tied_bytes) + ", tied to `" + first->tied_with + "` and counted there");
   }
   return note;
 }
@@ -201,10 +211,16 @@ std::vector<FootprintNote> notes_at(
   return notes;
 }
 
+std::string launch_text(const Footprint& footprint) {
+  if (footprint.launch.empty()) return "";
+  return ", as launched by " + footprint.launch +
+      (footprint.world > 1 ? ", one of " + std::to_string(footprint.world) + " processes" : "");
+}
+
 std::string footprint_text(const Footprint& footprint, const std::string& path, const ShownPath& name) {
   Writer writer(path, name);
   if (footprint.models.empty() && footprint.steps.empty()) return name(path) + ": no model is made here\n";
-  writer.text = name(path) + "\n";
+  writer.text = name(path) + launch_text(footprint) + "\n";
   for (const footprint::Model& model : footprint.models)
     if (!model.shares.empty()) writer.model(model);
   for (const footprint::Stepper& optimizer : footprint.optimizers) {
@@ -218,6 +234,8 @@ std::string footprint_text(const Footprint& footprint, const std::string& path, 
     for (const std::string& each : footprint.open) writer.text += " " + each;
     writer.text += " (taken as 1; --set NAME=VALUE)\n";
   }
+  for (std::size_t i = 0; i < footprint.assumed.size(); ++i)
+    writer.text += (i == 0 ? "assumed: " : "         ") + footprint.assumed[i] + "\n";
   return writer.text;
 }
 

@@ -28,6 +28,9 @@ struct FootprintNote {
 std::vector<FootprintNote> notes_at(
     const footprint::Footprint& footprint, const std::string& path, std::uint32_t offset);
 
+// ", as launched by run.sh:12, one of 8 processes"; empty: its own defaults.
+std::string launch_text(const footprint::Footprint& footprint);
+
 std::string footprint_text(
     const footprint::Footprint& footprint, const std::string& path, const ShownPath& name);
 

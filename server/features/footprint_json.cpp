@@ -50,6 +50,7 @@ public:
       if (!share.dtype.empty()) one["dtype"] = share.dtype;
       one["parameters"] = amount(share.parameters);
       one["buffers"] = amount(share.buffers);
+      if (share.tied) one["tied"] = {{"with", share.tied_with}, {"numbers", share.tied}};
       modules.push_back(std::move(one));
     }
     return made;
@@ -83,6 +84,8 @@ Json footprint_json(const footprint::Footprint& footprint, const std::string& pa
   const Writer writer(path, name);
   Json made = {{"path", name(path)}, {"models", Json::array()}, {"optimizers", Json::array()},
       {"steps", Json::array()}};
+  if (!footprint.launch.empty())
+    made["launch"] = {{"name", footprint.launch}, {"processes", footprint.world}};
   for (const footprint::Model& model : footprint.models) made["models"].push_back(writer.model(model));
   for (const footprint::Stepper& optimizer : footprint.optimizers) {
     Json one = {{"type", optimizer.type}};
@@ -92,6 +95,7 @@ Json footprint_json(const footprint::Footprint& footprint, const std::string& pa
   }
   for (const footprint::Step& step : footprint.steps) made["steps"].push_back(writer.step(step));
   if (!footprint.open.empty()) made["open"] = footprint.open;
+  if (!footprint.assumed.empty()) made["assumed"] = footprint.assumed;
   return made;
 }
 

@@ -444,5 +444,72 @@ if os.path.exists("meta.pkl"):
     size = meta["size"]  # of the data
 net = nn.Linear(size if size is not None else 100, 3, bias=False)
 """)
-    assert "1.17 KiB" not in stepzero("memory", "train.py").text
+    text = stepzero("memory", "train.py").text
+    assert "1.17 KiB" in text and "assumed: no file meta.pkl" in text
     assert "600 B" in stepzero("memory", "--set", "size=50", "train.py").text
+
+
+# A size that a file decides, or a default where there is none.
+OPTIONAL = """\
+import os
+import pickle
+
+import torch
+import torch.nn as nn
+
+words = None
+if os.path.exists("data/meta.pkl"):
+    with open("data/meta.pkl", "rb") as file:
+        words = pickle.load(file)["words"]
+model = nn.Sequential(nn.Embedding(words if words is not None else 500, 8), nn.Linear(8, 2))
+optimizer = torch.optim.Adam(model.parameters())
+loss = model(torch.zeros(4, dtype=torch.int64)).sum()
+loss.backward()
+optimizer.step()
+"""
+
+
+def test_a_file_that_may_be_there_is_taken_to_be_absent_and_told(stepzero, write):
+    write("train.py", OPTIONAL)
+    made = stepzero("memory", "--format", "json", "train.py").json["files"][0]
+    assert made["models"][0]["modules"][0]["parameters"] == {"bytes": 4 * (500 * 8 + 8 * 2 + 2)}
+    assert made["assumed"] == ["no file data/meta.pkl"]
+    assert "assumed: no file data/meta.pkl" in stepzero("memory", "train.py").text
+
+
+def test_a_file_that_decides_nothing_is_not_told(stepzero, write):
+    write("train.py", TRAIN.replace("def main():", "import os\n\n\ndef main():\n    if not os.path.exists('runs'):\n        os.makedirs('runs')"))
+    assert "assumed" not in stepzero("memory", "--format", "json", "train.py").json["files"][0]
+
+
+def test_a_file_without_which_the_program_ends_is_not_taken_to_be_absent(stepzero, write):
+    write("train.py", OPTIONAL.replace("words = None\n", "words = None\nif not os.path.exists('data'):\n    raise SystemExit('download the data first')\n"))
+    made = stepzero("memory", "--format", "json", "train.py").json["files"][0]
+    assert made["models"][0]["modules"][0]["parameters"].get("at_least") or "formula" in made["models"][0]["modules"][0]["parameters"]
+    assert "assumed" not in made
+
+
+def test_a_program_as_its_script_launches_it(stepzero, write):
+    write("train.py", TRAIN)
+    write("run.sh", "python train.py --width 1024\npython train.py\n")
+    made = stepzero("memory", "--format", "json", "train.py").json["files"]
+    assert [each.get("launch") for each in made] == [None, {"name": "run.sh:1", "processes": 1}]
+    width = lambda each: each["models"][0]["modules"][0]["parameters"]["bytes"]
+    assert [width(each) for each in made] == [4 * (100 * w + w + 10 * w + 10) for w in (512, 1024)]
+    assert "train.py, as launched by run.sh:1\n" in stepzero("memory", "train.py").text
+
+
+def test_processes_of_a_launch(stepzero, write):
+    sharded = DIVIDED.replace("torch.optim.AdamW(model.parameters())", "ZeroRedundancyOptimizer(model.parameters(), optimizer_class=torch.optim.AdamW)")
+    write("train.py", "from torch.distributed.optim import ZeroRedundancyOptimizer\n" + sharded)
+    write("run.sh", "torchrun --nproc_per_node 4 train.py\n")
+    alone, launched = stepzero("memory", "--format", "json", "train.py").json["files"]
+    assert launched["launch"] == {"name": "run.sh:1", "processes": 4}
+    assert launched["optimizers"][0]["state"]["bytes"] * 3 < alone["optimizers"][0]["state"]["bytes"]
+    assert "train.py, as launched by run.sh:1, one of 4 processes\n" in stepzero("memory", "train.py").text
+
+
+def test_what_a_launch_does_not_change_is_told_once(stepzero, write):
+    write("train.py", DIVIDED)
+    write("run.sh", "torchrun --nproc_per_node 4 train.py\n")
+    assert len(stepzero("memory", "--format", "json", "train.py").json["files"]) == 1

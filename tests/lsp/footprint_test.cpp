@@ -83,6 +83,31 @@ TEST_CASE("hover says what a model, a layer, an optimizer, a backward and a trai
   CHECK(hover_at(wire, 19, 0).find("MiB") == std::string::npos);
 }
 
+TEST_CASE("hover on a tied layer says whose parameters it has") {
+  Wire wire(snapshot::analyze);
+  wire.start();
+  wire.open(uri,
+      "import torch.nn as nn\n"
+      "\n"
+      "\n"
+      "class Words(nn.Module):\n"
+      "    def __init__(self):\n"
+      "        super().__init__()\n"
+      "        self.embed = nn.Embedding(1024, 256)\n"  // 6
+      "        self.head = nn.Linear(256, 1024)\n"
+      "        self.out = nn.Linear(256, 1024, bias=False)\n"
+      "        self.head.weight = self.embed.weight\n"
+      "        self.out.weight = self.embed.weight\n"
+      "\n"
+      "\n"
+      "model = Words()\n");
+  says(hover_at(wire, 6, 25), "Embedding: 262 k parameters, 1.00 MiB, 99.6 % of model");
+  const std::string head = hover_at(wire, 7, 24);
+  says(head, "Linear: 1.02 k parameters, 4.00 KiB");
+  says(head, "262 k parameters, 1.00 MiB, tied to `embed.weight` and counted there");
+  says(hover_at(wire, 8, 24), "Linear: 262 k parameters, 1.00 MiB, tied to `embed.weight` and counted there");
+}
+
 TEST_CASE("lenses follow what is typed") {
   Wire wire(snapshot::analyze);
   wire.start();

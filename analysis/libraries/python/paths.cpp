@@ -1,7 +1,10 @@
 // What is asked of files and folders: whether they are there, what a folder holds. All ranks see the same
 // ones, mostly, unless the name is another one on each.
+#include "interpreter/record.hpp"
 #include "libraries/table/native.hpp"
 #include "libraries/table/table.hpp"
+#include "values/absent_files.hpp"
+#include "values/kept.hpp"
 
 #include <deque>
 
@@ -22,6 +25,13 @@ std::optional<Sharing> of_rank(Call& call) {
 Value is_there(Call& call) {
   const Value path = call.self.is(Kind::instance) ? call.self : call.run.resolve(call.at(0));
   const Sharing sharing = call.run.heap().sharing(path);
+  auto& conditions = call.run.record().conditions;
+  if (conditions.contains(values::RecordCondition::counted)) {
+    const std::string_view name = path.is(Kind::string) ? path.text() : std::string_view();
+    conditions.emplace(
+        std::string(values::AbsentFiles::asked).append(name), call.run.symbols().boolean(true));
+    if (conditions.contains(values::AbsentFiles::taken)) return call.run.heap().boolean(false);
+  }
   return call.run.heap().unknown(
       "", sharing == Sharing::uniform ? sharing : symbolic::mix(sharing, Sharing::local), call.place);
 }
