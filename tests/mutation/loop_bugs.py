@@ -117,10 +117,16 @@ def set_epoch(source):
 CLIPS = ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_")
 
 
+def clips_nothing(source, call):
+    """Is its limit None? Then it measures the gradients, and leaves them as they are."""
+    return len(call.args) > 1 and source.said(call.args[1]) == "None"
+
+
 def unscale(source):
     for call in source.methods("unscale_"):
         function = source.function(call)
-        clips = [c for c in source.calls if source.called(c) in CLIPS and source.function(c) is function and c.lineno > call.lineno]
+        clips = [c for c in source.calls if source.called(c) in CLIPS and source.function(c) is function and c.lineno > call.lineno
+                 and not clips_nothing(source, c)]
         edits = gone(source, [call])
         if clips and edits:
             yield Mutant("unscale_ deleted", call.lineno, source.said(call), edits, [c.lineno for c in clips])
@@ -245,11 +251,12 @@ def sets(source, mode, receiver, function):
 
 def trained_frozen(source, call):
     """Is it what a training sets to evaluation as well, a backbone whose features are used, or what nobody here ever sets to training
-    and another function sets to evaluation before?"""
+    and a caller sets to evaluation before?"""
     function = source.function(call)
     given = source.receiver(call) in {arg.arg for arg in function.args.args}
     if given and not any(source.receiver(c) == source.receiver(call) for c in source.methods("train")):
-        if any(source.receiver(c) == source.receiver(call) and source.function(c) is not function for c in source.methods("eval")):
+        callers = [source.function(c) for c in source.calls if source.called(c) == function.name]
+        if any(source.receiver(c) == source.receiver(call) and source.function(c) in callers for c in source.methods("eval")):
             return True
     return any(sets(source, "eval", source.receiver(call), function) and source.methods("backward", function)
                and not sets(source, "train", source.receiver(call), function)
@@ -271,6 +278,12 @@ def left_evaluating(source, call):
     return bool(calls)
 
 
+def trains_by_it(source, node):
+    """Does the innermost loop around train as well? Whether a training step asks its model for targets in this or that mode is a choice."""
+    loop = source.loop(node)
+    return loop is not None and any(source.methods("backward", loop))
+
+
 def eval_mode(source):
     """model.eval() before an evaluation that is made of a loop in the same function, which also trains or is trained from."""
     if without_dropout(source):
@@ -284,6 +297,8 @@ def eval_mode(source):
         # Only a model that is asked there afterwards, without gradients, or handed to who asks it, is worse off.
         asks = [n for n in ast.walk(function) if isinstance(n, ast.Call) and n.lineno > call.lineno and source.called(n) != "append" and
                 (source.said(n.func) == source.receiver(call) or any(source.said(a) == source.receiver(call) for a in [*n.args, *(k.value for k in n.keywords)]))]
+        # Whoever measures the time that the model takes does not read what it gives.
+        asks = [n for n in asks if not trains_by_it(source, n) and not (source.said(n.func) == source.receiver(call) and source.alone(n))]
         silent = [node for node, *_ in without_gradients(source)]
         if any(node in silent for n in asks for node in source.up(n)):
             yield Mutant("eval() deleted", call.lineno, source.said(call), gone(source, [call]),
@@ -329,7 +344,9 @@ def loss_swapped(source):
              if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and source.called(node.value) in LOSSES}
     for call in source.calls:
         known = source.said(call.func) in names or source.called(call) in ("cross_entropy", "nll_loss")
-        if known and len(call.args) >= 2 and not any(isinstance(a, ast.Starred) for a in call.args):
+        # A criterion of the library takes two; one that takes more is the program's own.
+        own = source.said(call.func) in names and len(call.args) > 2
+        if known and not own and len(call.args) >= 2 and not any(isinstance(a, ast.Starred) for a in call.args):
             first, second = call.args[:2]
             yield Mutant("loss arguments swapped", call.lineno, source.said(call),
                          [source.replaced(first, source.said(second)), source.replaced(second, source.said(first))])

@@ -86,6 +86,29 @@ bool Op::given(std::string_view name) const {
   const auto at = index(name);
   return at >= 0 && call.given[static_cast<std::size_t>(at)];
 }
+
+namespace {
+// What an operator made of something that is not known: `target.long()`, `scores.argmax(1).view(-1)`. If it
+// is a tensor, its dtype is the one that the operator always gives; unknown where it hangs on the operands.
+Dtype dtype_by_making(Runtime& run, const values::Unknown& made) {
+  const values::Unknown* at = &made;
+  for (int depth = 0; depth < 8; ++depth) {
+    const Value source = at->attributes.value(Name(values::UnknownState::made_of));
+    if (!source.is(Kind::unknown)) break;
+    // It is named by the call that gave it.
+    const std::string_view call = at->name, function = call.substr(0, call.rfind('('));
+    const values::Row* row = run.method_row(
+        run.library().types().tensor, Name(function.substr(function.rfind('.') + 1)));
+    if (!row || !row->op) break;
+    if (row->op->type == Type::int64) return Dtype::int64;
+    if (row->op->type == Type::boolean) return Dtype::boolean;
+    if (row->op->type != Type::input) break;
+    at = source.as<values::Unknown>();
+  }
+  return Dtype::unknown;
+}
+}  // namespace
+
 const TensorState* Op::expect(std::string_view name) {
   const Value value = argument(name);
   const bool anew = value.is(Kind::unknown) && !value.as<values::Unknown>()->state.value;
@@ -96,9 +119,13 @@ const TensorState* Op::expect(std::string_view name) {
     device = interpreter::lies_on(unknown);
     if (!device && call.expr) device = interpreter::left_on(unknown);
   }
-  if (!device) return state;
+  const Dtype dtype = anew && state && state->dtype == Dtype::unknown
+      ? dtype_by_making(run, *value.as<values::Unknown>())
+      : Dtype::unknown;
+  if (!device && dtype == Dtype::unknown) return state;
   TensorState placed = *state;
-  placed.device = device;
+  if (device) placed.device = device;
+  if (dtype != Dtype::unknown) placed.dtype = dtype;
   set_state(run, value, placed);
   return tensor(value);
 }

@@ -140,8 +140,14 @@ Place UnsetModes::loaded_here(const Evaluation& evaluation) const {
     return {};
   const values::Function* function = function_of(evaluation);
   if (function && function->stmt && callers_set(*function->stmt)) return {};
+  // A helper in another file may set the mode where it loads.
+  const auto sets_modes = [&](Place place) {
+    return std::ranges::any_of(calls_,
+        [&](const ModeCall& call) { return record_.chunk(call.place).path == record_.chunk(place).path; });
+  };
   for (const auto& [object, place] : loads_)
-    if (record_.in_file(place) && is_inside(object, forward.self)) return place;
+    if (place && is_inside(object, forward.self) && (record_.in_file(place) || !sets_modes(place)))
+      return place;
   return {};
 }
 

@@ -146,7 +146,8 @@ bool takes_floats(Op& op, std::string_view input) {
   op.fail(ProblemKind::dtype,
       called(op) + " computes with floating point, but " + op.name(input) + " is " +
           code(values::name(state->dtype)));
-  op.cure_append(input, ".float()", true);
+  // What a loss is given may as well be its target.
+  op.cure_append(input, ".float()", !(op.call.row.loss && input == "input"));
   return false;
 }
 
