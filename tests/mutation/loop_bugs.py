@@ -249,15 +249,26 @@ def sets(source, mode, receiver, function):
     return any(source.receiver(call) == receiver and not call.args for call in source.methods(mode, function))
 
 
+def evaluated_by_callers(source, call):
+    """Does whoever calls the function, here or in another file, set what it gives to evaluation before, and not to training since?"""
+    function, receiver = source.function(call), source.receiver(call)
+    names = [arg.arg for arg in function.args.args]
+    if receiver not in names:
+        return False
+    place = names.index(receiver) - (1 if names[0] in ("self", "cls") else 0)
+    found = list(source.callers(function.name))
+    for other, each in found:
+        given = [k.value for k in each.keywords if k.arg == receiver] or each.args[place:place + 1]
+        around = other.function(each)
+        modes = [c for c in other.methods("eval") + other.methods("train")
+                 if given and other.receiver(c) == other.said(given[0]) and other.function(c) is around and c.lineno < each.lineno]
+        if not modes or max(modes, key=lambda c: c.lineno).func.attr != "eval":
+            return False
+    return bool(found)
+
+
 def trained_frozen(source, call):
-    """Is it what a training sets to evaluation as well, a backbone whose features are used, or what nobody here ever sets to training
-    and a caller sets to evaluation before?"""
-    function = source.function(call)
-    given = source.receiver(call) in {arg.arg for arg in function.args.args}
-    if given and not any(source.receiver(c) == source.receiver(call) for c in source.methods("train")):
-        callers = [source.function(c) for c in source.calls if source.called(c) == function.name]
-        if any(source.receiver(c) == source.receiver(call) and source.function(c) in callers for c in source.methods("eval")):
-            return True
+    """Is it what a training sets to evaluation as well, a backbone whose features are used?"""
     return any(sets(source, "eval", source.receiver(call), function) and source.methods("backward", function)
                and not sets(source, "train", source.receiver(call), function)
                for function in ast.walk(source.tree) if isinstance(function, ast.FunctionDef) and function is not source.function(call))
@@ -292,7 +303,7 @@ def eval_mode(source):
         function = source.function(call)
         if call.args or not source.alone(call) or function is source.tree or not any(isinstance(n, ast.For) for n in ast.walk(function)):
             continue
-        if pretrained(source, call) or trained_frozen(source, call) or left_evaluating(source, call):
+        if pretrained(source, call) or trained_frozen(source, call) or evaluated_by_callers(source, call) or left_evaluating(source, call):
             continue
         # Only a model that is asked there afterwards, without gradients, or handed to who asks it, is worse off.
         asks = [n for n in ast.walk(function) if isinstance(n, ast.Call) and n.lineno > call.lineno and source.called(n) != "append" and

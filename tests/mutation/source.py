@@ -1,6 +1,7 @@
 """A Python file as text and as a tree: who calls what, in which function, loop and block; and edits of the text."""
 
 import ast
+import re
 from dataclasses import dataclass, field
 
 
@@ -23,7 +24,9 @@ class Mutant:
 
 
 class Source:
-    def __init__(self, text):
+    def __init__(self, text, others=()):
+        """`others`: the texts of files that may call what is defined here."""
+        self.others = others
         self.data = text.encode()
         self.text = text
         self.tree = ast.parse(text)
@@ -86,6 +89,17 @@ class Source:
         """Calls `x.name(…)`."""
         return [call for call in (self.calls if within is None else (n for n in ast.walk(within) if isinstance(n, ast.Call)))
                 if isinstance(call.func, ast.Attribute) and call.func.attr == name]
+
+    def callers(self, name):
+        """(source, call) of each call of what has that name, here and in the files around."""
+        for text in (None, *self.others):
+            if text is not None and not re.search(rf"\b{re.escape(name)}\(", text):
+                continue
+            try:
+                source = self if text is None else Source(text)
+            except (SyntaxError, ValueError, RecursionError):
+                continue
+            yield from ((source, call) for call in source.calls if source.called(call) == name)
 
     def receiver(self, call):
         return self.said(call.func.value)
