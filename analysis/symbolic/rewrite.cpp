@@ -13,13 +13,22 @@ constexpr int most_rounds = 6;
 
 Int Context::State::rewrite(Int a) {
   if (log.empty() || rewriting) return a;
-  const std::uint64_t key = restating ? 0 : named(now, a->index);
-  if (const Int* found = key ? rewritten.find(key) : nullptr) return *found;
+  if (restating) return rewrite_now(a);
+  const std::uint64_t key = named(now, a->index);
+  if (const Int* found = rewritten.find(key)) return *found;
+  const std::uint64_t near = named(bounds_near(a->mentions), a->index);
+  const Int* const known_near = rewritten.find(near);
+  Int result = known_near ? *known_near : rewrite_now(a);
+  if (!known_near) rewritten.put(near, result);
+  rewritten.put(key, result);
+  return result;
+}
+
+Int Context::State::rewrite_now(Int a) {
   rewriting = true;
   int fuel = fuel_of_a_question;
   Int result = rewrite(a, fuel);
   rewriting = false;
-  if (key) rewritten.put(key, result);
   return result;
 }
 

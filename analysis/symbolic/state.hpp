@@ -366,6 +366,7 @@ struct Context::State {
       assumptions;  // what the log's entries come from, by where each begins
   void rewind(std::size_t mark);
   Int rewrite(Int a);
+  Int rewrite_now(Int a);  // the same, not remembered
   Int rewrite(Int a, int& fuel);
   Int rewrite_once(Int a, int& fuel);
   Int rewrite_atom(Int atom, int& fuel);
