@@ -26,7 +26,9 @@ bool same_channels(Op& op, const Channels& found, const Dim& wanted) {
     }
     return true;
   }
-  op.raising(op.title().starts_with("BatchNorm") ? "RuntimeError" : "");
+  // A single value of each channel is refused before, with another exception.
+  const bool many = op.equal(shape.dims[0], 1) == Answer::no;
+  op.raising(many && op.title().starts_with("BatchNorm") ? "RuntimeError" : "");
   op.fail(ProblemKind::layer_input,
       called(op) + " takes " + op.words(wanted) + (op.value(wanted) == 1 ? " channel" : " channels") +
           ", but " + op.name("input") + " has " + op.words(arrives) + ": it is " + op.words(shape),

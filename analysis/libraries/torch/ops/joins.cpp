@@ -255,6 +255,7 @@ std::optional<Shape> stacked(Op& op, const Parts& parts, std::int64_t at) {
 
 bool none_to_join(Op& op, const Parts& parts) {
   if (!parts.states.empty() || parts.open) return false;
+  if (op.title() == "cat") op.raising("ValueError");
   op.fail(ProblemKind::concat, code(op.title()) + " needs at least one tensor, but the list is empty");
   return true;
 }
