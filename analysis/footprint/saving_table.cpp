@@ -32,7 +32,8 @@ constexpr Keeping saving_table[] = {
     {"LayerNorm layer_norm native_layer_norm", "input weight rows"},
     {"RMSNorm rms_norm", "upcast weight row"},
     {"GroupNorm group_norm", "input weight groups"},
-    {"InstanceNorm1d InstanceNorm2d InstanceNorm3d instance_norm", "input instances"},
+    {"InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d instance_norm",
+        "input instances"},
     {"LocalResponseNorm local_response_norm", "input copy copy"},
     {"normalize", "input lengths lengths"},
     // Element by element.

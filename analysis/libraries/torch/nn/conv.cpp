@@ -162,7 +162,11 @@ template <std::size_t spatial, bool transposed> Value forward(Op& op) {
   return convolve(op, spatial, transposed, in, out, w);
 }
 
-// A lazy layer has its in_channels from the first input.
+constexpr std::string_view usual[] = {"torch.nn.Conv1d", "torch.nn.Conv2d", "torch.nn.Conv3d"};
+constexpr std::string_view usual_back[] = {
+    "torch.nn.ConvTranspose1d", "torch.nn.ConvTranspose2d", "torch.nn.ConvTranspose3d"};
+
+// A lazy layer has its in_channels from the first input, and from then on its weights.
 template <std::size_t spatial, bool transposed> Value forward_lazy(Op& op) {
   if (!op.kept("in_channels")) {
     const TensorState* input = op.expect("input");
@@ -170,6 +174,8 @@ template <std::size_t spatial, bool transposed> Value forward_lazy(Op& op) {
       if (const Dim arrives = from_right(input->shape, spatial); arrives.size && !op.run.guarded())
         op.keep("in_channels", Value::of(arrives.size));
   }
+  if (op.kept("in_channels") && !op.kept("weight") && !op.run.guarded())
+    hold_parameters_of(op, (transposed ? usual_back : usual)[spatial - 1]);
   return forward<spatial, transposed>(op);
 }
 

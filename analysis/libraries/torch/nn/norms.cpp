@@ -132,12 +132,18 @@ template <std::size_t batched> Value instance_norm(Op& op) {
   const std::size_t at = input && input->shape.dims.size() == batched ? 1 : 0;
   return normalized(op, {input, at}, holds_channels(op) ? setting_dim(op, "num_features") : Dim{});
 }
-template <Value (*forward)(Op&)> Value lazy(Op& op) {
+constexpr std::string_view batch_norms[] = {
+    "torch.nn.BatchNorm1d", "torch.nn.BatchNorm2d", "torch.nn.BatchNorm3d"};
+constexpr std::string_view instance_norms[] = {
+    "torch.nn.InstanceNorm1d", "torch.nn.InstanceNorm2d", "torch.nn.InstanceNorm3d"};
+// The sizes of a lazy layer are those of its first input; from then on it holds what `usual` does.
+template <Value (*forward)(Op&), const std::string_view& usual> Value lazy(Op& op) {
   if (!op.kept("num_features")) {
     const Shape& shape = op.shape("input");
     if (shape.ndim_known && shape.dims.size() >= 2 && shape.dims[1].size && !op.run.guarded())
       op.keep("num_features", Value::of(shape.dims[1].size));
   }
+  if (op.kept("num_features") && !op.kept("weight") && !op.run.guarded()) hold_parameters_of(op, usual);
   return forward(op);
 }
 void remembers(Op& op) { op.keep(values::ModuleState::has_buffers, op.run.heap().boolean(true)); }
@@ -314,20 +320,28 @@ constexpr std::string_view lazy_batch =
     "eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True";
 constexpr std::string_view instance =
     "num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, *, bias=True";
+constexpr std::string_view lazy_instance =
+    "eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True";
 
 constexpr Layer norm_layers[] = {
     {"torch.nn.BatchNorm1d", batch, remembers, "input", batch_norm<2, 3>},
     {"torch.nn.BatchNorm2d", batch, remembers, "input", batch_norm<4>},
     {"torch.nn.BatchNorm3d", batch, remembers, "input", batch_norm<5>},
-    {"torch.nn.LazyBatchNorm1d", lazy_batch, remembers, "input", lazy<batch_norm<2, 3>>},
-    {"torch.nn.LazyBatchNorm2d", lazy_batch, remembers, "input", lazy<batch_norm<4>>},
-    {"torch.nn.LazyBatchNorm3d", lazy_batch, remembers, "input", lazy<batch_norm<5>>},
+    {"torch.nn.LazyBatchNorm1d", lazy_batch, remembers, "input", lazy<batch_norm<2, 3>, batch_norms[0]>},
+    {"torch.nn.LazyBatchNorm2d", lazy_batch, remembers, "input", lazy<batch_norm<4>, batch_norms[1]>},
+    {"torch.nn.LazyBatchNorm3d", lazy_batch, remembers, "input", lazy<batch_norm<5>, batch_norms[2]>},
     {"torch.nn.SyncBatchNorm",
         "num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, process_group=None, device=None, dtype=None, *, bias=True",
         remembers, "input", sync_batch_norm},
     {"torch.nn.InstanceNorm1d", instance, nullptr, "input", instance_norm<3>},
     {"torch.nn.InstanceNorm2d", instance, nullptr, "input", instance_norm<4>},
     {"torch.nn.InstanceNorm3d", instance, nullptr, "input", instance_norm<5>},
+    {"torch.nn.LazyInstanceNorm1d", lazy_instance, nullptr, "input",
+        lazy<instance_norm<3>, instance_norms[0]>},
+    {"torch.nn.LazyInstanceNorm2d", lazy_instance, nullptr, "input",
+        lazy<instance_norm<4>, instance_norms[1]>},
+    {"torch.nn.LazyInstanceNorm3d", lazy_instance, nullptr, "input",
+        lazy<instance_norm<5>, instance_norms[2]>},
     {"torch.nn.GroupNorm",
         "num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None, *, bias=True",
         make_group_norm, "input", group_norm},
