@@ -65,116 +65,131 @@ std::span<const Meaning> meanings() {
   return list;
 }
 
+namespace {
+
+struct OfOptimizer {
+  std::string_view path;
+  OptimizerInfo info;
+};
+
+constexpr std::string_view as_large =
+    "its steps are about as large as the learning rate, whatever the gradients are. 1e-5 to 1e-3 are usual.";
+
+constexpr OfOptimizer known_optimizers[] = {
+    {"torch.optim.SGD", {0, {}, 0.5, {}}},
+    {"torch.optim.Adam", {0, {}, 0.5, "AdamW"}},
+    {"torch.optim.AdamW", {1e-2, as_large, 0.5, {}}},
+    {"torch.optim.NAdam", {0, {}, 0.5, {}}},
+    {"torch.optim.RAdam", {0, {}, 0.5, {}}},
+    {"torch.optim.RMSprop", {0, {}, 0.5, {}}},
+};
+
+struct OfLoss {
+  std::string_view path;
+  LossInfo info;
+};
+constexpr OfLoss known_losses[] = {
+    {"torch.nn.CrossEntropyLoss.forward", {"CrossEntropyLoss", Outcome::scores, Outcome::softmax}},
+    {"torch.nn.functional.cross_entropy", {"cross_entropy", Outcome::scores, Outcome::softmax}},
+    {"torch.nn.NLLLoss.forward", {"NLLLoss", Outcome::log_softmax, Outcome::none}},
+    {"torch.nn.functional.nll_loss", {"nll_loss", Outcome::log_softmax, Outcome::none}},
+    {"torch.nn.BCEWithLogitsLoss.forward", {"BCEWithLogitsLoss", Outcome::scores, Outcome::sigmoid}},
+    {"torch.nn.functional.binary_cross_entropy_with_logits",
+        {"binary_cross_entropy_with_logits", Outcome::scores, Outcome::sigmoid}},
+    {"torch.nn.BCELoss.forward", {"BCELoss", Outcome::sigmoid, Outcome::none}},
+    {"torch.nn.functional.binary_cross_entropy", {"binary_cross_entropy", Outcome::sigmoid, Outcome::none}},
+    {"torch.nn.KLDivLoss.forward", {"KLDivLoss", Outcome::log_softmax, Outcome::none}},
+    {"torch.nn.functional.kl_div", {"kl_div", Outcome::log_softmax, Outcome::none}},
+    {"torch.nn.CTCLoss.forward", {"CTCLoss", Outcome::log_softmax, Outcome::none}},
+    {"torch.nn.functional.ctc_loss", {"ctc_loss", Outcome::log_softmax, Outcome::none}},
+};
+
+struct OfName {
+  std::string_view path;
+  MovedName name;
+};
+constexpr OfName moved_names[] = {
+    {"torch.cuda.amp.autocast", {"2.4", "torch.amp.autocast", "cuda"}},
+    {"torch.cpu.amp.autocast", {"2.4", "torch.amp.autocast", "cpu"}},
+    {"torch.cuda.amp.GradScaler", {"2.4", "torch.amp.GradScaler", "cuda"}},
+    {"torch.cpu.amp.GradScaler", {"2.4", "torch.amp.GradScaler", "cpu"}},
+    {"torch.cuda.amp.custom_fwd", {"2.4", "torch.amp.custom_fwd", "cuda"}},
+    {"torch.cuda.amp.custom_bwd", {"2.4", "torch.amp.custom_bwd", "cuda"}},
+};
+
+struct OfTransfer {
+  std::string_view path;
+  values::Moves moves;
+};
+constexpr OfTransfer known_transfers[] = {
+    {"torch.Tensor.to", values::Moves::to_given},
+    {"torch.Tensor.cuda", values::Moves::to_cuda},
+};
+
+// Layers that do something else in training.
+constexpr std::string_view layers_by_mode[] = {
+    "torch.nn.Dropout",
+    "torch.nn.Dropout1d",
+    "torch.nn.Dropout2d",
+    "torch.nn.Dropout3d",
+    "torch.nn.AlphaDropout",
+    "torch.nn.BatchNorm1d",
+    "torch.nn.BatchNorm2d",
+    "torch.nn.BatchNorm3d",
+    "torch.nn.SyncBatchNorm",
+};
+
+constexpr std::string_view exploding_layers[] = {
+    "torch.nn.RNN",
+    "torch.nn.LSTM",
+    "torch.nn.GRU",
+    "torch.nn.RNNCell",
+    "torch.nn.LSTMCell",
+    "torch.nn.GRUCell",
+    "torch.nn.MultiheadAttention",
+    "torch.nn.Transformer",
+    "torch.nn.TransformerEncoder",
+    "torch.nn.TransformerDecoder",
+    "torch.nn.TransformerEncoderLayer",
+    "torch.nn.TransformerDecoderLayer",
+};
+
+// What is known of their objects is known without their constructors.
+constexpr std::string_view classes_by_annotation[] = {
+    "accelerate.Accelerator",
+    "accelerate.PartialState",
+    "deepspeed.DeepSpeedEngine",
+    "lightning_fabric.Fabric",
+    "pytorch_lightning.Trainer",
+    "transformers.Trainer",
+    "transformers.TrainerControl",
+    "transformers.TrainerState",
+    "transformers.TrainingArguments",
+    "torch.distributed.fsdp.FullyShardedDataParallel",
+};
+
+constexpr std::string_view exhausting_exceptions[] = {
+    "torch.cuda.OutOfMemoryError", "torch.OutOfMemoryError"};
+
+}  // namespace
+
 void give_roles(std::span<Row> rows) {
-  struct OfOptimizer {
-    std::string_view path;
-    OptimizerInfo info;
-  };
-  static constexpr std::string_view as_large =
-      "its steps are about as large as the learning rate, whatever the gradients are. 1e-5 to 1e-3 are usual.";
-  static constexpr OfOptimizer optimizers[] = {
-      {"torch.optim.SGD", {0, {}, 0.5, {}}},
-      {"torch.optim.Adam", {0, {}, 0.5, "AdamW"}},
-      {"torch.optim.AdamW", {1e-2, as_large, 0.5, {}}},
-      {"torch.optim.NAdam", {0, {}, 0.5, {}}},
-      {"torch.optim.RAdam", {0, {}, 0.5, {}}},
-      {"torch.optim.RMSprop", {0, {}, 0.5, {}}},
-  };
-  struct OfLoss {
-    std::string_view path;
-    LossInfo info;
-  };
-  static constexpr OfLoss losses[] = {
-      {"torch.nn.CrossEntropyLoss.forward", {"CrossEntropyLoss", Outcome::scores, Outcome::softmax}},
-      {"torch.nn.functional.cross_entropy", {"cross_entropy", Outcome::scores, Outcome::softmax}},
-      {"torch.nn.NLLLoss.forward", {"NLLLoss", Outcome::log_softmax, Outcome::none}},
-      {"torch.nn.functional.nll_loss", {"nll_loss", Outcome::log_softmax, Outcome::none}},
-      {"torch.nn.BCEWithLogitsLoss.forward", {"BCEWithLogitsLoss", Outcome::scores, Outcome::sigmoid}},
-      {"torch.nn.functional.binary_cross_entropy_with_logits",
-          {"binary_cross_entropy_with_logits", Outcome::scores, Outcome::sigmoid}},
-      {"torch.nn.BCELoss.forward", {"BCELoss", Outcome::sigmoid, Outcome::none}},
-      {"torch.nn.functional.binary_cross_entropy", {"binary_cross_entropy", Outcome::sigmoid, Outcome::none}},
-      {"torch.nn.KLDivLoss.forward", {"KLDivLoss", Outcome::log_softmax, Outcome::none}},
-      {"torch.nn.functional.kl_div", {"kl_div", Outcome::log_softmax, Outcome::none}},
-      {"torch.nn.CTCLoss.forward", {"CTCLoss", Outcome::log_softmax, Outcome::none}},
-      {"torch.nn.functional.ctc_loss", {"ctc_loss", Outcome::log_softmax, Outcome::none}},
-  };
-  struct OfName {
-    std::string_view path;
-    MovedName name;
-  };
-  static constexpr OfName moved[] = {
-      {"torch.cuda.amp.autocast", {"2.4", "torch.amp.autocast", "cuda"}},
-      {"torch.cpu.amp.autocast", {"2.4", "torch.amp.autocast", "cpu"}},
-      {"torch.cuda.amp.GradScaler", {"2.4", "torch.amp.GradScaler", "cuda"}},
-      {"torch.cpu.amp.GradScaler", {"2.4", "torch.amp.GradScaler", "cpu"}},
-      {"torch.cuda.amp.custom_fwd", {"2.4", "torch.amp.custom_fwd", "cuda"}},
-      {"torch.cuda.amp.custom_bwd", {"2.4", "torch.amp.custom_bwd", "cuda"}},
-  };
-  struct OfTransfer {
-    std::string_view path;
-    values::Moves moves;
-  };
-  static constexpr OfTransfer transfers[] = {
-      {"torch.Tensor.to", values::Moves::to_given},
-      {"torch.Tensor.cuda", values::Moves::to_cuda},
-  };
-  // Layers that do something else in training.
-  static constexpr std::string_view by_mode[] = {
-      "torch.nn.Dropout",
-      "torch.nn.Dropout1d",
-      "torch.nn.Dropout2d",
-      "torch.nn.Dropout3d",
-      "torch.nn.AlphaDropout",
-      "torch.nn.BatchNorm1d",
-      "torch.nn.BatchNorm2d",
-      "torch.nn.BatchNorm3d",
-      "torch.nn.SyncBatchNorm",
-  };
-  static constexpr std::string_view explodes[] = {
-      "torch.nn.RNN",
-      "torch.nn.LSTM",
-      "torch.nn.GRU",
-      "torch.nn.RNNCell",
-      "torch.nn.LSTMCell",
-      "torch.nn.GRUCell",
-      "torch.nn.MultiheadAttention",
-      "torch.nn.Transformer",
-      "torch.nn.TransformerEncoder",
-      "torch.nn.TransformerDecoder",
-      "torch.nn.TransformerEncoderLayer",
-      "torch.nn.TransformerDecoderLayer",
-  };
-  // What is known of their objects is known without their constructors.
-  static constexpr std::string_view by_annotation[] = {
-      "accelerate.Accelerator",
-      "accelerate.PartialState",
-      "deepspeed.DeepSpeedEngine",
-      "lightning_fabric.Fabric",
-      "pytorch_lightning.Trainer",
-      "transformers.Trainer",
-      "transformers.TrainerControl",
-      "transformers.TrainerState",
-      "transformers.TrainingArguments",
-      "torch.distributed.fsdp.FullyShardedDataParallel",
-  };
-  static constexpr std::string_view exhausts[] = {"torch.cuda.OutOfMemoryError", "torch.OutOfMemoryError"};
   for (Row& row : rows) {
     for (const Meaning& meaning : meanings())
       if (row.path == meaning.path) row.operation = meaning.operation;
-    for (const OfOptimizer& each : optimizers)
+    for (const OfOptimizer& each : known_optimizers)
       if (row.path == each.path) row.optimizer = &each.info;
-    for (const OfLoss& each : losses)
+    for (const OfLoss& each : known_losses)
       if (row.path == each.path) row.loss = &each.info;
-    for (const OfName& each : moved)
+    for (const OfName& each : moved_names)
       if (row.path == each.path) row.moved = &each.name;
-    for (const OfTransfer& each : transfers)
+    for (const OfTransfer& each : known_transfers)
       if (row.path == each.path) row.moves = each.moves;
-    for (const std::string_view path : by_mode) row.by_mode = row.by_mode || row.path == path;
-    for (const std::string_view path : by_annotation)
+    for (const std::string_view path : layers_by_mode) row.by_mode = row.by_mode || row.path == path;
+    for (const std::string_view path : classes_by_annotation)
       row.by_annotation = row.by_annotation || row.path == path;
-    for (const std::string_view path : exhausts) row.exhausts = row.exhausts || row.path == path;
-    for (const std::string_view path : explodes) row.explodes = row.explodes || row.path == path;
+    for (const std::string_view path : exhausting_exceptions) row.exhausts = row.exhausts || row.path == path;
+    for (const std::string_view path : exploding_layers) row.explodes = row.explodes || row.path == path;
   }
 }
 

@@ -244,11 +244,10 @@ namespace {
 Value autocast_enabled(Call& call) {
   return !call.run.in_roots() && !call.run.casting() ? call.run.heap().boolean(false) : uniform(call);
 }
-}  // namespace
-
-std::vector<Row> training_rows() {
+// Scaling, clipping, autocast, and who records gradients.
+std::vector<Row> step_rows() {
   using enum RowKind;
-  std::vector<Row> rows = {
+  return {
       row("torch.Tensor.backward", method,
           "gradient=None, retain_graph=None, create_graph=False, inputs=None", backward, {},
           Operation::backward),
@@ -315,7 +314,11 @@ std::vector<Row> training_rows() {
       row(values::InternalRow::unseen, function, "handed", nullptr, {}, Operation::unseen),
       row(values::InternalRow::unseen_communication, function, "", nullptr, {},
           Operation::unseen_communication),
-
+  };
+}
+std::vector<Row> scheduler_method_rows() {
+  using enum RowKind;
+  return {
       row("torch.optim.lr_scheduler.LRScheduler", class_, "optimizer, *more, **options", scheduler_init),
       row("torch.optim.lr_scheduler.LRScheduler.step", method, "epoch=None, *more, **options", nothing, {},
           Operation::scheduler_step),
@@ -328,7 +331,12 @@ std::vector<Row> training_rows() {
           Operation::state_put),
       row("torch.optim.lr_scheduler._LRScheduler", class_, "optimizer, *more, **options", scheduler_init,
           "torch.optim.lr_scheduler.LRScheduler"),
-
+  };
+}
+// Devices, their streams and seeds.
+std::vector<Row> device_rows() {
+  using enum RowKind;
+  return {
       row("torch.Size", function, "iterable=()", size_made),
       row("torch.device", function, "device=None, index=None, type=None", device_made),
       row("torch.cuda.is_available", function, "", available),
@@ -357,6 +365,11 @@ std::vector<Row> training_rows() {
       row("torch.manual_seed", function, "seed", seeded),
       row("torch.cuda.manual_seed", function, "seed", seeded),
       row("torch.cuda.manual_seed_all", function, "seed", seeded),
+  };
+}
+std::vector<Row> dtype_rows() {
+  using enum RowKind;
+  return {
       row("torch.float64", constant, "", dtype_value<Dtype::float64>),
       row("torch.double", constant, "", dtype_value<Dtype::float64>),
       row("torch.float32", constant, "", dtype_value<Dtype::float32>),
@@ -389,10 +402,13 @@ std::vector<Row> training_rows() {
       row("torch.float8_e8m0fnu", constant, "", dtype_value<Dtype::float8_e8m0fnu>),
       row("torch.float4_e2m1fn_x2", constant, "", dtype_value<Dtype::float4_e2m1fn_x2>),
   };
+}
+std::vector<Row> scheduler_rows() {
+  using enum RowKind;
+  std::vector<Row> rows;
   struct Construction {
     std::string_view path, signature;
   };
-  for (Row& each : optimizer_rows()) rows.push_back(std::move(each));
   for (const Construction& scheduler :
       {
           Construction{
@@ -425,6 +441,16 @@ std::vector<Row> training_rows() {
       })
     rows.push_back(row(scheduler.path, class_, scheduler.signature, scheduler_init,
         "torch.optim.lr_scheduler.LRScheduler", Operation::scheduler_made));
+  return rows;
+}
+
+}  // namespace
+
+std::vector<Row> training_rows() {
+  std::vector<Row> rows;
+  for (const auto family :
+      {step_rows, scheduler_method_rows, device_rows, dtype_rows, optimizer_rows, scheduler_rows})
+    for (Row& each : family()) rows.push_back(std::move(each));
   return rows;
 }
 
