@@ -18,8 +18,16 @@ enum class Says : std::uint8_t {
   many_ranks,  // whether there are several: `args.distributed`
   balance,     // a term that keeps experts busy
   schedule,    // of the learning rate: `lr_scheduler`
+  scheduling,  // what has to do with one: `build_scheduler`, `sched_args`
   noise,       // … and not one of a diffusion's noise
   loader,
+  training,       // what has to do with training, in an expression or a function's name: `train_one_epoch`
+  other_data,     // an expression that has to do with other data: `val_loader`
+  epoch,          // the number of one
+  loss,           // what has to do with a loss
+  computes_loss,  // a call of what computes one, or of what it is computed from
+  optimizer,      // `optimizer`, `optim_g`, `opt`
+  one_of_optimizers,   // `opt_g`, `gen_opt`
   found_in_gradients,  // what a loop finds out about them before it steps: `grads_finite`, `skip_step`
   device,              // a parameter that names one: `device`, `target_device`
   moving,              // what may bring something to a device: `to`, `prepare_batch_on_device`

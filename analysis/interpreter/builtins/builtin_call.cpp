@@ -19,6 +19,15 @@ Value BuiltinCall::as(std::string_view other, std::vector<Value> given) const {
   return {};
 }
 
+void BuiltinCall::note_iterator(std::size_t begin, Value of, Value iterator) const {
+  for (std::size_t i = begin; i < events(); ++i) {
+    Event& event = *run.record_.events[i];
+    if (event.kind != EventKind::operation || !(event.place == where)) continue;
+    if (auto& read = static_cast<OperationEvent&>(event); read.self.object() == of.object())
+      read.result = iterator;
+  }
+}
+
 Value BuiltinCall::call_row(std::string_view path) const {
   const Value row = run.library_symbol(path);
   return row.is(values::Kind::library)

@@ -56,6 +56,9 @@ struct BuiltinCall {
   std::optional<std::string> format_braces(std::string_view pattern) const {
     return run.format_braces(pattern, arguments);
   }
+  // The operations since then by which this call read the object say which iterator that gave.
+  std::size_t events() const { return run.record_.events.size(); }
+  void note_iterator(std::size_t begin, Value of, Value iterator) const;
   Value call_row(std::string_view path) const;  // absent if the library has none
   Value make_type() const;                      // type(name, bases, dict)
   Value names_around() const;                   // locals(), globals(), vars()

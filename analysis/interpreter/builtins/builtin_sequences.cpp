@@ -148,7 +148,7 @@ Value reversed_of(const BuiltinCall& call) {
   return collection(call);
 }
 
-Value iter_of(const BuiltinCall& call) {
+Value iterator_of(const BuiltinCall& call) {
   const Value first = call.first;
   if (call.arguments.spread || !first) return collection(call);
   if (first.is(Kind::iterator) ||
@@ -167,6 +167,13 @@ Value iter_of(const BuiltinCall& call) {
   call.heap().slot_of(object->attributes, called_each_round).value = call.heap().tuple(
       {first, call.run.resolve(call.positional[1])});  // it is new: no write
   return Value::of(Kind::instance, object);
+}
+
+Value iter_of(const BuiltinCall& call) {
+  const std::size_t begin = call.events();
+  const Value iterator = iterator_of(call);
+  if (call.first.object()) call.note_iterator(begin, call.first, iterator);
+  return iterator;
 }
 
 // What a dict of any number of alike pairs has under each of its keys: `dict(model.named_parameters())`;

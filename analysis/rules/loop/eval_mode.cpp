@@ -1,4 +1,5 @@
 // loop/eval-mode: an evaluation leaves the model in evaluation mode, or never puts it there.
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -149,7 +150,7 @@ bool handed_since(const Record& record, const Evaluation& evaluation) {
   };
   return std::any_of(at(evaluation.mode), at(evaluation.forward->event), [&](const TrainingEvent& each) {
     return each.event->row->operation == Operation::unseen && is_handed(*each.event, model) &&
-        record.text(each.event->place).find("ched") == std::string_view::npos;
+        !says(record.text(each.event->place), Says::scheduling);
   });
 }
 

@@ -1,4 +1,5 @@
 // loop/missing-backward: an optimizer that clears and steps in a loop, and no backward feeds it.
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -61,11 +62,7 @@ OfLoss loss_in(const Record& record, const TrainingEvent& step) {
     for_each_expression(value, [&](const syntax::Expr& expr) {
       if (expr.kind != syntax::ExprKind::call) return;
       const std::string_view text = record.text({chunk, syntax::as<syntax::CallExpr>(expr).function->span});
-      std::string name(text.substr(text.rfind('.') + 1));
-      std::ranges::transform(
-          name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-      found = found || name == "model" || name == "net" || name.starts_with("criteri") ||
-          name.ends_with("cross_entropy") || name.find("loss") != std::string::npos;
+      found = found || says(text.substr(text.rfind('.') + 1), Says::computes_loss);
     });
     // What a model gives beside its outputs.
     return found ||

@@ -1,4 +1,5 @@
 // loop/set-epoch: a DistributedSampler that gives every epoch the same order.
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -238,10 +239,14 @@ bool heads(const Record& record, const LoopEvent& loop, const OperationEvent& re
     });
   return asks;
 }
+// Did the program ask for an iterator, `iter(loader)`, which it holds from then on?
+bool gives_iterator(const OperationEvent& read) {
+  return read.result.is(Kind::iterator) ||
+      (read.result.is(Kind::list) && read.result.as<values::List>()->kind == values::ListKind::iterator);
+}
 // `batches = iter(loader)`, of which the loop takes one after another by `next(batches)`?
 bool takes_from(const Record& record, const LoopEvent& loop, const OperationEvent& read) {
-  if (read.calls != loop.calls || read.place.chunk != loop.place.chunk || !loop.stmt ||
-      !record.text(read.place).starts_with("iter("))
+  if (read.calls != loop.calls || read.place.chunk != loop.place.chunk || !loop.stmt || !gives_iterator(read))
     return false;
   const std::string_view name = named(record, read);
   bool takes = false;
@@ -262,14 +267,12 @@ bool is_read(const TrainingEvent& each) {
       each.event->row->kind == values::RowKind::method;
 }
 // `except StopIteration: self.batches = iter(self.loader)`: the loader begins again whenever it has ended.
-bool begins_again(const Record& record, const TrainingEvent& read) {
-  return read.in_handler && record.text(read.event->place).starts_with("iter(");
-}
+bool begins_again(const TrainingEvent& read) { return read.in_handler && gives_iterator(*read.event); }
 // The call of the function that reads it: where an object that is made keeps `iter(loader)`, who makes the
 // object.
-const CallSite* begun_for(const Record& record, const OperationEvent& read) {
+const CallSite* begun_for(const OperationEvent& read) {
   const bool kept = read.calls && read.calls->function && read.calls->function->name.text() == "__init__" &&
-      record.text(read.place).starts_with("iter(");
+      gives_iterator(read);
   return kept ? read.calls->outer : read.calls;
 }
 // Is a backward made in the loop that reads it? One whose header does not say what it reads is over what its
@@ -282,10 +285,10 @@ bool trains_on(const Record& record, const TrainingRoot& training_root, const Tr
           (heads(record, loop, *other.event) || other.event->calls == loop.calls);
     });
   };
-  const CallSite* begun_in = begun_for(record, *read.event);
+  const CallSite* begun_in = begun_for(*read.event);
   return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
     if (each.event->row->operation != Operation::backward || !each.in(&epochs)) return false;
-    if (takes_from(record, epochs, *read.event) || begins_again(record, read)) return true;
+    if (takes_from(record, epochs, *read.event) || begins_again(read)) return true;
     if (!read.loops.empty() && read.loops.back() != &epochs && each.in(read.loops.back())) return true;
     for (auto it = each.loops.rbegin(); it != each.loops.rend() && *it != &epochs; ++it)
       if (heads(record, **it, *read.event) ||
@@ -317,17 +320,15 @@ const LoopEvent* named_epoch_loop(
     const Record& record, const TrainingRoot& training_root, const TrainingEvent& read) {
   const syntax::FunctionStmt* function = function_around(record, read.event->place);
   const std::string_view text = record.text(read.event->place);
-  const auto has = [](std::string_view all, std::string_view word) {
-    return all.find(word) != std::string_view::npos;
-  };
-  const bool of_others = has(text, "val") || has(text, "test") || has(text, "dev");
-  if (!has(text, "train") && (of_others || !function || !has(function->name.text(), "train"))) return nullptr;
+  if (!says(text, Says::training) &&
+      (says(text, Says::other_data) || !function || !says(function->name.text(), Says::training)))
+    return nullptr;
   for (auto it = read.loops.rbegin(); it != read.loops.rend(); ++it) {
     const LoopEvent& loop = **it;
     if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_ || !repeats(loop)) continue;
     const syntax::Expr& target = *syntax::as<syntax::ForStmt>(*loop.stmt).target;
     if (target.kind != syntax::ExprKind::name ||
-        syntax::as<syntax::NameExpr>(target).id.text().find("epoch") == std::string_view::npos)
+        !says(syntax::as<syntax::NameExpr>(target).id.text(), Says::epoch))
       continue;
     const bool seen = std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
       return each.event->row->operation == Operation::backward && each.in(&loop);

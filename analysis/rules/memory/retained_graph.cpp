@@ -3,6 +3,7 @@
 #include "interpreter/calls/unseen.hpp"
 #include "rules/memory/added.hpp"
 #include "rules/memory/second_backward.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -192,8 +193,7 @@ bool proven_by(
 bool is_part_by_name(const Record& record, const OperationEvent& backward, const OperationEvent& event,
     const values::TensorState* state) {
   const auto added = added_by(record, event);
-  if (!added || added->what.find("loss") == std::string::npos ||
-      added->what.find_first_of("(.") != std::string::npos)
+  if (!added || !says(added->what, Says::loss) || added->what.find_first_of("(.") != std::string::npos)
     return false;
   auto sources = unseen_sources(event.arguments[0], state),
        losses = unseen_sources(backward.self, backward.self_state());

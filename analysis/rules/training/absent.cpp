@@ -1,5 +1,7 @@
 #include "rules/training/absent.hpp"
 
+#include "rules/name_hints.hpp"
+
 #include <algorithm>
 
 namespace stepzero::rules {
@@ -22,8 +24,7 @@ bool escapes(
     if (each.event->row->operation != Operation::unseen || (loop && !each.in(loop))) continue;
     const std::string_view text = record.text(each.event->place);
     const std::string_view called = text.substr(0, text.find('('));
-    if (called.find("sched") != std::string_view::npos || called.find("Sched") != std::string_view::npos)
-      continue;
+    if (says(called, Says::scheduling)) continue;
     if (is_handed(*each.event, object)) return true;
   }
   return false;

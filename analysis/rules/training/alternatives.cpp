@@ -1,6 +1,7 @@
 #include "rules/training/alternatives.hpp"
 
 #include "libraries/torch/meaning/gradients.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/given_optimizer.hpp"
 
@@ -26,7 +27,7 @@ bool hands_loss(const Record& record, const OperationEvent& event) {
   const std::string_view text = record.text(event.place), called = text.substr(0, text.find('('));
   const std::string_view name = called.substr(called.rfind('.') + 1);
   if (name == "update" || name == "append" || name == "print" || name == "log") return false;
-  return text.substr(std::min(called.size(), text.size())).find("loss") != std::string_view::npos;
+  return says(text.substr(std::min(called.size(), text.size())), Says::loss);
 }
 bool steps(const OperationEvent& event) { return static_cast<bool>(stepped_optimizer(event)); }
 // By hand, too: `p.grad = None`, `p.grad.zero_()`.

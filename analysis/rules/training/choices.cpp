@@ -1,5 +1,7 @@
 #include "rules/training/choices.hpp"
 
+#include "rules/name_hints.hpp"
+
 #include <algorithm>
 #include <functional>
 
@@ -86,8 +88,7 @@ std::string_view last_word(std::string_view text) {
   return text;
 }
 bool is_optimizer_name(std::string_view word) {
-  return word.find("optim") != std::string_view::npos || word == "opt" || word.starts_with("opt_") ||
-      word.ends_with("_opt") || word.starts_with("opts[");
+  return says(word, Says::optimizer) || says(word, Says::one_of_optimizers);
 }
 
 }  // namespace

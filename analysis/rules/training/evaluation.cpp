@@ -1,5 +1,6 @@
 #include "rules/training/evaluation.hpp"
 
+#include "libraries/table/table.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -17,6 +18,12 @@ using values::Operation;
 
 bool sets_mode(const OperationEvent& event) {
   return event.row->operation == Operation::eval_mode || event.row->operation == Operation::train_mode;
+}
+values::Operation mode_method(std::string_view name) {
+  const values::Row* row = libraries::table().find("torch.nn.Module." + std::string(name));
+  return row && (row->operation == Operation::eval_mode || row->operation == Operation::train_mode)
+      ? row->operation
+      : Operation::none;
 }
 bool sets_eval(const Record& record, const OperationEvent& event) {
   if (event.row->operation == Operation::eval_mode) return true;
@@ -124,8 +131,8 @@ bool is_of_another(const Record& record, std::uint32_t chunk, const syntax::Call
   if (call.function->kind != syntax::ExprKind::attribute || !call.arguments.empty() || !call.keywords.empty())
     return false;
   const auto& method = syntax::as<syntax::AttributeExpr>(*call.function);
-  const std::string_view name = method.attribute.text();
-  return (name == "eval" || name == "train") && record.text({chunk, method.object->span}) != "self";
+  return mode_method(method.attribute.text()) != Operation::none &&
+      record.text({chunk, method.object->span}) != "self";
 }
 
 }  // namespace

@@ -7,6 +7,8 @@ namespace stepzero::rules {
 
 // Does the call set the mode of a module, and to evaluation?
 bool sets_mode(const OperationEvent& event);
+// Of a method of a module by its name: does it set a mode, and which? `none` for any other.
+values::Operation mode_method(std::string_view name);
 bool sets_eval(const Record& record, const OperationEvent& event);
 
 struct Evaluation {

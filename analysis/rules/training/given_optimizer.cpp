@@ -4,6 +4,7 @@
 
 #include "libraries/table/table.hpp"
 #include "libraries/torch/meaning/gradients.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 
@@ -115,8 +116,7 @@ OfGradients of_gradients(const Record& record, std::uint32_t chunk, const syntax
 }  // namespace
 
 bool names_optimizer(std::string_view name) {
-  name = name.substr(name.rfind('.') + 1);  // npos + 1 is 0
-  return name.find("optim") != std::string_view::npos || name == "opt";
+  return says(name.substr(name.rfind('.') + 1), Says::optimizer);  // npos + 1 is 0
 }
 
 std::vector<GivenOptimizer> given_optimizers(const Record& record, const TrainingRoot& training_root) {

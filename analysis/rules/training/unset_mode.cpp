@@ -17,11 +17,11 @@ namespace {
 ModeCall mode_of(const CallExpr& call) {
   ModeCall mode;
   if (call.function->kind != ExprKind::attribute) return mode;
-  const std::string_view name = as<AttributeExpr>(*call.function).attribute.text();
+  const values::Operation sets = mode_method(as<AttributeExpr>(*call.function).attribute.text());
   const bool plain = call.arguments.empty() && call.keywords.empty();
   // `evaluator.eval(results)` is another method.
-  if (name == "eval") mode.evaluates = plain;
-  if (name != "train") return mode;
+  if (sets == values::Operation::eval_mode) mode.evaluates = plain;
+  if (sets != values::Operation::train_mode) return mode;
   const bool one = call.arguments.size() == 1 && call.keywords.empty();
   const bool known = one && call.arguments[0]->kind == ExprKind::boolean;
   const bool open = one && call.arguments[0]->kind == ExprKind::name;
