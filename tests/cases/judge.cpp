@@ -177,7 +177,8 @@ private:
     return found;
   }
 
-  // The last tensor whose size the engine knows.
+  // The last tensor whose size the engine knows; where there is none, the last value that is assigned and of
+  // which it knows anything.
   static void suggest(const Workspace& workspace, File& file, const Result& result) {
     const auto module = workspace.module(Workspace::path_of(file.title));
     if (!file.title.ends_with(".py") || !module) return;
@@ -186,12 +187,19 @@ private:
     for (const snapshot::Fact& fact : result.facts) {
       const std::string text = fact.value.short_text();
       const std::uint32_t line = module->text->position(fact.span.begin, syntax::Encoding::utf8).line;
-      if (fact.is_place && line >= file.could_reveal_at && line < lines.size() &&
-          lines[line].find('#') == std::string::npos && !lines[line].ends_with('\\') &&
-          std::regex_match(text, tensor)) {
-        file.could_reveal = text;
-        file.could_reveal_at = line;
-      }
+      if (!fact.is_place || line >= lines.size() || lines[line].find('#') != std::string::npos ||
+          lines[line].ends_with('\\'))
+        continue;
+      const bool has_size = std::regex_match(text, tensor);
+      const bool is_known = has_size ||
+          (text.find("unknown") == std::string::npos && text.find('\n') == std::string::npos &&
+              !text.empty() && lines[line].find(" = ") != std::string::npos);
+      if (!is_known || has_size < file.could_reveal_size ||
+          (has_size == file.could_reveal_size && line < file.could_reveal_at))
+        continue;
+      file.could_reveal = text;
+      file.could_reveal_at = line;
+      file.could_reveal_size = has_size;
     }
   }
   static std::vector<std::string> lines_of(const std::string& text) {

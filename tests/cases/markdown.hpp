@@ -34,6 +34,7 @@ struct File {
   // A value that the engine knows, which a silent program could reveal: of the line of `text`.
   std::string could_reveal;
   std::uint32_t could_reveal_at = 0;
+  bool could_reveal_size = false;  // it is a tensor of known size
 };
 
 // What the program above becomes.
