@@ -38,7 +38,8 @@ public:
   std::size_t units_run() const { return replay_.units_run; }
   std::size_t objects_made() const { return replay_.objects_made; }
   void tell(syntax::PhaseClock* clock) { clock_ = clock; }  // what is imported meanwhile; may be null
-  // The roots that took the most steps, by name, with those steps; the statements of the file among them.
+  // The roots that took the most steps, by name, with those steps; the statements of the file, without a
+  // name, among them.
   std::vector<std::pair<std::string, std::uint64_t>> costly_roots(std::size_t most) const;
   // Was it a run_again after which all stands, because comments alone were edited?
   bool only_comments_changed() const { return replay_.only_comments; }
@@ -106,8 +107,8 @@ public:
   Cond named_condition(std::string_view name, Sharing sharing) override;
   Value symbol(std::string_view name, Sharing sharing, Place born) override;
   void record_operation(const Call& call, Value result, Value extra_self = {}) override;
-  ProblemEvent* problem(values::ProblemKind kind, const Call& call, Cond when = nullptr,
-      std::string_view raises = {}) override;
+  ProblemEvent* problem(
+      values::ProblemKind kind, const Call& call, Cond when = nullptr, std::string_view raises = {}) override;
   ProblemEvent* problem_at(
       values::ProblemKind kind, Place place, const syntax::Expr* node, std::string text) override;
   void poison(const Call& call) override;

@@ -8,9 +8,9 @@ namespace stepzero::values {
 
 struct AbsentFiles {
   // Of a record's conditions: no file is there that the program asks for.
-  static constexpr std::string_view taken = "$absent_files";
+  static constexpr std::string_view taken = "absent files";
   // … and what the program asked for, as a person reads it.
-  static constexpr std::string_view asked = "$absent_file ";
+  static constexpr std::string_view asked = "absent file ";
 };
 
 }  // namespace stepzero::values

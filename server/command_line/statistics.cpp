@@ -43,7 +43,8 @@ std::string phases(const Checked& checked) {
 std::string roots(const Checked& checked) {
   std::string text;
   for (const auto& [name, steps] : checked.roots)
-    if (steps > 0) text += (text.empty() ? "" : ", ") + name + " " + std::to_string(steps);
+    if (steps > 0)
+      text += (text.empty() ? "" : ", ") + (name.empty() ? "statements" : name) + " " + std::to_string(steps);
   return text;
 }
 

@@ -183,12 +183,17 @@ std::vector<FootprintNote> notes_at(
   const auto holds = [&](const footprint::Where& where) {
     return where.line && where.path == path && where.span.begin <= offset && offset <= where.span.end;
   };
+  auto of_layers = note_of_layers(footprint, path, offset);
+  // A layer that is no model to anybody who reads the program, but a part of one.
+  const auto is_part = [&](const footprint::Model& model) {
+    return of_layers && holds(model.where) && of_layers->span.begin == model.where.span.begin &&
+        of_layers->span.end == model.where.span.end;
+  };
   for (const footprint::Model& model : footprint.models)
-    if (holds(model.where) || holds(model.of_class))
+    if (!is_part(model) && (holds(model.where) || holds(model.of_class)))
       if (std::string line = model_line(footprint, model); !line.empty())
         notes.push_back({holds(model.where) ? model.where.span : model.of_class.span, {std::move(line)}});
-  if (notes.empty())
-    if (auto note = note_of_layers(footprint, path, offset)) notes.push_back(std::move(*note));
+  if (notes.empty() && of_layers) notes.push_back(std::move(*of_layers));
   for (const footprint::Stepper& optimizer : footprint.optimizers)
     if (holds(optimizer.where) && optimizer.known)
       notes.push_back({optimizer.where.span,

@@ -96,7 +96,8 @@ Int Interpreter::to_int(Value value) {
       symbolic::AtomInfo info;
       info.name = std::string(unknown->name);
       // Of a number in a checkpoint of the rank's own all ranks may have saved the same one.
-      info.sharing = unknown->loaded && unknown->sharing == Sharing::local ? Sharing::unseen : unknown->sharing;
+      info.sharing = unknown->loaded && unknown->sharing == Sharing::local ? Sharing::unseen
+                                                                           : unknown->sharing;
       info.varies = unknown->of_many && building();
       info.made = unknown->attributes.birth;
       if (unknown->default_value.is(Kind::integer))

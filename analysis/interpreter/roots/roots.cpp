@@ -113,13 +113,13 @@ void Interpreter::run_file(const std::string& path) {
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> Interpreter::costly_roots(std::size_t most) const {
-  std::vector<std::pair<std::string, std::uint64_t>> found = {{"statements", replay_.end.steps}};
+  std::vector<std::pair<std::string, std::uint64_t>> found = {{"", replay_.end.steps}};
   for (const auto& [key, unit] : replay_.units)
     for (const RootRun& run : unit.root_runs)
-      found.emplace_back(run.called ? std::string(run.called->qualified)
-              : run.owner           ? std::string(as<ClassStmt>(*run.owner).name.text()) + ".__init__"
-                                    : std::string("models"),
-          run.steps);
+      if (run.called || run.owner)
+        found.emplace_back(run.called ? std::string(run.called->qualified)
+                                      : std::string(as<ClassStmt>(*run.owner).name.text()) + ".__init__",
+            run.steps);
   std::ranges::stable_sort(found, [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });

@@ -225,8 +225,8 @@ public:
   // they are shown, without the last full stop. The origins of the given dimensions are told, too. Answers
   // unknown().
   Value fail(values::ProblemKind kind, std::string text, std::initializer_list<Dim> because = {});
-  // The failure that is told next raises this built-in exception: `op.raising("ValueError").fail(…)`. Where it
-  // is not said Table::raises knows it, or nobody: then every handler may catch it.
+  // The failure that is told next raises this built-in exception: `op.raising("ValueError").fail(…)`. Where
+  // it is not said Table::raises knows it, or nobody: then every handler may catch it.
   Op& raising(std::string_view exception) {
     raises_ = exception;
     return *this;
@@ -284,7 +284,7 @@ private:
   values::Dtype promoted(std::span<const Value> values) const;
   std::ptrdiff_t index(std::string_view name) const;
   bool failed_ = false;
-  std::string_view raises_ = {};         // see raising()
+  std::string_view raises_ = {};     // see raising()
   symbolic::Cond unless_ = nullptr;  // of never_equal(): what has to hold for the sizes to differ
   interpreter::ProblemEvent* problem_ = nullptr;
   mutable bool gathered_ = false, more_ = false;
