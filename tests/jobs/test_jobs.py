@@ -206,6 +206,8 @@ def test_the_engine_trains_as_the_cases_say(files, program, fails, tmp_path, tmp
                        # DeepSpeed compiles an extension once, and waits forever for one that another process has left half made.
                        TORCH_EXTENSIONS_DIR=str(tmp_path_factory.getbasetemp() / "extensions"))
     out = subprocess.run([PYTHON, "-c", RUN_TO_THE_END], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=400)
+    if not fails and "Type fp16 is not supported on your device" in out.stderr:
+        pytest.skip("DeepSpeed trains in fp16 on a GPU only")
     assert (out.returncode != 0) == fails, out.stdout + out.stderr
 
 
