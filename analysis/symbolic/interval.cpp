@@ -1,6 +1,8 @@
 // Interval arithmetic in 128 bits, weakened on the way back to 64.
 #include "symbolic/interval.hpp"
 
+#include <limits>
+
 namespace stepzero::symbolic {
 namespace {
 

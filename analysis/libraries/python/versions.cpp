@@ -3,14 +3,17 @@
 #include "libraries/frameworks/kernels.hpp"
 #include "libraries/table/native.hpp"
 #include "libraries/table/table.hpp"
-#include "syntax/text.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace stepzero::libraries {
