@@ -11,12 +11,15 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_set>
 
 namespace stepzero::interpreter {
 
-class LibraryImport;
+class IncrementalRun;
+class ModuleLoader;
+class RootRunner;
 class Speculation;
 struct BuiltinCall;
 struct LoopShape;
@@ -35,17 +38,17 @@ public:
   bool run_again(
       const std::atomic<bool>* cancelled, const std::unordered_set<const syntax::Stmt*>* only = nullptr);
   // Of the last run: functions that nobody calls, and classes, as far as they were not taken over.
-  std::size_t units_run() const { return replay_.units_run; }
-  std::size_t objects_made() const { return replay_.objects_made; }
+  std::size_t units_run() const;
+  std::size_t objects_made() const;
   void tell(syntax::PhaseClock* clock) { clock_ = clock; }  // what is imported meanwhile; may be null
   // The roots that took the most steps, by name, with those steps; the statements of the file, without a
   // name, among them.
   std::vector<std::pair<std::string, std::uint64_t>> costly_roots(std::size_t most) const;
   // Was it a run_again after which all stands, because comments alone were edited?
-  bool only_comments_changed() const { return replay_.only_comments; }
+  bool only_comments_changed() const;
   // Can there be a run_again? A run that was cancelled among the functions that nobody calls has left those
   // that it finished.
-  bool can_run_again() const { return replay_.possible; }
+  bool can_run_again() const;
 
   // Something was stored under a key for the first time: see Fixpoint.
   void note_keyed(const values::Slot& slot) {
@@ -122,6 +125,15 @@ public:
   void note_fit(Int a, Int b, bool broadcasts, Place where) override;
 
 private:
+  // Parts with a state of their own.
+  friend class RunPart;
+  friend class IncrementalRun;
+  friend class ModuleLoader;
+  friend class RootRunner;
+  std::unique_ptr<ModuleLoader> loader_;
+  std::unique_ptr<RootRunner> roots_;
+  std::unique_ptr<IncrementalRun> incremental_;
+
   friend class Speculation;
   friend struct BuiltinCall;
 
@@ -130,7 +142,6 @@ private:
   struct Arithmetic;
   struct Assignment;
   struct Attribute;
-  struct ClassRoot;
   struct Comparison;
   struct Comprehension;
   struct Elements;
@@ -157,8 +168,6 @@ private:
   void enter(Value manager, Place where);
   Flow run_try(const syntax::TryStmt& stmt);
   Flow run_match(const syntax::MatchStmt& stmt, std::size_t from, Value subject);
-  void run_import(const syntax::ImportStmt& stmt);
-  void run_import_from(const syntax::ImportFromStmt& stmt);
   void run_assignment(const syntax::Stmt& stmt);
   void run_assign(const syntax::Expr& target, Value value);
   void store_subscript(Value object, Value index, Value value, const syntax::Expr& target);
@@ -370,153 +379,13 @@ private:
   void dict_delete(Value dict, Value key);
   Value plain_member(Value value) const;  // of an enum whose members are numbers or text: the number or text
 
-  // modules.cpp
-  values::ModuleObject* import_file(const program::Target& target);
-  std::string dotted_name(const std::string& path, syntax::Name name) const;
-  void load(values::ModuleObject& module);
-  void lose_unfinished(values::ModuleObject& module);
-  ModuleRun* installed_module(const values::Scope* globals);
-  Value lazy_name(ModuleRun& module, syntax::Name name);
-  const std::vector<syntax::Name>& exports(ModuleRun& module);
-  values::Scope* main_globals() const;
-  bool add_import_root(const Arguments& arguments);
-  std::optional<program::Target> find_import(
-      std::span<const std::string_view> names, const std::string& from);
-  std::optional<program::Target> find_in_root(
-      std::string_view folder, std::span<const std::string_view> names, const std::string& from) const;
-  Value import_dotted(std::span<const syntax::Name> path, bool whole);
-  Value module_attribute(values::ModuleObject& module, syntax::Name name, Place place);
-  void run_module(ModuleRun& module, std::shared_ptr<const syntax::Module> syntax, bool as_main);
-  void run_items(ModuleRun& module, const std::shared_ptr<const syntax::Module>& syntax, std::size_t first,
-      std::size_t last);
-  std::uint32_t add_chunk(
-      const std::string& path, std::shared_ptr<const syntax::Module> module, const syntax::Item& item);
-
-  // replay.cpp
-  Moments moments() const;
-  void begin_item(const syntax::Item& item);
-  void end_item(const values::Scope& globals);
-  bool differs(const Used& used) const;  // does it use what changed?
-  bool differs(const Unit& unit) const;  // the same, or did it run what changed?
-  void note_change(const ItemRun& item);
-  void rewind_to(const Moments& before);
-  // Forgets what was told, defined and made a class of behind the first ones.
-  void shrink_lists(std::size_t facts, std::size_t functions, std::size_t classes);
-  // Runs the statements [first, last) of the file in place of [first, old_last), where everything that was
-  // run behind them is as if they had always been these. False: that is not so, or not known.
-  bool run_in_place(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module, std::size_t first,
-      std::size_t last, std::size_t old_last);
-  bool fits_in_place(const ModuleRun& run_of, const std::deque<ItemRun>& made, std::size_t first,
-      std::size_t old_last) const;
-  void put_in_place(std::deque<ItemRun>& made, std::size_t first, std::size_t old_last, const Moments& all);
-  // The same, and those behind them that use what changed.
-  bool run_what_changed(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module,
-      std::size_t first, std::size_t last, std::size_t old_last);
-  // Runs all statements once more; the modules that they import have run. False: see above.
-  bool run_statements_again(
-      ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module, const Moments& before);
-  void forget_roles();
-  bool meddles(const Moments& before) const;
-  bool is_left_by_import(const values::Slot& slot) const;  // its value
-  void note_import(const ModuleRun& run_of, values::Mark before, bool meddled);
-  void note_library_import(const ModuleRun& run_of, const LibraryImport& import, bool apart);
-  void forget_facts(const std::unordered_set<std::uint32_t>& of_chunks);
-  // Lets all stand that was run of the statement but the one body that an edit changed. False: that cannot be
-  // done, and nothing was.
-  bool keep_standing(const std::shared_ptr<const syntax::Module>& module, std::size_t at);
-  void put_body(const syntax::FunctionStmt& was, const syntax::FunctionStmt& is, std::uint32_t chunk);
-  void drop_unneeded(StandingStatement& standing, std::uint32_t newest);
-  void put_method(StandingStatement& standing, const syntax::FunctionStmt& was,
-      const syntax::FunctionStmt& is, std::size_t member, std::uint32_t chunk);
-  // The method of a class of the file's text, as the run has it.
-  const syntax::FunctionStmt* as_run(const syntax::Chunk& chunk, const syntax::FunctionStmt* method) const;
-  void drop_chunk(std::uint32_t index);
-  // What of the statement's chunks is of an older text; no longer needed where the statement itself is run
-  // again.
-  std::unordered_set<std::uint32_t> drop_standing(const syntax::Chunk* chunk);
-  void move_chunks(
-      const std::shared_ptr<const syntax::Module>& module, std::unordered_set<std::uint32_t>& gone);
-  bool begins_alike(const Unit& unit, const std::vector<bool>& condition) const;  // as it did when it was run
-  bool stands(const Unit& unit, const std::vector<bool>& condition) const;
-  // Of a class: runs the methods again that ran a changed body, in their places, and takes over the others.
-  // False: what they do to each other is not as it was, or not known, and nothing was done.
-  bool run_methods_again(Unit& unit, values::Class& cls);
-  struct RootAgain;
-  std::optional<RootAgain> run_method_again(Unit& unit, std::size_t nth, values::Class& cls);
-  // Can methods be run on the object that the constructor left, and is that as it was?
-  bool is_kept_for_methods(const Unit& unit) const;
-  void on_kept_object(const Unit& unit, values::Class& cls, const std::function<void()>& run);
-  // Of the class, the method whose run shows first what an edit did. False: it has to be run with the
-  // constructor before it.
-  bool run_focus_again(values::Class& cls, const values::Function& method);
-  void put_roots(Unit& unit, std::map<std::size_t, RootAgain>& again, std::uint64_t begin);
-  void take_over(Unit& unit);
-  void begin_root_run(RootRun run);
-  void end_root_run();
-  Switched switched() const {
-    return {switches_, unentered_, seeds_, gradients_, resized_, default_device_set_};
-  }
-  void switch_back(const Switched& before);
-  // Runs it, or takes over what it left. True: an equality was left open that the defaults may decide.
-  // `cls`: the class, where the unit runs its methods on an object of it.
-  bool run_unit(UnitKey key, std::vector<bool> condition, const std::function<void()>& run,
-      values::Class* cls = nullptr);
   void note_used(const values::Scope* scope, syntax::Name name) {
     if (used_ && scope == globals_) used_->names.insert(name);
   }
   void note_all_used(const values::Scope* scope) {
     if (used_ && scope == globals_) used_->all = true;
   }
-  void note_reached(const syntax::FunctionStmt* stmt);
-  void forget_reached(std::size_t behind);
-
-  // focus.cpp
-  // Runs what shows the edit of one function, tells it, and takes it back: the run then goes on as if this
-  // had not been.
-  void run_focus();
-  const RootRun* root_of_focus() const;
-  std::optional<FocusRoot> choose_focus() const;
-  bool is_worthwhile(const RootRun* root) const;
-  std::uint64_t steps_to_run(const Unit& unit) const;
-  void run_focus_root(const FocusRoot& root, bool with_defaults);
-  values::Function* focus_function(const FocusRoot& root) const;
-  values::Class* focus_class(syntax::Name name) const;
-  void open_up(values::Instance&
-          object);  // it may have attributes that were not seen: for good, whatever path is taken back
-  void note_model(const values::Object* object);
-
-  // roots.cpp
-  // What holds of every call of a function is shown, whatever else calls it.
-  bool reached(const syntax::FunctionStmt* stmt) { return !policy_.runs_called_functions && reached_[stmt]; }
-  std::optional<values::Shape> given_shape(
-      const values::Function& function, const syntax::Parameter& parameter);
-  void tell_as_defaults();
-  void run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module);
-  bool wanted(const syntax::Stmt* stmt) const {
-    return !limits_.only || limits_.only->contains(record_.as_written(stmt));
-  }
-  void run_root(values::Function& function, Value self, values::Class* owner);
-  void run_class_roots(values::Class& cls);
-  // Builds an object of the class on symbols and runs the methods on it.
-  void run_class(values::Class& cls, const std::vector<values::Function*>& methods);
-  void run_method(values::Class& cls, values::Function& method, Value self);
-  bool prepares_tests(const values::Class& cls) const;
-  Root& begin_root(std::string name, values::Function* function, values::Class* owner, bool of_built = false);
-  // What was run before on symbols, and left an equality open that the defaults decide, is run with the
-  // defaults.
   void each_operand(const Call& called, const std::function<void(Value)>& look);
-  void run_defaults(const std::function<void()>& again);
-  // Models that the program makes and does not call are run on symbols, as they were made.
-  void note_built(values::Instance& object);
-  void run_built(std::size_t from, bool by_function = false);
-  Value made_by_default(values::Class& cls, Place born);
-  // The numbers that such an object holds, as an object of its own. Nothing of its constructor has happened.
-  Value numbers_by_default(values::Class& cls, Place born);
-  DefaultNumbers find_default_numbers(values::Class& cls, Place born);
-  Value symbolic_parameter(
-      const values::Function& function, const syntax::Parameter& parameter, std::size_t index);
-  const values::LibrarySymbol* annotated_class(
-      const syntax::Expr* annotation, const values::Function& function, bool& optional);
 
   Value frozen(Value value, int depth = 0);
   void note(Fact::Role role, Place place, Value value);

@@ -96,17 +96,11 @@ public:
 protected:
   RunState(const program::Sources& sources, const Library& library, const Limits& limits, Record& record)
       : Runtime(record, record.heap, record.symbols, library, limits.given ? showing : proving),
-        sources_(sources), limits_(limits),
-        imports_(sources, record.read,
-            [&library](std::string_view top_level) { return library.reads(top_level); }) {}
+        sources_(sources), limits_(limits) {}
   ~RunState() override = default;
 
   const program::Sources& sources_;
   Limits limits_;
-  program::Imports imports_;
-  std::map<std::string, ModuleRun> modules_;
-  std::unordered_map<const values::Scope*, ModuleRun*>
-      installed_;  // modules of installed libraries, by their globals
   LibraryNames names_{library_, record_.heap};
   OpenQuestions questions_;
   std::unordered_set<Cond> of_unseen_class_;  // conditions: layers of the library are asked whether they are
@@ -137,15 +131,8 @@ protected:
   std::string defaults_;                        // those that were taken
   bool chosen_by_text_ = false;  // the command line may give a word instead of a default that is one
   std::map<std::string, Int, std::less<>> annotated_names_;  // of the parameters of the root that begins
-  std::map<const void*, Int> given_sizes_;                   // the same, by Given::Size::same
   std::map<std::string, int, std::less<>> stand_ins_;        // how often the names were given in the root
-  struct Doubtful {
-    UnitKey key;
-    std::vector<bool> condition;
-    std::function<void()> run;
-  };
-  std::vector<Doubtful> doubtful_;  // what is to be run with the defaults
-  int device_contexts_ = 0;         // `with torch.device(…)`, or something that is not known
+  int device_contexts_ = 0;  // `with torch.device(…)`, or something that is not known
   bool default_device_set_ = false;
   values::Slot default_dtype_;
   int casts_ = 0;                                     // see casting()
@@ -170,39 +157,27 @@ protected:
   bool calling_ = false;                      // the attribute that is looked up is called
   bool in_roots_ = false;                     // the program itself has run
   values::Instance* heard_ = nullptr;         // see heard()
-  std::unordered_set<const syntax::FunctionStmt*> ran_;  // the functions that it reached
-  int quiet_ = 0;        // calls around whose facts the program itself has told
-  bool killed_ = false;  // the expression that was evaluated does not return
+  int quiet_ = 0;                             // calls around whose facts the program itself has told
+  bool killed_ = false;                       // the expression that was evaluated does not return
   std::unordered_map<const values::Function*, int> active_;
   std::unordered_map<const syntax::FunctionStmt*, values::Function*>
       functions_;  // of the analysed file, last made
   std::vector<values::Function*> function_order_;
-  std::vector<values::Class*> classes_;   // of the analysed file
-  std::vector<values::Instance*> built_;  // models that were made without condition, not run yet as such
-  std::unordered_set<const values::Object*> run_models_;  // objects whose forward ran
-  std::size_t built_runs_ = 0;
-  std::unordered_map<const void*, bool> reached_;  // FunctionStmt
+  std::vector<values::Class*> classes_;  // of the analysed file
   // Whether the texts of functions communicate, and which texts say so.
   struct Communicates {
     bool found = false;
     std::unordered_set<const syntax::FunctionStmt*> read;
   };
   std::unordered_map<const syntax::FunctionStmt*, Communicates> communicating_;
-  std::unordered_map<const values::Class*, DefaultNumbers> default_numbers_;  // that roots asked for
   std::unordered_set<const syntax::FunctionStmt*>* called_ =
-      nullptr;       // by the constructor that runs as a root
-  int loading_ = 0;  // modules around that are imported
+      nullptr;  // by the constructor that runs as a root
   syntax::PhaseClock* clock_ = nullptr;
   Int roles_[6] = {};  // the atoms made for roles so far: see Record::roles
   std::string main_path_;
   const values::Scope* globals_ = nullptr;  // of the analysed file
   Used* used_ = nullptr;                    // of the part that runs
-  Unit* unit_ = nullptr;                    // the unit that runs
-  std::size_t doubts_before_root_ = 0;
-  bool following_ = false;              // the statements of the analysed file run
-  std::uint64_t part_begin_ = 0;        // of the part that runs: the heap's clock
-  std::uint64_t module_steps_[2] = {};  // taken by imported modules so far: the program's own, installed ones
-  Replay replay_;
+  bool following_ = false;                  // the statements of the analysed file run
 };
 
 }  // namespace stepzero::interpreter

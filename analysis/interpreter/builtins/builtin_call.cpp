@@ -1,6 +1,8 @@
 // Finding the row of a call, and what rows ask of it.
 #include "interpreter/builtins/builtin_call.hpp"
 
+#include "interpreter/incremental/incremental_run.hpp"
+
 #include <stdexcept>
 
 namespace stepzero::interpreter {
@@ -10,6 +12,8 @@ Value BuiltinCall::keyword(std::string_view wanted) const {
     if (key.text() == wanted) return run.resolve(value);
   return {};
 }
+
+void BuiltinCall::open_up(values::Instance& object) const { run.incremental_->open_up(object); }
 
 Value BuiltinCall::as(std::string_view other, std::vector<Value> given) const {
   const Arguments passed{std::move(given), {}, false};

@@ -37,7 +37,7 @@ struct BuiltinCall {
   bool left() const { return run.killed_; }  // does the expression not return?
   void pay(std::uint64_t steps) const { run.step(steps); }
   void escape(Value value) const { run.escape(value); }
-  void open_up(values::Instance& object) const { run.open_up(object); }
+  void open_up(values::Instance& object) const;
   void dict_delete(Value dict, Value key) const { run.dict_delete(dict, key); }
   void note_kept(const values::Slot& slot, Value added) const { run.note_kept(slot, added, where); }
   void record_read(Value value) const { run.record_read(value, where); }

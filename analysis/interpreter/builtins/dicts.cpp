@@ -1,5 +1,6 @@
 // Dicts: looking up and writing under keys that are known, may be, or are not, and their methods.
 #include "interpreter/builtins/builtin_call.hpp"
+#include "interpreter/incremental/incremental_run.hpp"
 
 #include "interpreter/builtins/keys_view.hpp"
 #include "interpreter/classes/set_on_self.hpp"
@@ -99,7 +100,7 @@ void Interpreter::dict_set(Value dict, Value key, Value value) {
     if (key.is(Kind::string))
       heap().set(heap().slot_of(mirrored->attributes, Name(key.text())), value);
     else {
-      open_up(*mirrored);
+      incremental_->open_up(*mirrored);
       set_any(heap(), *mirrored, value);
     }
   }

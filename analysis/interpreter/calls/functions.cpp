@@ -1,9 +1,11 @@
 // Functions of the program: making and decorating them, binding arguments, running them in place, generators.
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/calls/own_calls.hpp"
+#include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/loops/alike.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "interpreter/roots/root_runner.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
@@ -118,9 +120,9 @@ Value Interpreter::call_function(const values::Function& function, Arguments arg
     made_up.as<values::Unknown>()->poisoned = true;
     return made_up;
   }
-  if (function.stmt) note_reached(function.stmt);
+  if (function.stmt) incremental_->note_reached(function.stmt);
   if (bound_self.is(Kind::instance) && function.name.text() == library_.types().forward)
-    note_model(bound_self.object());
+    incremental_->note_model(bound_self.object());
   if (!function.parameters || depth_ >= max_depth || recurs_too_far(function) || !step())
     return call_unknown(Value::of(Kind::function, &function), arguments, where);
   auto* scope = heap().make<values::Scope>();
@@ -182,7 +184,7 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
   expected_ += expected;
   for (auto it = function.contexts.rbegin(); it != function.contexts.rend(); ++it) enter(*it, function.born);
   // What the program itself does with a function is told; what one that nobody calls would do with it is not.
-  const bool quiet = in_roots_ && function.stmt && ran_.contains(function.stmt);
+  const bool quiet = in_roots_ && function.stmt && roots_->ran(function.stmt);
   quiet_ += quiet;
   ++depth_;
   ++active_[&function];

@@ -1,6 +1,7 @@
 // Calls of what the program does not define: rows of libraries, and the events and problems that they record.
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/required_ndims.hpp"
+#include "interpreter/statements/module_loader.hpp"
 
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/classes/set_on_self.hpp"
@@ -134,7 +135,7 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
   }
   const Row* row = symbol_called.row;
   if (row && row->extends_imports) {
-    if (add_import_root(arguments)) return Value::none();
+    if (loader_->add_import_root(arguments)) return Value::none();
     row = nullptr;
   }
   if (!row || is_replaced(outermost_globals(frame_), symbol_called.path))

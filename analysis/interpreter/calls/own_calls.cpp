@@ -2,6 +2,7 @@
 // runs. Told only where the function is the one that is called, and takes what is written: not where a
 // decorator, a metaclass or a derived class may have another.
 #include "interpreter/calls/own_calls.hpp"
+#include "interpreter/statements/module_loader.hpp"
 
 #include "interpreter/classes/abstract.hpp"
 #include "syntax/spelling.hpp"
@@ -100,7 +101,7 @@ bool Interpreter::can_be_judged(const values::Function& function, const CallExpr
   if (function.altered || function.wrapped_unseen || function.wrapped_guard || !function.parameters)
     return false;
   // Of an installed library there may be another version where the program runs.
-  if (function.closure && installed_.contains(function.closure->globals)) return false;
+  if (function.closure && loader_->installed_module(function.closure->globals)) return false;
   // What a table or another call gives back may be another function than the one that is known.
   return !last_name(*expr.function).empty() || expr.function->kind == ExprKind::call;
 }
@@ -270,7 +271,8 @@ bool Interpreter::refuses_all(
   });
   if (!plain || !bases_known(cls) || arguments.spread ||
       (arguments.positional.empty() && arguments.keywords.empty()) ||
-      (!cls.order.empty() && cls.order.back()->globals && installed_.contains(cls.order.back()->globals)))
+      (!cls.order.empty() && cls.order.back()->globals &&
+          loader_->installed_module(cls.order.back()->globals)))
     return false;
   if (last_name(*expr.function) != cls.name.text()) return false;
   ProblemEvent* event = problem_at(values::ProblemKind::own_call, where, &expr,

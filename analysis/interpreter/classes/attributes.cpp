@@ -9,6 +9,7 @@
 #include "interpreter/loops/alike.hpp"
 #include "interpreter/roots/declared_arguments.hpp"
 #include "interpreter/roots/hooks.hpp"
+#include "interpreter/statements/module_loader.hpp"
 
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/classes/set_on_self.hpp"
@@ -438,7 +439,7 @@ Value Interpreter::Attribute::of(Value object) {
   case Kind::tensor:
     return is_known(object) ? run.value_attribute(object, name, where) : run.heap().unseen("", where);
   case Kind::class_: return of_class(*object.as<values::Class>());
-  case Kind::module: return run.module_attribute(*object.as<values::ModuleObject>(), name, where);
+  case Kind::module: return run.loader_->module_attribute(*object.as<values::ModuleObject>(), name, where);
   case Kind::unknown: {
     auto* unknown = object.as<values::Unknown>();
     run.note_choice_by_text(object);

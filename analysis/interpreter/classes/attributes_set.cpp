@@ -7,6 +7,7 @@
 #include "interpreter/paths/speculation.hpp"
 #include "interpreter/roots/hooks.hpp"
 #include "interpreter/roots/presumed.hpp"
+#include "interpreter/statements/module_loader.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
@@ -162,7 +163,7 @@ Answer Interpreter::Attribute::is_there(Value value) {
   }
   case Kind::module: {
     auto* module = value.as<values::ModuleObject>();
-    run.load(*module);
+    run.loader_->load(*module);
     run.note_used(module->globals, name);
     const values::Slot* slot = module->globals ? module->globals->names.find(name) : nullptr;
     return slot && slot->value ? Answer::yes : Answer::unknown;

@@ -3,6 +3,7 @@
 #include "interpreter/classes/abstract.hpp"
 #include "interpreter/classes/descriptors.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/roots/root_runner.hpp"
 
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/classes/set_on_self.hpp"
@@ -247,7 +248,7 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
       return refused();
     call_function(*init.as<values::Function>(), std::move(arguments), where, {});
     if (record_.steps < step_limit_)
-      note_built(*object);
+      roots_->note_built(*object);
     else
       lose_half_built(heap(), *object, *init.as<values::Function>());
   } else if (cls.is_dataclass) {

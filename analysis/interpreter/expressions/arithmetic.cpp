@@ -1,8 +1,10 @@
 // Numbers and operators: sizes, roles, constants, and what `+` and its like do to everything but tensors.
 #include "interpreter/calls/no_result.hpp"
+#include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/launch.hpp"
 #include "interpreter/loops/alike.hpp"
+#include "interpreter/statements/module_loader.hpp"
 
 #include "interpreter/calls/unseen.hpp"
 #include "values/numbers.hpp"
@@ -33,7 +35,7 @@ Int Interpreter::role(symbolic::Role role_wanted) {
     }
   }
   if (used_) used_->roles |= 1u << static_cast<int>(role_wanted);
-  if (loading_ > 0) replay_.roles_of_imports |= 1u << static_cast<int>(role_wanted);
+  if (loader_->loading()) incremental_->replay().roles_of_imports |= 1u << static_cast<int>(role_wanted);
   if (const Launch* launch = limits_.launch) {
     if (role_wanted == symbolic::Role::world_size && launch->world) return symbols().constant(*launch->world);
     if (role_wanted == symbolic::Role::local_world_size && launch->local_world)

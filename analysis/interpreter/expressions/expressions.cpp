@@ -5,6 +5,7 @@
 #include "interpreter/interpreter.hpp"
 #include "interpreter/loops/alike.hpp"
 #include "interpreter/roots/residual.hpp"
+#include "interpreter/statements/module_loader.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
@@ -450,9 +451,8 @@ Value Interpreter::lookup(Name name, const Expr& node) {
     if (const values::Slot* slot = globals->names.find(name); slot && slot->value)
       return found_global(*globals, name, resolve(slot->value));
   }
-  if (!installed_.empty())
-    if (ModuleRun* module = installed_module(frame_->scope->globals))
-      if (const Value found = lazy_name(*module, name)) return found;
+  if (ModuleRun* module = loader_->installed_module(frame_->scope->globals))
+    if (const Value found = loader_->lazy_name(*module, name)) return found;
   if (const Value found = builtin(name)) return found;
   // What nothing binds, as in a piece of a program: an import that was left out, or something with a role.
   const auto is_local = [&] {

@@ -1,5 +1,7 @@
 // What an edit did to one function, before the rest of the file is run again. See focus.hpp, replay.hpp.
 #include "interpreter/incremental/focus.hpp"
+#include "interpreter/incremental/incremental_run.hpp"
+#include "interpreter/roots/root_runner.hpp"
 
 #include "interpreter/interpreter.hpp"
 #include "syntax/difference.hpp"
@@ -56,7 +58,7 @@ std::optional<Focus> find_focus(
 
 // Of all roots of the last run in which the function ran: its own, or else the shortest one, of its class
 // before others.
-const RootRun* Interpreter::root_of_focus() const {
+const RootRun* IncrementalRun::root_of_focus() const {
   const FunctionStmt* const was = replay_.focus->was;
   const RootRun* best = nullptr;
   std::tuple<int, std::uint64_t, std::size_t> best_order;
@@ -78,7 +80,7 @@ const RootRun* Interpreter::root_of_focus() const {
   return best;
 }
 
-std::optional<FocusRoot> Interpreter::choose_focus() const {
+std::optional<FocusRoot> IncrementalRun::choose_focus() const {
   const Focus& focus = *replay_.focus;
   const RootRun* const root = root_of_focus();
   if (!is_worthwhile(root)) return std::nullopt;
@@ -94,7 +96,7 @@ std::optional<FocusRoot> Interpreter::choose_focus() const {
 }
 
 // Of a unit whose methods are run by themselves those count that ran what changed.
-std::uint64_t Interpreter::steps_to_run(const Unit& unit) const {
+std::uint64_t IncrementalRun::steps_to_run(const Unit& unit) const {
   if (!differs(unit)) return 0;
   if (!unit.object || differs(unit.used) || unit.ran(0, replay_.changed)) return unit.steps;
   std::uint64_t steps = 0;
@@ -103,32 +105,32 @@ std::uint64_t Interpreter::steps_to_run(const Unit& unit) const {
   return steps;
 }
 
-bool Interpreter::is_worthwhile(const RootRun* root) const {
+bool IncrementalRun::is_worthwhile(const RootRun* root) const {
   std::uint64_t rest = 0;
   for (const auto& [key, unit] : replay_.old_units)
     if (!key.second) rest += steps_to_run(unit);
   return !root || rest >= least_gain * root->steps;
 }
 
-values::Class* Interpreter::focus_class(Name name) const {
-  const auto found = std::find_if(classes_.rbegin(), classes_.rend(),
+values::Class* IncrementalRun::focus_class(Name name) const {
+  const auto found = std::find_if(run_.classes_.rbegin(), run_.classes_.rend(),
       [&](const values::Class* cls) { return cls->stmt && cls->name == name; });
-  return found == classes_.rend() ? nullptr : *found;
+  return found == run_.classes_.rend() ? nullptr : *found;
 }
 
-values::Function* Interpreter::focus_function(const FocusRoot& root) const {
+values::Function* IncrementalRun::focus_function(const FocusRoot& root) const {
   const auto found = std::find_if(
-      function_order_.rbegin(), function_order_.rend(), [&](const values::Function* function) {
+      run_.function_order_.rbegin(), run_.function_order_.rend(), [&](const values::Function* function) {
         const bool at_top = function->closure && function->closure->globals == function->closure;
         return function->name == root.function && at_top && !function->owner;
       });
-  return found == function_order_.rend() ? nullptr : *found;
+  return found == run_.function_order_.rend() ? nullptr : *found;
 }
 
-void Interpreter::run_focus_root(const FocusRoot& root, bool with_defaults) {
+void IncrementalRun::run_focus_root(const FocusRoot& root, bool with_defaults) {
   const auto run = [&] {
     if (root.owner.empty()) {
-      if (values::Function* function = focus_function(root)) run_root(*function, {}, nullptr);
+      if (values::Function* function = focus_function(root)) run_.roots_->run_root(*function, {}, nullptr);
       return;
     }
     values::Class* const cls = focus_class(root.owner);
@@ -138,18 +140,19 @@ void Interpreter::run_focus_root(const FocusRoot& root, bool with_defaults) {
       if (slot->value.is(Kind::function) && slot->value.as<values::Function>()->stmt &&
           slot->value.as<values::Function>()->owner == cls)
         methods.push_back(slot->value.as<values::Function>());
-    if (with_defaults || !root.called || !run_focus_again(*cls, *root.called)) run_class(*cls, methods);
+    if (with_defaults || !root.called || !run_focus_again(*cls, *root.called))
+      run_.roots_->run_class(*cls, methods);
   };
   if (with_defaults)
-    run_defaults(run);
+    run_.roots_->run_defaults(run);
   else
     run();
 }
 
-void Interpreter::run_focus() {
+void IncrementalRun::run_focus() {
   if (!replay_.replaying || !replay_.focus || !record_.on_focus || record_.cancelled) return;
   // What the statements of the file run is in the record already.
-  const bool by_statements = reached_[replay_.focus->is];
+  const bool by_statements = run_.roots_->reached_[replay_.focus->is];
   const std::optional<FocusRoot> root = by_statements ? std::nullopt : choose_focus();
   if (!by_statements && !root) return;
   const Switched before = switched();
@@ -165,8 +168,8 @@ void Interpreter::run_focus() {
       run_focus_root(*root, true);
     }
     for (const auto& each : record_.roots) {
-      const Value init = !each->function && each->owner ? find_in_order(each->owner->order, Name("__init__"))
-                                                        : Value{};
+      const Value init =
+          !each->function && each->owner ? run_.find_in_order(each->owner->order, Name("__init__")) : Value{};
       if (each->function)
         names.emplace_back(each->function->qualified);
       else if (init.is(Kind::function))
@@ -186,7 +189,7 @@ void Interpreter::run_focus() {
   record_.out_of_budget = out_of_budget;
   record_.cancelled = cancelled;
   replay_.possible = possible;
-  in_roots_ = true;
+  run_.in_roots_ = true;
 }
 
 }  // namespace stepzero::interpreter

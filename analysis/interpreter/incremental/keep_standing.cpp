@@ -1,7 +1,10 @@
 // A function, or a class with one of its methods, goes on with a new body; or a statement with other comments
 // in it. See body_edit.hpp, replay.hpp.
 #include "interpreter/calls/called_names.hpp"
+#include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/roots/root_runner.hpp"
+#include "interpreter/statements/module_loader.hpp"
 #include "syntax/walk.hpp"
 
 #include <algorithm>
@@ -41,12 +44,12 @@ const FunctionStmt& function_at(const Stmt& stmt, const BodyEdit& edit) {
 
 }  // namespace
 
-bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std::size_t at) {
+bool IncrementalRun::keep_standing(const std::shared_ptr<const Module>& module, std::size_t at) {
   const Item& now = module->items[at];
   const Chunk* const before = replay_.items[at].chunk;
   const auto known = replay_.chunks.find(before);
   if (known == replay_.chunks.end() || !replay_.copies.empty()) return false;
-  const ChunkOf was = record_.chunks[known->second], is{main_path_, module, now.chunk, now.offset, {}};
+  const ChunkOf was = record_.chunks[known->second], is{run_.main_path_, module, now.chunk, now.offset, {}};
   const auto edit = find_body_edit(*before, was.text(), *now.chunk, is.text());
   if (!edit) return false;
   const auto stood = replay_.standing.find(before);
@@ -65,9 +68,9 @@ bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std
   if (edit->of != BodyEdit::Of::comments) {
     body = &function_at(*standing.stmt, *edit);
     new_body = &function_at(*now.chunk->stmt, *edit);
-    const auto function = functions_.find(body);
+    const auto function = run_.functions_.find(body);
     const bool method = edit->of == BodyEdit::Of::method;
-    if (function == functions_.end() || (function->second->owner != nullptr) != method ||
+    if (function == run_.functions_.end() || (function->second->owner != nullptr) != method ||
         (method && function->second->owner->stmt != standing.stmt))
       return false;
     // What the statements of the file did with it would have to be done again.
@@ -85,7 +88,7 @@ bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std
     }
   }
   for (const std::uint32_t index : standing.chunks) record_.chunks[index].moves.add(edit->where);
-  const std::uint32_t index = add_chunk(main_path_, module, now);
+  const std::uint32_t index = run_.loader_->add_chunk(run_.main_path_, module, now);
   standing.chunks.push_back(index);
   if (edit->of == BodyEdit::Of::method) put_method(standing, *body, *new_body, edit->member, index);
   if (edit->of == BodyEdit::Of::function) {
@@ -99,9 +102,10 @@ bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std
   std::vector<Place>& parts = record_.parts[index];
   if (standing.stmt->kind == StmtKind::class_)
     for (const Stmt* part : as<ClassStmt>(*standing.stmt).body)
-      if (const auto method = part->kind == StmtKind::function ? functions_.find(&as<FunctionStmt>(*part))
-                                                               : functions_.end();
-          method != functions_.end())
+      if (const auto method = part->kind == StmtKind::function
+              ? run_.functions_.find(&as<FunctionStmt>(*part))
+              : run_.functions_.end();
+          method != run_.functions_.end())
         parts.push_back({method->second->chunk, part->span});
   if (edit->of == BodyEdit::Of::function) parts.push_back({index, standing.stmt->span});
   parts.push_back({standing.chunks.front(), standing.stmt->span});
@@ -114,9 +118,9 @@ bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std
   return true;
 }
 
-void Interpreter::put_method(StandingStatement& standing, const FunctionStmt& was, const FunctionStmt& is,
+void IncrementalRun::put_method(StandingStatement& standing, const FunctionStmt& was, const FunctionStmt& is,
     std::size_t member, std::uint32_t chunk) {
-  values::Class& cls = *functions_.at(&was)->owner;
+  values::Class& cls = *run_.functions_.at(&was)->owner;
   const auto mended = std::ranges::find_if(
       replay_.mended, [&](const MergedClass& each) { return &each.stmt == standing.stmt; });
   if (mended == replay_.mended.end()) {
@@ -138,29 +142,29 @@ void Interpreter::put_method(StandingStatement& standing, const FunctionStmt& wa
   put_body(was, is, chunk);
 }
 
-void Interpreter::put_body(const FunctionStmt& was, const FunctionStmt& is, std::uint32_t chunk) {
+void IncrementalRun::put_body(const FunctionStmt& was, const FunctionStmt& is, std::uint32_t chunk) {
   // What asked for its calls alone may stand, and has asked for those of the new body from now on.
   const auto ask_of_new = [&](Used& used) {
     if (used.calls.contains(&was)) used.calls.insert(&is);
   };
   for (ItemRun& item : replay_.items) ask_of_new(item.used);
   for (auto& [key, unit] : replay_.units) ask_of_new(unit.used);
-  for (auto& [cls, numbers] : default_numbers_) ask_of_new(numbers.used);
-  values::Function& function = *functions_.at(&was);
-  functions_.erase(&was);
-  functions_[&is] = &function;
+  for (auto& [cls, numbers] : run_.roots_->default_numbers_) ask_of_new(numbers.used);
+  values::Function& function = *run_.functions_.at(&was);
+  run_.functions_.erase(&was);
+  run_.functions_[&is] = &function;
   function.stmt = &is;
   function.parameters = is.parameters;
   function.chunk = chunk;
-  communicating_.clear();
+  run_.communicating_.clear();
   record_.written.erase(&was);
 }
 
 // Chunks of older texts in which nothing is left that stands. The first one has what ran with the statement.
-void Interpreter::drop_unneeded(StandingStatement& standing, std::uint32_t newest) {
+void IncrementalRun::drop_unneeded(StandingStatement& standing, std::uint32_t newest) {
   std::unordered_set<std::uint32_t> needed{standing.chunks.front(), newest};
   if (standing.stmt->kind == StmtKind::class_)
-    for (const values::Function* each : function_order_)
+    for (const values::Function* each : run_.function_order_)
       if (each->owner && each->owner->stmt == standing.stmt) needed.insert(each->chunk);
   std::erase_if(standing.chunks, [&](std::uint32_t index) {
     if (needed.contains(index)) return false;

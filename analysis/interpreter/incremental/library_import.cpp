@@ -2,6 +2,7 @@
 #include "interpreter/incremental/library_import.hpp"
 
 #include "interpreter/calls/outside_write.hpp"
+#include "interpreter/incremental/incremental_run.hpp"
 
 #include <algorithm>
 
@@ -34,6 +35,26 @@ bool LibraryImport::finish(values::Mark begin) {
   for (const auto& [slot, value] : left_) slot->value = value;
   heap_.apply(submodules);
   return true;
+}
+
+// `meddled`: the file itself had written to what it shares with modules before this one was run.
+void IncrementalRun::note_import(const ModuleRun& run_of, values::Mark before, bool meddled) {
+  auto outside = heap().written(before);
+  std::erase_if(outside, [](const auto& each) { return !is_outside_write(*each.first, each.second); });
+  for (auto& [slot, value] : outside) value = slot->value;
+  // A function's import is the program's own order of events.
+  const bool in_order = run_.path_.empty() && !run_.in_roots_;
+  if (meddled ? !run_.in_roots_ || !outside.empty() : !outside.empty() && !in_order) {
+    replay_.unsteady.push_back(run_of.path);
+    return;
+  }
+  replay_.left.insert(replay_.left.end(), outside.begin(), outside.end());
+  replay_.program_left = replay_.program_left || !outside.empty();
+}
+
+void IncrementalRun::note_library_import(const ModuleRun& run_of, const LibraryImport& import, bool apart) {
+  if (!apart) replay_.unsteady.push_back(run_of.path);
+  replay_.left.insert(replay_.left.end(), import.left().begin(), import.left().end());
 }
 
 }  // namespace stepzero::interpreter

@@ -1,7 +1,9 @@
 // The methods of a class that ran a body which an edit changed, run again on the object that they were run on
 // before. See replay.hpp.
+#include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "interpreter/roots/root_runner.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,14 +31,14 @@ auto kinds_written(const values::Writes& before, const values::Writes& behind) {
 }  // namespace
 
 // What the run of one method left.
-struct Interpreter::RootAgain {
+struct IncrementalRun::RootAgain {
   std::unique_ptr<Root> root;
   std::vector<Fact> facts;
   std::size_t index = 0;  // of the root, as the facts name it
   RootRun run;
 };
 
-std::optional<Interpreter::RootAgain> Interpreter::run_method_again(
+std::optional<IncrementalRun::RootAgain> IncrementalRun::run_method_again(
     Unit& unit, std::size_t nth, values::Class& cls) {
   const RootRun& before = unit.root_runs[nth];
   const auto as_now = [&](const FunctionStmt* stmt) {
@@ -44,31 +46,32 @@ std::optional<Interpreter::RootAgain> Interpreter::run_method_again(
     return changed == replay_.changed.bodies.end() ? stmt : changed->second;
   };
   if (!before.called || before.of_built) return std::nullopt;
-  const std::size_t roots = record_.roots.size(), facts = record_.facts.size(), built = built_.size(),
-                    built_runs = built_runs_;
+  const std::size_t roots = record_.roots.size(), facts = record_.facts.size(),
+                    built = run_.roots_->built_.size(), built_runs = run_.roots_->built_runs_;
   Unit made;
   made.roots[0] = roots;
   made.facts[0] = facts;
   const Switched began = switched();
   const bool out_of_budget = record_.out_of_budget;
   switch_back(before.switched);
-  default_device_set_ = before.switched.default_device;
+  run_.default_device_set_ = before.switched.default_device;
   unit_ = &made;
-  used_ = &unit.used;
+  run_.used_ = &unit.used;
   part_begin_ = unit.clock;
   heap().set_writes(before.writes);
   record_.steps += before.begin - unit.begin;
-  any_use_ = true;
-  run_method(cls, *before.called, Value::of(Kind::instance, unit.object));
-  any_use_ = false;
+  run_.any_use_ = true;
+  run_.roots_->run_method(cls, *before.called, Value::of(Kind::instance, unit.object));
+  run_.any_use_ = false;
   end_root_run();
   unit_ = nullptr;
-  used_ = nullptr;
+  run_.used_ = nullptr;
   switch_back(began);
-  default_device_set_ = began.default_device;
+  run_.default_device_set_ = began.default_device;
   record_.out_of_budget = out_of_budget;
-  const bool one = !record_.cancelled && record_.steps < limits_.steps && record_.roots.size() == roots + 1 &&
-      made.root_runs.size() == 1 && built_.size() == built && built_runs_ == built_runs;
+  const bool one = !record_.cancelled && record_.steps < run_.limits_.steps &&
+      record_.roots.size() == roots + 1 && made.root_runs.size() == 1 &&
+      run_.roots_->built_.size() == built && run_.roots_->built_runs_ == built_runs;
   std::optional<RootAgain> again;
   if (one) {
     RootRun& run = made.root_runs.front();
@@ -77,7 +80,7 @@ std::optional<Interpreter::RootAgain> Interpreter::run_method_again(
     const auto of_file = [&](const std::unordered_set<const FunctionStmt*>& executed) {
       std::unordered_set<const FunctionStmt*> own;
       for (const FunctionStmt* stmt : executed)
-        if (functions_.contains(as_now(stmt))) own.insert(as_now(stmt));
+        if (run_.functions_.contains(as_now(stmt))) own.insert(as_now(stmt));
       return own;
     };
     if (run.switched_behind == before.switched_behind && of_file(before.executed) == of_file(run.executed) &&
@@ -91,14 +94,14 @@ std::optional<Interpreter::RootAgain> Interpreter::run_method_again(
   return again;
 }
 
-void Interpreter::put_roots(Unit& unit, std::map<std::size_t, RootAgain>& again, std::uint64_t begin) {
+void IncrementalRun::put_roots(Unit& unit, std::map<std::size_t, RootAgain>& again, std::uint64_t begin) {
   const std::size_t old_root = unit.roots[0], old_facts = unit.facts[0],
                     all_facts = unit.facts[1] - unit.facts[0];
   unit.roots[0] = record_.roots.size();
   unit.facts[0] = record_.facts.size();
   unit.default_roots[0] = unit.default_roots[1] = record_.default_roots.size();
   unit.begin = record_.steps = begin;
-  unit.built_before = built_runs_;
+  unit.built_before = run_.roots_->built_runs_;
   std::vector<std::size_t> begins;  // of each root's facts, as they are now
   for (std::size_t i = 0; i < unit.root_runs.size(); ++i) {
     RootRun& run = unit.root_runs[i];
@@ -132,27 +135,27 @@ void Interpreter::put_roots(Unit& unit, std::map<std::size_t, RootAgain>& again,
   unit.steps = record_.steps - begin;
   unit.out_of_budget = std::ranges::any_of(unit.root_runs, &RootRun::cut);
   record_.out_of_budget = record_.out_of_budget || unit.out_of_budget;
-  default_device_set_ = unit.device_behind;
+  run_.default_device_set_ = unit.device_behind;
   unit.doubtful = std::ranges::any_of(unit.root_runs, &RootRun::doubtful);
 }
 
-bool Interpreter::is_kept_for_methods(const Unit& unit) const {
+bool IncrementalRun::is_kept_for_methods(const Unit& unit) const {
   return unit.object && !unit.built && !replay_.changed.bodies.empty() && !differs(unit.used) &&
       unit.roots[1] - unit.roots[0] == unit.root_runs.size() && !unit.ran(0, replay_.changed);
 }
 
-void Interpreter::on_kept_object(const Unit& unit, values::Class& cls, const std::function<void()>& run) {
-  Speculation made(*this);
+void IncrementalRun::on_kept_object(const Unit& unit, values::Class& cls, const std::function<void()>& run) {
+  Speculation made(run_);
   heap().apply(unit.made);
   for (const Cond condition : unit.learned) symbols().assume(condition);
-  const bool prepared = prepares_tests(cls);
-  casts_ += prepared;
+  const bool prepared = run_.roots_->prepares_tests(cls);
+  run_.casts_ += prepared;
   run();
-  casts_ -= prepared;
+  run_.casts_ -= prepared;
   made.keep_new_objects();
 }
 
-bool Interpreter::run_methods_again(Unit& unit, values::Class& cls) {
+bool IncrementalRun::run_methods_again(Unit& unit, values::Class& cls) {
   if (!is_kept_for_methods(unit)) return false;
   const std::uint64_t begin = record_.steps;
   const std::size_t reached = replay_.reached.size();
@@ -175,7 +178,7 @@ bool Interpreter::run_methods_again(Unit& unit, values::Class& cls) {
   return true;
 }
 
-bool Interpreter::run_focus_again(values::Class& cls, const values::Function& method) {
+bool IncrementalRun::run_focus_again(values::Class& cls, const values::Function& method) {
   const auto kept = replay_.old_units.find({cls.stmt, false});
   if (kept == replay_.old_units.end() || !is_kept_for_methods(kept->second)) return false;
   Unit& unit = kept->second;

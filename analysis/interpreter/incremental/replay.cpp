@@ -1,8 +1,11 @@
 // Runs a file again behind an edit: the statements that changed in place of those that stood there, and the
 // units that use what they bind. See replay.hpp.
 #include "interpreter/calls/outside_write.hpp"
+#include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/built_runs.hpp"
+#include "interpreter/roots/root_runner.hpp"
+#include "interpreter/statements/module_loader.hpp"
 #include "syntax/walk.hpp"
 
 #include <algorithm>
@@ -45,7 +48,22 @@ std::vector<std::string> imports_of(const Chunk& chunk, const syntax::Module& mo
 
 }  // namespace
 
-const FunctionStmt* Interpreter::as_run(const Chunk& chunk, const FunctionStmt* method) const {
+std::vector<std::pair<std::string, std::uint64_t>> IncrementalRun::costly_roots(std::size_t most) const {
+  std::vector<std::pair<std::string, std::uint64_t>> found = {{"", replay_.end.steps}};
+  for (const auto& [key, unit] : replay_.units)
+    for (const RootRun& run : unit.root_runs)
+      if (run.called || run.owner)
+        found.emplace_back(run.called ? std::string(run.called->qualified)
+                                      : std::string(as<ClassStmt>(*run.owner).name.text()) + ".__init__",
+            run.steps);
+  std::ranges::stable_sort(found, [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  found.resize(std::min(found.size(), most));
+  return found;
+}
+
+const FunctionStmt* IncrementalRun::as_run(const Chunk& chunk, const FunctionStmt* method) const {
   const auto standing = replay_.standing.find(&chunk);
   if (standing == replay_.standing.end() || chunk.stmt->kind != StmtKind::class_) return method;
   const syntax::Block written = as<ClassStmt>(*chunk.stmt).body,
@@ -57,14 +75,14 @@ const FunctionStmt* Interpreter::as_run(const Chunk& chunk, const FunctionStmt* 
 
 // A chunk that is gone stays alive, and its number means nothing any more: what was run of it is looked for
 // by address.
-void Interpreter::drop_chunk(std::uint32_t index) {
+void IncrementalRun::drop_chunk(std::uint32_t index) {
   static const auto nothing = std::make_shared<const Chunk>();
   ChunkOf& chunk = record_.chunks[index];
   replay_.dropped.push_back(std::exchange(chunk.chunk, nothing));
   chunk.path.clear();
 }
 
-std::unordered_set<std::uint32_t> Interpreter::drop_standing(const Chunk* chunk) {
+std::unordered_set<std::uint32_t> IncrementalRun::drop_standing(const Chunk* chunk) {
   std::unordered_set<std::uint32_t> dropped;
   const auto found = replay_.standing.find(chunk);
   if (found == replay_.standing.end()) return dropped;
@@ -79,7 +97,7 @@ std::unordered_set<std::uint32_t> Interpreter::drop_standing(const Chunk* chunk)
   return dropped;
 }
 
-void Interpreter::move_chunks(
+void IncrementalRun::move_chunks(
     const std::shared_ptr<const Module>& module, std::unordered_set<std::uint32_t>& gone) {
   std::unordered_map<const Chunk*, std::uint32_t> offsets;
   for (const Item& item : module->items) offsets[item.chunk.get()] = item.offset;
@@ -100,39 +118,39 @@ void Interpreter::move_chunks(
     if (!record_.chunks[index].path.empty()) move(index, record_.chunks[index].chunk.get());
 }
 
-Moments Interpreter::moments() const {
+Moments IncrementalRun::moments() const {
   Moments now;
   now.heap = record_.heap.mark();
   now.events = record_.roots.front()->block.events.size();
   now.facts = record_.facts.size();
-  now.functions = function_order_.size();
-  now.classes = classes_.size();
+  now.functions = run_.function_order_.size();
+  now.classes = run_.classes_.size();
   now.reached = replay_.reached.size();
   now.models = replay_.models.size();
-  now.built = built_.size();
+  now.built = run_.roots_->built_.size();
   now.steps = record_.steps;
   now.writes = record_.heap.writes();
-  now.default_device = default_device_set_;
+  now.default_device = run_.default_device_set_;
   std::uint64_t seeds = 0;
-  for (const Seeds each : seeds_) seeds = seeds * 4 + static_cast<std::uint64_t>(each);
-  now.switched = static_cast<std::uint64_t>(switches_) * 512 + seeds * 8 + (unentered_ ? 4u : 0u) +
-      (gradients_.lost ? 2u : 0u) + (gradients_.own ? 1u : 0u);
-  now.plain = record_.symbols.mark() == replay_.base_facts && path_.empty() && !killed_ &&
-      record_.symbols.doubts() == replay_.doubts && !chosen_by_text_;
+  for (const Seeds each : run_.seeds_) seeds = seeds * 4 + static_cast<std::uint64_t>(each);
+  now.switched = static_cast<std::uint64_t>(run_.switches_) * 512 + seeds * 8 + (run_.unentered_ ? 4u : 0u) +
+      (run_.gradients_.lost ? 2u : 0u) + (run_.gradients_.own ? 1u : 0u);
+  now.plain = record_.symbols.mark() == replay_.base_facts && run_.path_.empty() && !run_.killed_ &&
+      record_.symbols.doubts() == replay_.doubts && !run_.chosen_by_text_;
   return now;
 }
 
-void Interpreter::begin_item(const Item& item) {
-  replay_.chunks.try_emplace(item.chunk.get(), chunk_);
+void IncrementalRun::begin_item(const Item& item) {
+  replay_.chunks.try_emplace(item.chunk.get(), run_.chunk_);
   ItemRun& made = replay_.items.emplace_back();
   made.chunk = item.chunk.get();
   made.before = moments();
-  used_ = &made.used;
+  run_.used_ = &made.used;
   part_begin_ = made.before.heap.clock;
 }
 
-void Interpreter::end_item(const values::Scope& globals) {
-  used_ = nullptr;
+void IncrementalRun::end_item(const values::Scope& globals) {
+  run_.used_ = nullptr;
   ItemRun& item = replay_.items.back();
   const Moments now = moments();
   const Moments& before = item.before;
@@ -145,8 +163,8 @@ void Interpreter::end_item(const values::Scope& globals) {
   const bool decorates = item.chunk->stmt &&
       (item.chunk->stmt->kind == StmtKind::function || item.chunk->stmt->kind == StmtKind::class_);
   const auto is_others = [&](const FunctionStmt* stmt) {
-    const auto made = functions_.find(stmt);
-    return made != functions_.end() && made->second->chunk != chunk_;
+    const auto made = run_.functions_.find(stmt);
+    return made != run_.functions_.end() && made->second->chunk != run_.chunk_;
   };
   if (now.events != before.events && !decorates) item.pure = false;
   if (std::any_of(replay_.reached.begin() + static_cast<std::ptrdiff_t>(before.reached),
@@ -168,7 +186,7 @@ void Interpreter::end_item(const values::Scope& globals) {
   if (replay_.replaying) note_change(item);
 }
 
-bool Interpreter::differs(const Used& used) const {
+bool IncrementalRun::differs(const Used& used) const {
   const Changed& changed = replay_.changed;
   if (changed.used.all || (changed.used.roles & used.roles) != 0) return true;
   if (used.all && !changed.used.names.empty()) return true;
@@ -191,14 +209,14 @@ bool Interpreter::differs(const Used& used) const {
       });
 }
 
-bool Interpreter::differs(const Unit& unit) const {
+bool IncrementalRun::differs(const Unit& unit) const {
   if (differs(unit.used)) return true;
   for (std::size_t i = 0; i < unit.root_runs.size(); ++i)
     if (unit.ran(i, replay_.changed)) return true;
   return false;
 }
 
-bool Interpreter::is_left_by_import(const values::Slot& slot) const {
+bool IncrementalRun::is_left_by_import(const values::Slot& slot) const {
   return std::any_of(replay_.left.begin(), replay_.left.end(),
       [&](const auto& each) { return each.first == &slot && each.second == slot.value; });
 }
@@ -210,8 +228,8 @@ bool Replay::is_of_statements(const values::Slot& slot) const {
   return import == imports.end() || slot.birth <= import->first;
 }
 
-bool Interpreter::meddles(const Moments& before) const {
-  const auto& entries = globals_->names.entries();
+bool IncrementalRun::meddles(const Moments& before) const {
+  const auto& entries = run_.globals_->names.entries();
   const auto written = record_.heap.written(before.heap);
   return std::any_of(written.begin(), written.end(), [&](const auto& each) {
     const auto& [slot, value] = each;
@@ -222,14 +240,14 @@ bool Interpreter::meddles(const Moments& before) const {
   });
 }
 
-void Interpreter::note_change(const ItemRun& item) {
+void IncrementalRun::note_change(const ItemRun& item) {
   replay_.changed.used.all = replay_.changed.used.all || !item.pure;
   replay_.changed.used.names.insert(item.bound.begin(), item.bound.end());
 }
 
-void Interpreter::note_reached(const FunctionStmt* stmt) {
-  if (called_) called_->insert(stmt);
-  bool& reached = reached_[stmt];
+void IncrementalRun::note_reached(const FunctionStmt* stmt) {
+  if (run_.called_) run_.called_->insert(stmt);
+  bool& reached = run_.roots_->reached_[stmt];
   if (!reached) {
     reached = true;
     replay_.reached.push_back(stmt);
@@ -237,17 +255,18 @@ void Interpreter::note_reached(const FunctionStmt* stmt) {
   if (unit_ && !unit_->root_runs.empty()) unit_->root_runs.back().executed.insert(stmt);
 }
 
-void Interpreter::forget_reached(std::size_t behind) {
-  for (std::size_t i = behind; i < replay_.reached.size(); ++i) reached_.erase(replay_.reached[i]);
+void IncrementalRun::forget_reached(std::size_t behind) {
+  for (std::size_t i = behind; i < replay_.reached.size(); ++i)
+    run_.roots_->reached_.erase(replay_.reached[i]);
   replay_.reached.resize(std::min(replay_.reached.size(), behind));
 }
 
-void Interpreter::begin_root_run(RootRun run) {
+void IncrementalRun::begin_root_run(RootRun run) {
   if (!unit_) return;
   end_root_run();
   run.begin = record_.steps;
-  run.root = (with_defaults_ ? record_.default_roots.size() - unit_->default_roots[0]
-                             : record_.roots.size() - unit_->roots[0]) -
+  run.root = (run_.with_defaults_ ? record_.default_roots.size() - unit_->default_roots[0]
+                                  : record_.roots.size() - unit_->roots[0]) -
       1;
   run.facts = record_.facts.size() - unit_->facts[0];
   run.writes = heap().writes();
@@ -257,7 +276,7 @@ void Interpreter::begin_root_run(RootRun run) {
   unit_->root_runs.push_back(std::move(run));
 }
 
-void Interpreter::end_root_run() {
+void IncrementalRun::end_root_run() {
   if (!unit_ || unit_->root_runs.empty()) return;
   RootRun& run = unit_->root_runs.back();
   run.steps = record_.steps - run.begin;
@@ -267,50 +286,58 @@ void Interpreter::end_root_run() {
   run.cut = record_.out_of_budget;
 }
 
-void Interpreter::switch_back(const Switched& before) {
-  switches_ = before.switches;
-  unentered_ = before.unentered;
-  seeds_ = before.seeds;
-  gradients_ = before.gradients;
-  resized_ = before.resized;
+Switched IncrementalRun::switched() const {
+  return {
+      run_.switches_, run_.unentered_, run_.seeds_, run_.gradients_, run_.resized_, run_.default_device_set_};
 }
 
-void Interpreter::open_up(values::Instance& object) {
+void IncrementalRun::switch_back(const Switched& before) {
+  run_.switches_ = before.switches;
+  run_.unentered_ = before.unentered;
+  run_.seeds_ = before.seeds;
+  run_.gradients_ = before.gradients;
+  run_.resized_ = before.resized;
+}
+
+void IncrementalRun::open_up(values::Instance& object) {
   if (!object.open && object.attributes.birth <= part_begin_)
     replay_.possible = false;  // who runs later sees it
   object.open = true;
 }
 
-void Interpreter::note_model(const values::Object* object) {
-  if (run_models_.insert(object).second) replay_.models.push_back(object);
+void IncrementalRun::note_model(const values::Object* object) {
+  if (run_.roots_->run_models_.insert(object).second) replay_.models.push_back(object);
 }
 
-void Interpreter::shrink_lists(std::size_t facts, std::size_t functions, std::size_t classes) {
+void IncrementalRun::shrink_lists(std::size_t facts, std::size_t functions, std::size_t classes) {
   if (record_.facts.size() > facts) record_.facts.resize(facts);
-  for (std::size_t i = functions; i < function_order_.size(); ++i) functions_.erase(function_order_[i]->stmt);
-  function_order_.resize(std::min(function_order_.size(), functions));
-  classes_.resize(std::min(classes_.size(), classes));
+  for (std::size_t i = functions; i < run_.function_order_.size(); ++i)
+    run_.functions_.erase(run_.function_order_[i]->stmt);
+  run_.function_order_.resize(std::min(run_.function_order_.size(), functions));
+  run_.classes_.resize(std::min(run_.classes_.size(), classes));
 }
 
-void Interpreter::rewind_to(const Moments& before) {
+void IncrementalRun::rewind_to(const Moments& before) {
   heap().rollback(before.heap);
   symbols().rewind(replay_.base_facts);
   record_.roots.front()->block.events.resize(before.events);
   shrink_lists(before.facts, before.functions, before.classes);
   forget_reached(before.reached);
-  for (std::size_t i = before.models; i < replay_.models.size(); ++i) run_models_.erase(replay_.models[i]);
+  for (std::size_t i = before.models; i < replay_.models.size(); ++i)
+    run_.roots_->run_models_.erase(replay_.models[i]);
   replay_.models.resize(before.models);
-  built_.assign(replay_.built.begin(), replay_.built.begin() + static_cast<std::ptrdiff_t>(before.built));
-  built_runs_ = 0;
+  run_.roots_->built_.assign(
+      replay_.built.begin(), replay_.built.begin() + static_cast<std::ptrdiff_t>(before.built));
+  run_.roots_->built_runs_ = 0;
   record_.steps = before.steps;
   heap().set_writes(before.writes);
   record_.out_of_budget = record_.cancelled = false;
-  step_limit_ = limits_.steps;
-  default_device_set_ = before.default_device;
-  in_roots_ = killed_ = any_use_ = chosen_by_text_ = false;
-  raised_ = caught_ = {};
-  handling_ = nullptr;
-  defaults_.clear();
+  run_.step_limit_ = run_.limits_.steps;
+  run_.default_device_set_ = before.default_device;
+  run_.in_roots_ = run_.killed_ = run_.any_use_ = run_.chosen_by_text_ = false;
+  run_.raised_ = run_.caught_ = {};
+  run_.handling_ = nullptr;
+  run_.defaults_.clear();
 }
 
 namespace {
@@ -337,10 +364,11 @@ std::pair<std::size_t, std::size_t> alike_around(
 
 }  // namespace
 
-bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unordered_set<const Stmt*>* only) {
-  limits_.cancelled = cancelled;
-  limits_.only = only;
-  const auto module = sources_.module(main_path_);
+bool IncrementalRun::run_again(
+    const std::atomic<bool>* cancelled, const std::unordered_set<const Stmt*>* only) {
+  run_.limits_.cancelled = cancelled;
+  run_.limits_.only = only;
+  const auto module = run_.sources_.module(run_.main_path_);
   // What earlier runs left lies about in the record until a run from the beginning. Who has time makes that
   // before it is so much.
   if (!module || !replay_.possible || record_.events.size() > 8 * replay_.fresh_events + 20'000 ||
@@ -387,9 +415,9 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
     }
   }
   for (std::size_t i = first; i < items.size() - behind && !stood; ++i)
-    replay_.changed.now.push_back({main_path_, module, items[i].chunk, items[i].offset, {}});
+    replay_.changed.now.push_back({run_.main_path_, module, items[i].chunk, items[i].offset, {}});
   move_chunks(module, gone);
-  tell_as_defaults();
+  run_.roots_->tell_as_defaults();
   replay_.old_facts = record_.facts;
   replay_.old_roots = std::move(record_.roots);
   record_.roots.clear();
@@ -402,8 +430,8 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
   rewind_to(replay_.end);
   replay_.doubts = symbols().doubts();
 
-  ModuleRun& run_of = modules_[main_path_];
-  block_ = &record_.roots.front()->block;
+  ModuleRun& run_of = run_.loader_->main();
+  run_.block_ = &record_.roots.front()->block;
   const Moments before = old.empty() ? replay_.end : old.front().before;
   forget_facts(gone);
   // A module that is imported no more takes back what it wrote into others.
@@ -416,37 +444,37 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
       (by_themselves &&
           run_what_changed(run_of, module, first, items.size() - behind, old.size() - behind)) ||
       (imports_stand && run_statements_again(run_of, module, before));
-  block_ = nullptr;
+  run_.block_ = nullptr;
   if (!placed) {
     replay_.possible = false;
     return false;
   }
-  run_roots(run_of, module);
+  run_.roots_->run_roots(run_of, module);
 
   const unsigned asked = roles_asked(replay_);
-  for (std::size_t role = 0; role < std::size(roles_); ++role)
-    record_.roles[role] = (asked >> role & 1u) != 0 ? roles_[role] : nullptr;
+  for (std::size_t role = 0; role < std::size(run_.roles_); ++role)
+    record_.roles[role] = (asked >> role & 1u) != 0 ? run_.roles_[role] : nullptr;
   replay_.replaying = false;
   replay_.old_facts.clear();
   replay_.old_roots.clear();
   replay_.old_default_roots.clear();
   replay_.old_units.clear();
-  tell_as_defaults();
+  run_.roots_->tell_as_defaults();
   return !record_.cancelled || replay_.possible;
 }
 
-bool Interpreter::begins_alike(const Unit& unit, const std::vector<bool>& condition) const {
+bool IncrementalRun::begins_alike(const Unit& unit, const std::vector<bool>& condition) const {
   const bool fits = unit.begin == record_.steps ||
-      std::max(unit.begin, record_.steps) + unit.steps + limits_.root_steps <= limits_.steps;
-  return fits && unit.condition == condition && unit.device_before == default_device_set_ &&
-      (!unit.built || same_built_runs(unit.built_before, unit.built_runs, built_runs_));
+      std::max(unit.begin, record_.steps) + unit.steps + run_.limits_.root_steps <= run_.limits_.steps;
+  return fits && unit.condition == condition && unit.device_before == run_.default_device_set_ &&
+      (!unit.built || same_built_runs(unit.built_before, unit.built_runs, run_.roots_->built_runs_));
 }
 
-bool Interpreter::stands(const Unit& unit, const std::vector<bool>& condition) const {
+bool IncrementalRun::stands(const Unit& unit, const std::vector<bool>& condition) const {
   return begins_alike(unit, condition) && !differs(unit);
 }
 
-void Interpreter::take_over(Unit& unit) {
+void IncrementalRun::take_over(Unit& unit) {
   const auto move_roots = [](std::vector<std::unique_ptr<Root>>& from, std::vector<std::unique_ptr<Root>>& to,
                               std::size_t(&range)[2]) {
     const std::size_t begin = to.size();
@@ -468,14 +496,14 @@ void Interpreter::take_over(Unit& unit) {
   for (const RootRun& run : unit.root_runs)
     for (const FunctionStmt* stmt : run.executed) note_reached(stmt);
   unit.begin = record_.steps;
-  unit.built_before = built_runs_;
+  unit.built_before = run_.roots_->built_runs_;
   record_.steps += unit.steps;
-  built_runs_ += unit.built_runs;
+  run_.roots_->built_runs_ += unit.built_runs;
   record_.out_of_budget = record_.out_of_budget || unit.out_of_budget;
-  default_device_set_ = unit.device_behind;
+  run_.default_device_set_ = unit.device_behind;
 }
 
-bool Interpreter::run_unit(
+bool IncrementalRun::run_unit(
     UnitKey key, std::vector<bool> condition, const std::function<void()>& run, values::Class* cls) {
   if (replay_.replaying)
     if (const auto old = replay_.old_units.find(key); old != replay_.old_units.end()) {
@@ -499,20 +527,20 @@ bool Interpreter::run_unit(
   unit.default_roots[0] = record_.default_roots.size();
   unit.facts[0] = record_.facts.size();
   unit.begin = record_.steps;
-  unit.built_before = built_runs_;
-  unit.device_before = default_device_set_;
+  unit.built_before = run_.roots_->built_runs_;
+  unit.device_before = run_.default_device_set_;
   const std::size_t doubts = symbols().doubts();
   const bool out_of_budget = std::exchange(record_.out_of_budget, false);
   // What it switches for good is taken back with it: what runs behind it is run as if it had not been.
   const Switched before = switched();
   unit_ = &unit;
-  used_ = &unit.used;
+  run_.used_ = &unit.used;
   part_begin_ = unit.clock = heap().mark().clock;
   heap().set_writes(replay_.end.writes);
   run();
   end_root_run();
   unit.writes = heap().writes();
-  used_ = nullptr;
+  run_.used_ = nullptr;
   unit_ = nullptr;
   switch_back(before);
   if (record_.cancelled) {
@@ -520,15 +548,15 @@ bool Interpreter::run_unit(
     record_.default_roots.resize(unit.default_roots[0]);
     record_.facts.resize(unit.facts[0]);
     record_.steps = unit.begin;
-    built_runs_ = unit.built_before;
+    run_.roots_->built_runs_ = unit.built_before;
     replay_.units.erase(key);
     return false;
   }
   unit.doubtful = symbols().doubts() != doubts;
   unit.out_of_budget = record_.out_of_budget || std::ranges::any_of(unit.root_runs, &RootRun::cut);
   record_.out_of_budget = unit.out_of_budget || out_of_budget;
-  unit.device_behind = default_device_set_;
-  unit.built_runs = built_runs_ - unit.built_before;
+  unit.device_behind = run_.default_device_set_;
+  unit.built_runs = run_.roots_->built_runs_ - unit.built_before;
   unit.steps = record_.steps - unit.begin;
   unit.facts[1] = record_.facts.size();
   unit.roots[1] = record_.roots.size();

@@ -168,7 +168,7 @@ struct Replay {
   std::map<UnitKey, Unit> units, old_units;          // those of this run, and of the one before
   std::vector<const syntax::FunctionStmt*> reached;  // in the order in which that was found
   std::vector<const values::Object*> models;         // the same for objects whose forward ran
-  std::vector<values::Instance*> built;              // by the statements: see Interpreter::built_
+  std::vector<values::Instance*> built;              // by the statements: see RootRunner::built_
   std::unordered_map<const syntax::Chunk*, std::uint32_t> chunks;  // of the file, in the record
   std::unordered_map<const syntax::Chunk*, StandingStatement>
       standing;  // the same, where what was run is not of this chunk alone

@@ -1,7 +1,10 @@
 // The statements of a file behind an edit: those that changed, and those that use what they bind, in place of
 // what stood there; or all of them once more, where what they do is more than to bind names. The modules that
 // they import are not run again. See replay.hpp.
+#include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/roots/root_runner.hpp"
+#include "interpreter/statements/module_loader.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,12 +14,12 @@ namespace stepzero::interpreter {
 using namespace syntax;
 using values::Kind;
 
-void Interpreter::forget_facts(const std::unordered_set<std::uint32_t>& of_chunks) {
+void IncrementalRun::forget_facts(const std::unordered_set<std::uint32_t>& of_chunks) {
   if (!of_chunks.empty())
     std::erase_if(record_.facts, [&](const Fact& fact) { return of_chunks.contains(fact.place.chunk); });
 }
 
-bool Interpreter::fits_in_place(
+bool IncrementalRun::fits_in_place(
     const ModuleRun& run_of, const std::deque<ItemRun>& made, std::size_t first, std::size_t old_last) const {
   const auto& items = replay_.items;
   const auto others = [&](const auto& each) {
@@ -50,7 +53,7 @@ bool Interpreter::fits_in_place(
 
 // Functions, classes and events stand in the order of their statements. `all`: how many there were before
 // `made` was run.
-void Interpreter::put_in_place(
+void IncrementalRun::put_in_place(
     std::deque<ItemRun>& made, std::size_t first, std::size_t old_last, const Moments& all) {
   auto& items = replay_.items;
   const auto next = [&](std::size_t Moments::* count) {
@@ -77,8 +80,8 @@ void Interpreter::put_in_place(
   for (std::size_t i = old_last; i < items.size(); ++i)
     items[i].before.steps = items[i].before.steps - (end - begin) + taken;
   for (ItemRun& item : made) item.before.steps = begin + (item.before.steps - all.steps);
-  put(function_order_, &Moments::functions);
-  put(classes_, &Moments::classes);
+  put(run_.function_order_, &Moments::functions);
+  put(run_.classes_, &Moments::classes);
   put(record_.roots.front()->block.events, &Moments::events);
   for (ItemRun& item : made) {
     const Moments counted = item.before;
@@ -93,7 +96,7 @@ void Interpreter::put_in_place(
   items.insert(items.begin() + static_cast<std::ptrdiff_t>(first), made.begin(), made.end());
 }
 
-bool Interpreter::run_in_place(ModuleRun& run_of, const std::shared_ptr<const Module>& module,
+bool IncrementalRun::run_in_place(ModuleRun& run_of, const std::shared_ptr<const Module>& module,
     std::size_t first, std::size_t last, std::size_t old_last) {
   auto& items = replay_.items;
   if (first == old_last && first == last) return true;
@@ -110,25 +113,25 @@ bool Interpreter::run_in_place(ModuleRun& run_of, const std::shared_ptr<const Mo
     for (const Name name : items[i].bound)
       if (values::Slot* slot = run_of.object->globals->names.find(name)) heap().set(*slot, {});
   const std::size_t behind = old_last < items.size() ? items[old_last].before.functions
-                                                     : function_order_.size();
+                                                     : run_.function_order_.size();
   for (std::size_t i = items[first].before.functions; i < behind; ++i)
-    functions_.erase(function_order_[i]->stmt);
+    run_.functions_.erase(run_.function_order_[i]->stmt);
   Moments all;
   all.steps = record_.steps;
-  all.functions = function_order_.size();
-  all.classes = classes_.size();
+  all.functions = run_.function_order_.size();
+  all.classes = run_.classes_.size();
   all.events = record_.roots.front()->block.events.size();
   std::deque<ItemRun> standing = std::exchange(items, {});
-  following_ = true;
-  run_items(run_of, module, first, last);
-  following_ = false;
+  run_.following_ = true;
+  run_.loader_->run_items(run_of, module, first, last);
+  run_.following_ = false;
   std::deque<ItemRun> made = std::exchange(items, std::move(standing));
   if (!fits_in_place(run_of, made, first, old_last)) return false;
   put_in_place(made, first, old_last, all);
   return true;
 }
 
-bool Interpreter::run_what_changed(ModuleRun& run_of, const std::shared_ptr<const Module>& module,
+bool IncrementalRun::run_what_changed(ModuleRun& run_of, const std::shared_ptr<const Module>& module,
     std::size_t first, std::size_t last, std::size_t old_last) {
   if (!run_in_place(run_of, module, first, last, old_last)) return false;
   std::size_t run = last - first;
@@ -146,15 +149,15 @@ bool Interpreter::run_what_changed(ModuleRun& run_of, const std::shared_ptr<cons
 
 // What is known of numbers is told in the order in which they were made: those that the statements asked for
 // are made anew.
-void Interpreter::forget_roles() {
-  for (std::size_t role = 0; role < std::size(roles_); ++role) {
-    if ((replay_.roles_of_imports >> role & 1u) != 0 || !roles_[role]) continue;
-    roles_[role] = record_.roles[role] = nullptr;
+void IncrementalRun::forget_roles() {
+  for (std::size_t role = 0; role < std::size(run_.roles_); ++role) {
+    if ((replay_.roles_of_imports >> role & 1u) != 0 || !run_.roles_[role]) continue;
+    run_.roles_[role] = record_.roles[role] = nullptr;
     replay_.changed.used.roles |= 1u << role;
   }
 }
 
-bool Interpreter::run_statements_again(
+bool IncrementalRun::run_statements_again(
     ModuleRun& run_of, const std::shared_ptr<const Module>& module, const Moments& before) {
   auto& items = replay_.items;
   if (!before.plain || !replay_.copies.empty() || !replay_.unsteady.empty() || !replay_.possible ||
@@ -162,8 +165,8 @@ bool Interpreter::run_statements_again(
     return false;
   const auto own_reached = [&] {
     std::unordered_set<const FunctionStmt*> found;
-    for (const auto& [stmt, yes] : reached_)
-      if (yes && functions_.contains(static_cast<const FunctionStmt*>(stmt)))
+    for (const auto& [stmt, yes] : run_.roots_->reached_)
+      if (yes && run_.functions_.contains(static_cast<const FunctionStmt*>(stmt)))
         found.insert(static_cast<const FunctionStmt*>(stmt));
     return found;
   };
@@ -174,7 +177,7 @@ bool Interpreter::run_statements_again(
     }
   };
   const auto reached_before = own_reached();
-  default_numbers_.clear();
+  run_.roots_->default_numbers_.clear();
   replay_.changed.used.all = false;
   note();
   const bool all = replay_.changed.used.all;
@@ -184,16 +187,16 @@ bool Interpreter::run_statements_again(
   for (const ItemRun& item : items) drop_standing(item.chunk);
   items.clear();
   replay_.meddled = record_.open_to_defaults = false;
-  switches_ = 0;
-  unentered_ = nullptr;
-  seeds_ = {};
-  gradients_ = {};
-  resized_.clear();
-  stand_ins_.clear();
+  run_.switches_ = 0;
+  run_.unentered_ = nullptr;
+  run_.seeds_ = {};
+  run_.gradients_ = {};
+  run_.resized_.clear();
+  run_.stand_ins_.clear();
   forget_roles();
-  following_ = true;
-  run_items(run_of, module, 0, module->items.size());
-  following_ = false;
+  run_.following_ = true;
+  run_.loader_->run_items(run_of, module, 0, module->items.size());
+  run_.following_ = false;
   replay_.changed.used.all = all;
   note();
   replay_.changed.used.all = replay_.changed.used.all || own_reached() != reached_before;

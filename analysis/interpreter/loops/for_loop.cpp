@@ -1,6 +1,7 @@
 // `for`. Over known elements it is unrolled within a budget; of the others any one round stands for all, and
 // the first and the last are run by themselves where something is known of them alone.
 #include "interpreter/calls/no_result.hpp"
+#include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/loops/each_round.hpp"
 #include "interpreter/loops/first_round.hpp"
 #include "interpreter/loops/iteration.hpp"
@@ -390,7 +391,7 @@ void Interpreter::ForLoop::run_last(Value item, const Speculation& round, std::s
             heap.set(*slot, whole);
       },
       found);
-  run.replay_.doubts += s.doubts() - doubts;
+  run.incremental_->replay().doubts += s.doubts() - doubts;
   const ProblemEvent* failure = failure_of_last_round(run.record_, found, first_event, last_event);
   if (!failure) return;
   misfit = run.record_implied(values::InternalRow::misfits, last->loader,
@@ -497,7 +498,7 @@ void Interpreter::ForLoop::run_number(
   const bool killed = std::exchange(run.killed_, false);
   const std::size_t doubts = s.doubts();
   run_alone(Value::of(chosen), nullptr, found);
-  run.replay_.doubts += s.doubts() -
+  run.incremental_->replay().doubts += s.doubts() -
       doubts;  // what it leaves open is no reason to run the program with its defaults
   run.killed_ = killed;
   run.path_ = path_behind;

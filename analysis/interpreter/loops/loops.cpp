@@ -6,6 +6,7 @@
 #include "interpreter/loops/known_rounds.hpp"
 #include "interpreter/loops/rounds.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "interpreter/statements/module_loader.hpp"
 #include "syntax/walk.hpp"
 #include "values/kept.hpp"
 
@@ -186,7 +187,7 @@ Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
 bool Interpreter::building() const {
   for (const Frame* frame = frame_; frame; frame = frame->outer) {
     if (frame->function && frame->function->name.text() == "__init__") return true;
-    if (frame->scope && !installed_.empty() && installed_.contains(frame->scope->globals)) return true;
+    if (frame->scope && loader_->installed_module(frame->scope->globals)) return true;
   }
   return false;
 }

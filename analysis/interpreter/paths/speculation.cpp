@@ -1,5 +1,7 @@
 // Taking a piece of the run back: see the header.
 #include "interpreter/paths/speculation.hpp"
+#include "interpreter/incremental/incremental_run.hpp"
+#include "interpreter/roots/root_runner.hpp"
 
 #include "interpreter/interpreter.hpp"
 
@@ -11,8 +13,8 @@ Speculation::Speculation(Runtime& run, Of what)
     : run_(static_cast<Interpreter&>(run)), mark_(run.heap().mark()), facts_(run.symbols().mark()),
       depth_(run_.path_.size()), what_(what), killed_(run_.killed_) {
   if (what_ != Of::trial) return;
-  lists_ = {run_.record_.facts.size(), run_.function_order_.size(), run_.classes_.size(), run_.built_.size(),
-      run_.block_};
+  lists_ = {run_.record_.facts.size(), run_.function_order_.size(), run_.classes_.size(),
+      run_.roots_->built_.size(), run_.block_};
   exits_ = exit_counts();
 }
 
@@ -50,8 +52,8 @@ void Speculation::discard() {
   drop_exits();
   run_.killed_ = killed_;
   run_.block_ = lists_.block;
-  run_.shrink_lists(lists_.facts, lists_.functions, lists_.classes);
-  run_.built_.resize(std::min(run_.built_.size(), lists_.built));
+  run_.incremental_->shrink_lists(lists_.facts, lists_.functions, lists_.classes);
+  run_.roots_->built_.resize(std::min(run_.roots_->built_.size(), lists_.built));
   open_ = false;
 }
 

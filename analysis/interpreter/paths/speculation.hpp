@@ -1,6 +1,6 @@
 // A piece of the run that may be taken back. A Speculation remembers where it began and owns the way back:
 // nothing else takes facts, the path, the heap, the record or the exits of frames back to an earlier moment
-// of the run (an edit does, between top-level statements: see Interpreter::rewind_to).
+// of the run (an edit does, between top-level statements: see IncrementalRun::rewind_to).
 //
 // A path is a way of the program that another will follow from the same beginning: what it left in the record
 // did happen on it, and so did its exits. A trial is run to find something out: of what is discarded nothing

@@ -3,6 +3,8 @@
 // `# [batch, seq, hidden]` behind an assignment. Annotations tell what an unknown is, and a value that
 // contradicts one is a problem; comments only give names to sizes that have none.
 #include "interpreter/interpreter.hpp"
+#include "interpreter/roots/root_runner.hpp"
+#include "interpreter/statements/module_loader.hpp"
 #include "syntax/walk.hpp"
 #include "values/internal_rows.hpp"
 #include "values/shape_text.hpp"
@@ -215,13 +217,13 @@ Value Interpreter::named_in(const values::Scope* scope, Name name) {
       return resolve(slot->value);
     }
   note_used(globals, name);
-  ModuleRun* const module = globals && !installed_.empty() ? installed_module(globals) : nullptr;
-  return module ? lazy_name(*module, name) : Value{};
+  ModuleRun* const module = globals ? loader_->installed_module(globals) : nullptr;
+  return module ? loader_->lazy_name(*module, name) : Value{};
 }
 
 // The class of a library that an annotation names, as far as it tells what an object of it is; `optional`, if
 // it may be None.
-const values::LibrarySymbol* Interpreter::annotated_class(
+const values::LibrarySymbol* RootRunner::annotated_class(
     const Expr* annotation, const values::Function& function, bool& optional) {
   const std::function<Value(const Expr&)> named = [&](const Expr& expr) -> Value {
     if (expr.kind == ExprKind::name || expr.kind == ExprKind::string) {
@@ -234,16 +236,16 @@ const values::LibrarySymbol* Interpreter::annotated_class(
       const auto member = [&](Value found) -> Value {
         if (rest.empty()) return found;
         return found.is(Kind::library)
-            ? Value(library_symbol(std::string(found.as<values::LibrarySymbol>()->path) + rest))
+            ? Value(run_.library_symbol(std::string(found.as<values::LibrarySymbol>()->path) + rest))
             : Value{};
       };
-      const Value found = named_in(function.closure, name);
+      const Value found = run_.named_in(function.closure, name);
       return found ? member(found) : Value{};
     }
     if (expr.kind != ExprKind::attribute) return {};
     const Value object = named(*as<AttributeExpr>(expr).object);
     if (!object.is(Kind::library)) return {};
-    return library_symbol(std::string(object.as<values::LibrarySymbol>()->path) + "." +
+    return run_.library_symbol(std::string(object.as<values::LibrarySymbol>()->path) + "." +
         std::string(as<AttributeExpr>(expr).attribute.text()));
   };
   if (!annotation) return nullptr;

@@ -1,8 +1,10 @@
 // A class as a root: an object of it is made on symbols, what its methods may have set by then is not known,
 // and the methods run on it.
 #include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "interpreter/roots/root_runner.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
@@ -14,7 +16,7 @@ namespace stepzero::interpreter {
 using namespace syntax;
 using values::Kind;
 
-struct Interpreter::ClassRoot {
+struct RootRunner::ClassRoot {
   ClassRoot(Interpreter& interpreter, values::Class& of) : run(interpreter), cls(of) {}
   void run_methods(const std::vector<values::Function*>& methods, const Speculation& since);
 
@@ -43,17 +45,17 @@ private:
   std::unordered_set<const FunctionStmt*> called;  // by it
 };
 
-void Interpreter::run_class(values::Class& cls, const std::vector<values::Function*>& methods) {
-  Speculation root_run(*this);
-  ClassRoot(*this, cls).run_methods(methods, root_run);
+void RootRunner::run_class(values::Class& cls, const std::vector<values::Function*>& methods) {
+  Speculation root_run(run_);
+  ClassRoot(run_, cls).run_methods(methods, root_run);
   root_run.keep_new_objects();
 }
 
-void Interpreter::ClassRoot::run_methods(
+void RootRunner::ClassRoot::run_methods(
     const std::vector<values::Function*>& methods, const Speculation& since) {
   const std::size_t known = run.symbols().mark();
   run.note_used(run.globals_, cls.name);
-  Root& root = run.begin_root(std::string(cls.name.text()) + ".__init__", nullptr, &cls);
+  Root& root = run.roots_->begin_root(std::string(cls.name.text()) + ".__init__", nullptr, &cls);
   run.defaults_.clear();
   run.stand_ins_.clear();
   run.any_use_ = true;
@@ -67,24 +69,25 @@ void Interpreter::ClassRoot::run_methods(
   // What the library class sees to itself, whatever the methods change.
   if (cls.native) call_row_of(cls.native->path, values::InternalRow::seen_to);
   free_placeholders();
-  if (run.unit_ && !run.with_defaults_ && !refused) note_object(since, known);
-  const bool prepared = run.prepares_tests(cls);
+  if (run.incremental_->unit() && !run.with_defaults_ && !refused) note_object(since, known);
+  const bool prepared = run.roots_->prepares_tests(cls);
   run.casts_ += prepared;
   for (values::Function* method : methods) {
-    if (run.reached(method->stmt) || run.record_.cancelled || method == constructor || refused) continue;
-    run.run_method(cls, *method, self);
+    if (run.roots_->reached(method->stmt) || run.record_.cancelled || method == constructor || refused)
+      continue;
+    run.roots_->run_method(cls, *method, self);
   }
   run.casts_ -= prepared;
   run.any_use_ = false;
 }
 
-void Interpreter::ClassRoot::call_row_of(std::string_view class_path, std::string_view method) {
+void RootRunner::ClassRoot::call_row_of(std::string_view class_path, std::string_view method) {
   if (const Row* row = run.method_row(class_path, method))
     run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, {}, nullptr);
 }
 
-void Interpreter::ClassRoot::construct(Root& root) {
-  ++run.replay_.objects_made;
+void RootRunner::ClassRoot::construct(Root& root) {
+  ++run.incremental_->replay().objects_made;
   object = run.heap().make<values::Instance>();
   object->cls = &cls;
   object->symbolic = true;
@@ -102,7 +105,7 @@ void Interpreter::ClassRoot::construct(Root& root) {
   if (constructor && run.record_.steps >= run.step_limit_) lose_half_built(run.heap(), *object, *constructor);
 }
 
-void Interpreter::ClassRoot::run_constructor(const values::Function& function, Root& root) {
+void RootRunner::ClassRoot::run_constructor(const values::Function& function, Root& root) {
   auto* scope = run.heap().make<values::Scope>();
   scope->parent = function.closure;
   scope->globals = function.closure ? function.closure->globals : nullptr;
@@ -110,8 +113,8 @@ void Interpreter::ClassRoot::run_constructor(const values::Function& function, R
   const auto& list = function.parameters->list;
   for (std::size_t i = 0; i < list.size(); ++i)
     run.heap().set(run.heap().slot_of(scope->names, list[i].name),
-        i == 0 ? self : run.symbolic_parameter(function, list[i], i));
-  run.note_reached(function.stmt);
+        i == 0 ? self : run.roots_->symbolic_parameter(function, list[i], i));
+  run.incremental_->note_reached(function.stmt);
   constructor = &function;
   if (run.with_defaults_)
     root.defaults = std::string(cls.name.text()) + (run.defaults_.empty() ? "" : ": " + run.defaults_);
@@ -121,12 +124,12 @@ void Interpreter::ClassRoot::run_constructor(const values::Function& function, R
 // What a method may set that the constructor does not call is not known in the others. Those of the bases
 // have not run on this object, though they may have on others. A base that lets others put a module in the
 // place of one is there for all its classes: they put one that does the same.
-void Interpreter::ClassRoot::lose_what_methods_set() {
+void RootRunner::ClassRoot::lose_what_methods_set() {
   for (const values::Class* each : cls.order)
     each_method(*each, [&](const FunctionStmt& method) { lose_set_by(method, each != &cls); });
 }
 
-void Interpreter::ClassRoot::lose_set_by(const FunctionStmt& method, bool inherited) {
+void RootRunner::ClassRoot::lose_set_by(const FunctionStmt& method, bool inherited) {
   if (called.contains(&method) || method.name.text() == "__init__" || method.name.text() == "__new__") return;
   Changes changes;
   set_on_self(method.body, method.parameters->list[0].name, changes);
@@ -137,7 +140,7 @@ void Interpreter::ClassRoot::lose_set_by(const FunctionStmt& method, bool inheri
     for (const Name name : may_be_registered(*object)) lose_attribute(name, inherited);
 }
 
-void Interpreter::ClassRoot::lose_changed_containers(const Changes& changes) {
+void RootRunner::ClassRoot::lose_changed_containers(const Changes& changes) {
   for (const Name name : changes.changed)
     if (const values::Slot* slot = set_attribute(name)) run.escape(slot->value);
   for (const Name name : changes.changed_within)
@@ -154,7 +157,7 @@ void Interpreter::ClassRoot::lose_changed_containers(const Changes& changes) {
 }
 
 // So may the method of a part that it calls: self.data.load(path).
-void Interpreter::ClassRoot::lose_changed_parts(const Changes& changes) {
+void RootRunner::ClassRoot::lose_changed_parts(const Changes& changes) {
   const auto lose = [&](const auto& each, Value part, Name method, int depth) -> void {
     if (part.is(Kind::choice) && depth < 4) {
       each(each, part.as<values::Choice>()->yes, method, depth + 1);
@@ -176,7 +179,7 @@ void Interpreter::ClassRoot::lose_changed_parts(const Changes& changes) {
           part_method.text().empty() ? Name(run.library_.types().forward) : part_method, 0);
 }
 
-void Interpreter::ClassRoot::lose_attribute(Name name, bool inherited) {
+void RootRunner::ClassRoot::lose_attribute(Name name, bool inherited) {
   values::Slot* slot = set_attribute(name);
   if (!slot) return;
   const Value held = run.resolve(slot->value);
@@ -196,7 +199,7 @@ void Interpreter::ClassRoot::lose_attribute(Name name, bool inherited) {
 }
 
 // An empty tensor holds the place of one that somebody else puts there.
-bool Interpreter::ClassRoot::is_placeholder(Value value) const {
+bool RootRunner::ClassRoot::is_placeholder(Value value) const {
   value = run.resolve(value);
   if (!value.is(Kind::tensor)) return false;
   const auto& dims = value.as<values::Tensor>()->now()->shape.dims;
@@ -204,7 +207,7 @@ bool Interpreter::ClassRoot::is_placeholder(Value value) const {
       dims, [&](const values::Dim& dim) { return dim.size && run.symbols().value(dim.size) == 0; });
 }
 
-void Interpreter::ClassRoot::free_placeholders() {
+void RootRunner::ClassRoot::free_placeholders() {
   // Also one in an object that it holds.
   for (const auto& [held, slot] : object->attributes.entries())
     if (const Value part = run.resolve(slot->value);
@@ -225,11 +228,12 @@ void Interpreter::ClassRoot::free_placeholders() {
 }
 
 // What methods that run again begin from.
-void Interpreter::ClassRoot::note_object(const Speculation& since, std::size_t known) {
-  run.unit_->object = object;
-  run.unit_->learned = run.symbols().assumed_since(known);
+void RootRunner::ClassRoot::note_object(const Speculation& since, std::size_t known) {
+  run.incremental_->unit()->object = object;
+  run.incremental_->unit()->learned = run.symbols().assumed_since(known);
   for (const auto& [slot, value] : since.writes())
-    if (slot->birth <= run.part_begin_) run.unit_->made.emplace_back(slot, value);
+    if (slot->birth <= run.incremental_->part_begin())
+      run.incremental_->unit()->made.emplace_back(slot, value);
 }
 
 }  // namespace stepzero::interpreter

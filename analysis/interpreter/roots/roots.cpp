@@ -1,10 +1,12 @@
 // Where runs start: the file as a program; then, on symbols, the functions and methods that it did not reach.
+#include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "interpreter/roots/built_runs.hpp"
 #include "interpreter/roots/declared.hpp"
 #include "interpreter/roots/default_object.hpp"
 #include "interpreter/roots/hooks.hpp"
+#include "interpreter/roots/root_runner.hpp"
 
 #include "interpreter/classes/set_on_self.hpp"
 #include "syntax/text.hpp"
@@ -19,12 +21,6 @@ namespace stepzero::interpreter {
 
 using namespace syntax;
 using values::Kind;
-
-Interpreter::Interpreter(
-    const program::Sources& sources, const Library& library, const Limits& limits, Record& record)
-    : RunState(sources, library, limits, record) {}
-
-Interpreter::~Interpreter() = default;
 
 namespace {
 
@@ -76,132 +72,93 @@ bool annotated_as_tensor(const Library& library, const Expr* annotation) {
 
 }  // namespace
 
-void Interpreter::run_file(const std::string& path) {
-  main_path_ = path;
-  record_.path = path;
-  const auto module = sources_.module(path);
-  if (!module) return;
-  step_limit_ = limits_.steps;
-  // About as many as there will be: where the vector grew, all of them would be moved again and again.
-  if (!limits_.as_rank && !limits_.with_defaults)
-    record_.facts.reserve(std::min<std::size_t>(module->text->bytes().size() / 4, 1 << 16));
-  ModuleRun& run_of = modules_[path];
-  run_of.path = path;
-  run_of.is_package = path.ends_with("/__init__.py");
-  run_of.object = heap().make<values::ModuleObject>();
-  run_of.object->path = heap().keep(path);
-  if (limits_.as_rank && limits_.as_rank->told) {
-    heard_ = heap().make<values::Instance>();
-    heap().set(heap().slot_of(heard_->attributes, syntax::Name(PeerMessages::lost)), heap().boolean(false));
-    for (const auto& [channel, sent] : limits_.as_rank->told->sent)
-      heap().set(heap().slot_of(heard_->attributes, syntax::Name(PeerMessages::counter(channel))),
-          heap().integer(0));
-  }
-  record_.roots.push_back(std::make_unique<Root>());
-  record_.roots.back()->name = "module";
-  block_ = &record_.roots.back()->block;
-  replay_.doubts = symbols().doubts();
-  replay_.base_facts = symbols().mark();
-  replay_.file_begin = heap().mark();
-  following_ = true;
-  run_module(run_of, module, true);
-  following_ = false;
-  block_ = nullptr;
-  run_roots(run_of, module);
-  replay_.fresh_events = record_.events.size();
-  tell_as_defaults();
+bool RootRunner::reached(const FunctionStmt* stmt) {
+  return !run_.policy_.runs_called_functions && reached_[stmt];
 }
 
-std::vector<std::pair<std::string, std::uint64_t>> Interpreter::costly_roots(std::size_t most) const {
-  std::vector<std::pair<std::string, std::uint64_t>> found = {{"", replay_.end.steps}};
-  for (const auto& [key, unit] : replay_.units)
-    for (const RootRun& run : unit.root_runs)
-      if (run.called || run.owner)
-        found.emplace_back(run.called ? std::string(run.called->qualified)
-                                      : std::string(as<ClassStmt>(*run.owner).name.text()) + ".__init__",
-            run.steps);
-  std::ranges::stable_sort(found, [](const auto& a, const auto& b) {
-    return a.second != b.second ? a.second > b.second : a.first < b.first;
-  });
-  found.resize(std::min(found.size(), most));
-  return found;
+bool RootRunner::wanted(const Stmt* stmt) const {
+  return !run_.limits_.only || run_.limits_.only->contains(record_.as_written(stmt));
 }
 
 // The root of a run with the defaults of the command line goes to where rules look for such, and back for the
 // next run.
-void Interpreter::tell_as_defaults() {
-  if (!limits_.with_defaults) return;
+void RootRunner::tell_as_defaults() {
+  if (!run_.limits_.with_defaults) return;
   record_.roots.swap(record_.default_roots);
   for (const auto& root : record_.default_roots) root->defaults = "the command line";
 }
 
 // What the statements of the file did not reach.
-void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module) {
-  replay_.possible = replay_.possible && !record_.cancelled;
+void RootRunner::run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module) {
+  run_.incremental_->replay().possible = run_.incremental_->replay().possible && !record_.cancelled;
   if (!run_of.object->globals || record_.cancelled) return;
-  record_.open_to_defaults = record_.open_to_defaults || symbols().doubts() != replay_.doubts ||
-      chosen_by_text_;
-  replay_.end = moments();
+  record_.open_to_defaults = record_.open_to_defaults ||
+      symbols().doubts() != run_.incremental_->replay().doubts || run_.chosen_by_text_;
+  run_.incremental_->replay().end = run_.incremental_->moments();
   if (record_.on_statements) record_.on_statements();
-  in_roots_ = true;
-  set_by_functions_.clear();
+  run_.in_roots_ = true;
+  run_.set_by_functions_.clear();
   ran_.clear();
   for (const auto& [function, reached] : reached_)
     if (reached) ran_.insert(static_cast<const FunctionStmt*>(function));
-  replay_.built = built_;
-  replay_.objects_made = 0;
-  run_focus();
-  run_unit({nullptr, false}, {}, [this] { run_built(0); });
+  run_.incremental_->replay().built = built_;
+  run_.incremental_->replay().objects_made = 0;
+  run_.incremental_->run_focus();
+  run_.incremental_->run_unit({nullptr, false}, {}, [this] { run_built(0); });
   std::vector<values::Function*> functions;
   std::vector<std::string_view> names;
-  for (values::Function* function : function_order_)
+  for (values::Function* function : run_.function_order_)
     if (function->closure && function->closure->globals == function->closure && !reached(function->stmt) &&
         wanted(function->stmt)) {
       functions.push_back(function);
       names.push_back(function->name.text());
     }
   const auto named = counts(module->text->bytes(), names);
-  const auto classes = classes_;
+  const auto classes = run_.classes_;
   for (const bool named_elsewhere : {false, true}) {
     for (values::Function* function : functions) {
       if (reached(function->stmt) || (named.at(function->name.text()) > 1) != named_elsewhere) continue;
       const auto run = [this, function] { run_root(*function, {}, nullptr); };
-      if (run_unit({function->stmt, false}, {}, run)) doubtful_.push_back({{function->stmt, true}, {}, run});
+      if (run_.incremental_->run_unit({function->stmt, false}, {}, run))
+        doubtful_.push_back({{function->stmt, true}, {}, run});
     }
     if (!named_elsewhere)
       for (values::Class* cls : classes) run_class_roots(*cls);
   }
-  if (!limits_.only)
+  if (!run_.limits_.only)
     for (std::size_t i = 0; i < doubtful_.size(); ++i)
-      run_defaults([&, i] { run_unit(doubtful_[i].key, doubtful_[i].condition, doubtful_[i].run); });
-  values::Writes writes = replay_.end.writes;
-  replay_.units_run = static_cast<std::size_t>(std::count_if(
-      replay_.units.begin(), replay_.units.end(), [](const auto& each) { return !each.second.taken_over; }));
-  for (const auto& [key, unit] : replay_.units) writes.widen(unit.writes);
+      run_defaults([&, i] {
+        run_.incremental_->run_unit(doubtful_[i].key, doubtful_[i].condition, doubtful_[i].run);
+      });
+  values::Writes writes = run_.incremental_->replay().end.writes;
+  run_.incremental_->replay().units_run = static_cast<std::size_t>(
+      std::count_if(run_.incremental_->replay().units.begin(), run_.incremental_->replay().units.end(),
+          [](const auto& each) { return !each.second.taken_over; }));
+  for (const auto& [key, unit] : run_.incremental_->replay().units) writes.widen(unit.writes);
   heap().set_writes(writes);  // who reads what any of them left
   doubtful_.clear();
 }
 
 // Absent: its constructor refuses.
-Value Interpreter::made_by_default(values::Class& cls, Place born) {
-  const bool killed = std::exchange(killed_, false);
-  ++guards_;
-  const Value made = call(Value::of(Kind::class_, &cls), {}, born);
-  --guards_;
-  const bool refused = std::exchange(killed_, killed);
+Value RootRunner::made_by_default(values::Class& cls, Place born) {
+  const bool killed = std::exchange(run_.killed_, false);
+  ++run_.guards_;
+  const Value made = run_.call(Value::of(Kind::class_, &cls), {}, born);
+  --run_.guards_;
+  const bool refused = std::exchange(run_.killed_, killed);
   return refused || !made.is(Kind::instance) ? Value{} : made;
 }
 
-DefaultNumbers Interpreter::find_default_numbers(values::Class& cls, Place born) {
+DefaultNumbers RootRunner::find_default_numbers(values::Class& cls, Place born) {
   DefaultNumbers found;
   Block dropped;
-  Block* const block = std::exchange(block_, &dropped);
-  Used* const used = std::exchange(used_, &found.used);
+  Block* const block = std::exchange(run_.block_, &dropped);
+  Used* const used = std::exchange(run_.used_, &found.used);
   std::unordered_set<const FunctionStmt*> called;
-  auto* const outer_called = std::exchange(called_, &called);
+  auto* const outer_called = std::exchange(run_.called_, &called);
   const std::uint64_t begin = record_.steps;
   {
-    Speculation trial(*this, Speculation::Of::trial);
+    Speculation trial(run_, Speculation::Of::trial);
     if (const Value made = made_by_default(cls, born); made.is(Kind::instance))
       for (const auto& [name, slot] : made.as<values::Instance>()->attributes.entries())
         if (slot->value.is(Kind::integer))
@@ -210,19 +167,19 @@ DefaultNumbers Interpreter::find_default_numbers(values::Class& cls, Place born)
     trial.discard();
   }
   found.steps = record_.steps - begin;
-  block_ = block;
-  used_ = used;
-  called_ = outer_called;
-  if (called_) called_->insert(called.begin(), called.end());
+  run_.block_ = block;
+  run_.used_ = used;
+  run_.called_ = outer_called;
+  if (run_.called_) run_.called_->insert(called.begin(), called.end());
   // A class of this file, and what runs functions of it, may be edited.
-  found.stands = record_.steps < limits_.steps && !record_.cancelled &&
+  found.stands = record_.steps < run_.limits_.steps && !record_.cancelled &&
       std::ranges::none_of(
           cls.order, [&](const values::Class* each) { return record_.in_file({each->chunk, {}}); }) &&
-      std::ranges::none_of(called, [&](const FunctionStmt* stmt) { return functions_.contains(stmt); });
+      std::ranges::none_of(called, [&](const FunctionStmt* stmt) { return run_.functions_.contains(stmt); });
   return found;
 }
 
-Value Interpreter::numbers_by_default(values::Class& cls, Place born) {
+Value RootRunner::numbers_by_default(values::Class& cls, Place born) {
   DefaultNumbers made;
   const auto known = default_numbers_.find(&cls);
   if (known == default_numbers_.end())
@@ -232,7 +189,7 @@ Value Interpreter::numbers_by_default(values::Class& cls, Place born) {
   const DefaultNumbers& found = known == default_numbers_.end()
       ? made.stands ? default_numbers_[&cls] = std::move(made) : made
       : known->second;
-  if (used_) used_->add(found.used);
+  if (run_.used_) run_.used_->add(found.used);
   if (found.numbers.empty()) return {};
   auto* held = heap().make<values::Instance>();
   for (const auto& [name, number] : found.numbers)
@@ -240,39 +197,40 @@ Value Interpreter::numbers_by_default(values::Class& cls, Place born) {
   return Value::of(Kind::instance, held);
 }
 
-Value Interpreter::symbolic_parameter(
+Value RootRunner::symbolic_parameter(
     const values::Function& function, const Parameter& parameter, std::size_t index) {
   const Place born{function.chunk, parameter.span};
-  if (with_defaults_ && index < function.defaults.size()) {
+  if (run_.with_defaults_ && index < function.defaults.size()) {
     const Value value = function.defaults[index];
     if (value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean) ||
         value.is(Kind::string) || value.is(Kind::none) || value.is(Kind::tuple)) {
       if (value.is(Kind::integer))
-        defaults_ += (defaults_.empty() ? "" : ", ") + std::string(parameter.name.text()) + "=" +
+        run_.defaults_ += (run_.defaults_.empty() ? "" : ", ") + std::string(parameter.name.text()) + "=" +
             symbols().text(value.integer());
       return value;
     }
   }
   const bool has_default = index < function.defaults.size() && function.defaults[index];
-  if (with_defaults_ && !has_default && parameter.kind != ParameterKind::var_positional &&
+  if (run_.with_defaults_ && !has_default && parameter.kind != ParameterKind::var_positional &&
       parameter.kind != ParameterKind::var_keyword)
-    if (values::Class* cls = class_by_default(*this, function, parameter))
+    if (values::Class* cls = class_by_default(run_, function, parameter))
       if (const Value made = made_by_default(*cls, born)) {
-        defaults_ += (defaults_.empty() ? "" : ", ") + std::string(parameter.name.text()) + "=" +
+        run_.defaults_ += (run_.defaults_.empty() ? "" : ", ") + std::string(parameter.name.text()) + "=" +
             std::string(cls->name.text()) + "()";
         return made;
       }
   if (parameter.kind == ParameterKind::var_positional)
     return heap().open_list(heap().unseen("", born), nullptr, values::ListKind::tuple);
   if (parameter.kind == ParameterKind::var_keyword) return heap().dict({}, true, heap().unseen("", born));
-  const auto annotated = annotated_shape(parameter.annotation,
-      {function.chunk, parameter.annotation ? parameter.annotation->span : parameter.span}, annotated_names_);
+  const auto annotated = run_.annotated_shape(parameter.annotation,
+      {function.chunk, parameter.annotation ? parameter.annotation->span : parameter.span},
+      run_.annotated_names_);
   const auto known = annotated ? annotated : given_shape(function, parameter);
   bool or_none = false;
   if (known ||
-      annotated_as_tensor(library_,
-          policy_.believes_annotations ? annotation_without_none(parameter.annotation, or_none)
-                                       : parameter.annotation)) {
+      annotated_as_tensor(run_.library_,
+          run_.policy_.believes_annotations ? annotation_without_none(parameter.annotation, or_none)
+                                            : parameter.annotation)) {
     values::TensorState state;
     if (known) state.shape = *known;
     state.sharing = Sharing::unseen;
@@ -287,7 +245,7 @@ Value Interpreter::symbolic_parameter(
   }
   bool optional = index < function.defaults.size() && function.defaults[index].is(Kind::none);
   if (const auto* cls = annotated_class(parameter.annotation, function, optional)) {
-    values::Instance* object = make_native(cls->row->path, born);
+    values::Instance* object = run_.make_native(cls->row->path, born);
     object->symbolic = object->open = true;
     object->name = heap().keep(std::string(parameter.name.text()));
     const Value given = Value::of(Kind::instance, object);
@@ -296,30 +254,30 @@ Value Interpreter::symbolic_parameter(
                           given, Value::none())
                     : given;
   }
-  if (const Value given = given_to_hook(*this, function, parameter.name, born)) return given;
-  if (policy_.believes_annotations && parameter.annotation &&
+  if (const Value given = given_to_hook(run_, function, parameter.name, born)) return given;
+  if (run_.policy_.believes_annotations && parameter.annotation &&
       (index >= function.defaults.size() || !function.defaults[index])) {
     const values::Scope* scope = function.owner && function.owner->body ? function.owner->body
                                                                         : function.closure;
     if (const Value declared = declared_object(
-            *this, scope, parameter.annotation, parameter.name.text(), born))
+            run_, scope, parameter.annotation, parameter.name.text(), born))
       return declared;
   }
   // Who may leave it out does not mean the process that runs: `rank=0` is the one that sends, or that a file
   // is of. Beside the size of the job it is the own one, where it is given.
-  const auto presumed = library_.presume(parameter.name.text());
+  const auto presumed = run_.library_.presume(parameter.name.text());
   const bool by_default = presumed && presumed->role == symbolic::Role::rank && !presumed->is_main &&
-      index < function.defaults.size() && resolve(function.defaults[index]).is(Kind::integer);
+      index < function.defaults.size() && run_.resolve(function.defaults[index]).is(Kind::integer);
   const auto is_world_size = [&](const Parameter& each) {
-    const auto meant = library_.presume(each.name.text());
+    const auto meant = run_.library_.presume(each.name.text());
     return meant && meant->role == symbolic::Role::world_size;
   };
   if (by_default && std::ranges::any_of(function.parameters->list, is_world_size))
     return heap().choose(symbols().opaque(std::string(parameter.name.text()) + " is given", Sharing::uniform),
-        symbol(parameter.name.text(), Sharing::uniform, born), resolve(function.defaults[index]));
+        run_.symbol(parameter.name.text(), Sharing::uniform, born), run_.resolve(function.defaults[index]));
   const bool of_another = by_default;
   const Value made = of_another ? heap().unknown(parameter.name.text(), Sharing::unseen, born)
-                                : symbol(parameter.name.text(), Sharing::uniform, born);
+                                : run_.symbol(parameter.name.text(), Sharing::uniform, born);
   const bool may_be_none = index < function.defaults.size() && function.defaults[index].is(Kind::none);
   if (made.is(Kind::instance) && may_be_none) {
     const std::string given = std::string(parameter.name.text()) + " is not None";
@@ -328,22 +286,23 @@ Value Interpreter::symbolic_parameter(
   if (made.is(Kind::unknown) && has_default)
     made.as<values::Unknown>()->default_value = function.defaults[index];
   // Where what its numbers have to be is not so with the defaults, the root is run with these once more.
-  if (made.is(Kind::unknown) && !has_default && !with_defaults_ && !limits_.as_rank && !limits_.given)
-    if (values::Class* cls = class_by_default(*this, function, parameter))
+  if (made.is(Kind::unknown) && !has_default && !run_.with_defaults_ && !run_.limits_.as_rank &&
+      !run_.limits_.given)
+    if (values::Class* cls = class_by_default(run_, function, parameter))
       made.as<values::Unknown>()->default_value = numbers_by_default(*cls, born);
   // Of what is declared to be something else its name says nothing.
   if (made.is(Kind::unknown) && parameter.annotation)
     heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::declared)).value =
-        declared_class(*this, function.closure, parameter.annotation);
+        declared_class(run_, function.closure, parameter.annotation);
   return made;
 }
 
-std::optional<values::Shape> Interpreter::given_shape(
+std::optional<values::Shape> RootRunner::given_shape(
     const values::Function& function, const Parameter& parameter) {
-  if (!limits_.given || !record_.in_file({function.chunk, parameter.span})) return std::nullopt;
-  const auto found = limits_.given->find(
+  if (!run_.limits_.given || !record_.in_file({function.chunk, parameter.span})) return std::nullopt;
+  const auto found = run_.limits_.given->find(
       std::string(function.qualified) + " " + std::string(parameter.name.text()));
-  if (found == limits_.given->end()) return std::nullopt;
+  if (found == run_.limits_.given->end()) return std::nullopt;
   values::Shape shape;
   shape.ndim_known = !found->second.open;
   for (const Given::Size& size : found->second.sizes) {
@@ -354,16 +313,16 @@ std::optional<values::Shape> Interpreter::given_shape(
     } else if (same && *same) {
       dim.size = *same;
     } else if (size.only_said && !size.name.empty()) {
-      dim.size = stand_in(size.name);
+      dim.size = run_.stand_in(size.name);
       if (same) *same = dim.size;
     } else if (!size.later && !(found->second.open && size.name.empty())) {
       symbolic::AtomInfo info;
       info.name = size.name;
       info.lower = 0;
       info.sharing = Sharing::local;
-      dim.size = size.name.empty()
-          ? stand_in(std::string(parameter.name.text()) + ".shape[" + std::to_string(shape.dims.size()) + "]")
-          : symbols().fresh(info);
+      dim.size = size.name.empty() ? run_.stand_in(std::string(parameter.name.text()) + ".shape[" +
+                                         std::to_string(shape.dims.size()) + "]")
+                                   : symbols().fresh(info);
       if (same) *same = dim.size;
     }
     shape.dims.push_back(dim);
@@ -371,19 +330,9 @@ std::optional<values::Shape> Interpreter::given_shape(
   return shape;
 }
 
-Int Interpreter::stand_in(std::string_view name) {
-  symbolic::AtomInfo info;
-  info.name = name;
-  if (const int before = stand_ins_[info.name]++) info.name += std::to_string(before + 1);
-  info.lower = 0;
-  info.sharing = Sharing::local;
-  info.stand_in = true;
-  return symbols().fresh(info);
-}
-
-Root& Interpreter::begin_root(
+Root& RootRunner::begin_root(
     std::string name, values::Function* function, values::Class* owner, bool of_built) {
-  auto& list = with_defaults_ ? record_.default_roots : record_.roots;
+  auto& list = run_.with_defaults_ ? record_.default_roots : record_.roots;
   list.push_back(std::make_unique<Root>());
   Root& root = *list.back();
   root.name = std::move(name);
@@ -394,31 +343,31 @@ Root& Interpreter::begin_root(
   run.called = function;
   run.owner = owner ? owner->stmt : nullptr;
   run.of_built = of_built;
-  begin_root_run(std::move(run));
-  block_ = &root.block;
-  step_limit_ = std::min(limits_.steps, record_.steps + limits_.root_steps);
+  run_.incremental_->begin_root_run(std::move(run));
+  run_.block_ = &root.block;
+  run_.step_limit_ = std::min(run_.limits_.steps, record_.steps + run_.limits_.root_steps);
   return root;
 }
 
-void Interpreter::run_defaults(const std::function<void()>& again) {
+void RootRunner::run_defaults(const std::function<void()>& again) {
   const bool out_of_budget = record_.out_of_budget;
-  with_defaults_ = true;
+  run_.with_defaults_ = true;
   again();
-  with_defaults_ = false;
+  run_.with_defaults_ = false;
   record_.out_of_budget = out_of_budget;
 }
 
-void Interpreter::run_root(values::Function& function, Value self, values::Class* owner) {
+void RootRunner::run_root(values::Function& function, Value self, values::Class* owner) {
   if (record_.cancelled || !wanted(function.stmt)) return;
-  note_used(globals_, owner ? owner->name : function.name);
+  run_.note_used(run_.globals_, owner ? owner->name : function.name);
   const bool of_built = self.is(Kind::instance) && !self.as<values::Instance>()->symbolic;
   Root& root = begin_root(std::string(function.qualified), &function, owner, of_built);
-  const std::string outer_defaults = defaults_;
+  const std::string outer_defaults = run_.defaults_;
   const std::size_t built_before = built_.size();
-  annotated_names_.clear();
+  run_.annotated_names_.clear();
   given_sizes_.clear();
-  stand_ins_.clear();
-  Speculation root_run(*this);
+  run_.stand_ins_.clear();
+  Speculation root_run(run_);
   const auto& list = function.parameters->list;
   auto* scope = heap().make<values::Scope>();
   scope->parent = function.closure;
@@ -428,11 +377,11 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
     Value value = i == 0 && self ? self : symbolic_parameter(function, list[i], i);
     heap().set(heap().slot_of(scope->names, list[i].name), value);
   }
-  note_reached(function.stmt);
-  if (with_defaults_)
+  run_.incremental_->note_reached(function.stmt);
+  if (run_.with_defaults_)
     root.defaults = std::string(owner ? owner->name.text() : function.qualified) +
-        (defaults_.empty() ? "" : ": " + defaults_);
-  defaults_ = outer_defaults;
+        (run_.defaults_.empty() ? "" : ": " + run_.defaults_);
+  run_.defaults_ = outer_defaults;
   std::function<Value(Value)> ignore = [&](Value) { return heap().unseen(""); };
   // A test that is marked as one that fails.
   const bool fails = std::any_of(
@@ -444,46 +393,46 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
                                              : "";
         return name == "xfail" || name == "expectedFailure";
       });
-  expected_ += fails;
+  run_.expected_ += fails;
   const auto body = [&] {
-    return run_function(function, scope, {function.chunk, function.stmt->name_span},
+    return run_.run_function(function, scope, {function.chunk, function.stmt->name_span},
         function.stmt->scope.is_generator ? &ignore : nullptr);
   };
   if (function.wrapped_guard)
-    fork_value(truth(function.wrapped_guard), {function.chunk, function.stmt->name_span}, body,
+    run_.fork_value(run_.truth(function.wrapped_guard), {function.chunk, function.stmt->name_span}, body,
         [] { return Value::none(); });
   else
     body();
   // Whoever enters it leaves it again: what one part waits for may come in the other.
-  if (function.name.text() == "__enter__" && self.is(Kind::instance) && !killed_)
-    if (const Value leave = find_method(self.as<values::Instance>(), Name("__exit__")))
-      call(leave, {{Value::none(), Value::none(), Value::none()}, {}, false},
+  if (function.name.text() == "__enter__" && self.is(Kind::instance) && !run_.killed_)
+    if (const Value leave = run_.find_method(self.as<values::Instance>(), Name("__exit__")))
+      run_.call(leave, {{Value::none(), Value::none(), Value::none()}, {}, false},
           {function.chunk, function.stmt->name_span});
-  expected_ -= fails;
-  killed_ = false;
-  path_.clear();
+  run_.expected_ -= fails;
+  run_.killed_ = false;
+  run_.path_.clear();
   run_built(built_before, true);
   root_run.keep_new_objects();
-  block_ = nullptr;
+  run_.block_ = nullptr;
 }
 
-void Interpreter::note_built(values::Instance& object) {
-  const bool plain = path_.empty() && dry_runs_ == 0 && guards_ == 0 && expected_ == 0 && !killed_ &&
-      !with_defaults_;
+void RootRunner::note_built(values::Instance& object) {
+  const bool plain = run_.path_.empty() && run_.dry_runs_ == 0 && run_.guards_ == 0 && run_.expected_ == 0 &&
+      !run_.killed_ && !run_.with_defaults_;
   if (!plain || !record_.in_file({object.cls->chunk, object.cls->stmt->name_span})) return;
-  if (is_a(Value::of(Kind::instance, &object), library_.types().module)) built_.push_back(&object);
+  if (run_.is_a(Value::of(Kind::instance, &object), run_.library_.types().module)) built_.push_back(&object);
 }
 
-void Interpreter::run_built(std::size_t from, bool by_function) {
+void RootRunner::run_built(std::size_t from, bool by_function) {
   std::vector<values::Instance*> built(built_.begin() + static_cast<std::ptrdiff_t>(from), built_.end());
   built_.resize(from);
-  if (unit_ && !built.empty()) unit_->built = true;
+  if (run_.incremental_->unit() && !built.empty()) run_.incremental_->unit()->built = true;
   // A part of another model is run by it.
   std::unordered_set<const values::Object*> held;
   const std::function<void(Value, int)> hold_parts = [&](Value value, int depth) {
     constexpr int deepest_part =
         8;  // modules in modules: what lies deeper is run by itself, which finds the same
-    value = resolve(value);
+    value = run_.resolve(value);
     if (depth > deepest_part) return;
     if (value.is(Kind::instance)) {
       if (!held.insert(value.object()).second) return;
@@ -502,7 +451,7 @@ void Interpreter::run_built(std::size_t from, bool by_function) {
     if (held.contains(object) || run_models_.contains(object) || built_runs_ >= most_built_runs ||
         record_.cancelled)
       continue;
-    const Value forward = find_in_order(object->cls->order, Name(library_.types().forward));
+    const Value forward = run_.find_in_order(object->cls->order, Name(run_.library_.types().forward));
     if (!forward.is(Kind::function) || !forward.as<values::Function>()->stmt ||
         ran_.contains(forward.as<values::Function>()->stmt))
       continue;
@@ -515,7 +464,7 @@ void Interpreter::run_built(std::size_t from, bool by_function) {
   }
 }
 
-void Interpreter::run_class_roots(values::Class& cls) {
+void RootRunner::run_class_roots(values::Class& cls) {
   std::vector<values::Function*> methods;
   bool any = false;
   for (const auto& [name, slot] : cls.body->names.entries()) {
@@ -535,7 +484,7 @@ void Interpreter::run_class_roots(values::Class& cls) {
   const auto turn = [&](const values::Function* function) {
     const std::string_view name = function->name.text();
     if (name.starts_with('_') && !name.starts_with("__")) return 2;
-    return library_.find(values::InternalRow::calls_others + name) ? 0 : 1;
+    return run_.library_.find(values::InternalRow::calls_others + name) ? 0 : 1;
   };
   std::stable_sort(
       methods.begin(), methods.end(), [&](const auto* a, const auto* b) { return turn(a) < turn(b); });
@@ -545,20 +494,21 @@ void Interpreter::run_class_roots(values::Class& cls) {
     reached_before.push_back(reached(method->stmt));
     if (!reached_before.back()) ran.push_back(method);
   }
-  if (!run_unit({cls.stmt, false}, reached_before, [&] { run_class(cls, methods); }, &cls)) return;
+  if (!run_.incremental_->run_unit({cls.stmt, false}, reached_before, [&] { run_class(cls, methods); }, &cls))
+    return;
   doubtful_.push_back({{cls.stmt, true}, reached_before, [this, &cls, ran] {
                          for (const values::Function* method : ran) reached_[method->stmt] = false;
                          run_class(cls, ran);
                        }});
 }
 
-bool Interpreter::prepares_tests(const values::Class& cls) const {
+bool RootRunner::prepares_tests(const values::Class& cls) const {
   constexpr std::string_view preparing[] = {"setUp", "setUpClass", "setup_method", "setup_class"};
   return std::any_of(std::begin(preparing), std::end(preparing),
-      [&](std::string_view name) { return find_in_order(cls.order, Name(name)).is(Kind::function); });
+      [&](std::string_view name) { return run_.find_in_order(cls.order, Name(name)).is(Kind::function); });
 }
 
-void Interpreter::run_method(values::Class& cls, values::Function& method, Value self) {
+void RootRunner::run_method(values::Class& cls, values::Function& method, Value self) {
   run_root(method,
       method.is_static             ? Value{}
           : method.is_class_method ? Value::of(Kind::class_, &cls)

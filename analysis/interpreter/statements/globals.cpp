@@ -1,5 +1,6 @@
 // Globals as a function that nobody calls finds them: what other functions set may have any value by then.
 #include "interpreter/interpreter.hpp"
+#include "interpreter/statements/module_loader.hpp"
 
 #include "interpreter/classes/set_on_self.hpp"
 #include "values/kept.hpp"
@@ -114,8 +115,8 @@ Value Interpreter::found_global(const values::Scope& globals, Name name, Value f
   // The file that asks, and the one that made it.
   open_attributes(heap(), object, set_by_functions(globals), name);
   if (object.born.chunk < record_.chunks.size())
-    if (const auto made_in = modules_.find(record_.chunks[object.born.chunk].path);
-        made_in != modules_.end() && made_in->second.object && made_in->second.object->globals)
+    if (const auto made_in = loader_->modules().find(record_.chunks[object.born.chunk].path);
+        made_in != loader_->modules().end() && made_in->second.object && made_in->second.object->globals)
       for (const auto& [other, slot] : made_in->second.object->globals->names.entries())
         if (slot->value == found)
           open_attributes(heap(), object, set_by_functions(*made_in->second.object->globals), other);

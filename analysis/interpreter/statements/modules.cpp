@@ -1,10 +1,12 @@
 // Modules of the program: imports run a file once; cycles see what is there so far.
 #include "interpreter/builtins/builtin_call.hpp"
 #include "interpreter/calls/outside_write.hpp"
+#include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/incremental/library_import.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "interpreter/statements/import_names.hpp"
+#include "interpreter/statements/module_loader.hpp"
 #include "program/paths.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -37,8 +39,24 @@ const syntax::Module* parsed(ModuleRun& run_of, const program::Sources& sources)
 }
 }  // namespace
 
+ModuleLoader::ModuleLoader(Interpreter& run)
+    : RunPart(run),
+      imports_(run.sources_, run.record_.read,
+          [&library = run.library_](std::string_view top_level) { return library.reads(top_level); }) {}
+
+ModuleRun& ModuleLoader::begin_main(const std::string& path) {
+  ModuleRun& run_of = modules_[path];
+  run_of.path = path;
+  run_of.is_package = path.ends_with("/__init__.py");
+  run_of.object = heap().make<values::ModuleObject>();
+  run_of.object->path = heap().keep(path);
+  return run_of;
+}
+
+ModuleRun& ModuleLoader::main() { return modules_[run_.main_path_]; }
+
 // A name of a library's file as the table has it: transformers.utils.auto_docstring.auto_docstring.
-std::string Interpreter::dotted_name(const std::string& path, Name name) const {
+std::string ModuleLoader::dotted_name(const std::string& path, Name name) const {
   std::string_view rest = imports_.within_library(path);
   if (rest.empty()) rest = path;
   for (const std::string_view end : {".py", "/__init__"})
@@ -48,19 +66,19 @@ std::string Interpreter::dotted_name(const std::string& path, Name name) const {
   return dotted + "." + std::string(name.text());
 }
 
-std::uint32_t Interpreter::add_chunk(
+std::uint32_t ModuleLoader::add_chunk(
     const std::string& path, std::shared_ptr<const Module> module, const Item& item) {
   record_.chunks.push_back({path, std::move(module), item.chunk, item.offset, {}});
   return static_cast<std::uint32_t>(record_.chunks.size() - 1);
 }
 
-void Interpreter::run_module(ModuleRun& run_of, std::shared_ptr<const Module> module, bool as_main) {
+void ModuleLoader::run_module(ModuleRun& run_of, std::shared_ptr<const Module> module, bool as_main) {
   auto* globals = heap().make<values::Scope>();
   globals->globals = globals;
   run_of.object->globals = globals;
   run_of.object->loading = true;
   run_of.object->pending = false;
-  if (run_of.path == main_path_) globals_ = globals;
+  if (run_of.path == run_.main_path_) run_.globals_ = globals;
   if (run_of.is_installed) installed_.emplace(globals, &run_of);
   heap().set(
       heap().slot_of(globals->names, Name("__name__")), heap().string(as_main ? "__main__" : "module"));
@@ -69,64 +87,66 @@ void Interpreter::run_module(ModuleRun& run_of, std::shared_ptr<const Module> mo
   run_items(run_of, module, 0, module->items.size());
 }
 
-void Interpreter::run_items(
+void ModuleLoader::run_items(
     ModuleRun& run_of, const std::shared_ptr<const Module>& module, std::size_t first, std::size_t last) {
   Frame frame;
   frame.scope = run_of.object->globals;
-  Speculation statements(*this);
+  Speculation statements(run_);
   frame.mark = statements.mark();
   frame.depth = statements.depth();
   // What a module does happens wherever it is imported first; who imports it does not see its locals.
-  Frame* const outer = frame_;
-  const std::uint32_t outer_chunk = chunk_;
+  Frame* const outer = run_.frame_;
+  const std::uint32_t outer_chunk = run_.chunk_;
   frame.outer = outer;
-  frame_ = &frame;
-  const bool follow = following_ && run_of.path == main_path_;
+  run_.frame_ = &frame;
+  const bool follow = run_.following_ && run_of.path == run_.main_path_;
   for (const Item& item : std::span(module->items).subspan(first, last - first)) {
-    const auto known = follow && replay_.replaying ? replay_.chunks.find(item.chunk.get())
-                                                   : replay_.chunks.end();
-    chunk_ = known != replay_.chunks.end() ? known->second : add_chunk(run_of.path, module, item);
-    if (!follow && run_of.path == main_path_) replay_.copies.push_back(chunk_);
-    frame.chunk = chunk_;
-    if (follow) begin_item(item);
+    const auto known = follow && run_.incremental_->replay().replaying
+        ? run_.incremental_->replay().chunks.find(item.chunk.get())
+        : run_.incremental_->replay().chunks.end();
+    run_.chunk_ = known != run_.incremental_->replay().chunks.end() ? known->second
+                                                                    : add_chunk(run_of.path, module, item);
+    if (!follow && run_of.path == run_.main_path_) run_.incremental_->replay().copies.push_back(run_.chunk_);
+    frame.chunk = run_.chunk_;
+    if (follow) run_.incremental_->begin_item(item);
     // It says where the names live that a library hands out by `__getattr__`, or by a module put in its own
     // place: they wait like its other imports. What the module binds as it runs comes first.
     if (const syntax::Block* named =
             run_of.is_installed && item.chunk->stmt ? names_for_types(*item.chunk->stmt) : nullptr)
       each_import_for_types(*named, [&](const ImportFromStmt& inner) { run_import_from(inner); });
-    const bool dead = item.chunk->stmt && run(*item.chunk->stmt) == Flow::dead;
+    const bool dead = item.chunk->stmt && run_.run(*item.chunk->stmt) == Flow::dead;
     // What the table says of a function, class or method is believed before the file.
     if (run_of.is_installed && item.chunk->stmt && item.chunk->stmt->kind == StmtKind::function) {
       const Name name = as<FunctionStmt>(*item.chunk->stmt).name;
-      if (const std::string dotted = dotted_name(run_of.path, name); library_.find(dotted))
-        heap().set(heap().slot_of(run_of.object->globals->names, name), library_symbol(dotted));
+      if (const std::string dotted = dotted_name(run_of.path, name); run_.library_.find(dotted))
+        heap().set(heap().slot_of(run_of.object->globals->names, name), run_.library_symbol(dotted));
     }
     if (run_of.is_installed && item.chunk->stmt && item.chunk->stmt->kind == StmtKind::class_) {
       const auto& stmt = as<ClassStmt>(*item.chunk->stmt);
       const values::Slot* made = run_of.object->globals->names.find(stmt.name);
-      const std::string described = library_.canonical(dotted_name(run_of.path, stmt.name));
-      if (const values::Row* row = library_.find(described); row && row->kind == values::RowKind::class_)
-        heap().set(heap().slot_of(run_of.object->globals->names, stmt.name), library_symbol(described));
+      const std::string described = run_.library_.canonical(dotted_name(run_of.path, stmt.name));
+      if (const values::Row* row = run_.library_.find(described); row && row->kind == values::RowKind::class_)
+        heap().set(heap().slot_of(run_of.object->globals->names, stmt.name), run_.library_symbol(described));
       else if (made && made->value.is(Kind::class_) && made->value.as<values::Class>()->body)
         for (const auto& [name, slot] : made->value.as<values::Class>()->body->names.entries())
           if (const std::string dotted = dotted_name(run_of.path, stmt.name) + "." + std::string(name.text());
-              slot->value.is(Kind::function) && library_.find(dotted))
-            heap().set(*slot, library_symbol(dotted));
+              slot->value.is(Kind::function) && run_.library_.find(dotted))
+            heap().set(*slot, run_.library_symbol(dotted));
     }
-    if (follow) end_item(*run_of.object->globals);
+    if (follow) run_.incremental_->end_item(*run_of.object->globals);
     if (!dead) continue;
-    if (follow && &item != &module->items.back()) replay_.possible = false;
+    if (follow && &item != &module->items.back()) run_.incremental_->replay().possible = false;
     break;
   }
-  killed_ = false;
+  run_.killed_ = false;
   statements.forget_path();
   statements.commit();
-  frame_ = outer;
-  chunk_ = outer_chunk;
+  run_.frame_ = outer;
+  run_.chunk_ = outer_chunk;
   run_of.object->loading = false;
 }
 
-values::ModuleObject* Interpreter::import_file(const program::Target& target) {
+values::ModuleObject* ModuleLoader::import_file(const program::Target& target) {
   auto [it, inserted] = modules_.try_emplace(target.path);
   ModuleRun& run_of = it->second;
   if (!inserted) return run_of.object;
@@ -143,111 +163,94 @@ values::ModuleObject* Interpreter::import_file(const program::Target& target) {
 
 // Runs the module, if it has not run. That of an installed library has a budget of its own, and what it
 // imports waits until it is asked for.
-void Interpreter::load(values::ModuleObject& object) {
+void ModuleLoader::load(values::ModuleObject& object) {
   if (!object.pending) return;
   object.pending = false;
-  const InPhase phase(clock_, Phase::imports);
+  const InPhase phase(run_.clock_, Phase::imports);
   ModuleRun& run_of = modules_[std::string(object.path)];
-  if (!parsed(run_of, sources_) || depth_ > max_import_depth) {
+  if (!parsed(run_of, run_.sources_) || run_.depth_ > max_import_depth) {
     auto* globals = heap().make<values::Scope>();
     globals->globals = globals;
     object.globals = globals;
     return;
   }
   Block scratch;
-  Block* const block = block_;
-  block_ = &scratch;  // what an import does is not part of the importer's schedule
-  ++depth_;
-  const int guards = std::exchange(guards_, 1);
-  const int catching = std::exchange(catching_, 0);
-  const int generic = std::exchange(generic_depth_, 0);
-  const int rehearsals = std::exchange(dry_runs_, 0);
-  const bool killed = std::exchange(killed_, false);
-  const std::uint64_t limit = step_limit_;
+  Block* const block = run_.block_;
+  run_.block_ = &scratch;  // what an import does is not part of the importer's schedule
+  ++run_.depth_;
+  const int guards = std::exchange(run_.guards_, 1);
+  const int catching = std::exchange(run_.catching_, 0);
+  const int generic = std::exchange(run_.generic_depth_, 0);
+  const int rehearsals = std::exchange(run_.dry_runs_, 0);
+  const bool killed = std::exchange(run_.killed_, false);
+  const std::uint64_t limit = run_.step_limit_;
   const bool out_of_budget = std::exchange(record_.out_of_budget, false);
   const bool truncated = !record_.roots.empty() && record_.roots.back()->truncated;
   const std::uint64_t before = record_.steps;
   std::uint64_t& taken = module_steps_[run_of.is_installed];
-  const std::uint64_t all = steps_of_all_modules(run_of.is_installed, limits_.steps),
+  const std::uint64_t all = steps_of_all_modules(run_of.is_installed, run_.limits_.steps),
                       left = all - std::min(taken, all);
-  step_limit_ = before + std::min(steps_of_a_module[run_of.is_installed], left);
+  run_.step_limit_ = before + std::min(steps_of_a_module[run_of.is_installed], left);
   // What a module writes into others that are imported with it stays with them, as if one statement had done
   // it.
   const auto loading = [&](bool libraries) {
     return std::any_of(modules_.begin(), modules_.end(), [&](const auto& each) {
-      return each.second.object && each.second.object->loading && each.first != main_path_ &&
+      return each.second.object && each.second.object->loading && each.first != run_.main_path_ &&
           (!libraries || each.second.is_installed);
     });
   };
   const bool outermost = !loading(false);
   const bool meddled = outermost && !run_of.is_installed &&
-      (replay_.meddled || (!replay_.items.empty() && meddles(replay_.items.back().before)));
+      (run_.incremental_->replay().meddled ||
+          (!run_.incremental_->replay().items.empty() &&
+              run_.incremental_->meddles(run_.incremental_->replay().items.back().before)));
   std::optional<LibraryImport> apart;
-  if (run_of.is_installed && !loading(true)) apart.emplace(heap(), replay_);
-  Speculation import(*this);
+  if (run_of.is_installed && !loading(true)) apart.emplace(heap(), run_.incremental_->replay());
+  Speculation import(run_);
   ++loading_;
   run_module(run_of, run_of.syntax, false);
   --loading_;
   import.keep_new_objects();
   import.commit();
-  if (apart) note_library_import(run_of, *apart, apart->finish(import.mark()));
-  if (outermost) replay_.imports.emplace_back(import.mark().clock, heap().mark().clock);
-  if (outermost && !apart) note_import(run_of, import.mark(), meddled);
+  if (apart) run_.incremental_->note_library_import(run_of, *apart, apart->finish(import.mark()));
+  if (outermost) run_.incremental_->replay().imports.emplace_back(import.mark().clock, heap().mark().clock);
+  if (outermost && !apart) run_.incremental_->note_import(run_of, import.mark(), meddled);
   taken += record_.steps - before;
   if (record_.out_of_budget && !record_.cancelled && !run_of.is_installed) lose_unfinished(object);
   if (!record_.cancelled) {
     record_.steps = before;
-    step_limit_ = limit;
+    run_.step_limit_ = limit;
     record_.out_of_budget = out_of_budget;
     if (!record_.roots.empty()) record_.roots.back()->truncated = truncated;
   }
-  killed_ = killed;
-  dry_runs_ = rehearsals;
-  generic_depth_ = generic;
-  catching_ = catching;
-  guards_ = guards;
-  --depth_;
-  block_ = block;
-}
-
-// `meddled`: the file itself had written to what it shares with modules before this one was run.
-void Interpreter::note_import(const ModuleRun& run_of, values::Mark before, bool meddled) {
-  auto outside = heap().written(before);
-  std::erase_if(outside, [](const auto& each) { return !is_outside_write(*each.first, each.second); });
-  for (auto& [slot, value] : outside) value = slot->value;
-  // A function's import is the program's own order of events.
-  const bool in_order = path_.empty() && !in_roots_;
-  if (meddled ? !in_roots_ || !outside.empty() : !outside.empty() && !in_order) {
-    replay_.unsteady.push_back(run_of.path);
-    return;
-  }
-  replay_.left.insert(replay_.left.end(), outside.begin(), outside.end());
-  replay_.program_left = replay_.program_left || !outside.empty();
-}
-
-void Interpreter::note_library_import(const ModuleRun& run_of, const LibraryImport& import, bool apart) {
-  if (!apart) replay_.unsteady.push_back(run_of.path);
-  replay_.left.insert(replay_.left.end(), import.left().begin(), import.left().end());
+  run_.killed_ = killed;
+  run_.dry_runs_ = rehearsals;
+  run_.generic_depth_ = generic;
+  run_.catching_ = catching;
+  run_.guards_ = guards;
+  --run_.depth_;
+  run_.block_ = block;
 }
 
 // What a module binds whose statements did not all run may have been bound once more, and filled.
-void Interpreter::lose_unfinished(values::ModuleObject& object) {
+void ModuleLoader::lose_unfinished(values::ModuleObject& object) {
   for (const auto& [name, slot] : std::vector(object.globals->names.entries())) {
-    const Value held = resolve(slot->value);
+    const Value held = run_.resolve(slot->value);
     if (!held.is(Kind::function) && !held.is(Kind::class_) && !held.is(Kind::module) &&
         !held.is(Kind::library))
       slot->value = heap().unseen(name.text());
   }
 }
 
-ModuleRun* Interpreter::installed_module(const values::Scope* globals) {
+ModuleRun* ModuleLoader::installed_module(const values::Scope* globals) {
   const auto found = installed_.find(globals);
   return found == installed_.end() ? nullptr : found->second;
 }
 
 // The names of `__all__ = [...]` at the top of the module: read, not run.
-const std::vector<Name>& Interpreter::exports(ModuleRun& module) {
-  if (std::exchange(module.looked_for_exports, true) || !parsed(module, sources_)) return module.exported;
+const std::vector<Name>& ModuleLoader::exports(ModuleRun& module) {
+  if (std::exchange(module.looked_for_exports, true) || !parsed(module, run_.sources_))
+    return module.exported;
   for (const Item& item : module.syntax->items) {
     const Stmt* stmt = item.chunk->stmt;
     if (!stmt || stmt->kind != StmtKind::assign || as<AssignStmt>(*stmt).targets.size() != 1) continue;
@@ -262,7 +265,7 @@ const std::vector<Name>& Interpreter::exports(ModuleRun& module) {
   return module.exported;
 }
 
-Value Interpreter::lazy_name(ModuleRun& module, Name name) {
+Value ModuleLoader::lazy_name(ModuleRun& module, Name name) {
   const auto bind = [&](Value value) {
     if (value && module.object->globals)
       heap().slot_of(module.object->globals->names, name).value = value;  // as if it had always been there
@@ -272,8 +275,8 @@ Value Interpreter::lazy_name(ModuleRun& module, Name name) {
     const LazyName lazy = found->second;
     module.lazy.erase(found);
     // What the table says of it is believed before the file.
-    if (const std::string dotted = dotted_name(lazy.target.path, lazy.name); library_.find(dotted))
-      return bind(library_symbol(dotted));
+    if (const std::string dotted = dotted_name(lazy.target.path, lazy.name); run_.library_.find(dotted))
+      return bind(run_.library_symbol(dotted));
     values::ModuleObject* source = import_file(lazy.target);
     return bind(
         lazy.name.empty() ? Value::of(Kind::module, source) : module_attribute(*source, lazy.name, {}));
@@ -289,7 +292,7 @@ Value Interpreter::lazy_name(ModuleRun& module, Name name) {
       load(*source);
       if (source->globals)
         if (const values::Slot* slot = source->globals->names.find(name); slot && slot->value)
-          return bind(resolve(slot->value));
+          return bind(run_.resolve(slot->value));
       if (from.is_installed)
         if (const Value found_there = lazy_name(from, name)) return bind(found_there);
     }
@@ -298,17 +301,17 @@ Value Interpreter::lazy_name(ModuleRun& module, Name name) {
 }
 
 // The names of the file that is run; null before it has any.
-values::Scope* Interpreter::main_globals() const {
-  const auto main = modules_.find(main_path_);
+values::Scope* ModuleLoader::main_globals() const {
+  const auto main = modules_.find(run_.main_path_);
   return main != modules_.end() && main->second.object ? main->second.object->globals : nullptr;
 }
 
 // Imports that nothing else answers look in that folder, too, from here on. Kept as (those before, the last
 // one). False where it is not known which folder it is.
-bool Interpreter::add_import_root(const Arguments& arguments) {
+bool ModuleLoader::add_import_root(const Arguments& arguments) {
   values::Scope* globals = main_globals();
   if (!globals || arguments.positional.empty()) return false;
-  const Value folder = resolve(arguments.positional.back());
+  const Value folder = run_.resolve(arguments.positional.back());
   if (!folder.is(Kind::string)) return false;
   values::Slot& roots = heap().slot_of(globals->names, Name(values::EngineNotes::import_roots));
   const Value before = roots.value ? roots.value : Value::none();
@@ -336,7 +339,7 @@ void added_roots(Value roots, std::vector<std::string_view>& found) {
 }  // namespace
 
 // What lies in a folder that the program added. Outside of the workspace nothing is read.
-std::optional<program::Target> Interpreter::find_in_root(
+std::optional<program::Target> ModuleLoader::find_in_root(
     std::string_view folder, std::span<const std::string_view> names, const std::string& from) const {
   std::vector<std::string> places;
   if (folder.starts_with('/')) {
@@ -344,11 +347,12 @@ std::optional<program::Target> Interpreter::find_in_root(
   } else {
     // As seen from where the program is started: nobody knows where that is.
     const std::string below = "/" + std::string(folder);
-    places.push_back(program::normal_path(program::folder_of(main_path_) + below));
-    for (const std::string& root : sources_.roots()) places.push_back(program::normal_path(root + below));
+    places.push_back(program::normal_path(program::folder_of(run_.main_path_) + below));
+    for (const std::string& root : run_.sources_.roots())
+      places.push_back(program::normal_path(root + below));
   }
   for (const std::string& place : places) {
-    const bool inside = std::ranges::any_of(sources_.roots(), [&](const std::string& root) {
+    const bool inside = std::ranges::any_of(run_.sources_.roots(), [&](const std::string& root) {
       return place == root || (place.starts_with(root) && place[root.size()] == '/');
     });
     if (!inside) continue;
@@ -359,9 +363,9 @@ std::optional<program::Target> Interpreter::find_in_root(
 }
 
 // The file that an import means, seen from another.
-std::optional<program::Target> Interpreter::find_import(
+std::optional<program::Target> ModuleLoader::find_import(
     std::span<const std::string_view> names, const std::string& from) {
-  const bool reads = !names.empty() && library_.reads(names[0]);
+  const bool reads = !names.empty() && run_.library_.reads(names[0]);
   // What else lies in the folder of the libraries is not read.
   if (auto found = imports_.absolute(names, from); found && (reads || !imports_.is_installed(found->path)))
     return found;
@@ -384,19 +388,20 @@ Value imported(values::Heap& heap, std::string_view name, Place where, std::stri
 }
 }  // namespace
 
-Value Interpreter::import_dotted(std::span<const Name> path, bool whole) {
+Value ModuleLoader::import_dotted(std::span<const Name> path, bool whole) {
   if (path.empty()) return heap().unseen("");
   std::string dotted;
   for (const Name name : path) dotted += (dotted.empty() ? "" : ".") + std::string(name.text());
-  if (library_.knows(path[0].text())) return library_symbol(whole ? dotted : std::string(path[0].text()));
+  if (run_.library_.knows(path[0].text()))
+    return run_.library_symbol(whole ? dotted : std::string(path[0].text()));
   std::vector<std::string_view> names;
   Value first, last;
   for (const Name name : path) {
     names.push_back(name.text());
-    const auto target = find_import(names, record_.chunks[chunk_].path);
+    const auto target = find_import(names, record_.chunks[run_.chunk_].path);
     if (!target) {
-      last = whole && !library_.members(dotted).empty() ? library_symbol(dotted)
-                                                        : imported(heap(), dotted, {});
+      last = whole && !run_.library_.members(dotted).empty() ? run_.library_symbol(dotted)
+                                                             : imported(heap(), dotted, {});
       if (!first) first = last;
       break;
     }
@@ -409,24 +414,13 @@ Value Interpreter::import_dotted(std::span<const Name> path, bool whole) {
   return whole ? last : first;
 }
 
-Value Interpreter::import_named(std::string_view dotted) {
-  std::vector<Name> path;
-  for (std::size_t from = 0; from <= dotted.size();) {
-    const std::size_t dot = std::min(dotted.find('.', from), dotted.size());
-    if (dot == from) return heap().unseen("");  // a relative name
-    path.emplace_back(dotted.substr(from, dot - from));
-    from = dot + 1;
-  }
-  return import_dotted(path, true);
-}
-
-Value Interpreter::module_attribute(values::ModuleObject& module, Name name, Place where) {
+Value ModuleLoader::module_attribute(values::ModuleObject& module, Name name, Place where) {
   load(module);
-  if (name.text() == "__dict__" && module.globals) return BuiltinCall::names_in(*this, module.globals);
-  note_used(module.globals, name);
+  if (name.text() == "__dict__" && module.globals) return BuiltinCall::names_in(run_, module.globals);
+  run_.note_used(module.globals, name);
   if (module.globals)
     if (const values::Slot* slot = module.globals->names.find(name); slot && slot->value)
-      return found_global(*module.globals, name, resolve(slot->value));
+      return run_.found_global(*module.globals, name, run_.resolve(slot->value));
   if (ModuleRun* installed = installed_module(module.globals))
     if (const Value found = lazy_name(*installed, name)) return found;
   const auto it = modules_.find(std::string(module.path));
@@ -441,25 +435,27 @@ Value Interpreter::module_attribute(values::ModuleObject& module, Name name, Pla
   return heap().unseen(name.text(), where);
 }
 
-void Interpreter::run_import(const ImportStmt& stmt) {
+void ModuleLoader::run_import(const ImportStmt& stmt) {
   if (!stmt.names.empty() && !stmt.names[0].path.empty() &&
-      !library_.always_there(stmt.names[0].path[0].text()) && library_.knows(stmt.names[0].path[0].text()))
-    ++may_raise_;
+      !run_.library_.always_there(stmt.names[0].path[0].text()) &&
+      run_.library_.knows(stmt.names[0].path[0].text()))
+    ++run_.may_raise_;
   for (const Alias& alias : stmt.names) {
     if (alias.path.empty()) continue;
     if (!alias.alias.empty())
-      heap().set(variable(alias.alias), import_dotted(alias.path, true));
+      heap().set(run_.variable(alias.alias), import_dotted(alias.path, true));
     else {
-      if (alias.path.size() > 1 && !library_.knows(alias.path[0].text())) import_dotted(alias.path, true);
-      heap().set(variable(alias.path[0]), import_dotted(alias.path, false));
+      if (alias.path.size() > 1 && !run_.library_.knows(alias.path[0].text()))
+        import_dotted(alias.path, true);
+      heap().set(run_.variable(alias.path[0]), import_dotted(alias.path, false));
     }
   }
 }
 
-void Interpreter::run_import_from(const ImportFromStmt& stmt) {
+void ModuleLoader::run_import_from(const ImportFromStmt& stmt) {
   const auto bind_name = [&](const Alias& alias, Value value) {
     if (alias.path.empty()) return;
-    heap().set(variable(alias.alias.empty() ? alias.path.back() : alias.alias), value);
+    heap().set(run_.variable(alias.alias.empty() ? alias.path.back() : alias.alias), value);
   };
   std::string dotted;
   std::vector<std::string_view> names;
@@ -467,41 +463,41 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
     dotted += (dotted.empty() ? "" : ".") + std::string(name.text());
     names.push_back(name.text());
   }
-  if (stmt.level == 0 && !stmt.module.empty() && library_.knows(stmt.module[0].text())) {
-    const Value module = library_symbol(dotted);
-    if (!library_.always_there(stmt.module[0].text())) ++may_raise_;
+  if (stmt.level == 0 && !stmt.module.empty() && run_.library_.knows(stmt.module[0].text())) {
+    const Value module = run_.library_symbol(dotted);
+    if (!run_.library_.always_there(stmt.module[0].text())) ++run_.may_raise_;
     for (const Alias& alias : stmt.names) {
       if (alias.path.empty()) continue;
-      const Value found = attribute(module, alias.path.back(), {chunk_, alias.span});
+      const Value found = run_.attribute(module, alias.path.back(), {run_.chunk_, alias.span});
       // Which names a version of a library has that are not known here is open.
-      if (!library_.always_there(stmt.module[0].text()) ||
+      if (!run_.library_.always_there(stmt.module[0].text()) ||
           (found.is(Kind::library) && !found.as<values::LibrarySymbol>()->row &&
-              !library_.complete(stmt.module[0].text())))
-        ++may_raise_;
+              !run_.library_.complete(stmt.module[0].text())))
+        ++run_.may_raise_;
       bind_name(alias, found);
     }
     if (stmt.star)
-      for (const Name name : library_.members(dotted))
-        heap().set(variable(name), attribute(module, name, {chunk_, stmt.span}));
+      for (const Name name : run_.library_.members(dotted))
+        heap().set(run_.variable(name), run_.attribute(module, name, {run_.chunk_, stmt.span}));
     return;
   }
-  const std::string& from = record_.chunks[chunk_].path;
+  const std::string& from = record_.chunks[run_.chunk_].path;
   const auto target = stmt.level == 0 ? find_import(names, from) : imports_.relative(stmt.level, names, from);
   if (!target) {
     for (const Alias& alias : stmt.names) {
       if (alias.path.empty()) continue;
       const std::string full = dotted + "." + std::string(alias.path.back().text());
       bind_name(alias,
-          stmt.level == 0 && (library_.find(full) || !library_.members(full).empty())
-              ? library_symbol(full)
-              : imported(heap(), alias.path.back().text(), {chunk_, alias.span},
+          stmt.level == 0 && (run_.library_.find(full) || !run_.library_.members(full).empty())
+              ? run_.library_symbol(full)
+              : imported(heap(), alias.path.back().text(), {run_.chunk_, alias.span},
                     stmt.level == 0 ? dotted : std::string_view{}));
     }
     return;
   }
   // In a library's own module the names wait until they are asked for.
-  if (ModuleRun* importer = frame_->scope == frame_->scope->globals ? installed_module(frame_->scope)
-                                                                    : nullptr;
+  if (ModuleRun* importer =
+          run_.frame_->scope == run_.frame_->scope->globals ? installed_module(run_.frame_->scope) : nullptr;
       importer && imports_.is_installed(target->path)) {
     for (const Alias& alias : stmt.names) {
       if (alias.path.empty()) continue;
@@ -521,35 +517,35 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
       const std::string described =
           imports_.is_installed(target->path) ? dotted_name(target->path, alias.path.back()) : std::string();
       bind_name(alias,
-          !described.empty() && library_.find(described)
-              ? library_symbol(described)
-              : module_attribute(*module, alias.path.back(), {chunk_, alias.span}));
+          !described.empty() && run_.library_.find(described)
+              ? run_.library_symbol(described)
+              : module_attribute(*module, alias.path.back(), {run_.chunk_, alias.span}));
     }
   if (stmt.star) load(*module);
   if (stmt.star && imports_.is_installed(target->path)) {
     ModuleRun& from_module = modules_[target->path];
     for (const Name name : std::vector(exports(from_module)))
-      heap().set(variable(name), module_attribute(*module, name, {chunk_, stmt.span}));
+      heap().set(run_.variable(name), module_attribute(*module, name, {run_.chunk_, stmt.span}));
     if (!from_module.exported.empty()) return;
   }
-  if (stmt.star) note_all_used(module->globals);
+  if (stmt.star) run_.note_all_used(module->globals);
   if (stmt.star && module->globals) {
     std::vector<std::pair<Name, Value>> all;
     // __all__ says what a star means, where it stands there as plain names.
     if (const values::Slot* listed = module->globals->names.find(Name("__all__")); listed && listed->value) {
-      const auto exported = elements(resolve(listed->value), {});
+      const auto exported = run_.elements(run_.resolve(listed->value), {});
       if (exported && std::all_of(exported->begin(), exported->end(), [&](Value name) {
-            return resolve(name).is(Kind::string);
+            return run_.resolve(name).is(Kind::string);
           })) {
-        for (const Value& name : *exported) all.push_back({Name(resolve(name).text()), {}});
-        for (auto& [name, value] : all) value = module_attribute(*module, name, {chunk_, stmt.span});
-        for (const auto& [name, value] : all) heap().set(variable(name), value);
+        for (const Value& name : *exported) all.push_back({Name(run_.resolve(name).text()), {}});
+        for (auto& [name, value] : all) value = module_attribute(*module, name, {run_.chunk_, stmt.span});
+        for (const auto& [name, value] : all) heap().set(run_.variable(name), value);
         return;
       }
     }
     for (const auto& [name, slot] : module->globals->names.entries())
       if (slot->value && !name.text().starts_with("_")) all.push_back({name, slot->value});
-    for (const auto& [name, value] : all) heap().set(variable(name), value);
+    for (const auto& [name, value] : all) heap().set(run_.variable(name), value);
   }
 }
 

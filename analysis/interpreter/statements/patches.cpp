@@ -1,6 +1,7 @@
 // What is put in the place of something by its name, as tests do: `setattr(module, "load", …)`,
 // `patch("package.module.load")`.
 #include "interpreter/interpreter.hpp"
+#include "interpreter/statements/module_loader.hpp"
 
 #include "interpreter/classes/set_on_self.hpp"
 
@@ -75,7 +76,7 @@ void Interpreter::lose_patched(const Arguments& arguments, Place where) {
     if (const std::string path(library_.canonical(text.text())); library_.find(path))
       note_replaced(heap(), outermost_globals(frame_), path);
     const std::string_view attribute = text.text().substr(dot + 1);
-    for (const auto& [path, module] : modules_) {
+    for (const auto& [path, module] : loader_->modules()) {
       const auto rest = module.object && module.object->globals
           ? below_module(text.text().substr(0, dot), path)
           : std::nullopt;

@@ -1,6 +1,7 @@
 // Statements, other than assignments, loops, imports, class bodies, `with`, `try` and `match`.
 #include "interpreter/expressions/ambiguous_truth.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/statements/module_loader.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
@@ -118,8 +119,8 @@ Flow Interpreter::run(const Stmt& stmt) {
     const Value subject = evaluate(*as<MatchStmt>(stmt).subject);
     return killed_ ? after_expression(stmt) : run_match(as<MatchStmt>(stmt), 0, subject);
   }
-  case StmtKind::import: run_import(as<ImportStmt>(stmt)); return Flow::normal;
-  case StmtKind::import_from: run_import_from(as<ImportFromStmt>(stmt)); return Flow::normal;
+  case StmtKind::import: loader_->run_import(as<ImportStmt>(stmt)); return Flow::normal;
+  case StmtKind::import_from: loader_->run_import_from(as<ImportFromStmt>(stmt)); return Flow::normal;
   case StmtKind::function: {
     const Value value = make_function(as<FunctionStmt>(stmt));
     heap().set(variable(as<FunctionStmt>(stmt).name), value);

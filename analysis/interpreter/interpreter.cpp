@@ -1,0 +1,89 @@
+// The run of a file: its statements, then what they did not reach; and once more after an edit.
+#include "interpreter/interpreter.hpp"
+
+#include "interpreter/incremental/incremental_run.hpp"
+#include "interpreter/roots/root_runner.hpp"
+#include "interpreter/statements/module_loader.hpp"
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+Interpreter::Interpreter(
+    const program::Sources& sources, const Library& library, const Limits& limits, Record& record)
+    : RunState(sources, library, limits, record), loader_(std::make_unique<ModuleLoader>(*this)),
+      roots_(std::make_unique<RootRunner>(*this)), incremental_(std::make_unique<IncrementalRun>(*this)) {}
+
+Interpreter::~Interpreter() = default;
+
+void Interpreter::run_file(const std::string& path) {
+  main_path_ = path;
+  record_.path = path;
+  const auto module = sources_.module(path);
+  if (!module) return;
+  step_limit_ = limits_.steps;
+  // About as many as there will be: where the vector grew, all of them would be moved again and again.
+  if (!limits_.as_rank && !limits_.with_defaults)
+    record_.facts.reserve(std::min<std::size_t>(module->text->bytes().size() / 4, 1 << 16));
+  ModuleRun& run_of = loader_->begin_main(path);
+  if (limits_.as_rank && limits_.as_rank->told) {
+    heard_ = heap().make<values::Instance>();
+    heap().set(heap().slot_of(heard_->attributes, syntax::Name(PeerMessages::lost)), heap().boolean(false));
+    for (const auto& [channel, sent] : limits_.as_rank->told->sent)
+      heap().set(heap().slot_of(heard_->attributes, syntax::Name(PeerMessages::counter(channel))),
+          heap().integer(0));
+  }
+  record_.roots.push_back(std::make_unique<Root>());
+  record_.roots.back()->name = "module";
+  block_ = &record_.roots.back()->block;
+  incremental_->replay().doubts = symbols().doubts();
+  incremental_->replay().base_facts = symbols().mark();
+  incremental_->replay().file_begin = heap().mark();
+  following_ = true;
+  loader_->run_module(run_of, module, true);
+  following_ = false;
+  block_ = nullptr;
+  roots_->run_roots(run_of, module);
+  incremental_->replay().fresh_events = record_.events.size();
+  roots_->tell_as_defaults();
+}
+
+bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unordered_set<const Stmt*>* only) {
+  return incremental_->run_again(cancelled, only);
+}
+
+std::size_t Interpreter::units_run() const { return incremental_->replay().units_run; }
+
+std::size_t Interpreter::objects_made() const { return incremental_->replay().objects_made; }
+
+bool Interpreter::only_comments_changed() const { return incremental_->replay().only_comments; }
+
+bool Interpreter::can_run_again() const { return incremental_->replay().possible; }
+
+std::vector<std::pair<std::string, std::uint64_t>> Interpreter::costly_roots(std::size_t most) const {
+  return incremental_->costly_roots(most);
+}
+
+Value Interpreter::import_named(std::string_view dotted) {
+  std::vector<Name> path;
+  for (std::size_t from = 0; from <= dotted.size();) {
+    const std::size_t dot = std::min(dotted.find('.', from), dotted.size());
+    if (dot == from) return heap().unseen("");  // a relative name
+    path.emplace_back(dotted.substr(from, dot - from));
+    from = dot + 1;
+  }
+  return loader_->import_dotted(path, true);
+}
+
+Int Interpreter::stand_in(std::string_view name) {
+  symbolic::AtomInfo info;
+  info.name = name;
+  if (const int before = stand_ins_[info.name]++) info.name += std::to_string(before + 1);
+  info.lower = 0;
+  info.sharing = Sharing::local;
+  info.stand_in = true;
+  return symbols().fresh(info);
+}
+
+}  // namespace stepzero::interpreter
